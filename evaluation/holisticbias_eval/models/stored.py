@@ -23,9 +23,8 @@ from holisticbias_eval.models.generation.requests import (
 from holisticbias_eval.models.likelihood.scorer import InputCounts, Probe, Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores, no_scores, refuse_non_numbers
 from holisticbias_eval.models.likelihood.spans import SPAN_FIELDS, Spans
-from holisticbias_eval.models.likelihood.windows import Window
+from holisticbias_eval.models.likelihood.windows import TextWindow
 from holisticbias_eval.models.model import Model
-from holisticbias_eval.models.store.key_places import Keys
 from holisticbias_eval.models.store.shards import ShardStore, fingerprint
 from holisticbias_eval.progress import Notice, Progress
 
@@ -74,19 +73,6 @@ def _answers(model: Model) -> str:
     return "scores" if isinstance(model, Scorer) else "responses"
 
 
-def _held(store: ShardStore, asked: Keys, known: Bools) -> Iterator[tuple[Ints, pa.Table]]:
-    """The places of asked keys that the store holds, and their values, part by part; marks them as ``known``.
-
-    Of a key that is held twice the first row counts.
-    """
-    names = [name for name in store.schema.names if name not in store.keys]
-    for places, rows in store.find(asked):
-        first = np.unique(places, return_index=True)[1]
-        new = first[~known[places[first]]]
-        known[places[new]] = True
-        yield places[new], rows.select(names).take(pa.array(new))
-
-
 def _write(store: ShardStore, keys: pa.Table, values: Sequence[pa.Array]) -> None:
     store.write(pa.Table.from_arrays([*keys.columns, *values], schema=store.schema))
 
@@ -124,7 +110,7 @@ class _StoredScorer(Scorer):
         self._scorer, self._store = scorer, store
         self.kept = f"scores of earlier runs are kept in {store.folder}"
 
-    def windows(self, texts: Sequence[str]) -> Sequence[tuple[Window, ...]]:
+    def windows(self, texts: Sequence[str]) -> Sequence[tuple[TextWindow, ...]]:
         """The scorer's windows."""
         return self._scorer.windows(texts)
 
@@ -143,14 +129,14 @@ class _StoredScorer(Scorer):
     def blocks(self, distinct: Spans) -> Sequence[Spans]:
         """The distinct spans that the store lacks, in the blocks they are scored in; shared prefixes together."""
         known = np.zeros(len(distinct), np.bool_)
-        for _ in _held(self._store, distinct, known):
+        for _ in self._store.held(distinct, known):
             pass
         return self._missing(distinct, known)
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Read the scores of distinct spans, and score the missing ones."""
         scores, known = no_scores(len(spans)), np.zeros(len(spans), np.bool_)
-        for places, rows in _held(self._store, spans, known):
+        for places, rows in self._store.held(spans, known):
             scores.put(places, Scores(*(column.to_numpy() for column in rows.columns)))
         blocks, kept = self._missing(spans, known), int(known.sum())
         self.kept = _kept(self, self._store, kept, len(spans))
@@ -190,7 +176,7 @@ class _StoredGenerator(Generator):
     def generate(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Read the responses to distinct requests that are stored, then make and store the others."""
         known = np.zeros(len(requests), np.bool_)
-        for places, rows in _held(self._store, requests, known):
+        for places, rows in self._store.held(requests, known):
             progress(len(places))
             yield places, Responses.of(rows)
         missing, kept = np.flatnonzero(~known), int(known.sum())

@@ -18,7 +18,7 @@ from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.models.generation.noise import step_seeds
 from holisticbias_eval.models.generation.plain import Plain
 from holisticbias_eval.models.generation.requests import Requests, Responses, respond_all
-from holisticbias_eval.models.generation.together import Prompts, Together
+from holisticbias_eval.models.generation.together import Together, TokenPrompts
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.settings import ModelSettings
 from tiny_models import TEXTS, tiny_loaded
@@ -73,7 +73,7 @@ def test_suppressed_tokens_do_not_come(key: str) -> None:
     setattr(loaded.model.generation_config, key, [77])
     conversation = find_conversation(loaded.tokenizer, ConversationOptions(), "causal")
     together = Together(loaded.model, SAMPLE, Ending(loaded.model, loaded.tokenizer, conversation, SAMPLE))
-    tokens = together.write(Prompts(conversation.inputs(asked()), step_seeds(3, asked(), 8)))
+    tokens = together.write(TokenPrompts(conversation.inputs(asked()), step_seeds(3, asked(), 8)))
     assert not any(77 in row[:1] for row in tokens)
     assert any(77 in row for row in tokens) == (key == "begin_suppress_tokens")
 
@@ -101,7 +101,7 @@ def test_both_ways_write_the_same() -> None:
     conversation = find_conversation(loaded.tokenizer, ConversationOptions(), "causal")
     ending = Ending(loaded.model, loaded.tokenizer, conversation, SAMPLE)
     same = Requests([TEXTS[0]] * 20, [""] * 20, np.arange(20, dtype=np.int32))
-    prompts = Prompts(conversation.inputs(same), step_seeds(3, same, 8))
+    prompts = TokenPrompts(conversation.inputs(same), step_seeds(3, same, 8))
     plain = [ending.cut(row) for row in Plain(loaded.model, SAMPLE, ending).write(prompts)]
     assert Together(loaded.model, SAMPLE, ending).write(prompts) == plain
 

@@ -18,8 +18,8 @@ from holisticbias_eval.models.generation.requests import Generator, Requests, Re
 from holisticbias_eval.models.generation.together import (
     BATCH,
     TRIED,
-    Prompts,
     Together,
+    TokenPrompts,
     same_in_batch,
     spread_rows,
     why_not_together,
@@ -114,7 +114,7 @@ class LocalGenerator(Generator):
                     found[row] = table[torch.tensor(ids, device=table.device)].double().mean(0).cpu().numpy()
         return found
 
-    def _choose(self, prompts: Prompts) -> None:
+    def _choose(self, prompts: TokenPrompts) -> None:
         """Find out whether the model can write prompts of these lengths together; if not, say so once."""
         longest = max(map(len, prompts.ids), default=0)
         if self._is_plain or longest <= self._tried:
@@ -125,7 +125,7 @@ class LocalGenerator(Generator):
             self._is_plain = True
             self._notice(f"{self._name} {reason}: its responses are written in batches of equal length, more slowly")
 
-    def _write(self, prompts: Prompts) -> list[list[int]]:
+    def _write(self, prompts: TokenPrompts) -> list[list[int]]:
         """The new tokens of prompts of any lengths."""
         if not self._is_plain:
             return self._together.write(prompts)
@@ -135,7 +135,7 @@ class LocalGenerator(Generator):
                 tokens[row] = self._ending.cut(written)
         return tokens
 
-    def _prompts(self, requests: Requests) -> Prompts:
+    def _prompts(self, requests: Requests) -> TokenPrompts:
         """The requests as token ids and seeds; raises ``ModelError`` for a prompt without room to answer."""
         ids = self._conversation.inputs(requests)
         steps = self._decoding.max_new_tokens
@@ -149,9 +149,9 @@ class LocalGenerator(Generator):
                 )
             if not tokens:
                 raise ModelError(f"the model would read nothing: the tokenizer makes no token of {prompt[:100]!r}")
-        return Prompts(ids, step_seeds(self._seed, requests, steps))
+        return TokenPrompts(ids, step_seeds(self._seed, requests, steps))
 
-    def _groups(self, prompts: Prompts) -> list[Ints]:
+    def _groups(self, prompts: TokenPrompts) -> list[Ints]:
         """The rows that may share batches, in the order in which they share most."""
         lengths = np.array([len(ids) for ids in prompts.ids], np.int64)
         if self._is_plain:
@@ -162,7 +162,7 @@ class LocalGenerator(Generator):
             order = np.array(ranked, np.int64)
         return [group for group in np.split(order, np.flatnonzero(np.diff(key[order])) + 1) if len(group)]
 
-    def _size(self, prompts: Prompts) -> int:
+    def _size(self, prompts: TokenPrompts) -> int:
         """The number of responses to write at once, so that all batches of a group are of nearly the same size."""
         most = self._batch or self._most_rows(max(map(len, prompts.ids)) + self._decoding.max_new_tokens)
         return -(-len(prompts.ids) // -(-len(prompts.ids) // most))

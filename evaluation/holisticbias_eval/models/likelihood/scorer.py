@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from holisticbias_eval.models.likelihood.scores import Scores, refuse_non_numbers
 from holisticbias_eval.models.likelihood.spans import Spans
-from holisticbias_eval.models.likelihood.windows import Window, uncut
+from holisticbias_eval.models.likelihood.windows import TextWindow, uncut
 from holisticbias_eval.models.model import Kind, ModelIdentity
 from holisticbias_eval.progress import Progress
 
@@ -108,7 +108,7 @@ class Scorer(ABC):
         for i, block in enumerate(blocks):
             yield i, self.score(block, progress)
 
-    def windows(self, texts: Sequence[str]) -> Sequence[tuple[Window, ...]]:
+    def windows(self, texts: Sequence[str]) -> Sequence[tuple[TextWindow, ...]]:
         """The windows in which texts that are too long can be read; the whole text if this engine cannot say."""
         return [uncut(text) for text in texts]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED, Shipped
 from holisticbias_eval.models.loading.config_limits import check_config
-from holisticbias_eval.models.loading.source import Source, describe_gguf, find_source
+from holisticbias_eval.models.loading.source import ModelFiles, describe_gguf, find_source
 from holisticbias_eval.models.loading.tokenizers import is_failure, tried
 from holisticbias_eval.models.model import Kind, ModelIdentity
 
@@ -52,7 +52,7 @@ def load_config(name: str) -> Any:
     return _load(name, "configuration", lambda: transformers.AutoConfig.from_pretrained(source.place, **source.options))
 
 
-def _check(name: str, source: Source) -> None:
+def _check(name: str, source: ModelFiles) -> None:
     """Raise ``ModelError`` if the configuration, before anything is made from it, cannot be right or safe."""
     from transformers import PretrainedConfig
 
@@ -84,7 +84,7 @@ def load_model(name: str, auto_class: str, note: str | None = None, revision: st
     return LoadedModel(model, tokenizer, identity, load)
 
 
-def _load_weights(name: str, auto_class: str, source: Source, dtype: str) -> Any:
+def _load_weights(name: str, auto_class: str, source: ModelFiles, dtype: str) -> Any:
     import transformers
     from transformers.utils import logging as transformers_logging
 

@@ -15,24 +15,26 @@ from holisticbias_eval.models.generation.requests import Finish
 _FINISH: dict[str, Finish] = {"length": "length", "max_tokens": "length", "content_filter": "filtered"}
 
 
-class Part(BaseModel):
+class Received(BaseModel):
     """A part of an answer, of which only what is used here must have its form."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class _Content(Part):
+class _Content(Received):
     text: str = ""
 
 
-class _Message(Part):
+class _Message(Received):
     content: str | list[_Content] | None = None
     refusal: str | None = None
     reasoning_content: Any = None
     reasoning: Any = None
 
 
-class _Choice(Part):
+class ChatChoice(Received):
+    """One answer: the message of a chat, or the text of a completion."""
+
     message: _Message | None = None
     text: str | None = None
     finish_reason: Any = None
@@ -40,23 +42,24 @@ class _Choice(Part):
 
     @property
     def written(self) -> str:
+        """The text of the answer."""
         content = self.message.content if self.message else self.text
         return "".join(part.text for part in content) if isinstance(content, list) else content or ""
 
 
-class _Usage(Part):
+class _Usage(Received):
     completion_tokens: Any = None
 
 
-class Completion(Part):
+class Completion(Received):
     """An answer to a request for a chat or a completion, of which the first choice counts."""
 
-    choices: list[_Choice] = Field(min_length=1)
+    choices: list[ChatChoice] = Field(min_length=1)
     usage: _Usage | None = None
     system_fingerprint: Any = None
 
     @property
-    def choice(self) -> _Choice:
+    def choice(self) -> ChatChoice:
         """The first choice."""
         return self.choices[0]
 

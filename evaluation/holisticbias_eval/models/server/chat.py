@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from holisticbias_eval.errors import EvaluationError, ModelError
-from holisticbias_eval.models.generation.conversation import ConversationOptions, Form, text_form
+from holisticbias_eval.models.generation.conversation import ConversationForm, ConversationOptions, text_form
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.frame import PROMPT, Frame, check_control, with_control
 from holisticbias_eval.models.server.answers import WITHHELD, Answer, read_answer
@@ -167,7 +167,7 @@ def _sampling(decoding: Decoding) -> Mapping[str, float]:
     return {**chosen, "top_k": decoding.top_k or 0, "min_p": 0.0, "repetition_penalty": 1.0}
 
 
-def _conversation(options: ConversationOptions, endpoint: Endpoint) -> Form:
+def _conversation(options: ConversationOptions, endpoint: Endpoint) -> ConversationForm:
     if endpoint == "completions":
         if options.chat == "on":
             raise ModelError("--chat on is for the endpoint chat: leave it out, or use --api-endpoint chat")
@@ -176,5 +176,7 @@ def _conversation(options: ConversationOptions, endpoint: Endpoint) -> Form:
         raise ModelError("--chat off, --separator and --continuation need --api-endpoint completions")
     if options.style is not None and options.style.turn != PROMPT:
         before, _, after = options.style.turn.partition(PROMPT)
-        return Form("the server's chat template, a turn around the prompt", Frame(before, "\n", before, after, "\n"))
-    return Form("the server's chat template", _TURN)
+        return ConversationForm(
+            "the server's chat template, a turn around the prompt", Frame(before, "\n", before, after, "\n")
+        )
+    return ConversationForm("the server's chat template", _TURN)

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.models.model import server_identity
-from holisticbias_eval.models.server.answers import Part
+from holisticbias_eval.models.server.answers import Received
 from holisticbias_eval.models.server.http import RequestError
 from holisticbias_eval.models.server.openai import OpenAI, user_turn
 from holisticbias_eval.models.settings import ModelSettings
@@ -25,17 +25,17 @@ _LETTER = re.compile(r"\W*([ab])\b", re.IGNORECASE)
 _LISTING = {"temperature": 0, "logprobs": True, "top_logprobs": 20}
 
 
-class _Candidate(Part):
+class _Candidate(Received):
     token: str
     logprob: float
 
 
-class _Token(Part):
+class _Listing(Received):
     top_logprobs: tuple[_Candidate, ...] = ()
 
 
-class _Listed(Part):
-    content: list[_Token] | None = None
+class _Listed(Received):
+    content: list[_Listing] | None = None
 
 
 class ChatChooser:

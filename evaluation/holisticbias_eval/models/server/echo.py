@@ -12,7 +12,7 @@ from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.arrays import Floats, Int32s
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.server.alignment import align, find_leading
-from holisticbias_eval.models.server.answers import Part
+from holisticbias_eval.models.server.answers import Received
 from holisticbias_eval.models.server.http import ServerClient
 from holisticbias_eval.models.settings import ModelSettings
 
@@ -33,20 +33,20 @@ class PromptTokens:
     least: Floats
 
 
-class _Logprobs(Part):
+class _Logprobs(Received):
     tokens: list[str]
     token_logprobs: list[float | None]
     top_logprobs: list[dict[str, float] | None] | None = None
 
 
-class _Choice(Part):
+class _Echo(Received):
     text: str = ""
     index: int = 0
     logprobs: _Logprobs | None = None
 
 
-class _Completion(Part):
-    choices: list[_Choice]
+class _Completion(Received):
+    choices: list[_Echo]
 
 
 class EchoClient:
@@ -88,7 +88,7 @@ class EchoClient:
         """The error that says why this server cannot be used."""
         return self._server.refused(reason)
 
-    def _read(self, prompt: str, choice: _Choice) -> PromptTokens:
+    def _read(self, prompt: str, choice: _Echo) -> PromptTokens:
         """The tokens of a prompt, without the tokens that the server puts before every prompt."""
         found = choice.logprobs
         if not _echoes(prompt, choice):
@@ -120,7 +120,7 @@ class EchoClient:
         raise self.refused("its tokens do not make up the prompt")
 
 
-def _echoes(prompt: str, choice: _Choice) -> bool:
+def _echoes(prompt: str, choice: _Echo) -> bool:
     """Whether the answer begins with the prompt, or with tokens that are not in it, such as ``<s>``, and the prompt."""
     before, echoed, _ = choice.text.partition(prompt)
     tokens = "".join(choice.logprobs.tokens) if choice.logprobs else ""
