@@ -122,7 +122,7 @@ def prepare(
         sources[names] = task, given, task.source(given)
     models: dict[tuple[Any, ...], Any] = {}
     for names, (task, given, source) in sources.items():
-        key = (type(task).model, model or source.default_model)
+        key = (type(task).model, given.named(source))
         if key not in models:
             models[key] = task.model(source, given)
         yield _prepared(task, given, source, models[key], names)

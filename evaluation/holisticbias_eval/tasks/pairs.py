@@ -108,7 +108,7 @@ class Pairs(ScoredTask):
 
     def model(self, source: Source, given: Given) -> Scorer | PairScorer:  # type: ignore[override] # of two modes
         """Start the engine of the mode."""
-        name, options = given.model or source.default_model, given.read(ModelSettings)
+        name, options = given.named(source), given.read(ModelSettings)
         mode = given.read(PairSettings).mode
         with given.display.step(f"Loading model {name or EMBEDDED_MODEL}"):
             if mode == "choice":

@@ -126,7 +126,7 @@ class ScoredTask(Task):
 
     def model(self, source: Source, given: Given) -> Scorer:
         """Start the engine that scores."""
-        name = given.model or source.default_model
+        name = given.named(source)
         with given.display.step(f"Loading model {name or EMBEDDED_MODEL}"):
             return start_scorer(name, given.display.notice, given.read(ModelSettings))
 

@@ -119,6 +119,10 @@ class Given:
                 self.opened[name] = find_release(name)
         return self.opened[name]
 
+    def named(self, source: Source) -> str | None:
+        """The model that was named, else that of the source."""
+        return source.default_model if self.model is None else self.model
+
     def store(self, stage: Literal["scores", "responses", "labels"]) -> Path | None:
         """The folder that keeps what a stage makes; None if nothing is kept."""
         keeping = self.read(Keeping)

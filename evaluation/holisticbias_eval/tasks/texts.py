@@ -161,7 +161,7 @@ class Texts(Task):
         file, asked = given.read(GivenResponses).responses, source.content
         if file is not None:
             return given_model(given.model, file)
-        named = replace(given, model=given.model or source.default_model)
+        named = replace(given, model=given.named(source))
         wanted = given.read(Styling).style
         style = STYLES.read(wanted or CONTINUED_AS) if asked.is_continued else None
         generator = start_responding(named, CONTINUING if style else DECODING, style)
