@@ -95,7 +95,7 @@ fuzz: setup
 	$(BIN)/pytest --numprocesses auto -m hypothesis --hypothesis-profile fuzz --timeout 0
 
 kills: setup
-	HOLISTICBIAS_KILLS=100 $(BIN)/pytest tests/evaluation/scoring/test_store.py -k killed
+	HOLISTICBIAS_KILLS=100 $(BIN)/pytest tests/evaluation/test_shards.py -k killed
 
 benchmark: setup
 	set -e; for name in build scoring masked mannwhitney generation classify collect retrieve; do \

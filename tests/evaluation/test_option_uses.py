@@ -261,7 +261,7 @@ USES: Mapping[str, Callable[[], Uses]] = {
 def unused(command: str, arguments: tuple[str, ...], chosen: tuple[str, ...] = ()) -> str:
     """The message of a command about its first option without effect; empty if every option has one."""
     found: click.Command = import_module(f"holisticbias_eval.commands.{command}").command
-    context = found.make_context(command, list(arguments))
+    context = found.make_context(command, list(arguments), help_option_names=["-h", "--help"])
     try:
         if not isinstance(found, SettingsCommand):
             refuse_options(context, declared_uses.mitigate_uses(), chosen)

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from holisticbias_eval.corpus.candidates import candidate_text, make_candidates, slot_values
-from holisticbias_eval.corpus.multiwoz import DATA, read_multiwoz
+from holisticbias_eval.corpus.multiwoz import DATA, candidate_text, make_candidates, read_multiwoz, slot_values
 from holisticbias_eval.errors import DialoguesError, EvaluationError
-from holisticbias_eval.mitigation.classifier_training import ClassifierSettings, classify_after_training
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
+from holisticbias_eval.models.fine_tuning import ClassifierSettings, classify_after_training
 from holisticbias_eval.models.loading.load import LoadedModel as Weights
 from holisticbias_eval.models.loading.load import find_kind, load_kind
 from holisticbias_eval.models.loading.tokenizers import tokenizer_digest

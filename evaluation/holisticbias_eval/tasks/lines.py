@@ -72,8 +72,6 @@ class Lines(ScoredTask):
         with given.display.step(f"Reading {path or 'the neutral sentences of the embedded gossip'}"):
             lines = neutral_lines() if path is None else read_lines(path)
             table = line_table(lines)
-        if not table.num_rows:
-            raise SelectionError(f"{path} has no line with text: there is nothing to score")
         name = NEUTRAL if path is None else path.resolve().name
         empty = 0 if path is None else len(lines) - table.num_rows
         return Source(
@@ -100,7 +98,10 @@ class Lines(ScoredTask):
 
 
 def read_lines(path: Path) -> list[str]:
-    """Read the lines of a text file in UTF-8; raises ``EvaluationError`` if it cannot be read."""
+    """Read the lines of a text file in UTF-8.
+
+    Raises ``EvaluationError`` if it cannot be read, and ``SelectionError`` if every line is empty.
+    """
     try:
         lines = path.read_text("utf-8-sig").split("\n")
     except OSError as error:
@@ -109,4 +110,6 @@ def read_lines(path: Path) -> list[str]:
         raise EvaluationError(f"{path} is not UTF-8 text (byte {error.start:,}): save it as UTF-8") from error
     if lines and not lines[-1]:
         lines.pop()
+    if not any(map(str.strip, lines)):
+        raise SelectionError(f"{path} has no line with text: there is nothing to score")
     return lines

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -33,20 +30,20 @@ def ignore(message: object) -> None:
     pass
 
 
-class Server(ThreadingHTTPServer):
+class Server:
     """Answers like llama.cpp's and vLLM's servers, except for its ``fault``."""
 
-    daemon_threads = True
-
     def __init__(self, model: Any, tokenizer: Any, plainly: Any, fault: str) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
         self.model, self.tokenizer, self.plainly, self.fault = model, tokenizer, plainly, fault
-        self.requests = 0
-        self.lock = threading.Lock()
+        self.server: Any = None
 
     @property
     def base(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+        return str(self.server.base)
+
+    @property
+    def requests(self) -> int:
+        return len(self.server.bodies)
 
     def likeliest(self, ids: list[int]) -> list[float]:
         """The log-probability of the likeliest token after each token but the last."""
@@ -117,32 +114,13 @@ class Server(ThreadingHTTPServer):
         text = f"<s> {text}" if self.fault == "start token in the text" else text
         return {"text": text, "logprobs": None if self.fault == "no logprobs" else logprobs}
 
-
-class Handler(BaseHTTPRequestHandler):
-    disable_nagle_algorithm = True  # else each answer waits for an acknowledgement
-    server: Server
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        with self.server.lock:
-            self.server.requests += 1
-            turn = self.server.requests
-            status, reply = self._answer(body, turn)
-        content = json.dumps(reply).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(content)))
-        if status == 429:
-            self.send_header("Retry-After", "0")
-        self.end_headers()
-        self.wfile.write(content)
-
-    def _answer(self, body: dict[str, Any], turn: int) -> tuple[int, Any]:
-        fault, prompts = self.server.fault, body["prompt"]
+    def answer(self, body: dict[str, Any], turn: int) -> tuple[int, Any]:
+        fault, prompts = self.fault, body["prompt"]
         if fault == "busy" and turn % 2:
             return 429, {"error": "slow down"}
         if fault == "broken" or (fault == "dies" and turn > 7):
             return 500, {"error": "no more memory"}
-        if fault == "key" and "Authorization" not in self.headers:
+        if fault == "key" and "Authorization" not in self.server.headers[-1]:
             return 401, {"error": "who are you"}
         if fault == "no lists" and isinstance(prompts, list):
             return 422, {"error": "prompt must be a string"}
@@ -151,27 +129,18 @@ class Handler(BaseHTTPRequestHandler):
         if fault == "not json":
             return 200, "hello"
         prompts = prompts if isinstance(prompts, list) else [prompts]
-        choices = [{"index": i, **self.server.complete(p, body, turn)} for i, p in enumerate(prompts)]
+        choices = [{"index": i, **self.complete(p, body, turn)} for i, p in enumerate(prompts)]
         return 200, {"choices": choices[:1] if fault == "first of a list" else choices[::-1]}
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
-        pass
 
 
 @pytest.fixture
-def serve(gpt2: Any, make_tokenizer: Any, plainly: Any) -> Iterator[Callable[[str], Server]]:
-    servers = []
-
+def serve(gpt2: Any, make_tokenizer: Any, plainly: Any, chat_server: Any) -> Callable[[str], Server]:
     def start(fault: str) -> Server:
-        server = Server(gpt2, make_tokenizer(), plainly, fault)
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        servers.append(server)
-        return server
+        made = Server(gpt2, make_tokenizer(), plainly, fault)
+        made.server = chat_server(made.answer)
+        return made
 
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    return start
 
 
 @pytest.mark.parametrize("fault", ["", "no lists", "first of a list", "one token at least", "0 means no limit", "busy"])

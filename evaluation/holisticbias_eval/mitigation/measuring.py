@@ -1,0 +1,148 @@
+"""Measure a model before and after mitigation: one run for each task, as ``evaluate`` writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from holisticbias.output import write_file
+from holisticbias_eval.corpus.multiwoz import read_multiwoz
+from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.evaluating import by_task, choose_measures, evaluations
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.mitigation.record import MitigatedModel
+from holisticbias_eval.models.embedded import default_release
+from holisticbias_eval.models.likelihood.opening import AUTO, FIRST_TOKEN
+from holisticbias_eval.progress import Display
+from holisticbias_eval.results.run import is_run, read_signature
+from holisticbias_eval.settings import Values
+from holisticbias_eval.tasks.lines import RetainSettings, read_lines
+
+AIM = ("group_perplexity",)
+STYLE_AIM = ("generation_bias", "offensiveness", "response_wording")
+"""The measures of every mitigation: of methods that learn from sentences, and from responses."""
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """Measures to compute: ``always``, ``further`` ones on a release, and those of ``retain`` for costs.
+
+    ``first_token`` is what precedes each text whose likelihood is measured, and ``answering`` has the settings of
+    measures of responses; ``test_set`` is a file of sentences about groups.
+    """
+
+    always: Sequence[str] = AIM
+    further: Sequence[str] = ()
+    release: str | None = None
+    retain: RetainSettings = field(default_factory=RetainSettings)
+    retain_command: str | None = None
+    answering: Values = field(default_factory=dict)
+    device: str = "auto"
+    first_token: str = AUTO
+    test_set: Path | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All measures, the aims first."""
+        given = {"retain": self.retain.retain, "retain_command": self.retain_command}
+        costs = choose_measures(None, given) if self.retain.retain or self.retain_command else ()
+        return tuple(dict.fromkeys((*self.always, *costs, *self.further)))
+
+    def values(self, measures: Sequence[str]) -> dict[str, Any]:
+        """The settings of measures of one task."""
+        task = MEASURES[measures[0]].task
+        if task == "responses":
+            return {**self.answering, **({"device": self.device} if self.device != "auto" else {})}
+        if task == "results":
+            return {"retain_command": self.retain_command}
+        values: dict[str, Any] = {"device": self.device} if self.device != "auto" else {}
+        if task in ("lines", "dialogues"):
+            values["retain"] = self.retain.retain
+        if task == "test_set" and self.test_set is not None:
+            values["test_set"] = self.test_set
+        if self.first_token != AUTO and task not in ("dialogues", "texts"):
+            values["first_token"] = self.first_token
+        return values
+
+
+def check_measuring(measuring: Measuring) -> None:
+    """Raise ``EvaluationError`` for a measure that does not exist, or texts of ``retain`` that cannot be read."""
+    choose_measures(measuring.names, {})
+    if measuring.retain.text is not None:
+        read_lines(measuring.retain.text)
+    if measuring.retain.dialogues is not None:
+        read_multiwoz(measuring.retain.dialogues)
+
+
+def with_neutral_text(measuring: Measuring, lines: Sequence[str], path: Path) -> Measuring:
+    """Also measure these lines, written to a file, unless the user names a text."""
+    if measuring.retain.text is not None:
+        return measuring
+    if not path.is_file():
+        write_file(path, "".join(f"{line}\n" for line in lines).encode())
+    return replace(measuring, retain=RetainSettings(retain=(str(path), *measuring.retain.retain)))
+
+
+def refuse_other_run(
+    measuring: Measuring, folder: Path, weights_sha256: str | None, first_token: str | None = None
+) -> None:
+    """Raise ``MitigationError`` if a folder has a run of these measures of other weights, or with another first token.
+
+    ``first_token`` is the setting of the signature; null if the training has none.
+    """
+    for _, path in _placed(measuring, folder):
+        if not is_run(path):
+            continue
+        signature = read_signature(path)
+        what = "of another model" if signature.model.weights_sha256 not in (None, weights_sha256) else ""
+        if first_token is not None and signature.scoring.get("first_token", first_token) != first_token:
+            what = what or "with another first token"
+        if what:
+            raise MitigationError(f"{path} is a run {what}: name another folder with --out, or use --overwrite")
+
+
+def measure_models(
+    base: str,
+    models: Sequence[MitigatedModel],
+    measuring: Measuring,
+    before: Path,
+    display: Display,
+    *,
+    overwrite: bool,
+) -> None:
+    """Measure the base model, and each trained model; runs that are there already are kept, unless ``overwrite``.
+
+    Raises ``MitigationError`` if the folder ``before`` has runs of another model.
+    """
+    measuring = replace(measuring, release=measuring.release or default_release(base))
+    if not overwrite:
+        record = models[0].record
+        refuse_other_run(measuring, before, record.base_model.weights_sha256, record.given.get(FIRST_TOKEN))
+    for model, folder in ((base, before), *((str(made.folder), made.after) for made in models)):
+        measure_model(model, measuring, folder, display, overwrite=overwrite)
+
+
+def measure_model(model: str, measuring: Measuring, folder: Path, display: Display, *, overwrite: bool) -> None:
+    """Write a run for each family of measures into a folder; runs that it has are kept, unless ``overwrite``."""
+    wanted = [(names, out) for names, out in _placed(measuring, folder) if overwrite or not is_run(out)]
+    if not wanted:
+        return
+    display.notice(f"Measuring {model}")
+    for names, out in wanted:
+        release = measuring.release if MEASURES[names[0]].task in _OF_RELEASES else None
+        values = measuring.values(names)
+        list(evaluations(model, release, names, values, out=out, overwrite=overwrite, display=display))
+
+
+_OF_RELEASES = ("sentences", "seat", "responses", "texts", "intersections")
+
+
+def _placed(measuring: Measuring, folder: Path) -> Sequence[tuple[tuple[str, ...], Path]]:
+    """The measures of each run, and its folder."""
+    groups = by_task(choose_measures(measuring.names, {}))
+    return [
+        (names, folder / (names[0] if len(names) == 1 or len(groups) == 1 else MEASURES[names[0]].task))
+        for names in groups
+    ]
