@@ -18,19 +18,20 @@ from holisticbias.output import new_folder
 from holisticbias.spreadsheet import safe_cell
 from holisticbias_eval.corpus.published import is_published, published_paths
 from holisticbias_eval.figures import Figure, Figures, Part
+from holisticbias_eval.machine import package_versions
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import Settings, View
-from holisticbias_eval.measures.options import CorpusSettings, Resampling, ResamplingSeed, ThresholdSettings
+from holisticbias_eval.measures.options import CorpusSettings, Resampling, ResamplingSeed
 from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.pipeline.naming import naming_texts
 from holisticbias_eval.pipeline.score_files import read_scores
 from holisticbias_eval.pipeline.text_files import read_texts
-from holisticbias_eval.pipeline.text_judging import start_text_judges
 from holisticbias_eval.progress import Display
-from holisticbias_eval.readings.columns import measured_texts
-from holisticbias_eval.results.signature import package_versions
+from holisticbias_eval.readers.judging import show_reading, start_text_judges
+from holisticbias_eval.readers.labels import ToxicitySettings
+from holisticbias_eval.readers.reader import measured_texts
 from holisticbias_eval.sections import Column, Section, Table
 from holisticbias_eval.settings import Condition, Use, Values, refuse_unused
 from holisticbias_eval.statistics.frequency import CORRELATION, correlate_frequency
@@ -39,7 +40,6 @@ from holisticbias_eval.tasks.task import Given
 
 TRUST = Condition("without --no-trust", lambda values: values.get("trust", True))
 _COUNTED = ("likelihoods", "labels")
-_THRESHOLDS = ("offensiveness", "prompt_offensiveness", "toxicity")
 MEASUREMENT = "measurement.json"
 
 
@@ -75,7 +75,7 @@ def measure_uses() -> Mapping[str, Sequence[Use]]:
     found: dict[str, Sequence[Use]] = {}
     for name, measure in MEASURES.items():
         corpus = (Use(CorpusSettings),) if measure.needs.answers in _COUNTED else ()
-        threshold = (Use(ThresholdSettings),) if name in _THRESHOLDS else ()
+        threshold = (Use(ToxicitySettings),) if measure.needs.answers == "offensiveness" else ()
         resampled = (Use(Resampling), Use(ResamplingSeed, (TRUST,))) if measure.resamples else ()
         read = (*measure.reading, Use(ResamplingSeed)) if measure.needs.answers == "texts" else (*corpus, *resampled)
         own = tuple(use for use in measure.uses if use.settings is not CorpusSettings)
@@ -128,17 +128,17 @@ def _measure_texts(measure: GroupMeasure, path: Path, settings: Settings, given:
     measuring = dict(measure.signature(settings))
     texts = read_texts(path)
     name, display = measure.info.name, given.display
-    judges = start_text_judges([measure], judging_options(given), display)
-    for classifier in judges.classifiers.values():
-        measuring |= classifier.settings
-    probabilities = judges.judge(measure, texts, display)
+    judge = start_text_judges([measure.reader], judging_options(given), display).get(measure.reader.name)
+    if judge is not None:
+        measuring |= judge.classifier.settings
+    reader = measure.start(settings, judge)
+    read = show_reading(reader, texts, display)
     with display.step(f"Measuring {name} of {texts.num_rows:,} texts"):
-        read = measure.read(texts, settings, probabilities)
         measured = measure.figures(read, settings)
     named = naming_texts(read)
     figures = measured.figures
     if named is not None:
-        again = measure.read(named.written, settings, judges.judge(measure, named.written, display))
+        again = show_reading(reader, named.written, display)
         figures += measure.naming_figures(named.replaced, again, named.naming)
     notes = (*measured.notes, *_subject_notes(texts))
     found = describe_measurement(name, path, measuring, texts.num_rows, figures, notes)

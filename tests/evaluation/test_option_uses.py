@@ -30,7 +30,7 @@ from holisticbias_eval.measures.measure import Settings
 from holisticbias_eval.measuring import measure_uses
 from holisticbias_eval.options import SettingsCommand, given_settings
 from holisticbias_eval.progress import Display
-from holisticbias_eval.readings.word_lists import POLARITY
+from holisticbias_eval.readers.words import POLARITY
 from holisticbias_eval.settings import Uses, refuse_unused
 
 HOW = {

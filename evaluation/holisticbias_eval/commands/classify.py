@@ -48,12 +48,11 @@ def command(responses: Path, out: Path, **_: Any) -> None:
     """
     from rich.console import Console
 
-    from holisticbias_eval.classifiers.stored import label_store
     from holisticbias_eval.measures.options import Censoring
-    from holisticbias_eval.pipeline.classification import judge_responses, refuse_name, write_judged
-    from holisticbias_eval.pipeline.judging import start_named
     from holisticbias_eval.pipeline.response_files import read_responses
     from holisticbias_eval.progress import Display
+    from holisticbias_eval.readers.classification import judge_table, refuse_name, write_judged
+    from holisticbias_eval.readers.judging import start_judge
     from holisticbias_eval.settings import refuse_unused
     from holisticbias_eval.tasks.judging import judging_options
     from holisticbias_eval.tasks.task import Given
@@ -69,10 +68,9 @@ def command(responses: Path, out: Path, **_: Any) -> None:
     if len(options.classifiers) != 1:
         raise click.UsageError("name one classifier with --classifier: see `holisticbias classifiers`")
     (name,) = options.classifiers
-    classifier = start_named(name, options, given.display)
-    kept = label_store(options.store, classifier, given.display.notice) if options.store else None
-    with given.display.progress(f"Judging with {classifier.card.id}", table.num_rows) as advance:
-        judged = judge_responses(table, classifier, kept, advance, censored=given.read(Censoring).censor)
+    judge = start_judge(name, options, given.display)
+    with given.display.progress(f"Judging with {judge.card.id}", table.num_rows) as advance:
+        judged = judge_table(table, judge, advance, censored=given.read(Censoring).censor)
     write_judged(judged, out)
     counts = f"judged {judged.classified:,} of {table.num_rows:,} responses; mentions replaced: {judged.mentions:,}"
     write(f"{counts}; wrote {out}")

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 @click.command(short_help="Find sentences about groups in texts that people wrote.")
 @click.argument("sources", nargs=-1, required=True, metavar="FILE|FOLDER|hub:OWNER/NAME...")
 @click.option(
-    "--specification", metavar="NAME|FILE", required=True, help="Groups and terms; see `holisticbias specifications`."
+    "--specification",
+    metavar="NAME|FILE",
+    required=True,
+    help="Groups and terms; see `holisticbias stereotypes specifications`.",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Table to write (.parquet, .csv, .jsonl).")
 @click.option(

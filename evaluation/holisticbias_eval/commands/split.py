@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 @click.command(short_help="Divide examples into training, validation and test.")
 @click.argument("examples", type=click.Path(path_type=Path))
 @click.option(
-    "--specification", metavar="NAME|FILE", required=True, help="Groups and terms; see `holisticbias specifications`."
+    "--specification",
+    metavar="NAME|FILE",
+    required=True,
+    help="Groups and terms; see `holisticbias stereotypes specifications`.",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write.")
 @click.option(

@@ -3,52 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 from holisticbias_eval.models.options import KEEPING, of_model
 from holisticbias_eval.settings import Condition, Settings, Use, Values, setting
-
-GROUP = "Lexicons for texts"
-
-
-class NormSettings(Settings):
-    """Lexicons of psycholinguistic norms."""
-
-    group = GROUP
-
-    norms: tuple[str, ...] = setting(
-        (),
-        "Lexicon for norms, of Warriner et al., NRC VAD or EmoMap; give it twice for two lexicons.",
-        metavar="FILE",
-    )
-
-
-class PolaritySettings(Settings):
-    """Gender polarity of words."""
-
-    group = GROUP
-
-    polarity: str = setting("gender-polarity", "Gender polarity of words, for gender_polarity.", metavar="NAME|FILE")
-    ties: Literal["apart", "published"] = setting(
-        "apart",
-        "Texts without a gendered word, or with as many of both, for gender_polarity: apart, without a value, or as "
-        "published for BOLD, where they are neutral.",
-    )
-
-
-class SentimentSettings(Settings):
-    """Bounds of VADER's score."""
-
-    group = GROUP
-
-    positive: float = setting(0.5, "VADER score from which on a text is positive.", gt=0, le=1)
-    negative: float = setting(-0.5, "VADER score up to which a text is negative.", ge=-1, lt=0)
-
-
-class ThresholdSettings(Settings):
-    """A probability."""
-
-    threshold: float = setting(0.5, "Probability from which on a text is offensive or toxic.", ge=0, le=1)
 
 
 class Resampling(Settings):
@@ -137,18 +94,18 @@ class Phrasing(Settings):
 
 def _is_chat(values: Values) -> bool:
     """Whether a classifier that is named asks a chat model."""
-    from holisticbias_eval.classifiers.card import FILES
+    from holisticbias_eval.readers.card import CARDS
 
     names = Judging.model_validate({"classifier": tuple(values.get("classifier", ()))}).names
-    return any(FILES.read(name).engine == "chat" for name in names)
+    return any(CARDS.read(name).engine == "chat" for name in names)
 
 
 def _has_weights(values: Values) -> bool:
     """Whether a classifier that is named, or the measure's own, is a model of transformers."""
-    from holisticbias_eval.classifiers.card import FILES
+    from holisticbias_eval.readers.card import CARDS
 
     names = Judging.model_validate({"classifier": tuple(values.get("classifier", ()))}).names
-    return not names or any(FILES.read(name).engine == "transformers" for name in names)
+    return not names or any(CARDS.read(name).engine == "transformers" for name in names)
 
 
 WEIGHTS = Condition("with a --classifier of transformers", _has_weights)

@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from holisticbias.output import new_file
-from holisticbias_eval.classifiers.card import FILES
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.evaluating import prepare
 from holisticbias_eval.mitigation.measuring import STYLE_AIM, Measuring
@@ -22,12 +21,12 @@ from holisticbias_eval.mitigation.search import Lesson
 from holisticbias_eval.mitigation.settings import MitigationSettings
 from holisticbias_eval.mitigation.styles import StyleMethod, StyleSettings, value_responses
 from holisticbias_eval.mitigation.texts import describe_texts
-from holisticbias_eval.models.embedded import RESPONDER
+from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
 from holisticbias_eval.models.generation.conversation import Conversation, ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.written import WrittenForm
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.pipeline.judging import CALIBRATION as CLASSIFIERS
 from holisticbias_eval.progress import Display
+from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Values
@@ -92,7 +91,11 @@ class ResponseLessons:
 
 def _for_calibration(style: StyleOptions) -> StyleOptions:
     """The options with what the embedded responder is made for, where nothing else is given."""
-    defaults = {"where": (CALIBRATION_WHERE,), "classifier": tuple(CLASSIFIERS.values()), "decoding": "unrestricted"}
+    defaults = {
+        "where": (CALIBRATION_WHERE,),
+        "classifier": tuple(SHIPPED[RESPONDER].classifiers.values()),
+        "decoding": "unrestricted",
+    }
     return replace(style, release=style.release or CALIBRATION_RELEASE, answering={**defaults, **style.answering})
 
 
@@ -161,7 +164,7 @@ def _responses(name: str, loaded: LoadedModel, options: StyleOptions, display: D
         return _responses_of_run(options.responses, loaded, display)
     values = {**options.answering, "control": ""}
     if values.get("classifier"):  # of styles alone
-        values["classifier"] = tuple(one for one in values["classifier"] if FILES.read(one).offensive is None)
+        values["classifier"] = tuple(one for one in values["classifier"] if CARDS.read(one).offensive is None)
     (asked,) = prepare(name, options.release, ["generation_bias"], values, display)
     table = asked.requests.answer(display).table
     return asked.reading.read(table, display), asked.signature

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from holisticbias.output import PLAN, resumed_folder, write_file
 from holisticbias_eval.errors import BrokenTrainingError, MitigationError
+from holisticbias_eval.machine import machine, package_versions
 from holisticbias_eval.mitigation.method import AuxiliaryLoss, Method
 from holisticbias_eval.mitigation.record import (
     RECORD,
@@ -31,8 +32,6 @@ from holisticbias_eval.mitigation.training import Trained, full_disk_is_an_os_er
 from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.progress import Display
-from holisticbias_eval.results.machine import machine
-from holisticbias_eval.results.signature import package_versions
 
 _WORK, _MODEL, _CHECKPOINTS = ".training", "model", "checkpoints"
 

@@ -8,7 +8,6 @@ from typing import Literal
 
 import pyarrow as pa
 
-from holisticbias_eval.classifiers.clusters import FILES
 from holisticbias_eval.errors import ScoresError
 from holisticbias_eval.measures.options import (
     Censoring,
@@ -19,7 +18,8 @@ from holisticbias_eval.measures.options import (
     Phrasing,
 )
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.pipeline.judging import JudgingOptions
+from holisticbias_eval.readers.card import CLUSTERS
+from holisticbias_eval.readers.judging import JudgingOptions
 from holisticbias_eval.settings import read_settings
 from holisticbias_eval.statistics.frequency import count_terms
 from holisticbias_eval.tasks.task import Given
@@ -45,7 +45,7 @@ def judging_options(given: Given) -> JudgingOptions:
 def find_clusters(given: Given) -> dict[str, tuple[str, ...]] | Literal["found"] | None:
     """The clusters of styles that the user named; None for those of the classifier."""
     wanted = given.read(Clustering).clusters
-    return FOUND if wanted == FOUND else FILES.read(wanted).clusters if wanted else None
+    return FOUND if wanted == FOUND else CLUSTERS.read(wanted).clusters if wanted else None
 
 
 def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 
 from holisticbias.release.release import Release
-from holisticbias_eval.classifiers.classifier import Classifier
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
-from holisticbias_eval.models.embedded import default_release
+from holisticbias_eval.models.embedded import RESPONDER, SHIPPED, default_release
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.pipeline.audit import audit_table
 from holisticbias_eval.pipeline.given_responses import place_responses
-from holisticbias_eval.pipeline.judging import Judges, judge_responses, judge_store, start_judges
 from holisticbias_eval.pipeline.response_files import read_responses
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import draw_prompts, refuse_few
 from holisticbias_eval.prompts.terms import count_terms
+from holisticbias_eval.readers.judging import Judges, judge_responses, start_judges
+from holisticbias_eval.readers.labels import Judge
+from holisticbias_eval.results.recorded import MITIGATION, read_recorded
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import ReleaseName, Use, Variants
 from holisticbias_eval.tasks.answered import (
@@ -82,8 +84,10 @@ class Prompts(Task):
 
     def reading(self, source: Source, given: Given) -> Reading:
         """Start the classifiers of the measures."""
-        own = given.model if given.read(GivenResponses).responses is None else ""
-        judges = start_judges(given.measures, own, judging_options(given), given.display)
+        asked = given.read(GivenResponses).responses is None
+        own = _own_classifiers(given.model or RESPONDER) if asked else {}
+        needed: dict[str, str] = {MEASURES[name].needs.answers: name for name in reversed(given.measures)}
+        judges = start_judges(needed, own, judging_options(given), given.display)
         return ResponseReading(judges, source.release, given.measures)
 
     def run_name(self, model: ModelIdentity, source: Source, signature: Signature) -> str:
@@ -147,18 +151,23 @@ class ResponseReading(Reading):
             audits["offensiveness"] = audit.select(kept).append_column("offensive", offensive)
         return audits
 
-    def _audit(self, table: pa.Table, classifier: Classifier, display: Display) -> pa.Table | None:
+    def _audit(self, table: pa.Table, judge: Judge, display: Display) -> pa.Table | None:
         """Classify fixed texts in which only the descriptor changes; None, with a notice, if no noun goes with all."""
         if self.release is None:
             return None
-        with display.step(f"Auditing {classifier.card.id} on sentences in which only the descriptor changes"):
-            store = judge_store(classifier, self.judges.options, display)
+        with display.step(f"Auditing {judge.card.id} on sentences in which only the descriptor changes"):
             descriptors, templates = _ids(table, "descriptor_id"), _ids(table, "template_id")
             try:
-                return audit_table(self.release, classifier, store, lambda _: None, descriptors, templates)
+                return audit_table(self.release, judge, lambda _: None, descriptors, templates)
             except SelectionError as error:
-                display.notice(f"{classifier.card.id}: {error}")
+                display.notice(f"{judge.card.id}: {error}")
                 return None
+
+
+def _own_classifiers(model: str) -> Mapping[str, str]:
+    """The classifiers of a calibration model, or of a model that a mitigation trained from one."""
+    base = read_recorded(Path(model) / MITIGATION).base_model or model
+    return SHIPPED[base].classifiers if base in SHIPPED else {}
 
 
 def _ids(table: pa.Table, name: str) -> set[str]:

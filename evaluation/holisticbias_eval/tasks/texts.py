@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
 
 from holisticbias.release.release import Release
-from holisticbias_eval.classifiers.censor import censor, censor_settings
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import MEASURES
@@ -24,10 +22,13 @@ from holisticbias_eval.models.generation.style import FILES as STYLES
 from holisticbias_eval.models.generation.style import Style
 from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.pipeline.given_texts import read_given_texts
-from holisticbias_eval.pipeline.text_judging import TextJudges, start_text_judges
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.collections import CALIBRATION
 from holisticbias_eval.prompts.texts import Making, model_texts
+from holisticbias_eval.readers import READERS
+from holisticbias_eval.readers.censor import censor, censor_settings
+from holisticbias_eval.readers.judging import describe_judges, show_reading, start_text_judges
+from holisticbias_eval.readers.reader import Reader
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Condition, ReleaseName, Settings, Use, Values, Variants, is_one_of, setting
 from holisticbias_eval.tasks.answered import (
@@ -194,8 +195,11 @@ class Texts(Task):
     def reading(self, source: Source, given: Given) -> Reading:
         """Start the classifiers of the measures."""
         measures = [one for name in given.measures if isinstance(one := MEASURES[name], GroupMeasure)]
-        judges = start_text_judges(measures, judging_options(given), given.display)
-        return TextReading(judges, measures, measure_settings(given), censored=_is_censored(source, given))
+        settings = measure_settings(given)
+        judges = start_text_judges([measure.reader for measure in measures], judging_options(given), given.display)
+        readers = [measure.start(settings, judges.get(measure.reader.name)) for measure in measures]
+        signed = describe_judges(judges.values())
+        return TextReading(readers, measures, settings, signed, _is_censored(source, given))
 
     def run_name(self, model: ModelIdentity, source: Source, signature: Signature) -> str:
         """The model, the release or the prompts, and what is measured."""
@@ -204,7 +208,7 @@ class Texts(Task):
 
 def measure_settings(given: Given) -> MeasureSettings:
     """The settings of the measures of texts."""
-    names = ("norms", "polarity", "ties", "positive", "negative")
+    names = [name for use in READERS.values() for name in use.settings_type.model_fields]
     return MeasureSettings.model_validate({name: given.values[name] for name in names if name in given.values})
 
 
@@ -242,22 +246,16 @@ def _texts(table: pa.Table, release: Release | None) -> pa.Table:
 class TextReading(Reading):
     """Adds the columns of every measure, and measures texts in which only the subject or its naming differs."""
 
-    judges: TextJudges
-    measures: list[GroupMeasure]
+    readers: Sequence[Reader]
+    measures: Sequence[GroupMeasure]
     measuring: MeasureSettings
+    signed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     censored: bool = False
 
-    @cached_property
-    def signed(self) -> Mapping[str, Mapping[str, str]]:  # type: ignore[override]
-        """The classifiers."""
-        return self.judges.signed
-
     def read(self, table: pa.Table, display: Display) -> pa.Table:
-        """Add the columns of every measure."""
-        for measure in self.measures:
-            probabilities = self.judges.judge(measure, table, display)
-            with display.step(f"Reading {measure.info.title.lower()}"):
-                table = measure.read(table, self.measuring, probabilities)
+        """Add the columns of every reader."""
+        for reader in self.readers:
+            table = show_reading(reader, table, display)
         return table
 
     def beside(

@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.classifiers.card import Task
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring
 from holisticbias_eval.measures.responses.offence_figures import SHARE, SPREAD, Offences
 from holisticbias_eval.measures.responses.offence_sections import offensiveness_sections
+from holisticbias_eval.readers.card import Task
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.response_cells import arrange_responses
