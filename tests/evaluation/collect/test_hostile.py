@@ -19,7 +19,7 @@ from holisticbias_eval.collect.dump import Chunks, DumpReader
 from holisticbias_eval.collect.page_sentences import PageJob, PageReader, WantedGroup
 from holisticbias_eval.collect.rule import PromptRule
 from holisticbias_eval.collect.titles import category_keys, list_links
-from holisticbias_eval.collect.worker import ReaderSettings, Worker
+from holisticbias_eval.collect.worker import Worker
 from small_wiki import GROUPS, SENTENCE, dump, page, rows, run, silent
 
 RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
@@ -106,7 +106,7 @@ def test_a_page_that_is_too_long_is_not_kept_in_memory(tmp_path: Path, monkeypat
 
 
 def test_a_child_that_ends_is_replaced() -> None:
-    worker = Worker(ReaderSettings(RULE, {}, "en", (), None), 20.0)
+    worker = Worker(PageReader(RULE, {}, "en", (), None), 20.0)
     try:
         assert not isinstance(worker.read(JOB), str)
         assert worker._process is not None
