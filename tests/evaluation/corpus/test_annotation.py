@@ -63,7 +63,7 @@ def test_ids_that_a_spreadsheet_would_change() -> None:
 
 
 def test_files_for_annotators(tmp_path: Path) -> None:
-    """Two of three annotators have each example, in orders of their own; labelled files are never replaced."""
+    """Two of three annotators have each example, each in its own order; labelled files are never replaced."""
     rows = [example(i, "stad", text, target="stad") for i, text in enumerate(HOSTILE[:12])]
     path, out = written(tmp_path, rows), tmp_path / "out"
     assert make_annotation_files(path, out, "csv", ["a", "b", "c"], per_example=2) == dict.fromkeys("abc", 8)
