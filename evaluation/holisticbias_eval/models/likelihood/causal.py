@@ -142,7 +142,7 @@ class CausalScorer(Scorer):
         rows = spread(encoded, _PROBED)
         few, many = pick(encoded, rows), pick(encoded, [*rows, *filling])
         with nullcontext() if self._rounding is None else in_float32(self._model):
-            plain = plain_sums(few, self._with(PLAIN), self._name)
+            plain = plain_sums(few, self._with(PLAIN), str(self.identity))
             self._exactness = self._most_exact(few, many, plain)
         self._probed = (max(self._probed[0], len(filling)), max(self._probed[1], longest))
         if self.identity.dtype != "float32" and self._rounding is None:
@@ -150,7 +150,7 @@ class CausalScorer(Scorer):
 
     def _most_exact(self, few: Encoded, many: Encoded, plain: Floats) -> Exactness:
         """The first method whose error is at most rounding, with both errors; see ``probe``."""
-        reference, float64 = reference_sums(few, self._with(PLAIN), self._model, self._name)
+        reference, float64 = reference_sums(few, self._with(PLAIN), self._model, str(self.identity))
         plain_error = largest_difference(plain, reference)
         allowed = allowed_error(plain, reference, float64=float64)
         errors = {}
@@ -176,14 +176,10 @@ class CausalScorer(Scorer):
         if self._refused:
             times = len(encoded.ids) / max(1, build_tree(encoded.ids, encoded.starts).inner)
             self._notice(
-                f"{self._name} {self._refused}: its texts are scored in batches of equal length, "
+                f"{self.identity} {self._refused}: its texts are scored in batches of equal length, "
                 f"about {times:.1f} times slower"
             )
             self._refused = ""
-
-    @property
-    def _name(self) -> str:
-        return f"{self.identity.name} ({self.identity.architecture})"
 
     def _round(self, few: Encoded, plain: Floats) -> None:
         """Switch to the requested precision, and print its error."""

@@ -12,6 +12,7 @@ from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.memory import in_batches
 from holisticbias_eval.models.loading.tokenizers import context_length, tokenizer_digest
 from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.sequences import equal_groups
 from holisticbias_eval.progress import Notice, Progress
 
 _SLOTS = 4096
@@ -42,9 +43,7 @@ class OneMaskScorer:
         pieces = [[list(tokenizer(t, add_special_tokens=False)["input_ids"]) for t in pair] for pair in terms]
         self._refuse(ids, templates)
         found = np.full((len(ids), 2), np.nan)
-        lengths = np.array([len(row) for row in ids], np.int64)
-        for length in np.unique(lengths):
-            group = np.flatnonzero(lengths == length)
+        for group in equal_groups(np.array([len(row) for row in ids], np.int64)):
             self._run_group(group, ids, pieces, found, progress)
         return found
 

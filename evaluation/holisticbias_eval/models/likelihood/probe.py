@@ -13,6 +13,7 @@ from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.tokens import Encoded, pick, span_scores
 from holisticbias_eval.models.loading.float64 import exactly, largest_difference
 from holisticbias_eval.models.loading.memory import one_line_for_errors
+from holisticbias_eval.models.sequences import bounds
 
 Likelihoods = Callable[[Encoded], Floats]
 
@@ -87,6 +88,6 @@ def _all_but_last(few: Encoded) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 def _without_last(few: Encoded) -> Encoded:
     """The same texts, each without its last token."""
-    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.maximum(few.lengths - 1, 0))))
+    starts = bounds(np.maximum(few.lengths - 1, 0))
     shorter = Encoded(few.ids[_all_but_last(few)], starts, starts[:-1], starts[1:], few.bytes)
     return pick(shorter, range(len(few.lengths)))
