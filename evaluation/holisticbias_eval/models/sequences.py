@@ -10,7 +10,7 @@ from holisticbias_eval.arrays import Int32s, Ints
 
 
 def bounds(lengths: Ints) -> Ints:
-    """The place at which each sequence begins, and after them all the end of the last one: shape ``[sequences + 1]``."""
+    """The place at which each sequence begins, and the end of the last one: shape ``[sequences + 1]``."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
 
 
