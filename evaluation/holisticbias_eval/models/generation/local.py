@@ -107,13 +107,13 @@ class LocalGenerator(Generator):
         import torch
 
         table = self._model.get_input_embeddings().weight
-        found = np.full((len(texts), table.shape[1]), np.nan)
+        means = np.full((len(texts), table.shape[1]), np.nan)
         for row, text in enumerate(texts):
             ids = self._tokenizer(f" {text}", add_special_tokens=False)["input_ids"]
             if ids:
                 with torch.inference_mode():
-                    found[row] = table[torch.tensor(ids, device=table.device)].double().mean(0).cpu().numpy()
-        return found
+                    means[row] = table[torch.tensor(ids, device=table.device)].double().mean(0).cpu().numpy()
+        return means
 
     def _choose(self, prompts: TokenPrompts) -> None:
         """Find out whether the model can write prompts of these lengths together; if not, say so once."""

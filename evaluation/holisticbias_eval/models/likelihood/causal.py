@@ -136,8 +136,8 @@ class CausalScorer(Scorer):
         architectures fail only at certain slots, which only full packs show.
         """
         filling, longest = spread(encoded, self._size.slots), int(encoded.lengths.max(initial=0))
-        known = self._probed[0] >= len(filling) and self._probed[1] >= longest
-        if self.method == PLAIN or (self.method and known):
+        tried = self._probed[0] >= len(filling) and self._probed[1] >= longest
+        if self.method == PLAIN or (self.method and tried):
             return
         rows = spread(encoded, _PROBED)
         few, many = pick(encoded, rows), pick(encoded, [*rows, *filling])
@@ -206,9 +206,9 @@ def _parts(spans: Spans) -> Iterator[tuple[Ints, Spans]]:
 
 def _refuse_unknown(loaded: LoadedModel, opening: Opening) -> None:
     """Raise ``ModelError`` if the tokenizer has a first token that was added to it and not to the model."""
-    known = loaded.model.get_input_embeddings().weight.shape[0]
+    vocabulary = loaded.model.get_input_embeddings().weight.shape[0]
     for token in opening.tokens:
-        if token >= known:
+        if token >= vocabulary:
             name = loaded.tokenizer.convert_ids_to_tokens(token)
             raise ModelError(
                 f"{loaded.identity.name} has no weights for the token {name!r}, which would stand before each text: "

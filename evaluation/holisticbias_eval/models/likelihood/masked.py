@@ -123,11 +123,11 @@ class MaskedScorer(Scorer):
             ids[starts[:-1] + i] = token
         for i, token in enumerate(tail):
             ids[starts[1:] - len(tail) + i] = token
-        asked = np.repeat(place, length)
-        hidden = source == asked
+        hidden_first = np.repeat(place, length)
+        hidden = source == hidden_first
         if self._variant != "original" and encoded.word is not None:
             word = np.append(encoded.word, -1)[np.where(text, source, len(encoded.ids))]
-            hidden |= (word == np.repeat(encoded.word[place], length)) & (source > asked)
+            hidden |= (word == np.repeat(encoded.word[place], length)) & (source > hidden_first)
         ids[text & hidden] = self._mask
         mask = place - encoded.starts[row] + len(head)
         return encoded, _merge(ids, starts, mask, encoded.ids[place], place)
@@ -143,8 +143,8 @@ class MaskedScorer(Scorer):
             reference, float64 = exactly(self._model, every)
         allowed = allowed_error(plain, reference, float64=float64)
         try:
-            found = self._run(few, "masks only", lambda _: None)
-            self._head = "masks only" if largest_difference(found, reference) <= allowed else "all positions"
+            values = self._run(few, "masks only", lambda _: None)
+            self._head = "masks only" if largest_difference(values, reference) <= allowed else "all positions"
         except (AttributeError, TypeError, RuntimeError, ValueError, IndexError):
             self._head = "all positions"
 
@@ -173,10 +173,10 @@ class MaskedScorer(Scorer):
             with torch.inference_mode():
                 logits = self._logits(ids.to(self._model.device), torch.from_numpy(inputs.mask[rows]), head)
                 counts = np.diff(first)[rows]
-                asked = by_input[ranges(first[rows], counts)]
+                answered = by_input[ranges(first[rows], counts)]
                 owner = torch.from_numpy(np.repeat(np.arange(len(rows)), counts)).to(logits.device)
-                target = torch.from_numpy(inputs.target[asked].astype(np.int64)).to(logits.device)
-                nll[asked] = (logits.logsumexp(1)[owner] - logits[owner, target]).double().cpu().numpy()
+                target = torch.from_numpy(inputs.target[answered].astype(np.int64)).to(logits.device)
+                nll[answered] = (logits.logsumexp(1)[owner] - logits[owner, target]).double().cpu().numpy()
             progress(stop - start)
 
         in_batches(len(group), max(1, _SLOTS // width), run, self._notice)

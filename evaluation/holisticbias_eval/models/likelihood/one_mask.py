@@ -42,10 +42,10 @@ class OneMaskScorer:
         ids = [list(tokenizer(template)["input_ids"]) for template in templates]
         pieces = [[list(tokenizer(t, add_special_tokens=False)["input_ids"]) for t in pair] for pair in terms]
         self._refuse(ids, templates)
-        found = np.full((len(ids), 2), np.nan)
+        scores = np.full((len(ids), 2), np.nan)
         for group in equal_groups(np.array([len(row) for row in ids], np.int64)):
-            self._run_group(group, ids, pieces, found, progress)
-        return found
+            self._run_group(group, ids, pieces, scores, progress)
+        return scores
 
     def _refuse(self, ids: Sequence[Sequence[int]], templates: Sequence[str]) -> None:
         longest, mask = context_length(self._loaded.model), self._loaded.tokenizer.mask_token_id
@@ -62,7 +62,7 @@ class OneMaskScorer:
         group: Ints,
         ids: Sequence[list[int]],
         pieces: Sequence[Sequence[list[int]]],
-        found: Floats,
+        scores: Floats,
         progress: Progress,
     ) -> None:
         """Score templates of equal length, which need no padding."""
@@ -78,7 +78,7 @@ class OneMaskScorer:
                 values = logits[at, ids[row].index(mask)].double().cpu().numpy()
                 for side in (0, 1):
                     if pieces[row][side]:
-                        found[row, side] = values[pieces[row][side]].mean()
+                        scores[row, side] = values[pieces[row][side]].mean()
             progress(stop - start)
 
         in_batches(len(group), max(1, _SLOTS // len(ids[int(group[0])])), run, self._notice)

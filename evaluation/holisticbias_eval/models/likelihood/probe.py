@@ -61,10 +61,10 @@ def reference_sums(few: Encoded, plain: Likelihoods, model: Any, name: str) -> t
 def largest_error(many: Encoded, expected: Floats, tree: Likelihoods) -> float:
     """The largest error of a method on the first texts, in nats; infinite if it fails."""
     try:
-        found = span_scores(many, tree(many)).nll
+        sums = span_scores(many, tree(many)).nll
     except Exception:  # noqa: BLE001 - an architecture may refuse a tree with any error
         return np.inf
-    return largest_difference(found[: len(expected)], expected)
+    return largest_difference(sums[: len(expected)], expected)
 
 
 @contextmanager

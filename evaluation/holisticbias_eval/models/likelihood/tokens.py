@@ -116,13 +116,13 @@ class TextEncoder:
         pieces = [self._tokenize_batch(texts[i : i + _BATCH], offsets) for i in range(0, len(texts), _BATCH)]
         if not pieces:
             return _Tokens(np.zeros(0, np.int32), np.zeros(0, np.int64), None, None)
-        known = all(p.begin is not None for p in pieces)
+        placed = all(p.begin is not None for p in pieces)
         return _Tokens(
             np.concatenate([p.ids for p in pieces]),
             np.concatenate([p.lengths for p in pieces]),
-            np.concatenate([p.begin for p in pieces if p.begin is not None]) if known else None,
-            np.concatenate([p.end for p in pieces if p.end is not None]) if known else None,
-            np.concatenate([p.word for p in pieces if p.word is not None]) if known else None,
+            np.concatenate([p.begin for p in pieces if p.begin is not None]) if placed else None,
+            np.concatenate([p.end for p in pieces if p.end is not None]) if placed else None,
+            np.concatenate([p.word for p in pieces if p.word is not None]) if placed else None,
         )
 
     def _tokenize_batch(self, texts: Sequence[str], offsets: bool) -> _Tokens:
