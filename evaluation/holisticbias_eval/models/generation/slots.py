@@ -80,10 +80,6 @@ class SlotCache(Cache):  # type: ignore[misc] # transformers has no types
         for layer in self.layers:
             layer.aim(row, slot, width)
 
-    def keep(self, rows: Tensor) -> None:
-        """Keep these rows alone, in this order."""
-        self.batch_select_indices(rows)
-
 
 def layer_count(model: Any) -> int:
     """The number of layers with keys and values."""
