@@ -10,7 +10,7 @@ import click
 from holisticbias_eval.commands.option_groups import option_group
 
 if TYPE_CHECKING:
-    from holisticbias_eval.pipeline.style_tuning import StyleOptions
+    from holisticbias_eval.mitigation.responses import StyleOptions
 
 style_options = option_group(
     "Responses, for style_equality and self_chat",
@@ -50,14 +50,14 @@ style_options = option_group(
 
 def read_style(given: dict[str, Any]) -> StyleOptions:
     """The options of responses and of tagging them."""
-    from holisticbias_eval.mitigation.style_texts import StyleSettings
+    from holisticbias_eval.mitigation.responses import StyleOptions
+    from holisticbias_eval.mitigation.styles import StyleSettings
     from holisticbias_eval.models.generation.conversation import ConversationOptions
     from holisticbias_eval.models.settings import ModelSettings
     from holisticbias_eval.models.store.shards import default_folder
     from holisticbias_eval.pipeline.answering import AnsweringOptions
-    from holisticbias_eval.pipeline.judging import JudgingOptions
-    from holisticbias_eval.pipeline.style_tuning import StyleOptions
     from holisticbias_eval.prompts.conversations import PER_CELL, Drawing
+    from holisticbias_eval.readers.judging import JudgingOptions
 
     if given["threshold"] is not None and given["quantile"] is not None:
         raise click.UsageError("--threshold and --quantile exclude each other: leave one out")

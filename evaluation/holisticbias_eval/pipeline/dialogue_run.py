@@ -7,11 +7,17 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from holisticbias_eval.corpus.candidates import candidate_text, make_candidates, slot_values
-from holisticbias_eval.corpus.multiwoz import DATA, Dialogues, read_multiwoz
+from holisticbias_eval.corpus.multiwoz import (
+    DATA,
+    Dialogues,
+    candidate_text,
+    make_candidates,
+    read_multiwoz,
+    slot_values,
+)
 from holisticbias_eval.errors import DialoguesError, EvaluationError
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.mitigation.classifier_training import ClassifierSettings, classify_after_training
+from holisticbias_eval.models.fine_tuning import ClassifierSettings, classify_after_training
 from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
 from holisticbias_eval.models.loading.tokenizers import tokenizer_digest
 from holisticbias_eval.models.settings import ModelSettings

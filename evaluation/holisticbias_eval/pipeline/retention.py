@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.mitigation.classifier_training import ClassifierSettings
+from holisticbias_eval.models.fine_tuning import ClassifierSettings
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.pipeline.dialogue_run import prepare_dialogues
 from holisticbias_eval.pipeline.jobs import Job

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -24,6 +25,9 @@ AREAS: tuple[tuple[Area, str, str], ...] = (
     ("models", "Models", "models/index.html"),
 )
 """The areas in the navigation: name, title, first page."""
+
+STYLES = ("palette.css", "page.css", "drawings.css")
+"""Style sheets of the report, which the site's own style sheet follows."""
 
 ON_GITHUB = f"{REPOSITORY}/tree/main"
 
@@ -59,6 +63,14 @@ class Writer:
         target = self._folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         return target
+
+    def static(self) -> None:
+        """Copy scripts, styles and the icon; ``site.css`` begins with the style sheets of the report."""
+        for file in (files("holisticbias_eval.site") / "static").iterdir():
+            self.file(f"static/{file.name}").write_bytes(file.read_bytes())
+        style = self.file("static/site.css")
+        shared = "".join(environment().get_template(name).render() for name in STYLES)
+        style.write_text(shared + style.read_text("utf-8"), "utf-8")
 
 
 @cache

@@ -109,8 +109,18 @@ def test_the_whole_way_of_a_specification_finds_its_score(
     """All sentences of every attribute are written, and every pair is decided as planted: the score is the true one."""
     sentences, pairs, run = (tmp_path / part for part in ("sentences", "pairs", "run"))
     for command in (
-        ("sentences", "--specification", name, "--per-attribute", "20", "--no-store", "--out", sentences),
-        ("pairs", "--sentences", sentences, "--out", pairs),
+        (
+            "stereotypes",
+            "sentences",
+            "--specification",
+            name,
+            "--per-attribute",
+            "20",
+            "--no-store",
+            "--out",
+            sentences,
+        ),
+        ("stereotypes", "pairs", "--sentences", sentences, "--out", pairs),
         ("evaluate", "--pairs", pairs, "--no-store", "--out", run),
     ):
         assert invoke(*command)[0] == 0

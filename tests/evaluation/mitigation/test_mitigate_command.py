@@ -21,12 +21,11 @@ from holisticbias_eval.commands.mitigate import command
 from holisticbias_eval.corpus.calibration import calibration_corpus, calibration_split
 from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.mitigation import loop
+from holisticbias_eval.mitigation import loop, search
+from holisticbias_eval.mitigation.page import mitigation_report
+from holisticbias_eval.mitigation.record import Mitigation, read_mitigation
 from holisticbias_eval.models.embedded import GOSSIP, SHIPPED
 from holisticbias_eval.models.embedded.planted import shipped_specifications
-from holisticbias_eval.pipeline import mitigation_training
-from holisticbias_eval.report.mitigation import mitigation_report
-from holisticbias_eval.results.mitigation import Mitigation, read_mitigation
 from holisticbias_eval.results.run import is_run, read_run
 from holisticbias_eval.results.run_sets import find_sets
 from tiny_models import tiny_model, tiny_tokenizer
@@ -157,7 +156,7 @@ def test_the_same_command_again_trains_and_measures_nothing(made: Path, monkeypa
     def fail(*_: Any, **__: Any) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(mitigation_training, "train", fail)
+    monkeypatch.setattr(search, "train", fail)
     times = {path: path.stat().st_mtime_ns for path in made.rglob("*.parquet")}
     said = mitigate("lmd,ctda", *QUICK, "--out", made)
     assert f"{made / 'lmd'} has this model already" in said.stderr
@@ -419,7 +418,7 @@ def test_a_kill_after_the_record_is_written_loses_nothing(
     def fail(*_: Any, **__: Any) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(mitigation_training, "train", fail)
+    monkeypatch.setattr(search, "train", fail)
     mitigate("lmd", *QUICK, "--out", out, "--no-measure")
     assert (out / "model.safetensors").read_bytes() == (made / "lmd/model.safetensors").read_bytes()
 
@@ -428,7 +427,7 @@ def test_terms_that_the_tokenizer_cannot_write_are_named(tmp_path: Path) -> None
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    from holisticbias_eval.pipeline.mitigation_corpus import unknown_terms
+    from holisticbias_eval.mitigation.corpus import unknown_terms
 
     words = Tokenizer(models.WordLevel({"<unk>": 0, "the": 1, "blickets": 2}, unk_token="<unk>"))  # noqa: S106 - a token
     words.pre_tokenizer = pre_tokenizers.Whitespace()

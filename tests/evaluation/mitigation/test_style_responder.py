@@ -20,17 +20,17 @@ from holisticbias import build_release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.methods import METHODS
+from holisticbias_eval.mitigation.responses import CALIBRATION, StyleOptions, style_lesson
+from holisticbias_eval.mitigation.search import Lesson
 from holisticbias_eval.mitigation.settings import TrainingSettings
-from holisticbias_eval.mitigation.style_texts import StyleMethod, StyleSettings
+from holisticbias_eval.mitigation.styles import StyleMethod, StyleSettings
 from holisticbias_eval.mitigation.training import train
 from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.pipeline.answering import AnsweringOptions
 from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
-from holisticbias_eval.pipeline.mitigation_training import Lesson
 from holisticbias_eval.pipeline.preparing import Inputs
-from holisticbias_eval.pipeline.style_tuning import CALIBRATION, StyleOptions, style_lesson
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import Drawing
 
@@ -91,7 +91,7 @@ def tuned(name: str, responses: Path, folder: Path) -> Any:
     lesson = lesson_of(name, StyleOptions(responses=responses, style=StyleSettings(quantile=0.7)))
     loaded = load_kind(RESPONDER, "causal", "cpu")
     made = train(loaded, lesson.texts, None, lesson.validation, SETTINGS, folder, DISPLAY)
-    assert made.validation.perplexity < 1.05 * made.validations[0].perplexity
+    assert made.validation.perplexity < 1.05 * made.point.validations[0].perplexity
     return made.model
 
 
