@@ -19,13 +19,13 @@ from holisticbias_eval.corpus.examples import read_examples
 from holisticbias_eval.corpus.split_folder import is_split, read_part, write_split
 from holisticbias_eval.corpus.splitting import Split, SplitSettings, split_examples
 from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT
 from holisticbias_eval.mitigation.corpus_texts import counts_of
 from holisticbias_eval.mitigation.method import Method, Task
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.models.embedded.gossip import GOSSIP, MANY, UNTOUCHED
 from holisticbias_eval.pipeline.mitigation_training import Lesson
 from holisticbias_eval.progress import Notice
-from holisticbias_eval.results.gains import WITH_HELD_OUT
 from holisticbias_eval.results.mitigation import sign_specification
 
 TEST_SET = "test-set.parquet"

@@ -10,7 +10,7 @@ from holisticbias.contribute.proposals import MADE_UP
 from holisticbias.terms.entries import QUORUM, has_quorum
 from holisticbias_eval.site.explored import Explored
 from holisticbias_eval.site.judging import in_queue, write_judging
-from holisticbias_eval.site.models import term_figures
+from holisticbias_eval.site.models_terms import term_figures
 from holisticbias_eval.site.term_records import ShownTerm, shown_terms
 from holisticbias_eval.site.writer import Writer
 

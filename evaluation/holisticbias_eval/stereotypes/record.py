@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
+import numpy as np
 from pydantic import Field
 
-from holisticbias_eval.figures import Figure, Part
+from holisticbias_eval.figures import Figure, Part, make_figure
 from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.statistics.proportions import wilson
+from holisticbias_eval.statistics.intervals import wilson
 from holisticbias_eval.stereotypes.quality import MEASURE
 from holisticbias_eval.stereotypes.requests_log import Returned
 from holisticbias_eval.stereotypes.targets import Target
@@ -136,6 +137,5 @@ def _keys(generator: str, found: AttributeYield) -> dict[str, str]:
 
 
 def _share(name: str, keys: dict[str, str], count: int, n: int) -> Figure:
-    value = count / n if n else None
-    interval = None if value is None else wilson(value, n)
-    return Figure(measure=MEASURE, name=name, keys=keys, value=value, unit="share", interval=interval, n=n)
+    value = count / n if n else np.nan
+    return make_figure(MEASURE, name, keys, value, "share", n, interval=wilson(value, n))
