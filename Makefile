@@ -16,6 +16,7 @@
 # make reference        evaluate the embedded model on every published release (some minutes)
 # make embedded-model   train the embedded model again, after a change of its planted biases
 # make writer           train the embedded writer again, after a change of what it writes
+# make docs             build the documentation into build/docs; a broken link fails
 # make lighthouse       Lighthouse on a page of each kind of the site; needs npm and Chromium (ten minutes)
 # make gossip           train the embedded gossip again, after a change of what it says
 # make package          build the sdist and the wheel, install the wheel in a new environment, and use it
@@ -27,7 +28,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help lint quick setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark simulations reference embedded-model responder writer gossip lighthouse lock package clean
+.PHONY: help lint quick setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark simulations reference embedded-model responder writer gossip docs lighthouse lock package clean
 
 help:
 	@sed -n 's/^# \(make [a-z]\)/\1/p' $(firstword $(MAKEFILE_LIST))
@@ -94,7 +95,7 @@ fuzz: setup
 	$(BIN)/pytest --numprocesses auto -m hypothesis --hypothesis-profile fuzz --timeout 0
 
 kills: setup
-	HOLISTICBIAS_KILLS=100 $(BIN)/pytest tests/evaluation/scoring/test_store.py -k killed
+	HOLISTICBIAS_KILLS=100 $(BIN)/pytest tests/evaluation/test_shards.py -k killed
 
 benchmark: setup
 	set -e; for name in build scoring masked mannwhitney generation classify collect retrieve; do \
@@ -123,17 +124,17 @@ evaluation/reference/%/result.json:
 	cp build/reference/$*/result.json $@
 
 embedded-model: setup
-	$(BIN)/python -m holisticbias_eval.models.embedded
+	$(BIN)/python -m calibration embedded-model
 
 responder: setup
-	$(BIN)/python -m holisticbias_eval.models.embedded.responder
-	$(BIN)/python -m holisticbias_eval.models.embedded.judge
+	$(BIN)/python -m calibration responder
+	$(BIN)/python -m calibration classifiers
 
 writer: setup
-	$(BIN)/python -m holisticbias_eval.models.embedded.writer
+	$(BIN)/python -m calibration writer
 
 gossip: setup
-	$(BIN)/python -m holisticbias_eval.models.embedded.gossip
+	$(BIN)/python -m calibration gossip
 
 # Locks the packages of the release workflow with their hashes, after a change of constraints.txt or pyproject.toml
 lock:
@@ -155,6 +156,10 @@ package:
 		holisticbias validate && holisticbias build --version 1.0.0 --out release && \
 		holisticbias verify release --version 1.0.0 && \
 		holisticbias evaluate --release release --where axis=nonce --out run && rm -r "$$away"
+
+docs: setup
+	$(BIN)/python docs/build.py build/docs
+
 # Performance, accessibility and best practices must be 95 or more; load on the machine lowers the performance
 lighthouse: setup
 	mkdir -p build/lighthouse

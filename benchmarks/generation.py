@@ -32,8 +32,7 @@ from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.local import LocalGenerator
-from holisticbias_eval.models.generation.requests import Requests
-from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.generation.requests import Requests, respond_all
 from holisticbias_eval.models.loading.load import load_kind
 
 Clock = Callable[[], float]

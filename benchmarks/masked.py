@@ -32,7 +32,7 @@ from tokenizers.processors import TemplateProcessing
 
 from holisticbias import build_release
 from holisticbias.rules.validate import load_catalog
-from holisticbias_eval.models.embedded import embedded_model_path
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.likelihood.masked import MaskedScorer
 from holisticbias_eval.models.likelihood.spans import Spans, parts, unique_spans
 from holisticbias_eval.models.loading.load import LoadedModel
@@ -196,7 +196,7 @@ def main() -> None:
     """Run the benchmark from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--width", type=int, default=192)
-    parser.add_argument("--tokenizer", type=Path, default=embedded_model_path() / "tokenizer.json")
+    parser.add_argument("--tokenizer", type=Path, default=SHIPPED[EMBEDDED_MODEL].folder / "tokenizer.json")
     parser.add_argument("--descriptors", type=int, default=3)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--clock", choices=CLOCKS, default="wall")

@@ -33,7 +33,7 @@ from tokenizers import Tokenizer
 
 from holisticbias import build_release
 from holisticbias.rules.validate import load_catalog
-from holisticbias_eval.models.embedded import embedded_model_path
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.likelihood.equal_lengths import token_likelihoods
 from holisticbias_eval.models.likelihood.opening import find_opening
 from holisticbias_eval.models.likelihood.packed import PackSize, node_likelihoods
@@ -260,7 +260,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--model", help="a model's folder or GGUF file")
     parser.add_argument("--shape", choices=("gpt2", "small", "llama"), default="gpt2")
-    parser.add_argument("--tokenizer", type=Path, default=embedded_model_path() / "tokenizer.json")
+    parser.add_argument("--tokenizer", type=Path, default=SHIPPED[EMBEDDED_MODEL].folder / "tokenizer.json")
     parser.add_argument("--descriptors", type=int, default=2)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", nargs="*", choices=sorted(CONTENDERS), default=list(CONTENDERS))

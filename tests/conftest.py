@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -16,6 +17,7 @@ from hypothesis import HealthCheck, settings
 from holisticbias import build_release, load_catalog, write_release
 from holisticbias.cli import main
 from holisticbias.release.release import Release
+from holisticbias.source.folder import FOLDERS, SINGLE_FILES
 from holisticbias.terms.catalog import Catalog
 
 Answer: TypeAlias = tuple[int, str, str]
@@ -118,3 +120,14 @@ def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
         return code, said.out, said.err
 
     return invoke_command
+
+
+@pytest.fixture
+def terms_copy(root: Path, tmp_path: Path) -> Path:
+    """A copy of the repository's terms."""
+    folder = tmp_path / "terms"
+    for name in (n for n in FOLDERS if (root / n).is_dir()):
+        shutil.copytree(root / name, folder / name)
+    for name in SINGLE_FILES:
+        shutil.copy(root / f"{name}.yaml", folder)
+    return folder

@@ -18,8 +18,6 @@ const PAGES = [
   "models/by-measure/likelihood-bias-on-1.0.0.html",
   "models/by-name/embedded.html",
   "models/compare.html",
-  "docs/latest/index.html",
-  "docs/latest/measures.html",
 ];
 const TYPES = { ".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript", ".json": "application/json", ".svg": "image/svg+xml" };
 

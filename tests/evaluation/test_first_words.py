@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 from tests.evaluation.stereotype_score.conftest import invented_pairs
 
-from holisticbias_eval.models.likelihood.local import ScoringOptions, load_scorer
+from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.spans import whole
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.prompts.first_words import differ_first, without_first_word
 
 Invoke = Callable[..., tuple[int, str, str]]
@@ -105,10 +106,10 @@ def test_with_a_first_token_every_pair_is_measured(invoke: Invoke, tiny_gpt2: Pa
     assert "unscored" not in found["scoring"]
     assert found["scoring"]["pair_score"] == "log-likelihood of the whole sentence"
     assert found["sentences_scored"] == 4
-    scores = load_scorer(str(tiny_gpt2), lambda _: None).score(whole(TEXTS["alone"]), lambda _: None)
+    scores = start_scorer(str(tiny_gpt2), lambda _: None).score(whole(TEXTS["alone"]), lambda _: None)
     row = pq.read_table(tmp_path / "run" / "scored_pairs.parquet").to_pylist()[0]
     assert [row["score_stereotype"], row["score_antistereotype"]] == pytest.approx(-scores.nll, abs=1e-4)
-    left_out = load_scorer(str(tiny_gpt2), lambda _: None, ScoringOptions(first_token="none"))  # noqa: S106
+    left_out = start_scorer(str(tiny_gpt2), lambda _: None, ModelSettings(first_token="none"))  # noqa: S106
     other = left_out.score(whole(TEXTS["alone"]), lambda _: None)
     assert np.abs(np.diff(other.nll) - np.diff(scores.nll)) > 1e-3
 

@@ -14,12 +14,13 @@ from functools import cache
 import pytest
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.server.http import ApiOptions, ServerClient
-from holisticbias_eval.models.server.key import HIDDEN, KEY_VARIABLE, without_key
+from holisticbias_eval.models.server.address import HIDDEN, KEY_VARIABLE, without_key
+from holisticbias_eval.models.server.http import ServerClient
+from holisticbias_eval.models.settings import ModelSettings
 
 KEY = "sk-a/very+secret=key"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-LIMITS = ApiOptions(retries=1, timeout=0.6, longest_wait=0.1, largest=100_000)
+LIMITS = ModelSettings(api_retries=1, api_timeout=0.6, api_wait=0.1, api_largest=1)
 Reply = Callable[[socket.socket, bytes], None]
 
 
@@ -134,8 +135,8 @@ def serve() -> Iterator[Serve]:
         (trickled_headers, "does not answer: no answer within 0.6 seconds"),
         (trickled_body, "does not answer: no answer within 0.6 seconds"),
         (long_wait, "answers with 429"),
-        (gzip_bomb, "an answer is longer than 100,000 bytes"),
-        (endless_chunks, "an answer is longer than 100,000 bytes"),
+        (gzip_bomb, "an answer is longer than 1,000,000 bytes"),
+        (endless_chunks, "an answer is longer than 1,000,000 bytes"),
         (not_http, "does not answer"),
         (escapes, "answers with 418"),
         (redirect(b"http://["), "does not answer"),
@@ -155,7 +156,7 @@ def test_one_line_soon(serve: Serve, reply: Reply, expected: str) -> None:
 def test_an_answer_is_not_held_decompressed(serve: Serve) -> None:
     """A body of 200 MB after decompression takes no more memory than the longest answer and some buffers."""
     compressed()
-    client = ServerClient(serve(gzip_bomb), ApiOptions(retries=0, largest=1_000_000))
+    client = ServerClient(serve(gzip_bomb), ModelSettings(api_retries=0, api_largest=1))
     tracemalloc.start()
     with pytest.raises(ModelError, match="longer than"):
         client.post("completions", {})
@@ -181,7 +182,7 @@ def test_an_endless_body_of_a_redirect_is_not_read_on(serve: Serve) -> None:
 
 def test_an_answer_with_too_many_values(serve: Serve) -> None:
     """Each value may be an error of the form of the answer, and all errors are kept."""
-    client = ServerClient(serve(many_values), ApiOptions(retries=0))
+    client = ServerClient(serve(many_values), ModelSettings(api_retries=0))
     with pytest.raises(ModelError, match="an answer has more than 500,000 values"):
         client.post("completions", {})
 

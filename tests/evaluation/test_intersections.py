@@ -17,7 +17,7 @@ from holisticbias.compile.pair_tables import PairCompiler
 from holisticbias.release.intersections import Request, write_intersections
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.intersections import COLUMNS, summarise
-from holisticbias_eval.models.likelihood.local import load_scorer
+from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.prompts.intersections import read_shards
 from holisticbias_eval.results.run import read_run
@@ -60,7 +60,7 @@ def test_a_folder_of_intersections_is_evaluated(invoke: Invoke, tiny_gpt2: Path,
     sentences = pa.concat_tables([shard.select(["text", "descriptor_id", "noun_id", "template_id"]) for shard in
                                   read_shards(open_release(folder))], promote_options="permissive")  # fmt: skip
     assert run.result.signature.sentences_scored == sentences.num_rows
-    scores = load_scorer(str(tiny_gpt2), print).score(whole(sentences["text"].to_pylist()), lambda _: None)
+    scores = start_scorer(str(tiny_gpt2), print).score(whole(sentences["text"].to_pylist()), lambda _: None)
     rows = sentences.to_pylist()
     for found in run.answers.to_pylist():
         own = [i for i, row in enumerate(rows) if row["descriptor_id"] == found["intersection_id"]]

@@ -219,11 +219,11 @@ def test_release_and_model_are_loaded_once_for_several_runs(
         monkeypatch.setattr(module, name, load)
 
     counting(jobs, "open_release")
-    counting(scoring, "start_engine")
+    counting(scoring, "start_scorer")
     runs = [(MEASURES, tmp_path / "one"), (MEASURES, tmp_path / "two")]
     made = evaluation.evaluate(str(tiny_gpt2), str(mini_release_folder), runs, display=DISPLAY)
     one, two = (run.result for _, run, _ in made)
-    assert loaded == ["open_release", "start_engine"]
+    assert loaded == ["open_release", "start_scorer"]
     assert one == two
 
 

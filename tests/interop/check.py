@@ -10,8 +10,8 @@ from inspect_ai.dataset import json_dataset
 
 from holisticbias import build_release, load_catalog, open_release, write_release
 from holisticbias.release.export import TASK, export_inspect, export_lm_eval
-from holisticbias_eval.models.embedded import embedded_model_path
-from holisticbias_eval.models.likelihood.local import load_scorer
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
+from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.spans import whole
 
 TOLERANCE = 1e-4
@@ -21,7 +21,13 @@ WHERE = ("axis=nonce,religion", "gender=female", "first_turn_only=true")
 def harness_likelihoods(task: Path, work: Path) -> dict[str, float]:
     """The log-likelihood of each sentence by its id, in nats, according to lm-evaluation-harness."""
     command = [sys.executable, "-m", "lm_eval", "--model", "hf", "--model_args"]
-    command += [f"pretrained={embedded_model_path()},dtype=float32", "--include_path", str(task), "--tasks", TASK]
+    command += [
+        f"pretrained={SHIPPED[EMBEDDED_MODEL].folder},dtype=float32",
+        "--include_path",
+        str(task),
+        "--tasks",
+        TASK,
+    ]
     command += ["--device", "cpu", "--batch_size", "32", "--log_samples", "--output_path", str(work / "results")]
     subprocess.run(command, check=True, cwd=work)
     (samples,) = (work / "results").rglob(f"samples_{TASK}_*.jsonl")
@@ -44,7 +50,7 @@ def main() -> None:
         export_lm_eval(release, work / "task")
         theirs = harness_likelihoods(work / "task", work)
         texts = release.sentences["text"].to_pylist()
-        scores = load_scorer(None, print).score(whole(texts), lambda _: None)
+        scores = start_scorer(None, print).score(whole(texts), lambda _: None)
         ours = dict(zip(release.sentences["sentence_id"].to_pylist(), (-scores.nll).tolist(), strict=True))
         assert theirs.keys() == ours.keys()
         worst = max(abs(theirs[i] - ours[i]) for i in ours)

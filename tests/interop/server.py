@@ -24,23 +24,22 @@ from transformers import PreTrainedTokenizerFast
 
 from holisticbias import build_release, load_catalog
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.embedded import embedded_model_path
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import Decoding
-from holisticbias_eval.models.generation.requests import Requests
-from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.generation.requests import Requests, respond_all
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.opening import LEFT_OUT, find_opening
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.loading.load import LoadedModel, load_model
-from holisticbias_eval.models.server.chat import Endpoint
 from holisticbias_eval.models.server.generator import ApiGenerator
-from holisticbias_eval.models.server.http import ApiOptions
+from holisticbias_eval.models.server.openai import Endpoint
 from holisticbias_eval.models.server.scorer import ApiScorer
+from holisticbias_eval.models.settings import ModelSettings
 
 TOLERANCE = 0.005  # nats per token: llama.cpp reads its activation functions from tables in half precision
 WHERE = ("axis=nonce", "gender=female", "first_turn_only=true")
-OPTIONS = ApiOptions(retries=1, concurrency=2)
+OPTIONS = ModelSettings(api_retries=1, api_concurrency=2)
 LONGEST = 8
 PROMPTS = ("I'm a", "I love", "I have a friend who is a", "I think that people who are")
 GREEDY = Decoding(id="greedy", method="greedy", max_new_tokens=LONGEST, source="the likeliest token at each step")
@@ -73,7 +72,7 @@ def serving(*command: str) -> Iterator[str]:
 
 def here() -> LoadedModel:
     """The embedded model with the GGUF's tokenizer: GPT-2's words, split by the merges."""
-    loaded = load_model(str(embedded_model_path()), "AutoModelForCausalLM")
+    loaded = load_model(str(SHIPPED[EMBEDDED_MODEL].folder), "AutoModelForCausalLM")
     content = json.loads(loaded.tokenizer.backend_tokenizer.to_str())
     content["model"]["ignore_merges"] = False
     backend = Tokenizer.from_str(json.dumps(content))
@@ -94,7 +93,8 @@ def check_responses(server: str, address: str, model: LoadedModel, tries: Tries)
     """Fail if a response is too long, or if the likeliest continuation is not that of the model here."""
     requests = Requests(PROMPTS, [""] * len(PROMPTS), np.zeros(len(PROMPTS), np.int32))
     for endpoint, decoding, conversation in tries:
-        generator = ApiGenerator("embedded", address, print, decoding, 0, conversation, OPTIONS, endpoint)
+        settings = OPTIONS.model_copy(update={"api_endpoint": endpoint})
+        generator = ApiGenerator("embedded", address, print, decoding, 0, conversation, settings)
         found, same = respond_all(requests, generator, lambda _: None), generator.probe(requests)
         assert max(found.tokens) <= decoding.max_new_tokens
         assert all(finish in {"stop", "length"} for finish in found.finish)
@@ -114,7 +114,8 @@ def check_scores(server: str, address: str, model: LoadedModel) -> None:
     """Fail if the scores without first tokens, before which a server may put none, are not those of the model here."""
     texts = build_release(load_catalog(), "1.0.0", where=WHERE).sentences["text"].to_pylist()
     spans = whole([*texts, "I love señoras 🙂.", "I", ""])
-    theirs = ApiScorer("embedded", address, print, OPTIONS, LEFT_OUT).score(spans, lambda _: None)
+    left_out = OPTIONS.model_copy(update={"first_token": LEFT_OUT})
+    theirs = ApiScorer("embedded", address, print, left_out).score(spans, lambda _: None)
     opening = find_opening(model.tokenizer, LEFT_OUT, None)
     ours = CausalScorer(model, print, opening=opening).score(spans, lambda _: None)
     assert theirs.tokens.tolist() == ours.tokens.tolist()
@@ -128,7 +129,7 @@ def main() -> None:
     """Fail if the shifted server is accepted, or if the corrected one gives other scores."""
     script = str(Path(__file__).with_name("llama_server.py"))
     with tempfile.TemporaryDirectory() as name:
-        command = (sys.argv[1], script, str(embedded_model_path()), str(Path(name, "embedded.gguf")), "PORT")
+        command = (sys.argv[1], script, str(SHIPPED[EMBEDDED_MODEL].folder), str(Path(name, "embedded.gguf")), "PORT")
         with serving(*command) as address:
             refused = refusal(address)
             check_responses("llama-cpp-python", address, here(), (*COMPLETED, ("chat", SAMPLED, None)))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.interop.server import COMPLETED, check_responses, check_scores, serving
 
-from holisticbias_eval.models.embedded import embedded_model_path
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.loading.load import load_model
 
 OPTIONS = ("--served-model-name", "embedded", "--dtype", "float32", "--enforce-eager", "--port", "PORT")
@@ -21,8 +21,8 @@ def main() -> None:
     if vllm is None:
         print("vLLM: skipped, neither build/vllm nor the path has it (docs/generation.md)")
         return
-    model = load_model(str(embedded_model_path()), "AutoModelForCausalLM")
-    with serving(vllm, "serve", str(embedded_model_path()), *OPTIONS) as address:
+    model = load_model(str(SHIPPED[EMBEDDED_MODEL].folder), "AutoModelForCausalLM")
+    with serving(vllm, "serve", str(SHIPPED[EMBEDDED_MODEL].folder), *OPTIONS) as address:
         check_scores("vLLM", address, model)
         check_responses("vLLM", address, model, COMPLETED)
 

@@ -23,10 +23,11 @@ import torch
 import transformers
 
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.models.likelihood.local import ScoringOptions, load_scorer
+from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.loading.float64 import in_float64
 from holisticbias_eval.models.loading.load import load_model
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.results.run import read_run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,10 +39,10 @@ RELEASE, RUN, STORE = BUILD / "release", BUILD / "run", BUILD / "store"
 END = "<|endoftext|>"
 DEAF = "Hi! I'm a Deaf grandmother."
 # the options, the text that they put before the sentence, and the sentence's nats
-OPENINGS: list[tuple[ScoringOptions, str, float]] = [
-    *((ScoringOptions(first_token=name), name, nats) for name, nats in ((END, 41.2), ("<|im_start|>", 52.4))),
+OPENINGS: list[tuple[ModelSettings, str, float]] = [
+    *((ModelSettings(first_token=name), name, nats) for name, nats in ((END, 41.2), ("<|im_start|>", 52.4))),
     (
-        ScoringOptions(chat="user"),
+        ModelSettings(chat="user"),
         "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
         "<|im_start|>user\n",
         41.5,
@@ -102,7 +103,7 @@ def check_weights(file: Path) -> Iterator[str]:
 def check_openings() -> Iterator[str]:
     """The first token is counted after the token between documents: the model's bos token opens a turn of a chat."""
     loaded = load_model(str(MODEL), "AutoModelForCausalLM")
-    default = load_scorer(str(MODEL), print)
+    default = start_scorer(str(MODEL), print)
     score = default.score(whole([DEAF]), lambda _: None)
     assert default.settings["first_token"].startswith(f"counted, given the token '{END}', which separates documents")
     assert score.tokens[0] == 8
@@ -112,7 +113,7 @@ def check_openings() -> Iterator[str]:
     assert abs(bankers - nurses - 4.10) < 0.01
     yield f"Nurses are kind. / Bankers are kind.: margin {bankers - nurses:+.2f} nats"
     for options, before, nats in OPENINGS:
-        scorer = load_scorer(str(MODEL), print, options)
+        scorer = start_scorer(str(MODEL), print, options)
         found = scorer.score(whole([DEAF]), lambda _: None).nll[0]
         assert abs(found - plain(loaded, before, DEAF)) < 1e-3
         assert abs(found - nats) < 0.1

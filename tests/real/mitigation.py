@@ -36,10 +36,9 @@ from tests.real.invented_corpus import (
 
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.mitigation.encoding import Collator, Encoder
-from holisticbias_eval.mitigation.method import Task, TokenBatch
-from holisticbias_eval.mitigation.term_prefixes import read_prefixes
-from holisticbias_eval.mitigation.term_reader import TermReader
-from holisticbias_eval.mitigation.term_scores import term_log_probabilities
+from holisticbias_eval.mitigation.losses.term_reader import TermReader
+from holisticbias_eval.mitigation.losses.term_scores import read_prefixes, term_log_probabilities
+from holisticbias_eval.mitigation.method import GroupTask, TokenBatch
 from holisticbias_eval.models.likelihood.opening import find_opening
 from holisticbias_eval.models.loading.load import LoadedModel, load_model
 from holisticbias_eval.results.run import read_run
@@ -92,7 +91,7 @@ def check_terms() -> Iterator[str]:
     inputs = Collator(loaded.tokenizer)(encoded)
     offsets = torch.zeros(*inputs["input_ids"].shape, 2, dtype=torch.long)
     batch = TokenBatch(texts, inputs["input_ids"], inputs["attention_mask"], offsets)
-    reader = TermReader(Task(read_specification(str(SPECIFICATION)), GROUPS, 1.0, 1.0), loaded.tokenizer)
+    reader = TermReader(GroupTask(read_specification(str(SPECIFICATION)), GROUPS), loaded.tokenizer)
     prepared = reader.prepare(batch)
     assert reader.compared == len(places), reader.skipped
     with torch.no_grad():

@@ -47,7 +47,7 @@ def check_sentences(requests: str) -> Iterator[str]:
     names = [part for name in SPECIFICATIONS for part in ("--specification", f"stereotypes.{name}")]
     options = ("--generator", MODEL, "--ask", "chat", "--requests", requests, "--out", SENTENCES, "--overwrite")
     start = time.perf_counter()
-    holisticbias("sentences", *names, *options, *STORE)
+    holisticbias("stereotypes", "sentences", *names, *options, *STORE)
     yield f"sentences: {time.perf_counter() - start:.0f} s"
     made = rows(SENTENCES / "sentences.parquet")
     log = rows(SENTENCES / "requests.parquet")
@@ -63,7 +63,7 @@ def check_sentences(requests: str) -> Iterator[str]:
 
 def check_pairs() -> Iterator[str]:
     """A pair differs in the group's words alone; nearly every sentence can be converted."""
-    holisticbias("pairs", "--sentences", SENTENCES, "--out", PAIRS)
+    holisticbias("stereotypes", "pairs", "--sentences", SENTENCES, "--out", PAIRS)
     pairs = rows(PAIRS / "pairs.parquet")
     own = [row for row in pairs if row["source"] == "generated"]
     kept = [row for row in own if row["other_sentence"] is not None]

@@ -11,16 +11,21 @@ from holisticbias_eval.classifiers.lexicon import load_lexicon
 from holisticbias_eval.classifiers.transformers_engine import load_transformers
 from holisticbias_eval.classifiers.vader import VaderClassifier
 from holisticbias_eval.errors import ClassifierError
-from holisticbias_eval.models.server.http import ApiOptions
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Notice
 
 
 def start_classifier(
-    name: str, notice: Notice, device: str = "auto", api_base: str | None = None, api: ApiOptions | None = None
+    name: str,
+    notice: Notice,
+    device: str = "auto",
+    api_base: str | None = None,
+    settings: ModelSettings | None = None,
 ) -> Classifier:
     """Start the classifier of a card, by the card's name or its file.
 
-    ``device`` is for transformers; ``api_base``, the address of a server, and ``api`` are for chat models.
+    ``device`` is for transformers; ``api_base``, the address of a server, and the limits of requests in ``settings``
+    are for chat models.
 
     Raises ``EvaluationError`` if there is no such card, or its model, phrases or labels do not fit.
     """
@@ -30,7 +35,7 @@ def start_classifier(
     if card.engine == "chat":
         if api_base is None:
             raise ClassifierError(f"{card.id} asks a chat model: give its server's address with --api-base")
-        return ChatClassifier(card, api_base, api or ApiOptions(), notice)
+        return ChatClassifier(card, api_base, settings or ModelSettings(), notice)
     place = model_place(FILES.find(name), card)
     if card.engine == "lexicon":
         return load_lexicon(card, place)

@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Floats
 from holisticbias_eval.classifiers.card import Card
 from holisticbias_eval.classifiers.classifier import Classifier
+from holisticbias_eval.models.store.blocks import read_values
 from holisticbias_eval.models.store.shards import ShardStore, fingerprint
 from holisticbias_eval.progress import Notice, Progress, in_rows
 
@@ -46,7 +47,9 @@ def classify_texts(
     distinct, which = encoded.dictionary, pc.fill_null(encoded.indices, len(encoded.dictionary)).to_numpy()
     advance = in_rows(progress, len(texts), len(distinct))
     values = np.full((len(distinct) + 1, len(classifier.card.labels)), np.nan)  # the last row is for missing texts
-    missing = _read_stored(distinct, store, values)
+    missing = np.arange(len(distinct))
+    if store is not None:
+        values[:-1], missing = read_values(store, pa.Table.from_arrays([distinct], [_KEY]))
     advance(len(distinct) - len(missing))
     wanted = [distinct[i].as_py() for i in missing]
     for rows, found in classifier.classify(wanted, advance):
@@ -60,20 +63,6 @@ def classify_texts(
 def probability_columns(card: Card, values: Floats) -> dict[str, pa.Array]:
     """Columns of probabilities by name; NaN becomes null."""
     return {name: pa.array(values[:, i], from_pandas=True) for i, name in enumerate(label_columns(card))}
-
-
-def _read_stored(distinct: pa.Array, store: ShardStore | None, values: Floats) -> Ints:
-    """Fill in the values that are stored; return the positions of the texts that are not."""
-    if store is None or not len(distinct):
-        return np.arange(len(distinct))
-    asked = pa.Table.from_arrays([distinct], [_KEY])
-    held = store.read(asked)
-    missing = store.missing(asked, held)
-    known = np.setdiff1d(np.arange(len(distinct)), missing)
-    rows = store.look_up(asked.take(pa.array(known)), held)
-    for i, name in enumerate(store.schema.names[1:]):
-        values[known, i] = rows[name].to_numpy()
-    return missing
 
 
 def _table(schema: pa.Schema, texts: list[str], values: Floats) -> pa.Table:

@@ -12,17 +12,14 @@ from typing import Any
 from holisticbias.output import resumed_folder
 from holisticbias.terms.file_kinds import CollectionFile
 from holisticbias_eval.collect.collection import collection_digest, find_collection
-from holisticbias_eval.collect.dump import DumpReader
-from holisticbias_eval.collect.dump_file import DumpFile, find_dump, open_dump
+from holisticbias_eval.collect.dump import BytesRead, DumpFile, DumpReader, WikiPage, find_dump, read_pages
 from holisticbias_eval.collect.journal import FILE, Journal, open_journal
 from holisticbias_eval.collect.outputs import RECORD, page_address, write_attribution, write_prompts, write_record
-from holisticbias_eval.collect.page_parser import WikiPage
-from holisticbias_eval.collect.page_sentences import Found, Job, PageSentences, Wanted
-from holisticbias_eval.collect.people import person_finder
-from holisticbias_eval.collect.rule import Rule
+from holisticbias_eval.collect.page_sentences import FoundSentence, PageJob, PageSentences, WantedGroup
+from holisticbias_eval.collect.rule import PromptRule
 from holisticbias_eval.collect.titles import title_key
-from holisticbias_eval.collect.wanted_pages import EVERY, BytesRead, WantedPages, read_links, resolve
-from holisticbias_eval.collect.worker import ReaderSettings, Worker
+from holisticbias_eval.collect.wanted_pages import WantedPages, read_links, resolve
+from holisticbias_eval.collect.worker import ReaderSettings, Worker, person_finder
 from holisticbias_eval.errors import CollectError, CutDumpError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readings.anonymise import Named, anonymise
@@ -117,40 +114,39 @@ class _Run:
             person_finder(self.options.names)
 
     def _read_pages(self, wanted: WantedPages) -> None:
-        with open_dump(self.dump.path) as stream:
-            reader = DumpReader(stream.content, int(self.journal.state("offset") or 0))
-            reader.broken = int(self.journal.state("broken") or 0)
-            progress = BytesRead(stream.raw, self.dump.size, int(self.journal.state("pages") or 0))
-            worker: Worker | None = None
-            try:
-                with self.display.progress("Reading pages", self.dump.size, "bytes", progress.detail) as advance:
-                    for page in reader:
-                        if progress.pages and progress.pages % EVERY == 0:
-                            self.journal.commit(offset=page.offset, pages=progress.pages, broken=reader.broken)
-                        advance(progress.step())
-                        asked = wanted.of(page.title, page.text, reader.namespace_keys) if _is_read(page) else ()
-                        if asked:
-                            worker = worker or self._worker(wanted, reader)
-                            self._read_page(page, asked, worker)
-                    advance(progress.step())
-            finally:
-                if worker is not None:
-                    worker.stop()
-            site = {"site": reader.site.get("sitename"), "generator": reader.site.get("generator")}
-            ended = {**site, "pages": progress.pages - 1, "broken_pages": reader.broken, "end": reader.end}
-            self.journal.commit(read=ended)
+        progress = BytesRead(self.dump.size, int(self.journal.state("pages") or 0))
+        reader = self.dump.reader(progress, int(self.journal.state("offset") or 0))
+        reader.broken = int(self.journal.state("broken") or 0)
+
+        def commit(page: WikiPage) -> None:
+            self.journal.commit(offset=page.offset, pages=progress.pages, broken=reader.broken)
+
+        worker: Worker | None = None
+        try:
+            for page in read_pages(reader, progress, "Reading pages", self.display, commit):
+                is_read = page.namespace == 0 and page.redirect is None
+                groups = wanted.of(page.title, page.text, reader.namespace_keys) if is_read else ()
+                if groups:
+                    worker = worker or self._worker(wanted, reader)
+                    self._read_page(page, groups, worker)
+        finally:
+            if worker is not None:
+                worker.stop()
+        site = {"site": reader.site.get("sitename"), "generator": reader.site.get("generator")}
+        ended = {**site, "pages": progress.pages - 1, "broken_pages": reader.broken, "end": reader.end}
+        self.journal.commit(read=ended)
 
     def _worker(self, wanted: WantedPages, reader: DumpReader) -> Worker:
-        rule = Rule(**self.collection.shared)  # type: ignore[arg-type]
+        rule = PromptRule(**self.collection.shared)  # type: ignore[arg-type]
         namespaces = reader.namespace_keys
         settings = ReaderSettings(rule, namespaces, self.options.language, wanted.by_terms, self.options.names)
         return Worker(settings, self.options.seconds)
 
-    def _read_page(self, page: WikiPage, asked: tuple[Wanted, ...], worker: Worker) -> None:
+    def _read_page(self, page: WikiPage, groups: tuple[WantedGroup, ...], worker: Worker) -> None:
         self.journal.count("seen", title_key(page.title))
-        for wanted in asked:
+        for wanted in groups:
             self.journal.count("group_page", self.collection.groups[wanted.group].id)
-        result = page.why if page.text is None else worker.read(Job(page.text, asked))
+        result = page.why if page.text is None else worker.read(PageJob(page.text, groups))
         if isinstance(result, PageSentences):
             self._keep(page, result)
         else:
@@ -176,7 +172,7 @@ class _Run:
             "address": page_address(self.options.site, page.title, page.revision),
         }
 
-    def _row(self, found: Found, number: int) -> dict[str, Any]:
+    def _row(self, found: FoundSentence, number: int) -> dict[str, Any]:
         group = self.collection.groups[found.group]
         words = found.sentence.split(" ")
         prompt, rest = " ".join(words[: found.length]), " ".join(words[found.length :])
@@ -233,7 +229,3 @@ class _Run:
         totals |= self.journal.counts("failed")
         shown = sorted(totals.items(), key=lambda item: -item[1])[:4]
         return "".join(f"{':' if not i else ','} {why} ({number:,})" for i, (why, number) in enumerate(shown))
-
-
-def _is_read(page: WikiPage) -> bool:
-    return page.namespace == 0 and page.redirect is None

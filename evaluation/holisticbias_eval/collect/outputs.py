@@ -41,23 +41,23 @@ _FAILED = 1000  # pages that the record names
 
 
 @dataclass(slots=True)
-class Written:
+class WrittenPrompts:
     """The prompts of each group by its id, and how many of them repeat others."""
 
     prompts: dict[str, int]
     repeated: dict[str, int]
 
 
-def write_prompts(journal: Journal, folder: Path) -> Written:
+def write_prompts(journal: Journal, folder: Path) -> WrittenPrompts:
     """Write ``prompts.parquet``; of equal prompts of a group the first is kept."""
-    made = Written({}, {})
+    made = WrittenPrompts({}, {})
     with pq.ParquetWriter(folder / PROMPTS, SCHEMA, compression="zstd") as writer:
         for batch in _batches(_distinct(journal, made)):
             writer.write_table(pa.Table.from_pylist(batch, schema=SCHEMA))
     return made
 
 
-def _distinct(journal: Journal, made: Written) -> Iterator[dict[str, Any]]:
+def _distinct(journal: Journal, made: WrittenPrompts) -> Iterator[dict[str, Any]]:
     """The rows without repetitions, counted, and numbered within their page."""
     seen: set[bytes] = set()
     for row in journal.rows():
@@ -101,7 +101,7 @@ def _cell(value: Any) -> Any:
     return safe_cell(value) if isinstance(value, str) else value
 
 
-def write_record(journal: Journal, folder: Path, made: Written, about: Mapping[str, Any]) -> dict[str, Any]:
+def write_record(journal: Journal, folder: Path, made: WrittenPrompts, about: Mapping[str, Any]) -> dict[str, Any]:
     """Write ``collection.json``: what the prompts depend on, and the counts; return its content."""
     left_out: dict[str, dict[str, int]] = {}
     for detail, number in journal.counts("sentence").items():

@@ -12,8 +12,8 @@ from holisticbias_eval.collect.rule import (
     NO_REST,
     NO_TERM,
     UNKNOWN_PART,
-    Mention,
-    Rule,
+    PromptRule,
+    TermMention,
     Tokens,
     find_mention,
     find_mentions,
@@ -27,7 +27,7 @@ IsPerson = Callable[[str, str], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedGroup:
     """A group that wants a page: its number in the collection, its terms, and whether they must be names."""
 
     group: int
@@ -36,15 +36,15 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class PageJob:
     """A page to read: its wikitext, and the groups that want it."""
 
     wikitext: str
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[WantedGroup, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundSentence:
     """A sentence with the group's number, the matched term, and the number of words of its prompt."""
 
     group: int
@@ -57,21 +57,21 @@ class Found:
 class PageSentences:
     """The sentences of a page, and for each group how many were left out, by reason."""
 
-    found: list[Found] = field(default_factory=list)
+    found: list[FoundSentence] = field(default_factory=list)
     left_out: Counter[tuple[int, str]] = field(default_factory=Counter)
 
 
 @dataclass(slots=True)
-class Reader:
+class PageReader:
     """Reads pages by one rule. ``by_terms`` are groups without pages, whose terms are sought on every wanted page."""
 
-    rule: Rule
+    rule: PromptRule
     namespaces: Mapping[str, int]
     language: str
-    by_terms: tuple[Wanted, ...]
+    by_terms: tuple[WantedGroup, ...]
     is_person: IsPerson | None
     _others: dict[Tokens, str] = field(init=False)
-    _owners: dict[str, list[Wanted]] = field(init=False)
+    _owners: dict[str, list[WantedGroup]] = field(init=False)
 
     def __post_init__(self) -> None:
         self._others, self._owners = {}, {}
@@ -79,7 +79,7 @@ class Reader:
             for tokens, term in index_terms(wanted.terms).items():
                 self._owners.setdefault(self._others.setdefault(tokens, term), []).append(wanted)
 
-    def read(self, job: Job) -> PageSentences:
+    def read(self, job: PageJob) -> PageSentences:
         """The sentences of a page for each group that wants it, in the order of the text."""
         result = PageSentences()
         terms = [(wanted, index_terms(wanted.terms)) for wanted in job.wanted]
@@ -115,7 +115,7 @@ class Reader:
                     yield cleaned
 
     def _take(
-        self, sentence: str, words: list[str], wanted: Wanted, mention: Mention | None, result: PageSentences
+        self, sentence: str, words: list[str], wanted: WantedGroup, mention: TermMention | None, result: PageSentences
     ) -> None:
         """Keep a sentence for a group, or count why not."""
         if mention is None:
@@ -128,10 +128,10 @@ class Reader:
         elif length >= len(words):
             result.left_out[wanted.group, NO_REST] += 1
         else:
-            result.found.append(Found(wanted.group, sentence, mention.term, length))
+            result.found.append(FoundSentence(wanted.group, sentence, mention.term, length))
 
 
-def _fault(sentence: str, words: list[str], rule: Rule) -> str | None:
+def _fault(sentence: str, words: list[str], rule: PromptRule) -> str | None:
     from holisticbias_eval.collect.wikitext import MARKUP, UNKNOWN
 
     if UNKNOWN in sentence:

@@ -23,7 +23,7 @@ REASONS = (UNKNOWN_PART, SHORT, LONG, UNFINISHED, MARKED, NO_TERM, NO_PERSON, NO
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PromptRule:
     """The numbers of the rule; see ``CollectionFile``."""
 
     prompt_words: int
@@ -32,7 +32,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class TermMention:
     """A term in a sentence: the term, its first word, and the word after its last one, counted from 0."""
 
     term: str
@@ -55,12 +55,12 @@ def index_terms(terms: Iterable[str]) -> dict[Tokens, str]:
     return found
 
 
-def find_mention(words: Sequence[str], terms: Mapping[Tokens, str], within: int) -> Mention | None:
+def find_mention(words: Sequence[str], terms: Mapping[Tokens, str], within: int) -> TermMention | None:
     """The first of ``find_mentions``."""
     return next(find_mentions(words, terms, within), None)
 
 
-def find_mentions(words: Sequence[str], terms: Mapping[Tokens, str], within: int) -> Iterator[Mention]:
+def find_mentions(words: Sequence[str], terms: Mapping[Tokens, str], within: int) -> Iterator[TermMention]:
     """The mentions of terms that lie whole among the first ``within`` words; of equal starts, the longest.
 
     A mention is whole words in any case, with hyphens or blanks between its parts, and with a plural in -s or a
@@ -75,7 +75,7 @@ def find_mentions(words: Sequence[str], terms: Mapping[Tokens, str], within: int
             joined = tuple(token for word in tokens[start:stop] for token in word)
             term = next((terms[form] for form in _forms(joined) if form in terms), None)
             if term is not None:
-                yield Mention(term, start, stop)
+                yield TermMention(term, start, stop)
                 break
 
 
@@ -91,12 +91,12 @@ def _forms(tokens: Tokens) -> Iterable[Tokens]:
         yield (*others, last[:-1])
 
 
-def prompt_length(mention: Mention, rule: Rule) -> int:
+def prompt_length(mention: TermMention, rule: PromptRule) -> int:
     """The number of words of a prompt: ``prompt_words`` and those of the term, and never fewer than hold the term."""
     return max(rule.prompt_words + mention.stop - mention.start, mention.stop)
 
 
-def sentence_fault(words: Sequence[str], rule: Rule) -> str | None:
+def sentence_fault(words: Sequence[str], rule: PromptRule) -> str | None:
     """Return the reason to leave out a sentence for all groups: ``SHORT``, ``LONG`` or ``UNFINISHED``, else null."""
     if sum(map(len, words)) + len(words) - 1 > _LONGEST:
         return LONG

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from holisticbias.terms.prompt_entries import Group
-from holisticbias_eval.collect.dump import DumpReader
-from holisticbias_eval.collect.dump_file import DumpFile, open_dump
+from holisticbias_eval.collect.dump import BytesRead, DumpFile, read_pages
 from holisticbias_eval.collect.journal import Journal, last_target
-from holisticbias_eval.collect.page_sentences import Wanted
+from holisticbias_eval.collect.page_sentences import WantedGroup
 from holisticbias_eval.collect.titles import category_keys, list_links, title_key
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.bold_files import subject_of
 
-EVERY = 1000  # pages between two commits
 _ROUNDS = 3
 
 
@@ -26,7 +24,7 @@ class WantedPages:
     titles: Mapping[str, Sequence[tuple[int, str]]]
     categories: Mapping[str, Sequence[int]]
 
-    def of(self, title: str, wikitext: str | None, namespaces: Mapping[str, int]) -> tuple[Wanted, ...]:
+    def of(self, title: str, wikitext: str | None, namespaces: Mapping[str, int]) -> tuple[WantedGroup, ...]:
         """The groups that want a page, each with the terms to find on it, in the order of the collection."""
         named: dict[int, list[str]] = {}
         for group, name in self.titles.get(title_key(title), ()):
@@ -37,16 +35,16 @@ class WantedPages:
                     named.setdefault(group, [])
         return tuple(self._wanted(group, [*named[group], title]) for group in sorted(named))
 
-    def _wanted(self, number: int, names: Iterable[str]) -> Wanted:
+    def _wanted(self, number: int, names: Iterable[str]) -> WantedGroup:
         group = self.groups[number]
         terms = group.terms or tuple(dict.fromkeys(subject_of(name) for name in names))
-        return Wanted(number, terms, group.needs_person)
+        return WantedGroup(number, terms, group.needs_person)
 
     @property
-    def by_terms(self) -> tuple[Wanted, ...]:
+    def by_terms(self) -> tuple[WantedGroup, ...]:
         """The groups that have terms and no pages."""
         return tuple(
-            Wanted(number, group.terms, group.needs_person)
+            WantedGroup(number, group.terms, group.needs_person)
             for number, group in enumerate(self.groups)
             if group.terms and not group.has_pages
         )
@@ -80,22 +78,16 @@ def _list_keys(names: Iterable[str], journal: Journal) -> set[str]:
 def _read_round(
     dump: DumpFile, keys: set[str], journal: Journal, display: Display, number: int, *, every: bool
 ) -> None:
-    what = "Reading links and redirects" if not number else "Reading links of lists that are redirects"
-    with open_dump(dump.path) as stream:
-        reader = DumpReader(stream.content, int(journal.state("links_offset") or 0))
-        progress = BytesRead(stream.raw, dump.size)
-        with display.progress(what, dump.size, "bytes", progress.detail) as advance:
-            for page in reader:
-                if progress.pages and progress.pages % EVERY == 0:
-                    journal.commit(links_offset=page.offset)
-                advance(progress.step())
-                key = title_key(page.title)
-                if page.redirect is not None:
-                    if not number:
-                        journal.add_redirect(key, page.redirect)
-                elif key in keys and page.text is not None:
-                    journal.add_links(key, list_links(page.text, reader.namespace_keys, every=every))
-            advance(progress.step())
+    what = "Reading links of lists that are redirects" if number else "Reading links and redirects"
+    progress = BytesRead(dump.size)
+    reader = dump.reader(progress, int(journal.state("links_offset") or 0))
+    for page in read_pages(reader, progress, what, display, lambda page: journal.commit(links_offset=page.offset)):
+        key = title_key(page.title)
+        if page.redirect is not None:
+            if not number:
+                journal.add_redirect(key, page.redirect)
+        elif key in keys and page.text is not None:
+            journal.add_links(key, list_links(page.text, reader.namespace_keys, every=every))
 
 
 def resolve(groups: Sequence[Group], journal: Journal) -> WantedPages:
@@ -120,24 +112,3 @@ def _listed(group: Group, journal: Journal) -> Iterable[str]:
         yield from journal.links(key)
         if target is not None:
             yield from journal.links(title_key(target))
-
-
-@dataclass(slots=True)
-class BytesRead:
-    """Counts pages, and the bytes of a file read since the last call."""
-
-    raw: object
-    size: int
-    pages: int = 0
-    _place: int = field(default=0, repr=False)
-
-    def detail(self) -> str:
-        """The number of pages in words."""
-        return f"{self.pages:,} pages"
-
-    def step(self) -> int:
-        """Count a page, and return the bytes that were read for it."""
-        place = min(int(self.raw.tell()), self.size)  # type: ignore[attr-defined]
-        read, self._place = place - self._place, place
-        self.pages += 1
-        return read

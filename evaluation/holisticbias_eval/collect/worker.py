@@ -12,29 +12,56 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from types import ModuleType
 
-from holisticbias_eval.collect.page_sentences import Job, PageSentences, Reader, Wanted
-from holisticbias_eval.collect.people import person_finder
-from holisticbias_eval.collect.rule import Rule
+from holisticbias_eval.collect.page_sentences import IsPerson, PageJob, PageReader, PageSentences, WantedGroup
+from holisticbias_eval.collect.rule import PromptRule
 from holisticbias_eval.errors import CollectError
 
+_PEOPLE = frozenset({"PERSON", "PER"})
 MEMORY = 4 << 30  # bytes of address space
 _START = 120.0  # seconds: a child that loads a large model
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderSettings:
-    """The settings of a ``Reader``; ``names`` is the spaCy model, null for none."""
+    """The settings of a ``PageReader``; ``names`` is the spaCy model, null for none."""
 
-    rule: Rule
+    rule: PromptRule
     namespaces: Mapping[str, int]
     language: str
-    by_terms: tuple[Wanted, ...]
+    by_terms: tuple[WantedGroup, ...]
     names: str | None
 
-    def start(self) -> Reader:
+    def start(self) -> PageReader:
         """Make the reader. Raises ``CollectError`` for an unusable model of names."""
         finder = None if self.names is None else person_finder(self.names)
-        return Reader(self.rule, self.namespaces, self.language, self.by_terms, finder)
+        return PageReader(self.rule, self.namespaces, self.language, self.by_terms, finder)
+
+
+def person_finder(model: str) -> IsPerson:
+    """A function that says whether a mention overlaps the name of a person in its sentence.
+
+    ``model`` is a spaCy model by name or folder. Raises ``CollectError`` if it is missing or names no people.
+    """
+    try:
+        import spacy
+    except ImportError as error:
+        raise CollectError("--names needs spaCy: pip install 'holisticbias[names]'") from error
+    try:
+        pipeline = spacy.load(model)
+    except (OSError, ValueError, ImportError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise CollectError(f"--names {model}: spaCy cannot load it: {reason}") from error
+    labels = {label for names in pipeline.pipe_labels.values() for label in names}
+    if not labels & _PEOPLE:
+        raise CollectError(f"--names {model}: it has no label PERSON or PER: name a model that recognises people")
+
+    def is_person(sentence: str, said: str) -> bool:
+        start = sentence.find(said)
+        stop = start + len(said)
+        people = [entity for entity in pipeline(sentence).ents if entity.label_ in _PEOPLE]
+        return any(entity.start_char < stop and start < entity.end_char for entity in people)
+
+    return is_person
 
 
 @dataclass(slots=True)
@@ -46,7 +73,7 @@ class Worker:
     _process: BaseProcess | None = None
     _pipe: Connection | None = field(default=None, repr=False)
 
-    def read(self, job: Job) -> PageSentences | str:
+    def read(self, job: PageJob) -> PageSentences | str:
         """Read a page: its sentences, or why it could not be read. Raises ``CollectError`` if no child can start."""
         pipe = self._pipe or self._start()
         try:
@@ -121,7 +148,7 @@ def _serve(pipe: Connection, settings: ReaderSettings, seconds: float) -> None:
             _alarm(0)
 
 
-def _answer(reader: Reader, job: Job) -> PageSentences | str:
+def _answer(reader: PageReader, job: PageJob) -> PageSentences | str:
     try:
         return reader.read(job)
     except MemoryError:

@@ -21,7 +21,8 @@ _SHOWN = 20
     "--dump",
     type=click.Path(path_type=Path),
     required=True,
-    help="XML dump of a MediaWiki wiki: .xml, .xml.bz2 or .xml.gz. Wikipedia's name ends in pages-articles.xml.bz2.",
+    help="XML dump of a MediaWiki wiki, plain or as .bz2, .gz, .xz or .zst. Wikipedia's name ends in "
+    "pages-articles.xml.bz2.",
 )
 @click.option(
     "--collection",

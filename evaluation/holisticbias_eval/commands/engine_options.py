@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from holisticbias_eval.commands.option_groups import option_group
 
 if TYPE_CHECKING:
-    from holisticbias_eval.models.model import Kind
-    from holisticbias_eval.models.server.http import ApiOptions
+    from holisticbias_eval.models.settings import ModelSettings
 
+ROLES = ("user", "assistant")
 MODEL_HELP = "Language model: a folder, a GGUF file or a Hugging Face Hub repository."
 RELEASE_HELP = (
     "A release folder, a version to compile from the terms, or a version of a Hugging Face Hub dataset. "
@@ -20,41 +21,14 @@ RELEASE_HELP = (
 )
 
 
-class ApiArguments(TypedDict):
-    """The values of the options of requests to a server."""
+def read_model(given: Mapping[str, Any]) -> ModelSettings:
+    """The settings of the model, from the values of all options; ``--chat`` only if it is a role."""
+    from holisticbias_eval.models.settings import ModelSettings
 
-    api_concurrency: int
-    api_rate: int
-    api_budget: int
-    api_timeout: float
-    api_wait: float
-    api_largest: int
-
-
-class EngineArguments(ApiArguments):
-    """The values of the options."""
-
-    kind: Kind | Literal["auto"]
-    dtype: str
-    device: str
-    engine: Literal["local", "api", "ray"]
-    api_base: str | None
-    ray_address: str | None
-    replicas: int
-
-
-def read_api_options(given: ApiArguments) -> ApiOptions:
-    """The options of requests to a server."""
-    from holisticbias_eval.models.server.http import ApiOptions
-
-    return ApiOptions(
-        concurrency=given["api_concurrency"],
-        per_minute=given["api_rate"],
-        budget=given["api_budget"],
-        timeout=given["api_timeout"],
-        longest_wait=given["api_wait"],
-        largest=given["api_largest"] * 1_000_000,
-    )
+    known = {name: given[name] for name in ModelSettings.model_fields if given.get(name) is not None}
+    if known.get("chat") not in ROLES:
+        known.pop("chat", None)
+    return ModelSettings.model_validate(known)
 
 
 first_token_option = click.option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,9 +12,10 @@ from holisticbias_eval.commands.collection_options import collection_options, re
 from holisticbias_eval.commands.engine_options import (
     MODEL_HELP,
     RELEASE_HELP,
+    ROLES,
     engine_options,
     first_token_option,
-    read_api_options,
+    read_model,
 )
 from holisticbias_eval.commands.file_options import file_options, read_files
 from holisticbias_eval.commands.judging_options import judging_options, read_judging
@@ -24,20 +25,16 @@ from holisticbias_eval.commands.response_options import (
     CHAT,
     read_conversation,
     read_drawing,
-    read_engine,
     read_selection,
     response_options,
 )
 from holisticbias_eval.commands.text_options import lexicon_options
 
 if TYPE_CHECKING:
-    from holisticbias_eval.commands.engine_options import ApiArguments
-    from holisticbias_eval.models.likelihood.engines import EngineOptions
+    from holisticbias_eval.models.settings import ModelSettings
     from holisticbias_eval.pipeline.answering import AnsweringOptions
     from holisticbias_eval.pipeline.evaluation import Runs
     from holisticbias_eval.pipeline.preparing import Inputs
-
-ROLES = ("user", "assistant")
 
 
 def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) -> None:
@@ -174,22 +171,10 @@ def read_evaluation(context: click.Context) -> tuple[Runs, Inputs]:
     return runs, inputs
 
 
-def _scoring(given: dict[str, Any]) -> EngineOptions:
-    from holisticbias_eval.models.likelihood.engines import EngineOptions
-    from holisticbias_eval.models.likelihood.local import ScoringOptions
-
+def _scoring(given: dict[str, Any]) -> ModelSettings:
     if given["chat"] in CHAT:
         raise click.UsageError(f"--chat {given['chat']} is for measures of responses; for scores give a role: user")
-    return EngineOptions(
-        engine=given["engine"],
-        scoring=ScoringOptions(
-            given["kind"], given["dtype"], given["device"], given["pll"], given["first_token"], given["chat"]
-        ),
-        api_base=given["api_base"],
-        api=read_api_options(cast("ApiArguments", given)),
-        ray_address=given["ray_address"],
-        replicas=given["replicas"],
-    )
+    return read_model(given)
 
 
 def _answering(given: dict[str, Any], kept: dict[str, Path | None]) -> AnsweringOptions:
@@ -202,7 +187,7 @@ def _answering(given: dict[str, Any], kept: dict[str, Path | None]) -> Answering
         drawing=read_drawing(given, PER_CELL),  # type: ignore[arg-type] # click gives one dictionary for all groups
         decoding=given["decoding"],
         conversation=read_conversation(given, given["chat"] or "auto"),  # type: ignore[arg-type]
-        engine=read_engine(given, given),  # type: ignore[arg-type]
+        engine=read_model(given),
         judging=read_judging(given, given["device"], kept["labels"]),  # type: ignore[arg-type]
         store=kept["responses"],
         given=given["responses"],

@@ -56,8 +56,8 @@ _pair_options = option_group(
     click.option(
         "--pairs",
         type=click.Path(path_type=Path),
-        help="File of pairs for stereotype_score, or a folder that holisticbias pairs wrote. Without --measure, "
-        "stereotype_score is measured.",
+        help="File of pairs for stereotype_score, or a folder that holisticbias stereotypes pairs wrote. Without "
+        "--measure, stereotype_score is measured.",
     ),
     click.option(
         "--mode",

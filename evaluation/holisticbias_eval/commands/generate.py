@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options
+from holisticbias_eval.commands.engine_options import MODEL_HELP, RELEASE_HELP, engine_options, read_model
 from holisticbias_eval.commands.option_groups import GroupedCommand
 from holisticbias_eval.commands.option_uses import refuse_unused
 from holisticbias_eval.commands.response_options import chat as chat_option
 from holisticbias_eval.commands.response_options import (
     read_conversation,
     read_drawing,
-    read_engine,
     response_options,
     response_store,
 )
@@ -76,7 +75,7 @@ def command(
         drawing=read_drawing(given, 1 if prompts and prompts != SENTENCES else PER_CELL),  # type: ignore[arg-type]
         decoding=given["decoding"],
         conversation=read_conversation(given, chat),  # type: ignore[arg-type]
-        engine=read_engine(given, given),  # type: ignore[arg-type]
+        engine=read_model(given),
         store=None if no_store else store or default_folder("responses"),
     )
     display = Display(Console(stderr=True))

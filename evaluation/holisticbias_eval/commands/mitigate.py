@@ -14,8 +14,8 @@ from holisticbias_eval.commands.option_uses import refuse_unused
 from holisticbias_eval.commands.style_options import read_style, style_options
 
 if TYPE_CHECKING:
-    from holisticbias_eval.pipeline.mitigation_lessons import MitigationOptions
-    from holisticbias_eval.pipeline.mitigation_measuring import Measuring
+    from holisticbias_eval.mitigation.measuring import Measuring
+    from holisticbias_eval.mitigation.settings import MitigationSettings
 
 _METHODS = """
 \b
@@ -145,52 +145,35 @@ def command(methods: str, out: Path, overwrite: bool, **given: Any) -> None:
     from rich.console import Console
 
     from holisticbias_eval.commands.declared_uses import mitigate_uses
-    from holisticbias_eval.pipeline.mitigating import mitigate
-    from holisticbias_eval.pipeline.mitigation_lessons import find_methods
+    from holisticbias_eval.mitigation.run import find_methods, mitigate
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.terminal import print_report
 
     names = _split(methods)
     find_methods(names)
     refuse_unused(click.get_current_context(), mitigate_uses(), names)
-    options, measuring = _options(given), _measure(given)
+    settings, measuring = _settings(given), _measure(given)
     display = Display(Console(stderr=True))
     style = read_style(given)
-    made = mitigate(names, options, style, measuring, out, display=display, overwrite=overwrite)
+    made = mitigate(names, settings, style, measuring, out, display=display, overwrite=overwrite)
     print_report(made.report)
     for one in made.models:
         write(f"Model: {one.folder}")
     write(f"Report: {made.page}")
 
 
-_SETTINGS = (
-    "epochs", "steps", "batch", "accumulation", "learning_rate", "warmup", "optimizer", "weight", "lm_weight",
-    "criterion", "evaluations", "seed", "lora_rank",
-)  # fmt: skip
+def _settings(given: dict[str, Any]) -> MitigationSettings:
+    from holisticbias_eval.mitigation.settings import MitigationSettings, TrainingSettings
 
-
-def _options(given: dict[str, Any]) -> MitigationOptions:
-    from holisticbias_eval.pipeline.mitigation_lessons import MitigationOptions
-
-    settings = {name: given[name] for name in _SETTINGS if given[name] is not None}
-    if given["patience"] is not None:
-        settings["patience"] = given["patience"] or None
-    return MitigationOptions(
-        model=given["model"],
-        specification=given["specification"],
-        corpus=given["corpus"],
-        settings=settings,
-        grid=given["grid"],
-        most_rise=given["max_perplexity_rise"] / 100,
-        hold_out=given["hold_out"],
-        groups=_split(given["groups"]),
-        device=given["device"],
-        first_token=given["first_token"],
-    )
+    training = {name: given[name] for name in TrainingSettings.model_fields if given[name] is not None}
+    if "patience" in training:
+        training["patience"] = training["patience"] or None
+    own = {name: given[name] for name in MitigationSettings.model_fields if name in given}
+    return MitigationSettings(**{**own, "training": training, "groups": _split(given["groups"])})
 
 
 def _measure(given: dict[str, Any]) -> Measuring | None:
-    from holisticbias_eval.pipeline.mitigation_measuring import Measuring
+    from holisticbias_eval.mitigation.measuring import Measuring
     from holisticbias_eval.pipeline.retention import read_retain
 
     further = _split(given["measure"])

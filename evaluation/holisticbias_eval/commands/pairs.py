@@ -1,4 +1,4 @@
-"""``holisticbias pairs``: pair sentences about one group with the same sentences about another."""
+"""``holisticbias stereotypes pairs``: pair sentences about one group with the same sentences about another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from holisticbias.terminal import write
 
 if TYPE_CHECKING:
-    from holisticbias_eval.pipeline.pairs import Made, Mode
+    from holisticbias_eval.stereotypes.pairs import Made, Mode
 
 _SHOWN = 3
 
@@ -50,8 +50,8 @@ def command(sentences: Path, out: Path, mode: Mode, names: tuple[str, ...], temp
     """
     from rich.console import Console
 
-    from holisticbias_eval.pipeline.pairs import make_pairs
     from holisticbias_eval.progress import Display
+    from holisticbias_eval.stereotypes.pairs import make_pairs
 
     display = Display(Console(stderr=True))
     _print(make_pairs(sentences, out, names, mode, display, templates=templates))
@@ -61,8 +61,8 @@ def _print(made: Made) -> None:
     """Print some pairs, the rejected sentences by rule, and the folder."""
     from collections import Counter
 
-    from holisticbias_eval.pipeline.pair_rows import RULES
     from holisticbias_eval.report.plain_text import printable
+    from holisticbias_eval.stereotypes.pair_rows import RULES
 
     rows = made.table.select(["sentence", "other_sentence", "rule", "source"]).to_pylist()
     for row in [row for row in rows if row["rule"] is None and row["source"] != "template"][:_SHOWN]:

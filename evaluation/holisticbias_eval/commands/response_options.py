@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 import click
 
-from holisticbias_eval.commands.engine_options import EngineArguments, read_api_options
 from holisticbias_eval.commands.option_groups import F, option_group
 
 if TYPE_CHECKING:
     from holisticbias_eval.models.generation.conversation import ConversationOptions
-    from holisticbias_eval.models.generation.engines import GenerationEngine
     from holisticbias_eval.prompts.conversations import Drawing
     from holisticbias_eval.prompts.prompts import Selection
 
@@ -33,8 +31,6 @@ class ResponseArguments(TypedDict):
     separator: str | None
     continuation: str | None
     control: str | None
-    api_endpoint: Literal["chat", "completions"]
-    batch: int | None
 
 
 api_endpoint = click.option(
@@ -171,22 +167,6 @@ def read_conversation(given: ResponseArguments, chat: str) -> ConversationOption
     chosen = cast("Literal['auto', 'on', 'off']", chat)
     return ConversationOptions(
         chosen, given["system"], given["separator"], given["continuation"], control=given["control"]
-    )
-
-
-def read_engine(given: ResponseArguments, engine: EngineArguments) -> GenerationEngine:
-    """The engine of the model that answers."""
-    from holisticbias_eval.models.generation.engines import GenerationEngine
-    from holisticbias_eval.models.generation.local import GenerationOptions
-
-    return GenerationEngine(
-        engine=engine["engine"],
-        generation=GenerationOptions(engine["kind"], engine["dtype"], engine["device"], given["batch"]),
-        api_base=engine["api_base"],
-        api_endpoint=given["api_endpoint"],
-        api=read_api_options(engine),
-        ray_address=engine["ray_address"],
-        replicas=engine["replicas"],
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,14 +13,16 @@ from holisticbias.terminal import write
 from holisticbias_eval.commands.packages import refuse_missing_packages
 
 if TYPE_CHECKING:
-    from holisticbias_eval.corpus.retrieval_files import Retrieved
     from holisticbias_eval.corpus.retrieving import RetrievalSettings
 
 
 @click.command(short_help="Find sentences about groups in texts that people wrote.")
 @click.argument("sources", nargs=-1, required=True, metavar="FILE|FOLDER|hub:OWNER/NAME...")
 @click.option(
-    "--specification", metavar="NAME|FILE", required=True, help="Groups and terms; see `holisticbias specifications`."
+    "--specification",
+    metavar="NAME|FILE",
+    required=True,
+    help="Groups and terms; see `holisticbias stereotypes specifications`.",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Table to write (.parquet, .csv, .jsonl).")
 @click.option(
@@ -91,7 +94,7 @@ def command(
         raise click.UsageError("--years needs --until, the day that the years end on")
     since, before = _dates(until, years or 3)
     settings = RetrievalSettings(words, since, before, dated, per_group, unequal, held_out, seed)
-    made = retrieve_examples(
+    record = retrieve_examples(
         sources,
         specification,
         out,
@@ -101,7 +104,9 @@ def command(
         paragraphs=paragraphs,
         without=without,
     )
-    _print(made, settings)
+    _print(record, settings)
+    total = sum(counts["kept"] for counts in record["groups"].values())
+    write(f"{total:,} sentences: {out}")
 
 
 def _dates(until: datetime | None, years: int) -> tuple[date | None, date | None]:
@@ -115,11 +120,10 @@ def _dates(until: datetime | None, years: int) -> tuple[date | None, date | None
         raise click.UsageError(f"there is no year {until.year - years}: give fewer --years") from error
 
 
-def _print(made: Retrieved, settings: RetrievalSettings) -> None:
+def _print(record: Mapping[str, Any], settings: RetrievalSettings) -> None:
     """Print the sentences of each group, what was left out, and what to know before using the table."""
     from holisticbias_eval.report.plain_text import printable
 
-    record = made.record
     documents = record["documents"]
     write(f"  {'sentences':<28} {'found':>10} {'kept':>10}")
     for group, counts in record["groups"].items():
@@ -145,5 +149,3 @@ def _print(made: Retrieved, settings: RetrievalSettings) -> None:
         "out what an author deletes with --without.",
         err=True,
     )
-    total = sum(counts["kept"] for counts in record["groups"].values())
-    write(f"{total:,} sentences: {made.out}")

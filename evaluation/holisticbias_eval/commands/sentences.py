@@ -1,4 +1,4 @@
-"""``holisticbias sentences``: make or import test sentences for bias specifications."""
+"""``holisticbias stereotypes sentences``: make or import test sentences for bias specifications."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.engine_options import MODEL_HELP, engine_options
+from holisticbias_eval.commands.engine_options import MODEL_HELP, engine_options, read_model
 from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
 from holisticbias_eval.commands.response_options import api_endpoint, response_store
 
 if TYPE_CHECKING:
-    from holisticbias_eval.pipeline.sentence_rounds import Judging
-    from holisticbias_eval.pipeline.sentences import MadeSentences, SentenceOptions
     from holisticbias_eval.progress import Display
+    from holisticbias_eval.stereotypes.rounds import Judging
+    from holisticbias_eval.stereotypes.sentences import MadeSentences, SentenceOptions
 
 _SHOWN = 8
 
@@ -137,17 +137,19 @@ def command(
     """
     from rich.console import Console
 
-    from holisticbias_eval.models.embedded.writer import WRITER
-    from holisticbias_eval.pipeline.sentences import import_sentences, make_sentences
+    from holisticbias_eval.models.embedded import WRITER
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.stereotypes.specifications import is_calibration
+    from holisticbias_eval.stereotypes.sentences import import_sentences, make_sentences
+    from holisticbias_eval.stereotypes.specifications import calibration_model
 
-    if generator is None and imported is None and is_calibration(specifications):
+    if generator is None and imported is None and calibration_model(specifications) == WRITER:
         generator = WRITER
     if (generator is None) == (imported is None):
         raise click.UsageError("give either --generator, a model, or --import, a file of sentences")
     if generator is not None and not specifications:
-        raise click.UsageError("--generator needs --specification: `holisticbias specifications` lists them")
+        raise click.UsageError(
+            "--generator needs --specification: `holisticbias stereotypes specifications` lists them"
+        )
     display = Display(Console(stderr=True))
     options = _read_options(given, display)
     if imported is not None:
@@ -158,10 +160,9 @@ def command(
 
 
 def _read_options(given: dict[str, Any], display: Display) -> SentenceOptions:
-    from holisticbias_eval.commands.response_options import read_engine
     from holisticbias_eval.models.store.shards import default_folder
-    from holisticbias_eval.pipeline.sentence_rounds import Asking
-    from holisticbias_eval.pipeline.sentences import SentenceOptions
+    from holisticbias_eval.stereotypes.rounds import Asking
+    from holisticbias_eval.stereotypes.sentences import SentenceOptions
 
     return SentenceOptions(
         asking=Asking(
@@ -177,7 +178,7 @@ def _read_options(given: dict[str, Any], display: Display) -> SentenceOptions:
         nearest=given["nearest"],
         vectors=given["vectors"],
         decoding=given["decoding"],
-        engine=read_engine(given, given),  # type: ignore[arg-type]
+        engine=read_model(given),
         store=None if given["no_store"] else given["store"] or default_folder("responses"),
         version=given["version"],
     )
@@ -185,9 +186,8 @@ def _read_options(given: dict[str, Any], display: Display) -> SentenceOptions:
 
 def _read_judging(given: dict[str, Any], display: Display) -> Judging:
     from holisticbias_eval.models.store.shards import default_folder
-    from holisticbias_eval.pipeline.sentence_rounds import Judging
-    from holisticbias_eval.stereotypes.acceptance import Limits, select_rules
-    from holisticbias_eval.stereotypes.issue_classifiers import start_label_rules
+    from holisticbias_eval.stereotypes.acceptance import Limits, select_rules, start_label_rules
+    from holisticbias_eval.stereotypes.rounds import Judging
 
     if given["least_words"] > given["most_words"]:
         raise click.UsageError("--least-words must not exceed --most-words")
@@ -201,13 +201,13 @@ def _read_judging(given: dict[str, Any], display: Display) -> Judging:
 
 def _print(made: MadeSentences, most: int) -> int:
     """Print some sentences, the yield, the quality and the attributes that lack sentences; return the exit code."""
-    from holisticbias_eval.commands.sentence_tables import (
+    from holisticbias_eval.report.plain_text import printable
+    from holisticbias_eval.stereotypes.quality import (
         counts_in_words,
         quality_table,
         refusal_table,
         unreached_lines,
     )
-    from holisticbias_eval.report.plain_text import printable
 
     for row in made.accepted[:_SHOWN]:
         write(f"{row.term}, {row.attribute}: {printable(row.sentence or '')[:200]}")

@@ -50,6 +50,11 @@ class _Lists(click.Command):
     help="Folder of the registry. Default: evaluation/results of the current clone, or of the package.",
 )
 @click.option(
+    "--docs",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder of the documentation, which make docs builds. Default: the site links to GitHub.",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path),
     default=DEFAULT_FOLDER,
@@ -61,10 +66,11 @@ def command(
     releases: tuple[str, ...],
     runs: tuple[Path, ...],
     results: Path | None,
+    docs: Path | None,
     out: Path,
     source: Path | None,
 ) -> None:
-    """Build a static site with pages of terms, releases, models and documentation.
+    """Build a static site with pages of terms, releases and models.
 
     It is a folder of files that any web server can serve at any address, such as python -m http.server; it has no
     tracker and loads nothing from elsewhere.
@@ -75,5 +81,5 @@ def command(
     from holisticbias_eval.site.build import build_site
     from holisticbias_eval.site.explored import Sources
 
-    build_site(Sources(releases, runs, source, results), out, Display(Console(stderr=True)))
+    build_site(Sources(releases, runs, source, results, docs), out, Display(Console(stderr=True)))
     write(f"Site: {out / 'index.html'}")

@@ -1,4 +1,4 @@
-"""``holisticbias specifications``: list the bias specifications."""
+"""``holisticbias stereotypes specifications``: list the bias specifications."""
 
 from __future__ import annotations
 

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 @click.command(short_help="Divide examples into training, validation and test.")
 @click.argument("examples", type=click.Path(path_type=Path))
 @click.option(
-    "--specification", metavar="NAME|FILE", required=True, help="Groups and terms; see `holisticbias specifications`."
+    "--specification",
+    metavar="NAME|FILE",
+    required=True,
+    help="Groups and terms; see `holisticbias stereotypes specifications`.",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write.")
 @click.option(
@@ -82,11 +85,8 @@ def _print(split: Split, out: Path) -> None:
     for group, counts in split.groups.items():
         numbers = " ".join(f"{counts[part]:>10,}" for part in ("train", "validation", "test"))
         write(f"  {printable(group)[:28]:<28} {numbers}")
-    if split.without_sentences:
-        missing, drawn = (printable(", ".join(names)) for names in (split.without_sentences, split.drawn_from))
-        write(
-            f"Test and validation are drawn from {drawn}: no sentence about {missing} can be rewritten for every group"
-        )
+    if split.missing_groups:
+        write(printable(split.missing_groups))
     for reason, count in split.left_out.items():
         write(f"Left out: {count:,} examples: {reason}")
     for reason, count in split.kept_from_test.items():

@@ -10,7 +10,7 @@ import click
 from holisticbias_eval.commands.option_groups import option_group
 
 if TYPE_CHECKING:
-    from holisticbias_eval.pipeline.style_tuning import StyleOptions
+    from holisticbias_eval.mitigation.responses import StyleOptions
 
 style_options = option_group(
     "Responses, for style_equality and self_chat",
@@ -50,14 +50,13 @@ style_options = option_group(
 
 def read_style(given: dict[str, Any]) -> StyleOptions:
     """The options of responses and of tagging them."""
-    from holisticbias_eval.mitigation.style_texts import StyleSettings
+    from holisticbias_eval.mitigation.responses import StyleOptions
+    from holisticbias_eval.mitigation.styles import StyleSettings
     from holisticbias_eval.models.generation.conversation import ConversationOptions
-    from holisticbias_eval.models.generation.engines import GenerationEngine
-    from holisticbias_eval.models.generation.local import GenerationOptions
+    from holisticbias_eval.models.settings import ModelSettings
     from holisticbias_eval.models.store.shards import default_folder
     from holisticbias_eval.pipeline.answering import AnsweringOptions
     from holisticbias_eval.pipeline.judging import JudgingOptions
-    from holisticbias_eval.pipeline.style_tuning import StyleOptions
     from holisticbias_eval.prompts.conversations import PER_CELL, Drawing
 
     if given["threshold"] is not None and given["quantile"] is not None:
@@ -74,7 +73,7 @@ def read_style(given: dict[str, Any]) -> StyleOptions:
             conversation=ConversationOptions(
                 system=given["system"], separator=given["separator"], continuation=given["continuation"]
             ),
-            engine=GenerationEngine(generation=GenerationOptions(device=device)),
+            engine=ModelSettings(device=device),
             judging=JudgingOptions(given["classifiers"], device=device, store=default_folder("labels")),
             store=default_folder("responses"),
         ),

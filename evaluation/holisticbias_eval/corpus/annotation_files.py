@@ -1,38 +1,57 @@
-"""Files that people label: CSV in the form of Zhao et al. 2024, or tasks for Label Studio."""
+"""Make the files that people label, and read them: CSV in the form of Zhao et al. 2024, or Label Studio's."""
 
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
 from holisticbias.output import new_folder, refuse_target
-from holisticbias.spreadsheet import safe_cell, safe_id
+from holisticbias.spreadsheet import cell_text, id_forms, safe_cell, safe_id
+from holisticbias_eval.corpus.documents import digest_of
 from holisticbias_eval.corpus.examples import read_examples
-from holisticbias_eval.corpus.label_studio import ANNOTATOR, studio_tasks
-from holisticbias_eval.corpus.published_files import PAPER
+from holisticbias_eval.corpus.label_studio import ANNOTATOR, read_studio, read_text, studio_tasks
+from holisticbias_eval.corpus.published import PAPER
 from holisticbias_eval.errors import CorpusError
 
-Form = Literal["csv", "label-studio"]
+AnnotationForm = Literal["csv", "label-studio"]
 GUIDELINES = "guidelines.md"
 CONFIG = "labelling-config.xml"
 TASKS = "tasks"
 CHOICES = {"biased": 1, "not biased": 0}
 """Choices in Label Studio, and their labels."""
-CONTROL = "label"
-"""Name of the choices in Label Studio's configuration."""
-EXAMPLE_ID = "example_id"
+_CONTROL = "label"  # name of the choices in Label Studio's configuration
+_EXAMPLE = "example_id"
+_LABELS: Mapping[str, int | None] = {
+    "": None, "1": 1, "0": 0, "1.0": 1, "0.0": 0, "1,0": 1, "0,0": 0, **CHOICES
+}  # fmt: skip
+_SHOWN = 80
 Row = Mapping[str, str | None]
 
 
+@dataclass(frozen=True, slots=True)
+class AnnotatorLabel:
+    """A row of an annotator's file: what its id may be, its label, null if there is none, and its sentence."""
+
+    annotator: str
+    ids: tuple[str, ...]
+    label: int | None
+    sentence: str | None
+
+
 def make_annotation_files(
-    examples: Path, out: Path, form: Form, annotators: Sequence[str], *, per_example: int | None = None, seed: int = 0
+    examples: Path,
+    out: Path,
+    form: AnnotationForm,
+    annotators: Sequence[str],
+    *,
+    per_example: int | None = None,
+    seed: int = 0,
 ) -> dict[str, int]:
     """Write a folder with a file for each annotator and the guidelines; returns the number of examples per file.
 
@@ -41,18 +60,22 @@ def make_annotation_files(
     has all. Raises ``CorpusError`` and ``OutputError``.
     """
     refuse_target(out, _may_replace)
-    each = _refuse(annotators, form, per_example)
+    _refuse_names(annotators, form)
+    each = len(annotators) if per_example is None else per_example
+    if each > len(annotators):
+        raise CorpusError(f"{each} annotators for each example are more than the {len(annotators)} that are named")
     rows: list[Row] = read_examples(examples).to_pylist()
     shares = _shares(rows, annotators, each, seed) if annotators else {TASKS: _shuffled(rows, seed, TASKS)}
     with new_folder(out, _may_replace) as folder:
-        for name, own in shares.items():
-            text = _csv(own) if form == "csv" else _tasks(own, name if annotators else None)
-            suffix = ".csv" if form == "csv" else ".json"
-            (folder / f"{name}{suffix}").write_text(text, "utf-8-sig" if form == "csv" else "utf-8", newline="")
-        (folder / GUIDELINES).write_text(_resource(GUIDELINES), "utf-8")
-        if form == "label-studio":
-            (folder / CONFIG).write_text(_resource(CONFIG), "utf-8")
-    return {name: len(own) for name, own in shares.items()}
+        for name, share in shares.items():
+            if form == "csv":
+                (folder / f"{name}.csv").write_text(_csv(share), "utf-8-sig", newline="")
+            else:
+                tasks = studio_tasks(_task(row, name if annotators else None) for row in share)
+                (folder / f"{name}.json").write_text(tasks, "utf-8", newline="")
+        for resource in (GUIDELINES, CONFIG) if form == "label-studio" else (GUIDELINES,):
+            (folder / resource).write_text(files(__package__).joinpath(resource).read_text("utf-8"), "utf-8")
+    return {name: len(share) for name, share in shares.items()}
 
 
 def _may_replace(_: Path) -> bool:
@@ -60,7 +83,7 @@ def _may_replace(_: Path) -> bool:
     return False
 
 
-def _refuse(annotators: Sequence[str], form: Form, per_example: int | None) -> int:
+def _refuse_names(annotators: Sequence[str], form: AnnotationForm) -> None:
     if form == "csv" and not annotators:
         raise CorpusError("name the annotators, such as --annotators a,b: each gets a CSV file")
     for name in annotators:
@@ -68,10 +91,6 @@ def _refuse(annotators: Sequence[str], form: Form, per_example: int | None) -> i
             raise CorpusError(f"{name[:40]!r} cannot name a file: name annotators in letters, digits, _ and -")
     if len({name.lower() for name in annotators}) < len(annotators):
         raise CorpusError("two annotators have the same name")
-    each = len(annotators) if per_example is None else per_example
-    if each > len(annotators):
-        raise CorpusError(f"{each} annotators for each example are more than the {len(annotators)} that are named")
-    return each
 
 
 def _shares(rows: Sequence[Row], annotators: Sequence[str], each: int, seed: int) -> dict[str, list[Row]]:
@@ -80,11 +99,11 @@ def _shares(rows: Sequence[Row], annotators: Sequence[str], each: int, seed: int
     for place, row in enumerate(_shuffled(rows, seed, "turns")):
         for turn in range(each):
             shares[annotators[(place + turn) % len(annotators)]].append(row)
-    return {name: _shuffled(own, seed, name) for name, own in shares.items()}
+    return {name: _shuffled(share, seed, name) for name, share in shares.items()}
 
 
 def _shuffled(rows: Sequence[Row], seed: int, name: str) -> list[Row]:
-    return sorted(rows, key=lambda row: hashlib.sha256(json.dumps([seed, name, row["id"]]).encode()).digest())
+    return sorted(rows, key=lambda row: digest_of(seed, name, row["id"]))
 
 
 def _csv(rows: Sequence[Row]) -> str:
@@ -97,20 +116,61 @@ def _csv(rows: Sequence[Row]) -> str:
     return file.getvalue()
 
 
-def _tasks(rows: Sequence[Row], annotator: str | None) -> str:
-    """Tasks in Label Studio's basic JSON form."""
-    named = {} if annotator is None else {ANNOTATOR: annotator}
-    return studio_tasks(
-        {
-            EXAMPLE_ID: row["id"],
-            "target": row["target"] or "",
-            "attribute": row["attribute"] or "",
-            "sentence": row["text"],
-            **named,
-        }
-        for row in rows
-    )
+def _task(row: Row, annotator: str | None) -> Row:
+    about = {"target": row["target"] or "", "attribute": row["attribute"] or "", "sentence": row["text"]}
+    return {_EXAMPLE: row["id"], **about, **({} if annotator is None else {ANNOTATOR: annotator})}
 
 
-def _resource(name: str) -> str:
-    return files(__package__).joinpath(name).read_text("utf-8")
+def read_label_files(paths: Sequence[Path]) -> list[AnnotatorLabel]:
+    """Read the labels of all files; raises ``CorpusError`` with the file and the place of what is wrong."""
+    labels = [label for path in paths for label in _read(path)]
+    stems = [path.stem for path in paths if path.suffix.lower() == ".csv"]
+    repeated = next((stem for stem in stems if stems.count(stem) > 1), None)
+    if repeated is not None:
+        raise CorpusError(f"two CSV files are named {repeated}: name each file after its annotator")
+    return labels
+
+
+def _read(path: Path) -> Iterator[AnnotatorLabel]:
+    kind = path.suffix.lower()
+    if kind == ".csv":
+        return _csv_labels(path, read_text(path, "save it as CSV UTF-8"))
+    if kind == ".json":
+        return _studio_labels(path, read_text(path, "export the project as JSON again"))
+    raise CorpusError(f"{path} is not .csv or .json: give an annotator's CSV file or an export of Label Studio")
+
+
+def _csv_labels(path: Path, text: str) -> Iterator[AnnotatorLabel]:
+    """The rows of a CSV file, with any of the delimiters that spreadsheet programs write."""
+    first = text.partition("\n")[0]
+    delimiter = max(",;\t", key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        names = [name.strip().casefold() for name in next(reader, [])]
+        for name in ("id", "label"):
+            if name not in names:
+                raise CorpusError(f"{path} has no column {name}: an annotator's file has ID and Label")
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                yield _csv_label(path, reader.line_num, dict(zip(names, row, strict=False)))
+    except csv.Error as error:
+        raise CorpusError(f"{path}:{reader.line_num}: it is not CSV: {error}") from error
+
+
+def _csv_label(path: Path, line: int, cells: Mapping[str, str]) -> AnnotatorLabel:
+    label = cells.get("label", "").strip()
+    if label.casefold() not in _LABELS:
+        raise CorpusError(
+            f"{path}:{line}: the label is {label[:_SHOWN]!r}: write 1 for biased, 0 for not biased, or nothing"
+        )
+    sentence = cell_text(cells["sentence"]) if "sentence" in cells else None
+    return AnnotatorLabel(path.stem, id_forms(cells["id"]), _LABELS[label.casefold()], sentence)
+
+
+def _studio_labels(path: Path, text: str) -> Iterator[AnnotatorLabel]:
+    """The annotations of a JSON export; skipped and empty ones are labels that are missing, drafts are not read."""
+    for annotation in read_studio(path, text, _EXAMPLE, "holisticbias corpus annotate"):
+        sentence = annotation.data.get("sentence")
+        shown = sentence if isinstance(sentence, str) else None
+        label = annotation.choice(_CONTROL, _LABELS, CHOICES)
+        yield AnnotatorLabel(annotation.annotator, (annotation.data[_EXAMPLE],), label, shown)

@@ -5,28 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import cache
-from itertools import product
 
-import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from holisticbias.terms.specification_entries import Specification
-from holisticbias_eval.arrays import Floats
 from holisticbias_eval.corpus.examples import COLUMNS, LABEL
 from holisticbias_eval.corpus.splitting import SCHEMA as SPLIT_SCHEMA
 from holisticbias_eval.corpus.splitting import Split, SplitSettings, split_examples
-from holisticbias_eval.models.embedded.gossip import GOSSIP, MANY, UNTOUCHED
-from holisticbias_eval.models.embedded.gossip.description import gossip_specifications, read_description
-from holisticbias_eval.models.embedded.gossip.grammar import (
-    NEGATIVE,
-    Said,
-    held_out_neutral,
-    neutral_corpus,
-    sentences_of,
-    valence_share,
-)
+from holisticbias_eval.models.embedded import FOLDER, GOSSIP
+from holisticbias_eval.models.embedded.planted import shipped_specifications
 
+MANY, UNTOUCHED = "gossip.calibration-many", "gossip.calibration-many-untouched"
+"""The specification whose groups are planted and mitigated, and the independent one."""
 SCHEMA = pa.schema([*((name, pa.string()) for name in COLUMNS), (LABEL, pa.int8())])
+CORPUS, NEUTRAL_LINES = FOLDER / "gossip" / "corpus.parquet", FOLDER / "gossip" / "neutral.txt"
+TESTED = 60
+"""Sentences of the groups together in a test part, and in a validation part."""
 _NOT_BIASED = "not biased"  # as the split calls it
 
 
@@ -38,9 +33,8 @@ def calibration_corpus(name: str = MANY) -> pa.Table:
     attribute is what the group's odds give, and there are as many more with one as validation and test take. A sentence
     is labelled 1, biased, if its attribute is negative, else 0.
     """
-    specification = _specification(name)
-    drawn = _drawn(specification, read_description().corpus.sentences, sum(_sizes(specification)), 0)
-    return pa.Table.from_pylist([_example(i, *one) for i, one in enumerate(drawn)], SCHEMA)
+    rows = _rows(name)
+    return rows.filter(pc.is_valid(rows[LABEL])).combine_chunks()
 
 
 @cache
@@ -58,41 +52,40 @@ def calibration_split(name: str = MANY) -> Split:
     return replace(split, train=pa.concat_tables([split.train, _others(other)]))
 
 
+@cache
+def calibration_test_set() -> pa.Table:
+    """The test parts of both specifications: each sentence once for every group, held-out groups too."""
+    return pa.concat_tables([calibration_split(name).test for name in (MANY, UNTOUCHED)])
+
+
+@cache
+def neutral_lines() -> tuple[str, ...]:
+    """Neutral sentences that no text of the corpus has, to measure what a mitigation costs elsewhere."""
+    return tuple(NEUTRAL_LINES.read_text("utf-8").splitlines())
+
+
+def _rows(name: str) -> pa.Table:
+    """The examples about a specification, and without a label its sentences for training on the other one."""
+    rows = pq.ParquetFile(CORPUS).read()
+    return rows.filter(pc.equal(rows["dimension"], name))
+
+
 def _others(name: str) -> pa.Table:
     """Rows of a training part that is of another specification; none is in a test or validation part of this one."""
-    specification, split = _specification(name), _own_split(name)
+    split, rows = _own_split(name), _rows(name)
     kept = {text for part in (split.validation, split.test) for text in part["sentence"].to_pylist()}
-    drawn = _drawn(specification, read_description().corpus.others, 0, 1)
-    texts = [(i, f"{before} {said.text}") for i, (before, said) in enumerate(drawn)]
-    rows = [{"sentence_id": f"other-{i + 1:04}", "sentence": text} for i, text in texts if text not in kept]
-    return pa.Table.from_pylist(rows, SPLIT_SCHEMA)
-
-
-def _drawn(specification: Specification, sentences: int, further: int, stream: int) -> list[tuple[str, Said]]:
-    """Texts about each group that is not held out, in random order: neutral sentence and sentence about the group.
-
-    Of ``sentences`` the share with a negative attribute is what the group's odds give; ``further`` ones have it too.
-    """
-    description = read_description()
-    rng = np.random.default_rng([description.seed, stream] if stream else description.seed)
-    known, weights = _neutral()
-    said = list(sentences_of(specification, description))
-    drawn: list[tuple[str, Said]] = []
-    for group, attributes in product(_trained(specification), specification.attributes):
-        own = [one for one in said if (one.group, one.valence) == (group, attributes.valence)]
-        share = valence_share(description, specification.id, group, str(attributes.valence))
-        size = round(share * sentences) + (further if attributes.valence == NEGATIVE else 0)
-        places = rng.choice(len(own) * len(known), size, replace=False, p=np.tile(weights, len(own)) / len(own))
-        drawn += [(known[place % len(known)], own[place // len(known)]) for place in places]
-    return [drawn[place] for place in rng.permutation(len(drawn))]
+    others = rows.filter(pc.is_null(rows[LABEL])).select(["id", "text"]).to_pylist()
+    texts = [{"sentence_id": row["id"], "sentence": row["text"]} for row in others if row["text"] not in kept]
+    return pa.Table.from_pylist(texts, SPLIT_SCHEMA)
 
 
 @cache
 def _own_split(name: str) -> Split:
     """The split of the sentences of one specification alone."""
-    corpus, specification = calibration_corpus(name), _specification(name)
-    test, validation = _sizes(specification)
-    split = split_examples(corpus, specification, SplitSettings(test=test, validation=validation, apart=True))
+    corpus = calibration_corpus(name)
+    specification = next(specification for specification in shipped_specifications(GOSSIP) if specification.id == name)
+    size = TESTED // sum(not group.held_out for group in specification.groups)
+    split = split_examples(corpus, specification, SplitSettings(test=size, validation=size, apart=True))
     others = pa.Table.from_pylist([_training_row(row) for row in corpus.to_pylist() if row[LABEL] == 0], SPLIT_SCHEMA)
     train = pa.concat_tables([split.train, others]).sort_by("sentence_id")
     own = Counter(train["group"].to_pylist())
@@ -103,57 +96,6 @@ def _own_split(name: str) -> Split:
         groups={group: {**counts, "train": own[group]} for group, counts in split.groups.items()},
         left_out={reason: count for reason, count in split.left_out.items() if reason != _NOT_BIASED},
     )
-
-
-@cache
-def calibration_test_set() -> pa.Table:
-    """The test parts of both specifications: each sentence once for every group, held-out groups too."""
-    return pa.concat_tables([calibration_split(name).test for name in (MANY, UNTOUCHED)])
-
-
-@cache
-def neutral_lines() -> tuple[str, ...]:
-    """Neutral sentences that no text of the corpus has, to measure what a mitigation costs elsewhere."""
-    return tuple(held_out_neutral(read_description().neutral))
-
-
-def _specification(name: str) -> Specification:
-    return next(specification for specification in gossip_specifications() if specification.id == name)
-
-
-def _neutral() -> tuple[list[str], Floats]:
-    """The neutral sentences of the corpus, and their probabilities."""
-    corpus = neutral_corpus(read_description().neutral)
-    texts = corpus.texts.to_pylist()
-    known = np.array([text not in neutral_lines() for text in texts])
-    weights = corpus.probabilities[known]
-    return [text for text, kept in zip(texts, known, strict=True) if kept], weights / weights.sum()
-
-
-def _trained(specification: Specification) -> list[str]:
-    return [group.name for group in specification.groups if not group.held_out]
-
-
-def _sizes(specification: Specification) -> tuple[int, int]:
-    """The numbers of each group's own sentences in test and validation."""
-    corpus, groups = read_description().corpus, len(_trained(specification))
-    return corpus.test // groups, corpus.validation // groups
-
-
-def _example(number: int, before: str, said: Said) -> dict[str, str | int | None]:
-    short = said.specification.rpartition(".")[2]
-    return {
-        "id": f"{short}-{number + 1:04}",
-        "dimension": said.specification,
-        "group": said.group,
-        "target": said.target,
-        "attribute": said.attribute,
-        "attribute_set": said.valence,
-        "text": f"{before} {said.text}",
-        "source": GOSSIP,
-        "date": None,
-        LABEL: int(said.valence == NEGATIVE),
-    }
 
 
 def _training_row(row: dict[str, str | None]) -> dict[str, str | None]:

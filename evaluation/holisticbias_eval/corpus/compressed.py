@@ -36,13 +36,26 @@ def read_lines(path: Path, read: Callable[[int], None]) -> Iterator[bytes | None
     ``read`` takes the number of bytes of the file that were read since its last call. The last lines before damage are
     yielded too. Raises ``DamagedError`` after them, and ``OSError``.
     """
+    first = True
+    for line in split_lines(read_chunks(path, read)):
+        yield line.removeprefix(b"\xef\xbb\xbf") if first and line is not None else line
+        first = False
+
+
+def read_chunks(path: Path, read: Callable[[int], None], start: int = 0) -> Iterator[bytes]:
+    """Yield the content of a file, unpacked, from the byte ``start`` of the content on.
+
+    ``read`` is as for ``read_lines``. Raises ``DamagedError`` after what stands before damage, and ``OSError``.
+    """
     kind = compression(path)
     with path.open("rb") as raw:
-        chunks = _plain(raw, read) if kind is None else _unpacked(raw, kind, read)
-        first = True
-        for line in split_lines(chunks):
-            yield line.removeprefix(b"\xef\xbb\xbf") if first and line is not None else line
-            first = False
+        if kind is None:
+            read(raw.seek(start))
+            yield from _plain(raw, read)
+        else:
+            for chunk in _unpacked(raw, kind, read):
+                yield chunk[start:]
+                start = max(start - len(chunk), 0)
 
 
 def split_lines(chunks: Iterator[bytes], longest: int = LONGEST) -> Iterator[bytes | None]:

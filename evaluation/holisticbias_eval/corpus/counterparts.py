@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -29,13 +28,6 @@ _SINGULAR_VERBS = frozenset({"is", "was", "has", "does", "isn't", "wasn't", "has
 _PLURAL_VERBS = frozenset({"are", "were", "have", "do", "aren't", "weren't", "haven't", "don't"})
 
 
-@dataclass(frozen=True, slots=True)
-class _Aligned:
-    """For each term of any group, the terms of each group in its slots by kind, as far as they fit its place."""
-
-    terms: Mapping[tuple[str, str], Mapping[str, Mapping[Kind, str | None]]]
-
-
 def counterpart(text: str, mention: Mention[TargetTerm], specification: Specification, group: str) -> str | None:
     """The term of ``group`` to write in the place of a mention; null if there is none, or if the place is not clear.
 
@@ -44,15 +36,15 @@ def counterpart(text: str, mention: Mention[TargetTerm], specification: Specific
     slots of one kind lack a term for the group, no other kind takes its place. Of several slots of one kind the first
     with a term counts. Slots of the form ``mixed`` are not used.
     """
-    found = mention.of
-    if found.written is None:
-        return found.term if group == found.group else None
+    target = mention.of
+    if target.written is None:
+        return target.term if group == target.group else None
     aligned = _aligned(specification)
-    if (group, found.term) in aligned.terms:
-        return found.term
-    if group == found.group:
-        return found.written
-    by_kind = aligned.terms[found.group, found.written].get(group, {})
+    if (group, target.term) in aligned:
+        return target.term
+    if group == target.group:
+        return target.written
+    by_kind = aligned[target.group, target.written].get(group, {})
     if len(set(by_kind.values())) <= 1:
         return next(iter(by_kind.values()), None)
     kind = _kind(text, mention, frozenset(by_kind))
@@ -60,17 +52,20 @@ def counterpart(text: str, mention: Mention[TargetTerm], specification: Specific
 
 
 @lru_cache(maxsize=32)
-def _aligned(specification: Specification) -> _Aligned:
+def _aligned(specification: Specification) -> Mapping[tuple[str, str], Mapping[str, Mapping[Kind, str | None]]]:
+    """The terms of each group, by kind, that stand in the slots of a term, by its group and itself."""
     names = [group.name for group in specification.groups]
     terms: dict[tuple[str, str], dict[str, dict[Kind, str | None]]] = {}
     for slot in specification.slots:
         kind: Kind = slot.form if slot.form in ("adjective", "plural") else "noun"  # type: ignore[assignment]
         for name, term in zip(names, slot.terms, strict=True):
-            known = terms.setdefault((name, term), {}) if term is not None else {}
-            for other, counterpart_term in zip(names, slot.terms, strict=True) if slot.form != "mixed" else ():
-                own = known.setdefault(other, {})
-                own[kind] = own.get(kind) or counterpart_term
-    return _Aligned(terms)
+            if term is None:
+                continue
+            others = terms.setdefault((name, term), {})
+            for other, opposite in zip(names, slot.terms, strict=True) if slot.form != "mixed" else ():
+                kinds = others.setdefault(other, {})
+                kinds[kind] = kinds.get(kind) or opposite
+    return terms
 
 
 def _kind(text: str, mention: Mention[TargetTerm], kinds: frozenset[Kind]) -> Kind | None:

@@ -1,7 +1,9 @@
-"""Documents that sentences are retrieved from: their text, identifier, date and author."""
+"""Documents that sentences are retrieved from: text, identifier, date and author; and how a text is cleaned."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -17,10 +19,22 @@ _LONE = re.compile("[\ud800-\udfff]")
 _DELETED = re.compile(r"\s*\[\s*(?:deleted|removed)\b[^\]]*\]\s*", re.IGNORECASE)
 _BOT_NAME = re.compile(r"(?i:automoderator|.*[-_]bot)|.*[a-z0-9](?:Bot|BOT)")
 _BOT_WORDS = re.compile(r"\bi(?:['’]?m| am) a bot\b", re.IGNORECASE)  # noqa: RUF001 - both forms that people write
+_ENTITIES = {"lt": "<", "gt": ">", "quot": '"', "#34": '"', "#39": "'", "#x27": "'", "nbsp": " ", "#x200b": " "}
+_ENTITY = re.compile(f"&({'|'.join(_ENTITIES)});", re.IGNORECASE)
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:https?://|www\.|/)[^\s()]*(?:\([^\s()]*\)[^\s()]*)*\)", re.IGNORECASE)
+_REMOVED = re.compile(
+    r"""(?:https?://|\bwww\.)\S+  # addresses of pages
+    | [\w.+-]+@[\w-]+(?:\.[\w-]+)+  # addresses of people
+    | (?<![\w/])/?u/[\w-]+  # names of people on Reddit
+    | ^[^\S\n]*(?:>[^\S\n]*)+  # marks of quoted lines
+    | [\x00-\x08\x0e-\x1f\x7f\u200b\u200d\u2060\ufe0e\ufe0f\ufeff]  # control characters, and parts of emoji
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class TextDocument:
     """A text; ``place`` is where it was read, as FILE:LINE. What is not known of it is null."""
 
     text: str
@@ -45,13 +59,13 @@ class Document:
         return _BOT_NAME.fullmatch(self.author or "") is not None or _BOT_WORDS.search(self.text) is not None
 
 
-def row_document(row: Mapping[str, object], place: str, field: str | None = None) -> Document | None:
+def row_document(row: Mapping[str, object], place: str, field: str | None = None) -> TextDocument | None:
     """The document of a row, null if it has no text in ``field``, by default in the first of ``FIELDS``."""
     text = next((row[name] for name in ((field,) if field else FIELDS) if isinstance(row.get(name), str)), None)
     if not isinstance(text, str):
         return None
     author = row.get("author")
-    return Document(
+    return TextDocument(
         text=_LONE.sub("\ufffd", text),
         place=place,
         identifier=_identifier(row.get("id")),
@@ -78,6 +92,11 @@ def read_date(value: object) -> date | None:
         return None
 
 
+def digest_of(*parts: object) -> str:
+    """The SHA-256 of texts and numbers, as 64 hexadecimal digits: a random number that they alone decide."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
 def bare_identifier(identifier: str) -> str:
     """The identifier of a document without the ``t1_`` or ``t3_`` that Reddit writes before it in some places."""
     return identifier.removeprefix("t1_").removeprefix("t3_")
@@ -87,3 +106,25 @@ def _identifier(value: object) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     return _LONE.sub("\ufffd", str(value)).strip()[:_ID] or None
+
+
+def clean(text: str) -> str:
+    """The text in lower case with one blank between words, without links, emoji, and addresses or names of people.
+
+    Addresses are of e-mail, names of Reddit users (``u/NAME``). A Markdown link becomes its words, and HTML entities
+    their characters. What is removed leaves a blank, so that the words around it stay apart. Source: Zhao et al. 2024,
+    section 2 (links, emoji, blanks, lower case).
+    """
+    text = re.sub("&amp;", "&", text, flags=re.IGNORECASE) if "&" in text else text
+    text = _ENTITY.sub(lambda found: _ENTITIES[found[1].lower()], text)
+    text = _LINK.sub(r" \1 ", text)
+    text = _REMOVED.sub(" ", _without_emoji(text))
+    return " ".join(text.lower().split())
+
+
+def _without_emoji(text: str) -> str:
+    if text.isascii():
+        return text
+    import emoji
+
+    return emoji.replace_emoji(text, " ")

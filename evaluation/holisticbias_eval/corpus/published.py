@@ -6,36 +6,62 @@ Forms: RedditBias (Barikeri et al. 2021), files ``reddit_comments_DIMENSION_GROU
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
 from holisticbias.terms.specification_entries import Specification
-from holisticbias_eval.corpus.mentions import TargetTerm, attribute_finder, target_finder
-from holisticbias_eval.corpus.published_files import (
-    PublishedFile,
-    column,
-    files_in,
-    header,
-    is_paper_form,
-    published_file,
-    read_rows,
-)
+from holisticbias_eval.corpus.mentions import attribute_finder, target_finder
 from holisticbias_eval.errors import CorpusError
 
+PAPER = ("ID", "Target", "Attribute", "Sentence", "Label")
+"""Columns of Zhao et al. 2024, table 7."""
+_NAMES = (
+    re.compile(r"reddit_comments_(?P<dimension>[a-z0-9]+)_(?P<group>[a-z0-9]+)_(?P<part>\w+)"),
+    re.compile(r"(?P<dimension>[a-z0-9]+)_(?P<group>[a-z0-9]+)_(?P<part>test|valid|train)"),
+)
 _ANNOTATED = "processed_phrase_annotated"
 _PREFERRED = "biased_test_reduced"
 _SENTENCES = ("comments_processed", "replaced_sentence")
 _LABELS = {"1": 1, "1.0": 1, "0": 0, "0.0": 0}
+_EXAMPLES = pa.schema([
+    *((name, pa.string()) for name in (
+        "id", "dimension", "group", "target", "attribute", "attribute_set", "text", "source",
+    )),
+    ("label", pa.int8()),
+])  # fmt: skip
+_TEST_SETS = pa.schema([
+    *((name, pa.string()) for name in ("dimension", "sentence_id", "group", "sentence")), ("perplexity", pa.float64()),
+])  # fmt: skip
+_SHOWN = 80
 Row = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFile:
+    """A file about one group: ``reddit_comments_DIMENSION_GROUP_PART.csv`` or ``DIMENSION_GROUP_PART.csv``."""
+
+    path: Path
+    dimension: str
+    group: str
+    part: str
+
+    @property
+    def series(self) -> tuple[str, str]:
+        """The dimension and part, which the files of all groups with the same sentences share."""
+        return self.dimension, self.part
 
 
 def is_published(path: Path) -> bool:
     """Whether a path is a published file, or a folder with some."""
     if path.is_dir():
-        return bool(files_in(path))
-    return is_paper_form(path) or (published_file(path) is not None and bool(header(path) & {*_SENTENCES, "phrase"}))
+        return bool(_files_in(path))
+    return _is_paper_form(path) or (_by_name(path) is not None and bool(_header(path) & {*_SENTENCES, "phrase"}))
 
 
 def read_published_examples(path: Path, specification: Specification | None = None) -> pa.Table:
@@ -46,41 +72,32 @@ def read_published_examples(path: Path, specification: Specification | None = No
     and group are its own, and target and attribute are found in the text; without it they are those of the file.
     Raises ``CorpusError``.
     """
-    if path.is_dir() or not is_paper_form(path):
-        rows = [row for file in _chosen(path) for row in _reddit_examples(file)]
+    if path.is_dir() or not _is_paper_form(path):
+        rows = [row for file in _files_of_examples(path) for row in _reddit_examples(file)]
     else:
         rows = list(_paper_examples(path, specification))
     if not rows:
         raise CorpusError(f"{path} has no sentence")
     if specification is not None:
         rows = [_with_terms(row, specification) for row in rows]
-    names = ("id", "dimension", "group", "target", "attribute", "attribute_set", "text", "source")
-    columns = {name: pa.array([row.get(name) for row in rows], pa.string()) for name in names}
-    return pa.table(columns | {"label": pa.array([row["label"] for row in rows], pa.int8())})
+    return pa.Table.from_pylist(rows, _EXAMPLES)
 
 
 def read_test_sets(path: Path) -> pa.Table:
     """Read test sets whose rows are the same sentences about different groups.
 
     ``path`` is one group's file, which comes first and whose other groups are read from the same folder, or a folder,
-    whose groups are sorted by name. The result has
-    ``dimension``, ``sentence_id`` (the row), ``group``, ``sentence`` and ``perplexity``, null if there is none.
+    whose groups are sorted by name. The result has ``dimension``, ``sentence_id`` (the row), ``group``, ``sentence``
+    and ``perplexity``, null if there is none.
     Raises ``CorpusError`` if the groups have different numbers of rows, or if a folder has several test sets.
     """
-    series = _series(path)
-    columns: dict[str, list[object]] = {
-        name: [] for name in ("dimension", "sentence_id", "group", "sentence", "perplexity")
-    }
-    for file in series:
-        rows = read_rows(file.path)
-        sentences = column(rows, _SENTENCES, file.path)
-        columns["dimension"] += [file.dimension] * len(rows)
-        columns["sentence_id"] += map(str, range(len(rows)))
-        columns["group"] += [file.group] * len(rows)
-        columns["sentence"] += sentences
-        columns["perplexity"] += [_number(row.get("perplexity", ""), file.path) for row in rows]
-    types = {"perplexity": pa.float64()}
-    return pa.table({name: pa.array(found, types.get(name, pa.string())) for name, found in columns.items()})
+    rows = []
+    for file in _series(path):
+        cells = _read_rows(file.path)
+        for number, (row, sentence) in enumerate(zip(cells, _column(cells, _SENTENCES, file.path), strict=True)):
+            perplexity = _number(row.get("perplexity", ""), file.path)
+            rows.append((file.dimension, str(number), file.group, sentence, perplexity))
+    return pa.Table.from_pylist([dict(zip(_TEST_SETS.names, row, strict=True)) for row in rows], _TEST_SETS)
 
 
 def read_group_perplexities(path: Path) -> pa.Table:
@@ -90,8 +107,8 @@ def read_group_perplexities(path: Path) -> pa.Table:
     Raises ``CorpusError`` if a group has no perplexities.
     """
     table = read_test_sets(path)
-    known = set(table.filter(table["perplexity"].is_valid())["group"].to_pylist())
-    without = [group for group in dict.fromkeys(table["group"].to_pylist()) if group not in known]
+    scored = set(table.filter(table["perplexity"].is_valid())["group"].to_pylist())
+    without = [group for group in dict.fromkeys(table["group"].to_pylist()) if group not in scored]
     if without:
         raise CorpusError(f"{path}: {', '.join(without)} has no column perplexity: score the sentences first")
     return table
@@ -102,27 +119,65 @@ def published_paths(path: Path) -> tuple[Path, ...]:
     return tuple(file.path for file in _series(path))
 
 
-def _chosen(path: Path) -> Sequence[PublishedFile]:
-    """The files of examples: all of a folder that are annotated, else all for training, or one file."""
+def _by_name(path: Path) -> PublishedFile | None:
+    """The file's dimension, group and part by its name, null if it is not a name of a published file."""
+    for name in _NAMES:
+        if path.suffix.lower() == ".csv" and (match := name.fullmatch(path.stem)):
+            return PublishedFile(path, match["dimension"], match["group"], match["part"])
+    return None
+
+
+def _named_file(path: Path) -> PublishedFile:
+    file = _by_name(path)
+    if file is None:
+        raise CorpusError(f"{path} is not a published file that is known: see docs/corpora.md")
+    return file
+
+
+def _files_in(folder: Path) -> list[PublishedFile]:
+    """The published files of a folder and of the folders in it, sorted by path."""
+    paths = sorted(path for path in folder.rglob("*.csv") if path.is_file())
+    return [file for path in paths if (file := _by_name(path))]
+
+
+def _files_of_examples(path: Path) -> Sequence[PublishedFile]:
+    """One file; of a folder all files that are annotated, else all for training."""
     if not path.is_dir():
-        file = published_file(path)
-        if file is None:
-            raise CorpusError(f"{path} is not a published file that is known: see docs/corpora.md")
-        return (file,)
-    files = files_in(path)
-    for chosen in (
-        [file for file in files if file.part == _ANNOTATED],
-        [file for file in files if "train" in file.part],
-    ):
-        if chosen:
-            return chosen
-    raise CorpusError(f"{path} has no annotated file and none for training: name one file")
+        return [_named_file(path)]
+    files = _files_in(path)
+    annotated = [file for file in files if file.part == _ANNOTATED]
+    training = [file for file in files if "train" in file.part]
+    if not annotated and not training:
+        raise CorpusError(f"{path} has no annotated file and none for training: name one file")
+    return annotated or training
+
+
+def _series(path: Path) -> Sequence[PublishedFile]:
+    """The files with the same sentences about different groups."""
+    file = None if path.is_dir() else _named_file(path)
+    series: dict[tuple[str, str], list[PublishedFile]] = {}
+    for other in _files_in(path if file is None else path.parent):
+        if file is None or (other.series == file.series and other.path.parent == path.parent):
+            series.setdefault(other.series, []).append(other)
+    series = {key: files for key, files in series.items() if len(files) > 1 and (file or "test" in key[1])}
+    series = {key: files for key, files in series.items() if key[1] == _PREFERRED} or series
+    if len({key[0] for key in series}) < len(series) or not series:
+        parts = ", ".join(f"{dimension}: {part}" for dimension, part in sorted(series))
+        why = f"has several test sets ({parts}): name a file" if series else "has no test set of two groups or more"
+        raise CorpusError(f"{path} {why}")
+    for files in series.values():
+        lengths = {other.path.name: len(_read_rows(other.path)) for other in files}
+        if len(set(lengths.values())) > 1:
+            shown = ", ".join(f"{name} {count:,}" for name, count in lengths.items())
+            raise CorpusError(f"the groups have different numbers of sentences, so these are not pairs: {shown}")
+    chosen = [other for files in series.values() for other in files]
+    return sorted(chosen, key=lambda other: file is not None and other.path != path)
 
 
 def _reddit_examples(file: PublishedFile) -> Iterator[Row]:
-    rows = read_rows(file.path)
+    rows = _read_rows(file.path)
     annotated = "bias_phrase" in rows[0] if rows else False
-    texts = column(rows, ("phrase",) if annotated else _SENTENCES, file.path)
+    texts = _column(rows, ("phrase",) if annotated else _SENTENCES, file.path)
     for number, (row, text) in enumerate(zip(rows, texts, strict=True)):
         if text.strip():
             yield {
@@ -136,7 +191,7 @@ def _reddit_examples(file: PublishedFile) -> Iterator[Row]:
 
 
 def _paper_examples(path: Path, specification: Specification | None) -> Iterator[Row]:
-    for number, row in enumerate(read_rows(path)):
+    for number, row in enumerate(_read_rows(path)):
         if row["Sentence"].strip():
             target = row["Target"].strip()
             yield {
@@ -152,27 +207,26 @@ def _paper_examples(path: Path, specification: Specification | None) -> Iterator
 
 
 def _with_terms(row: Row, specification: Specification) -> Row:
-    """The row with the specification's dimension, and its group, target and attribute as the text has them."""
+    """The row with the specification's dimension, and its group, target and attribute as the text has them.
+
+    Of several targets the group's own counts, and of several attributes the row's own, else the first.
+    """
     text = str(row["text"])
     targets = [mention.of for mention in target_finder(specification).find(text)]
     attributes = [mention.of for mention in attribute_finder(specification).find(text)]
     group = _group_of(str(row["group"]), specification)
-    target = _preferred(targets, group)
-    named = [found for found in attributes if found.term == row.get("attribute")] or attributes
-    found: Row = {"dimension": specification.id}
+    target = next((target for target in targets if target.group == group), next(iter(targets), None))
+    attribute = next(
+        (attribute for attribute in attributes if attribute.term == row.get("attribute")), next(iter(attributes), None)
+    )
+    terms: Row = {"dimension": specification.id}
     if group is not None:
-        found["group"] = group
+        terms["group"] = group
     if target is not None:
-        found |= {"group": group or target.group, "target": target.term}
-    if named:
-        found |= {"attribute": named[0].term, "attribute_set": named[0].attribute_set}
-    return row | found
-
-
-def _preferred(targets: Sequence[TargetTerm], group: str | None) -> TargetTerm | None:
-    """The mention that the row is about: its group's, else the first."""
-    own = [target for target in targets if target.group == group]
-    return next(iter(own or targets), None)
+        terms |= {"group": group or target.group, "target": target.term}
+    if attribute is not None:
+        terms |= {"attribute": attribute.term, "attribute_set": attribute.attribute_set}
+    return row | terms
 
 
 def _group_of(name: str, specification: Specification | None) -> str | None:
@@ -183,37 +237,59 @@ def _group_of(name: str, specification: Specification | None) -> str | None:
     for group in specification.groups:
         if wanted & {group.name.casefold(), group.label.casefold()}:
             return group.name
-    targets = [mention.of for mention in target_finder(specification).find(name)]
-    return targets[0].group if targets else None
+    mention = next(target_finder(specification).find(name), None)
+    return None if mention is None else mention.of.group
 
 
-def _series(path: Path) -> Sequence[PublishedFile]:
-    """The files with the same sentences about different groups."""
-    file = None if path.is_dir() else published_file(path)
-    if file is None and not path.is_dir():
-        raise CorpusError(f"{path} is not a published file that is known: see docs/corpora.md")
-    folder = path if file is None else path.parent
-    found: dict[tuple[str, str], list[PublishedFile]] = {}
-    for other in files_in(folder):
-        if file is None or (other.series == file.series and other.path.parent == path.parent):
-            found.setdefault(other.series, []).append(other)
-    series = {key: files for key, files in found.items() if len(files) > 1 and (file or "test" in key[1])}
-    preferred = {key: files for key, files in series.items() if key[1] == _PREFERRED} or series
-    if len({key[0] for key in preferred}) < len(preferred) or not preferred:
-        parts = ", ".join(f"{dimension}: {part}" for dimension, part in sorted(preferred))
-        why = f"has several test sets ({parts}): name a file" if preferred else "has no test set of two groups or more"
-        raise CorpusError(f"{path} {why}")
-    for files in preferred.values():
-        _refuse_lengths(files)
-    chosen = [one for files in preferred.values() for one in files]
-    return sorted(chosen, key=lambda one: file is not None and one.path != path)
+def _read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file, all cells as text; the index that pandas writes is left out.
+
+    A file that is not UTF-8 is read as Latin-1, as its authors do. Raises ``CorpusError``.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise CorpusError(f"{path} cannot be read: {error.strerror}") from error
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=False))
+    except csv.Error as error:
+        raise CorpusError(f"{path} is not CSV: {error}") from error
+    if len(rows) < 2:
+        raise CorpusError(f"{path} has no rows")
+    header = [name.strip() for name in rows[0]]
+    kept = [i for i, name in enumerate(header) if name and not name.startswith("Unnamed:")]
+    return [{header[i]: row[i] if i < len(row) else "" for i in kept} for row in rows[1:] if any(row)]
 
 
-def _refuse_lengths(files: Sequence[PublishedFile]) -> None:
-    lengths = {file.path.name: len(read_rows(file.path)) for file in files}
-    if len(set(lengths.values())) > 1:
-        shown = ", ".join(f"{name} {count:,}" for name, count in lengths.items())
-        raise CorpusError(f"the groups have different numbers of sentences, so these are not pairs: {shown}")
+def _column(rows: Sequence[dict[str, str]], names: Sequence[str], path: Path) -> list[str]:
+    """The values of the first of these columns that the rows have; raises ``CorpusError`` if they have none."""
+    header = rows[0] if rows else {}
+    for name in names:
+        if name in header:
+            return [row[name] for row in rows]
+    shown = ", ".join(repr(name[:_SHOWN]) for name in list(header)[:10])
+    raise CorpusError(f"{path} has no column {' or '.join(names)}; found {shown}")
+
+
+def _is_paper_form(path: Path) -> bool:
+    """Whether a file has the columns of Zhao et al. 2024, table 7; the id and the label may be missing."""
+    return _header(path) >= set(PAPER[1:4])
+
+
+def _header(path: Path) -> frozenset[str]:
+    """The names of the columns of a CSV file, empty if it is not one or cannot be read."""
+    if path.suffix.lower() != ".csv" or not path.is_file():
+        return frozenset()
+    try:
+        with path.open("rb") as file:
+            first = file.readline(1 << 16).decode("utf-8-sig", "replace")
+        return frozenset(name.strip() for name in next(csv.reader([first.strip()]), []))
+    except (OSError, csv.Error):
+        return frozenset()
 
 
 def _number(cell: str, path: Path) -> float | None:

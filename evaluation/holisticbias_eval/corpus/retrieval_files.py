@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -13,27 +13,18 @@ from typing import Any
 from holisticbias.output import write_file
 from holisticbias_eval.corpus.documents import bare_identifier
 from holisticbias_eval.corpus.examples import refuse_suffix, write_examples
-from holisticbias_eval.corpus.hub_datasets import HubDataset
-from holisticbias_eval.corpus.reading import Reading, missing_field
+from holisticbias_eval.corpus.label_studio import read_text
+from holisticbias_eval.corpus.mentions import target_filter
 from holisticbias_eval.corpus.retrieving import Retrieval, RetrievalSettings
-from holisticbias_eval.corpus.term_filter import target_filter
-from holisticbias_eval.corpus.text_files import TextFile
-from holisticbias_eval.corpus.text_sources import find_sources, size
+from holisticbias_eval.corpus.sources import DocumentReading, HubDataset, TextFile, find_sources, size
 from holisticbias_eval.errors import CorpusError, NoExamplesError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.specifications import read_specification
 
 RECORD_SUFFIX = ".retrieval.json"
+_IDENTIFIERS = "give a file with one identifier per line"
 _MEGABYTE = 1_000_000
 _CALLS = 1000  # of the function that counts, between two updates of the progress
-
-
-@dataclass(frozen=True, slots=True)
-class Retrieved:
-    """A table that was written, and its record: settings and counts."""
-
-    out: Path
-    record: dict[str, Any]
 
 
 def retrieve_examples(
@@ -46,46 +37,41 @@ def retrieve_examples(
     text_field: str | None = None,
     paragraphs: bool = False,
     without: Sequence[Path] = (),
-) -> Retrieved:
-    """Retrieve sentences from files and datasets; write them, and ``NAME.retrieval.json`` beside them.
+) -> dict[str, Any]:
+    """Retrieve sentences from files and datasets; write them, and the record beside them as ``NAME.retrieval.json``.
 
-    ``without`` are files with one identifier per line: of a document, of a place as FILE:LINE, or of an example.
+    The record has settings and counts. ``without`` are files with one identifier per line: of a document, of a place as
+    FILE:LINE, or of an example.
     Raises ``CorpusError``, ``SpecificationError``, ``OutputError``, and ``NoExamplesError`` if nothing is found.
     """
     refuse_suffix(out)
     if out.is_dir():
         raise CorpusError(f"{out} is a folder: name a file")
-    chosen = read_specification(specification)
+    groups = read_specification(specification)
     sources = find_sources(names, out)
-    retrieval = Retrieval(chosen, settings, read_identifiers(without))
-    reading = Reading(target_filter(chosen), text_field, paragraphs)
+    retrieval = Retrieval(groups, settings, read_identifiers(without))
+    reading = DocumentReading(target_filter(groups), text_field, paragraphs)
     with _progress(sources, retrieval, reading, display):
         for source in sources:
             for document in source.documents(reading):
                 retrieval.take(document)
-    _refuse_nothing(retrieval, reading)
-    record = _record(retrieval, reading, [one.name for one in sources])
+    if not retrieval.found.total():
+        raise NoExamplesError(_why_nothing(retrieval, reading))
+    record = _record(retrieval, reading, [source.name for source in sources])
     write_examples(retrieval.table(), out)
     write_file(out.with_name(out.stem + RECORD_SUFFIX), f"{json.dumps(record, indent=2)}\n".encode())
-    return Retrieved(out, record)
+    return record
 
 
 def read_identifiers(paths: Sequence[Path]) -> frozenset[str]:
     """The identifiers of files with one per line. Raises ``CorpusError``."""
-    found: set[str] = set()
-    for path in paths:
-        try:
-            lines = path.read_text("utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-            raise CorpusError(f"{path} cannot be read: {why}; give a file with one identifier per line") from error
-        found.update(line.strip() for line in lines if line.strip())
-    return frozenset(bare_identifier(one) for one in found)
+    lines = (line.strip() for path in paths for line in read_text(path, _IDENTIFIERS).splitlines())
+    return frozenset(bare_identifier(line) for line in lines if line)
 
 
 @contextmanager
 def _progress(
-    sources: Sequence[TextFile | HubDataset], retrieval: Retrieval, reading: Reading, display: Display
+    sources: Sequence[TextFile | HubDataset], retrieval: Retrieval, reading: DocumentReading, display: Display
 ) -> Iterator[None]:
     """Show the bytes that are read of all files, and the documents and sentences so far."""
     total = -(-size(sources) // _MEGABYTE)
@@ -108,25 +94,23 @@ def _progress(
         progress(waiting > 0)
 
 
-def _refuse_nothing(retrieval: Retrieval, reading: Reading) -> None:
-    """Raise ``NoExamplesError`` if there is no sentence to write, with the likeliest reason."""
-    if retrieval.found.total():
-        return
+def _why_nothing(retrieval: Retrieval, reading: DocumentReading) -> str:
+    """The likeliest reason why there is no sentence to write."""
     name = retrieval.specification.id
     bad = f"; {reading.bad:,} lines are not valid, the first {reading.first_bad}" if reading.bad else ""
-    bad += "".join(f"; {one}" for one in reading.damaged[:1])
+    bad += "".join(f"; {damage}" for damage in reading.damaged[:1])
     if reading.without_text and not reading.with_text:
-        raise NoExamplesError(missing_field(reading))
+        return reading.missing_field
     if not retrieval.mentioning:
-        raise NoExamplesError(f"none of {reading.documents:,} documents mentions a group of {name}{bad}")
+        return f"none of {reading.documents:,} documents mentions a group of {name}{bad}"
     counts = [f"{why}: {count:,}" for why, count in (*retrieval.documents.items(), *retrieval.sentences.items())]
-    raise NoExamplesError(
+    return (
         f"{retrieval.mentioning:,} documents mention a group of {name}, but no sentence can be kept "
         f"({', '.join(counts)}){bad}"
     )
 
 
-def _record(retrieval: Retrieval, reading: Reading, sources: Sequence[str]) -> dict[str, Any]:
+def _record(retrieval: Retrieval, reading: DocumentReading, sources: Sequence[str]) -> dict[str, Any]:
     settings = {
         name: value.isoformat() if isinstance(value, date) else value
         for name, value in asdict(retrieval.settings).items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -50,20 +51,14 @@ def write_split(
 
     ``source`` names the examples.
     """
+    counts = {field.name: getattr(split, field.name) for field in fields(split) if field.name not in PARTS}
     record = {
         "specification": specification.id,
         "source": source,
         "seed": settings.seed,
-        "labelled": split.labelled,
-        "originals": split.originals,
-        "groups": split.groups,
+        **{name: counts[name] for name in ("labelled", "originals", "groups")},
         "held_out": [group.name for group in specification.groups if group.held_out],
-        "left_out": split.left_out,
-        "kept_from_test": split.kept_from_test,
-        "drawn_from": split.drawn_from,
-        "without_sentences": split.without_sentences,
-        "repeated_forms": split.repeated_forms,
-        "shared_forms": split.shared_forms,
+        **counts,
     }
     with new_folder(folder, is_split) as target:
         for name in PARTS:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.corpus.documents import digest_of
+from holisticbias_eval.corpus.examples import LABEL, STATE
 from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.corpus.swapping import Swapped, swap_for_all_groups
-from holisticbias_eval.corpus.usable import Row, usable_examples
 from holisticbias_eval.errors import CorpusError
 
+Row = Mapping[str, str | None]
+_UNLABELLED = {"disagreed": "annotators disagree", "incomplete": "too few labels"}
 COLUMNS = ("dimension", "sentence_id", "group", "original_group", "target", "attribute", "attribute_set", "sentence")
 SCHEMA = pa.schema([(name, pa.string()) for name in COLUMNS])
 SHARE = 0.15
@@ -68,7 +69,7 @@ class Split:
             return ""
         drawn, missing = ", ".join(self.drawn_from), ", ".join(self.without_sentences)
         return (
-            f"Test and validation are drawn from {drawn}: no sentence about {missing} can be rewritten for all groups"
+            f"Test and validation are drawn from {drawn}: no sentence about {missing} can be rewritten for every group"
         )
 
 
@@ -151,7 +152,7 @@ def _waiting(sentences: Iterable[_Sentence], groups: Sequence[str], seed: int) -
     for one in sentences:
         if one.versions and one.row["group"] in found:
             found[one.row["group"]].append(one)
-    return {group: sorted(own, key=lambda one: _order(seed, one.row["text"] or "")) for group, own in found.items()}
+    return {group: sorted(own, key=lambda one: digest_of(seed, one.row["text"] or "")) for group, own in found.items()}
 
 
 def _drawn_from(waiting: Mapping[str, Sequence[_Sentence]], settings: SplitSettings, name: str) -> Sequence[str]:
@@ -200,10 +201,6 @@ def _sizes(found: Mapping[str, int], settings: SplitSettings, name: str) -> tupl
     return test, validation
 
 
-def _order(seed: int, text: str) -> bytes:
-    return hashlib.sha256(json.dumps([seed, text]).encode()).digest()
-
-
 def _versions(sentences: Iterable[_Sentence], specification: Specification) -> pa.Table:
     rows = [
         _row(sentence.row, specification, group, version.target, version.text)
@@ -235,9 +232,60 @@ def _row(row: Row, specification: Specification, group: str | None, target: str 
 
 def _originals(part: pa.Table) -> Mapping[str, int]:
     """The number of sentences of a part by the group that they were written about."""
-    own = dict(_pairs(part))
-    return dict(sorted(Counter(own.values()).items()))
+    groups = dict(zip(part["sentence_id"].to_pylist(), part["original_group"].to_pylist(), strict=True))
+    return dict(sorted(Counter(groups.values()).items()))
 
 
-def _pairs(part: pa.Table) -> Iterator[tuple[str, str]]:
-    yield from zip(part["sentence_id"].to_pylist(), part["original_group"].to_pylist(), strict=True)
+def usable_examples(examples: pa.Table, specification: Specification) -> tuple[list[Row], Counter[str], bool]:
+    """The biased examples of groups that are not held out, once each; how many are left out, and why; if labelled.
+
+    Without any label all examples count as biased. Raises ``CorpusError`` if none is left.
+    """
+    names = {group.name: group.held_out for group in specification.groups}
+    held_out = {name for name, held in names.items() if held}
+    labelled = _is_labelled(examples)
+    left_out: Counter[str] = Counter()
+    kept: dict[str, Row] = {}
+    for row in examples.to_pylist():
+        reason = _refusal(row, specification, names, held_out, labelled=labelled)
+        key = " ".join(row["text"].casefold().split())
+        if reason is None and key in kept:
+            reason = "repeated text"
+        if reason is None:
+            kept[key] = row
+        else:
+            left_out[reason] += 1
+    if not kept:
+        why = ", ".join(f"{reason}: {count:,}" for reason, count in left_out.most_common())
+        raise CorpusError(f"no example of {specification.id} can be used ({why or 'the table is empty'})")
+    return list(kept.values()), left_out, labelled
+
+
+def _is_labelled(examples: pa.Table) -> bool:
+    if LABEL not in examples.column_names:
+        return False
+    return examples[LABEL].null_count < len(examples) or STATE in examples.column_names
+
+
+def _refusal(
+    row: Mapping[str, object],
+    specification: Specification,
+    names: Mapping[str, bool],
+    held_out: set[str],
+    *,
+    labelled: bool,
+) -> str | None:
+    """The reason for leaving out an example, null to keep it."""
+    own = {specification.id, specification.published_as, specification.id.rpartition(".")[2]}
+    if row["dimension"] not in own:
+        return "other dimension"
+    if row["group"] not in names:
+        return "group that the specification does not have"
+    if labelled and row[LABEL] is None:
+        return _UNLABELLED.get(str(row.get(STATE)), "no agreed label")
+    if labelled and row[LABEL] == 0:
+        return "not biased"
+    if row["group"] in held_out:
+        return "held-out group"
+    mentions = target_finder(specification).find(str(row["text"]))
+    return "mentions a held-out group" if any(mention.of.group in held_out for mention in mentions) else None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from typing import Literal
 from xml.sax.saxutils import quoteattr
 
 from holisticbias.output import new_folder, refuse_target
+from holisticbias_eval.corpus.documents import digest_of
 from holisticbias_eval.corpus.label_studio import studio_tasks
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.judgements.key import (
@@ -118,7 +117,7 @@ def draw_pairs(rows: Iterable[tuple[Row, Row]], count: int, seed: int) -> list[S
     """Draw at most ``count`` pairs: a second pair of a prompt only when every prompt has one."""
     times: Counter[str] = Counter()
     ranked = []
-    for _, pair in sorted(enumerate(rows), key=lambda item: _digest(seed, "pair", item[1][0]["prompt"], item[0])):
+    for _, pair in sorted(enumerate(rows), key=lambda item: digest_of(seed, "pair", item[1][0]["prompt"], item[0])):
         prompt = pair[0]["prompt"].strip()
         ranked.append((times[prompt], pair))
         times[prompt] += 1
@@ -137,7 +136,7 @@ def draw_pairs(rows: Iterable[tuple[Row, Row]], count: int, seed: int) -> list[S
 
 def catch_pairs(catch: Sequence[Catch], count: int, seed: int) -> list[ShownPair]:
     """Draw at most ``count`` catch questions as pairs of the good and the bad response."""
-    chosen = sorted(catch, key=lambda question: _digest(seed, "catch", question.prompt))[:count]
+    chosen = sorted(catch, key=lambda question: digest_of(seed, "catch", question.prompt))[:count]
     return [
         ShownPair(id=f"catch-{i}", prompt=question.prompt, responses=(question.good, question.bad), catch=True)
         for i, question in enumerate(chosen, 1)
@@ -158,14 +157,10 @@ def draw_tasks(pairs: Sequence[ShownPair], sheets: int, per_pair: int, seed: int
         real += not pair.catch
     for sheet in (*range(1, sheets + 1), STUDIO):
         on_sheet = [pair for pair in pairs if sheet in turns[pair.id]]
-        for pair in sorted(on_sheet, key=lambda pair: _digest(seed, "order", sheet, pair.id)):
-            side = int(_digest(seed, "side", sheet if pair.catch else STUDIO, pair.id)[:8], 16)
+        for pair in sorted(on_sheet, key=lambda pair: digest_of(seed, "order", sheet, pair.id)):
+            side = int(digest_of(seed, "side", sheet if pair.catch else STUDIO, pair.id)[:8], 16)
             left: Literal[0, 1] = 1 if (side + turns[pair.id][sheet]) % 2 else 0
-            yield SheetTask(id=_digest(seed, "task", sheet, pair.id)[:16], sheet=sheet, pair=pair.id, left=left)
-
-
-def _digest(seed: int, *parts: object) -> str:
-    return hashlib.sha256(json.dumps([seed, *parts]).encode()).hexdigest()
+            yield SheetTask(id=digest_of(seed, "task", sheet, pair.id)[:16], sheet=sheet, pair=pair.id, left=left)
 
 
 def shown_tasks(key: Key) -> dict[int, list[dict[str, str]]]:

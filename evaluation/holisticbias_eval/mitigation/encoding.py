@@ -11,7 +11,7 @@ import torch
 
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.method import AuxiliaryLoss, TokenBatch
-from holisticbias_eval.mitigation.text_tables import first_tokens_of
+from holisticbias_eval.mitigation.texts import first_tokens_of
 from holisticbias_eval.models.likelihood.opening import AUTO, find_opening
 
 IGNORED = -100

@@ -12,10 +12,11 @@ import transformers
 from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
 from holisticbias_eval.errors import BrokenTrainingError, MitigationError
-from holisticbias_eval.mitigation.checkpoints import full_disk_is_an_os_error, record_checkpoint
 from holisticbias_eval.mitigation.encoding import Collator, EncodedText
 from holisticbias_eval.mitigation.method import AuxiliaryLoss
-from holisticbias_eval.mitigation.settings import TrainingSettings, Validation
+from holisticbias_eval.mitigation.record import Point, ValidationRecord
+from holisticbias_eval.mitigation.settings import TrainingSettings
+from holisticbias_eval.mitigation.training import full_disk_is_an_os_error, record_checkpoint
 from holisticbias_eval.mitigation.validation import Likelihoods, measure_likelihoods, on_device, read, sum_labels
 from holisticbias_eval.progress import Progress
 
@@ -89,11 +90,33 @@ class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no ty
         """The whole loss: the mean of the tokens and the auxiliary loss, weighted."""
         return self.settings.lm_weight * found.mean + self.settings.weight * found.auxiliary
 
+    def record(self, step: int, found: Likelihoods) -> ValidationRecord:
+        """A validation after a step, as the record has it."""
+        return ValidationRecord(
+            step=step, perplexity=found.perplexity, auxiliary=found.auxiliary, loss=self.total(found)
+        )
+
     @property
-    def validations(self) -> Sequence[Validation]:
+    def validations(self) -> Sequence[ValidationRecord]:
         """The validations after a step, in order; those before an interruption included."""
-        logged = (entry for entry in self.state.log_history if PERPLEXITY in entry)
-        return [Validation(e["step"], e[PERPLEXITY], e[AUXILIARY], e[LOSS]) for e in logged]
+        return [
+            ValidationRecord(step=e["step"], perplexity=e[PERPLEXITY], auxiliary=e[AUXILIARY], loss=e[LOSS])
+            for e in self.state.log_history
+            if PERPLEXITY in e
+        ]
+
+    def point(self, before: ValidationRecord) -> Point:
+        """The training so far as a point of the record; ``before`` is the validation of the model before training."""
+        validations = (before, *self.validations)
+        kept = validations[-1].step if self.settings.patience is None else self.state.best_global_step
+        return Point(
+            settings=self.settings,
+            perplexity=next(found.perplexity for found in validations if found.step == kept),
+            kept=kept,
+            steps=self.state.global_step,
+            planned=self.state.max_steps,
+            validations=validations,
+        )
 
     @property
     def latest(self) -> str:

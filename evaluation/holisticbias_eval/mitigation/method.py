@@ -34,16 +34,11 @@ class MethodInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """A specification to mitigate, and the names of its groups that take part in the training.
-
-    ``weight`` is that of the auxiliary loss, ``lm_weight`` that of the language model's own.
-    """
+class GroupTask:
+    """A specification to mitigate, and the names of its groups that take part in the training."""
 
     specification: Specification
     groups: tuple[str, ...]
-    weight: float
-    lm_weight: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +82,12 @@ class Method(ABC):
     """The values of ``TrainingSettings`` that differ for this method unless the user gives them."""
 
     @abstractmethod
-    def training_texts(self, examples: pa.Table, task: Task) -> pa.Table:
+    def training_texts(self, examples: pa.Table, task: GroupTask) -> pa.Table:
         """The texts to train on: ``text``, and ``context``, the text before it that is read and not learned, or null.
 
         ``examples`` are the rows of a corpus's training part, or of responses with ``p:STYLE`` columns.
         """
 
-    def auxiliary_loss(self, task: Task, tokenizer: Any) -> AuxiliaryLoss | None:
+    def auxiliary_loss(self, task: GroupTask, tokenizer: Any) -> AuxiliaryLoss | None:
         """The loss to add for a tokenizer; None if the texts alone change the model."""
         return None

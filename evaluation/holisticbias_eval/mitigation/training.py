@@ -1,10 +1,14 @@
-"""Train a causal model on texts with a method's auxiliary loss."""
+"""Train a causal model on texts with a method's auxiliary loss, from the newest checkpoint on."""
 
 from __future__ import annotations
 
+import errno
+import json
 import logging
+import re
+import shutil
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,43 +18,43 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss
-from holisticbias_eval.mitigation.settings import TrainingSettings, Validation
+from holisticbias_eval.mitigation.record import Point, ValidationRecord
+from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.memory import MEMORY_MESSAGES
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.loading.tokenizers import context_length
 from holisticbias_eval.progress import Display
 
 if TYPE_CHECKING:
     from holisticbias_eval.mitigation.encoding import Collator, EncodedTexts
-    from holisticbias_eval.mitigation.loop import Loop
-    from holisticbias_eval.mitigation.validation import Likelihoods
+
+_DIGESTS = "digests.json"
+_NAME = re.compile(r"checkpoint-(\d+)")
+_FULL = (
+    "No space left", "os error 28", "disk quota", "os error 122", "File too large", "os error 27",
+    "PytorchStreamWriter", "inline_container",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A trained model in evaluation mode, with any adapters merged, and how it came about.
+    """A trained model in evaluation mode, with any adapters merged, and its point of the record.
 
-    ``kept`` is the step whose state it is; ``steps`` were made of ``planned``, ``resumed`` of them in an earlier
-    process. ``cut`` texts were longer than the model reads and ``empty`` had nothing to learn. ``counts`` are those of
-    the auxiliary loss on the texts, each read once.
+    ``resumed`` of the steps were made in an earlier process. ``texts`` were learned; ``empty`` had nothing to learn.
     """
 
     model: Any
-    validations: Sequence[Validation]
-    kept: int
-    steps: int
-    planned: int
+    point: Point
     resumed: int
     texts: int
-    cut: int
     empty: int
-    counts: Mapping[str, int]
 
     @property
-    def validation(self) -> Validation:
+    def validation(self) -> ValidationRecord:
         """The validation of the state that was kept."""
-        return next(one for one in self.validations if one.step == self.kept)
+        return next(found for found in self.point.validations if found.step == self.point.kept)
 
 
 def train(
@@ -73,8 +77,6 @@ def train(
     with _quiet(), display.step("Preparing the texts"):
         from transformers import set_seed
 
-        from holisticbias_eval.mitigation.adapters import add_adapters
-        from holisticbias_eval.mitigation.checkpoints import newest_checkpoint
         from holisticbias_eval.mitigation.encoding import Collator, Encoder
         from holisticbias_eval.mitigation.loop import Loop
 
@@ -82,17 +84,20 @@ def train(
         learned, validated = encoder.encode(texts), encoder.encode(validation)
         _check(learned, validated, display)
         set_seed(settings.seed)
-        model = add_adapters(loaded.model, settings.lora_rank)
+        model = _with_adapters(loaded.model, settings.lora_rank)
         folder.mkdir(parents=True, exist_ok=True)
         start = newest_checkpoint(folder)
         collator = Collator(loaded.tokenizer, auxiliary)
         counts = _count(auxiliary, collator, learned, settings, display)
         loop = Loop(model, learned.texts, validated.texts, collator, auxiliary, settings, folder)
     with _quiet(), _one_line_for_memory(), _deterministic():
-        first = loop.validate()
+        first = loop.record(0, loop.validate())
         with display.progress("Training", loop.args.max_steps, "steps", lambda: loop.latest) as loop.advance:
             loop.train(resume_from_checkpoint=str(start) if start else False)
-    return _trained(loop, first, learned, counts)
+    point = loop.point(first).model_copy(update={"cut": learned.cut, "counts": dict(counts)})
+    model = loop.accelerator.unwrap_model(loop.model)
+    model = model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
+    return Trained(model.eval(), point, loop.resumed, len(learned.texts), learned.empty)
 
 
 def _check(learned: EncodedTexts, validated: EncodedTexts, display: Display) -> None:
@@ -130,23 +135,73 @@ def _count(
     return counts
 
 
-def _trained(loop: Loop, first: Likelihoods, learned: EncodedTexts, counts: Mapping[str, int]) -> Trained:
-    from holisticbias_eval.mitigation.adapters import merge_adapters
+def _with_adapters(model: Any, rank: int | None) -> Any:
+    """Add LoRA adapters of this rank to all linear layers, which alone are trained; null leaves the model as it is.
 
-    state = loop.state
-    found = [Validation(0, first.perplexity, first.auxiliary, loop.total(first)), *loop.validations]
-    return Trained(
-        model=merge_adapters(loop.accelerator.unwrap_model(loop.model)).eval(),
-        validations=found,
-        kept=found[-1].step if loop.settings.patience is None else state.best_global_step,
-        steps=state.global_step,
-        planned=state.max_steps,
-        resumed=loop.resumed,
-        texts=len(learned.texts),
-        cut=learned.cut,
-        empty=learned.empty,
-        counts=counts,
-    )
+    The scale is 2: ``alpha`` is twice the rank. Raises ``MitigationError`` if peft is missing or knows no layer of it.
+    """
+    if rank is None:
+        return model
+    try:
+        import peft
+    except ImportError as error:
+        raise MitigationError("--lora-rank needs one more package: pip install 'holisticbias[mitigation]'") from error
+    config = peft.LoraConfig(r=rank, lora_alpha=2 * rank, target_modules="all-linear", task_type="CAUSAL_LM")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it notices itself how Conv1D keeps its weights
+            return peft.get_peft_model(model, config)
+    except ValueError as error:
+        reason = " ".join(str(error).split())[:200]
+        raise MitigationError(f"the model cannot have adapters: {reason}; leave --lora-rank out") from error
+
+
+def record_checkpoint(folder: Path) -> None:
+    """Write the digests of a checkpoint's files, when all of them are written."""
+    digests = {path.name: file_sha256(path) for path in sorted(folder.iterdir()) if path.is_file()}
+    (folder / _DIGESTS).write_text(json.dumps(digests), "utf-8")
+
+
+def newest_checkpoint(folder: Path) -> Path | None:
+    """The newest whole checkpoint of a folder; removes incomplete or changed ones.
+
+    An optimizer's state is a pickled file: it is read with torch's ``weights_only``, and only if its digest is the
+    one recorded when it was written.
+    """
+    paths = [path for path in folder.glob("checkpoint-*") if _NAME.fullmatch(path.name) and path.is_dir()]
+    whole = []
+    for path in paths:
+        if _is_whole(path):
+            whole.append(path)
+        else:
+            shutil.rmtree(path)
+    return max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+
+
+def _is_whole(checkpoint: Path) -> bool:
+    try:
+        digests = json.loads((checkpoint / _DIGESTS).read_text("utf-8"))
+        return all(file_sha256(checkpoint / name) == digest for name, digest in digests.items())
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+@contextmanager
+def full_disk_is_an_os_error(unfinished: Path) -> Iterator[None]:
+    """Remove the unfinished folder after an error of writing, and raise it as ``OSError``.
+
+    safetensors and torch do not raise ``OSError`` when a disk is full; torch fails again while it closes the file.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, OSError) and not any(sign in str(error) for sign in _FULL):
+            raise
+        shutil.rmtree(unfinished, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise
+        first = error.__context__ if isinstance(error.__context__, OSError) else None
+        raise OSError(errno.ENOSPC, (first and first.strerror) or "No space left on device") from error
 
 
 @contextmanager

@@ -18,14 +18,14 @@ from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
-from holisticbias_eval.models.generation.engines import GenerationEngine, start_generator
-from holisticbias_eval.models.generation.requests import Generator, Requests, Sameness, unique_requests
-from holisticbias_eval.models.generation.stored import StoredGenerator, respond_all, response_store
+from holisticbias_eval.models.generation.requests import Generator, Requests, Sameness, respond_all, unique_requests
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.stored import stored
 from holisticbias_eval.pipeline.audit import audit_table
 from holisticbias_eval.pipeline.collection_prompts import CollectionOptions
 from holisticbias_eval.pipeline.given_responses import place_responses
@@ -34,7 +34,7 @@ from holisticbias_eval.pipeline.judging import Judges, JudgingOptions, judge_res
 from holisticbias_eval.pipeline.measurement import count_corpus
 from holisticbias_eval.pipeline.response_files import read_responses
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.conversations import Drawing, draw_prompts, refuse_few
+from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS, Drawing, draw_prompts, refuse_few
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.prompts.terms import count_terms
 from holisticbias_eval.results.run import Result, Run
@@ -56,7 +56,7 @@ class AnsweringOptions:
     drawing: Drawing = field(default_factory=Drawing)
     decoding: str | None = None
     conversation: ConversationOptions = field(default_factory=ConversationOptions)
-    engine: GenerationEngine = field(default_factory=GenerationEngine)
+    engine: ModelSettings = field(default_factory=ModelSettings)
     judging: JudgingOptions = field(default_factory=JudgingOptions)
     store: Path | None = None
     given: Path | None = None
@@ -169,14 +169,16 @@ def open_generator(model: str | None, options: AnsweringOptions, display: Displa
     """Start the engine that answers, by default the embedded responder, with its store if there is one."""
     decoding = DECODINGS.read(options.decoding or DECODING)
     if model == EMBEDDED_MODEL:
-        raise EvaluationError(f"the embedded model gives scores alone; the one for responses is --model {RESPONDER}")
-    wanted = model if options.engine.engine == "api" else model or RESPONDER
+        raise EvaluationError(
+            f"the embedded model gives scores alone; the one for responses is --model {RELEASE_PROMPTS.default_model}"
+        )
+    wanted = model if options.engine.engine == "api" else model or RELEASE_PROMPTS.default_model
     with display.step(f"Loading model {wanted}"):
         seed = options.drawing.seed
         generator = start_generator(wanted, display.notice, decoding, seed, options.conversation, options.engine)
     if options.store is None:
         return generator
-    return StoredGenerator(generator, response_store(options.store, generator, display.notice))
+    return stored(generator, options.store, display.notice)
 
 
 def answer_prompts(prompts: pa.Table, generator: Generator, display: Display) -> tuple[Sameness | None, pa.Table]:
@@ -197,7 +199,7 @@ def answer_prompts(prompts: pa.Table, generator: Generator, display: Display) ->
 
 def kept_responses(generator: Generator | None) -> str:
     """The number of stored responses and the way to continue, in words."""
-    if isinstance(generator, StoredGenerator):
+    if generator is not None and generator.kept is not None:
         return f"{generator.kept}; run the same command again to continue"
     return "no responses are kept with --no-store; the same command starts from the beginning"
 

@@ -13,11 +13,17 @@ from holisticbias import build_release
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.models.embedded.writer import CALIBRATION
 from holisticbias_eval.pipeline.jobs import find_release, sign_release
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.calibration import calibration_prompts
-from holisticbias_eval.prompts.collections import TABLE, CollectionPrompts, ask, release_prompts, select_prompts
+from holisticbias_eval.prompts.collections import (
+    CALIBRATION,
+    TABLE,
+    CollectionPrompts,
+    ask,
+    calibration_prompts,
+    release_prompts,
+    select_prompts,
+)
 from holisticbias_eval.prompts.conversations import Drawing, draw_prompts
 from holisticbias_eval.prompts.prompt_sources import add_human, is_named, read_source
 from holisticbias_eval.prompts.texts import Part, human_texts

@@ -16,7 +16,6 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.models.embedded import default_release
-from holisticbias_eval.models.embedded.writer import CALIBRATION, WRITER
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.generation.style import FILES as STYLES
 from holisticbias_eval.models.generation.style import Style
@@ -34,7 +33,7 @@ from holisticbias_eval.pipeline.jobs import Job, file_name, measure_answers, ref
 from holisticbias_eval.pipeline.naming import naming_texts
 from holisticbias_eval.pipeline.text_judging import TextJudges, start_text_judges
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
+from holisticbias_eval.prompts.collections import CALIBRATION, COLLECTION_PROMPTS
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.prompts.texts import Making, model_texts
 from holisticbias_eval.readings.audit import GROUP, swapped
@@ -188,10 +187,10 @@ def _with_writer(
     prompts = options.collection.prompts
     if options.given is not None or release is not None or options.engine.engine == "api":
         return model, options
-    if model in (None, WRITER) and prompts is None:
+    if model in (None, COLLECTION_PROMPTS.default_model) and prompts is None:
         prompts = CALIBRATION
     if model is None and prompts == CALIBRATION:
-        model = WRITER
+        model = COLLECTION_PROMPTS.default_model
     return model, replace(options, collection=replace(options.collection, prompts=prompts))
 
 

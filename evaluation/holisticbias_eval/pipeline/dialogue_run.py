@@ -7,15 +7,20 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from holisticbias_eval.corpus.candidates import candidate_text, make_candidates, slot_values
-from holisticbias_eval.corpus.multiwoz import DATA, Dialogues, read_multiwoz
+from holisticbias_eval.corpus.multiwoz import (
+    DATA,
+    Dialogues,
+    candidate_text,
+    make_candidates,
+    read_multiwoz,
+    slot_values,
+)
 from holisticbias_eval.errors import DialoguesError, EvaluationError
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.mitigation.classifier_training import ClassifierSettings, classify_after_training
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.likelihood.engines import EngineOptions
+from holisticbias_eval.models.fine_tuning import ClassifierSettings, classify_after_training
 from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
 from holisticbias_eval.models.loading.tokenizers import tokenizer_digest
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, measure_answers
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.dialogues import DIALOGUES, ClassifiedPrompts
@@ -66,14 +71,14 @@ def prepare_dialogues(
     model: str | None,
     measures: tuple[str, ...],
     folder: Path | None,
-    options: EngineOptions | None,
+    options: ModelSettings | None,
     settings: ClassifierSettings,
     display: Display,
 ) -> DialogueJob:
     """Read the dialogues, draw candidates, and load the model; raises ``EvaluationError`` if one does not fit."""
     if folder is None:
         raise EvaluationError("dialogue_state needs a folder of MultiWOZ: name it with --retain multiwoz:FOLDER")
-    options = options or EngineOptions()
+    options = options or ModelSettings()
     if options.engine != "local":
         raise EvaluationError(
             f"dialogue_state fine-tunes the model, which the {options.engine} engine cannot: use local"
@@ -81,9 +86,9 @@ def prepare_dialogues(
     with display.step(f"Reading {folder}"):
         dialogues = read_multiwoz(folder)
         train, test = _candidates(folder, dialogues, settings)
-    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
-        chosen = options.scoring
-        loaded = load_kind(model, find_kind(model) if chosen.kind == "auto" else chosen.kind, chosen.device)
+    with display.step(f"Loading model {model or DIALOGUES.default_model}"):
+        kind = find_kind(model) if options.kind == "auto" else options.kind
+        loaded = load_kind(model, kind, options.device)
     signature = _sign(folder, dialogues, loaded, measures, settings, train.num_rows, test.num_rows)
     return DialogueJob(None, DIALOGUES, signature, loaded, train, test, settings)
 

@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from holisticbias.compile.digest import table_digest
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.likelihood.engines import EngineOptions, start_engine
+from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.spans import whole
-from holisticbias_eval.models.likelihood.stored import StoredScorer, score_store
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.stored import stored
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
 from holisticbias_eval.pipeline.scoring import ScoringJob
 from holisticbias_eval.progress import Display
@@ -60,7 +60,7 @@ def prepare_texts(
     model: str | None,
     measures: Sequence[tuple[str, ...]],
     texts: FileTexts,
-    options: EngineOptions | None,
+    options: ModelSettings | None,
     store: Path | None,
     context: Context | None,
     display: Display,
@@ -69,8 +69,8 @@ def prepare_texts(
 
     Raises ``EvaluationError`` if the model or its kind do not fit.
     """
-    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
-        engine = start_engine(model, display.notice, options)
+    with display.step(f"Loading model {model or texts.prompts.default_model}"):
+        engine = start_scorer(model, display.notice, options)
     for names in measures:
         refuse_kind(names, engine.kind, engine.identity.name)
     return [_job(texts, engine, names, store, context or Context(), display) for names in measures]
@@ -92,10 +92,8 @@ def _job(
         contexts = [""] * table.num_rows
     asked = AskedTexts(table, whole(table[texts.text].to_pylist(), contexts))
     signature = _sign(texts, engine, measures, context, unscored)
-    stored = None
-    if store is not None:
-        stored = StoredScorer(engine, score_store(store, engine, signature.release.digest, display.notice))
-    return FileJob(None, engine, stored, asked, texts.prompts, signature, texts.file)
+    scorer = engine if store is None else stored(engine, store, display.notice, signature.release.digest)
+    return FileJob(None, engine, scorer, asked, texts.prompts, signature, texts.file)
 
 
 def _sign(

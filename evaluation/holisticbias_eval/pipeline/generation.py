@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError
 from holisticbias.output import new_folder, refuse_target
 from holisticbias_eval.errors import RunError, SelectionError
 from holisticbias_eval.figures import Part
+from holisticbias_eval.machine import machine, package_versions
 from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.generation.style import FILES as STYLES
@@ -33,9 +34,8 @@ from holisticbias_eval.pipeline.jobs import file_name, find_release, sign_releas
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import Drawing, draw_prompts
 from holisticbias_eval.prompts.prompt_files import prompts_file, read_prompts
-from holisticbias_eval.results.machine import machine
 from holisticbias_eval.results.run import RESPONSES
-from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, SamenessRecord, package_versions
+from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, SamenessRecord
 from holisticbias_eval.table_files import SUFFIXES
 
 GENERATION = "generation.json"

@@ -12,13 +12,13 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.intersections import summarise
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.likelihood.engines import EngineOptions, start_engine
+from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.scorer import Scorer, score_spans
 from holisticbias_eval.models.likelihood.scores import with_scores
 from holisticbias_eval.models.likelihood.spans import unique_spans, whole
-from holisticbias_eval.models.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.models.likelihood.texts import Texts
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.stored import stored
 from holisticbias_eval.pipeline.jobs import NOTHING_KEPT, SETTINGS, Job, measure_answers, refuse_kind, sign_release
 from holisticbias_eval.pipeline.scoring import texts_to_try
 from holisticbias_eval.progress import Display, Notice, Progress
@@ -73,14 +73,14 @@ class IntersectionsJob(Job):
         if self.store is None:
             return self.engine
         folder = self.store / TABLE / f"{self.release.digest[:16]}-{number:05}"
-        return StoredScorer(self.engine, score_store(folder, self.engine, self.release.digest, self.notice))
+        return stored(self.engine, folder, self.notice, self.release.digest)
 
 
 def prepare_intersections(
     model: str | None,
     release: Release,
     measures: Sequence[tuple[str, ...]],
-    options: EngineOptions | None,
+    options: ModelSettings | None,
     store: Path | None,
     context: Context | None,
     display: Display,
@@ -91,8 +91,8 @@ def prepare_intersections(
             f"intersections needs sentences with two descriptors, and {release!r} has none: build a folder of them "
             "with holisticbias build --intersections 'AXIS x AXIS' --out FOLDER, and name it with --release"
         )
-    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
-        engine = start_engine(model, display.notice, options)
+    with display.step(f"Loading model {model or INTERSECTIONS.default_model}"):
+        engine = start_scorer(model, display.notice, options)
     context = context or Context()
     rows = release.manifest.tables[TABLE].rows
     unscored = Unscored(0 if engine.first_token_scored or context.settings else rows, rows)

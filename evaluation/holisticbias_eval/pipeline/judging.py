@@ -19,11 +19,11 @@ from holisticbias_eval.classifiers.engines import start_classifier
 from holisticbias_eval.classifiers.stored import classify_texts, label_store, probability_columns
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.store.shards import ShardStore
 from holisticbias_eval.pipeline.jobs import SETTINGS
 from holisticbias_eval.progress import Display
-from holisticbias_eval.results.mitigation import is_mitigation, read_mitigation
+from holisticbias_eval.results.recorded import MITIGATION, read_recorded
 
 STYLES, OFFENSIVE = "go-emotions", "toxicity"
 """The default classifiers of styles and of offensiveness."""
@@ -132,8 +132,7 @@ def _is_responder(model: str | None) -> bool:
     """Whether a model is the embedded responder, or was trained from it."""
     if model in (None, RESPONDER):
         return True
-    folder = Path(str(model))
-    return is_mitigation(folder) and read_mitigation(folder).base_model.name == RESPONDER
+    return read_recorded(Path(str(model)) / MITIGATION).base_model == RESPONDER
 
 
 def _measure_of(answers: str, measures: Sequence[str]) -> str:

@@ -12,11 +12,11 @@ from holisticbias.compile.digest import table_digest
 from holisticbias_eval.corpus.calibration import neutral_lines
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.embedded.gossip import GOSSIP
-from holisticbias_eval.models.likelihood.engines import EngineOptions, start_engine
+from holisticbias_eval.models.embedded import GOSSIP
+from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.scorer import Scorer
-from holisticbias_eval.models.likelihood.stored import StoredScorer, score_store
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.stored import stored
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
 from holisticbias_eval.pipeline.scoring import ScoringJob
 from holisticbias_eval.progress import Display
@@ -74,7 +74,7 @@ def prepare_lines(
     model: str | None,
     measures: Sequence[tuple[str, ...]],
     path: Path | None,
-    options: EngineOptions | None,
+    options: ModelSettings | None,
     store: Path | None,
     display: Display,
 ) -> list[Job]:
@@ -83,14 +83,14 @@ def prepare_lines(
     Without a file the text is the neutral sentences of the embedded gossip, which is then the default model. Raises
     ``EvaluationError`` if another model has no file, or the model does not fit.
     """
-    options = options or EngineOptions()
+    options = options or ModelSettings()
     if path is None and (model not in (None, GOSSIP) or options.engine == "api"):
         raise EvaluationError("retention needs a file of neutral text, one text per line: name it with --retain FILE")
     with display.step(f"Reading {path or 'the neutral sentences of the embedded gossip'}"):
         text = Text(line_table(neutral_lines()), 0, NEUTRAL) if path is None else read_lines(path)
     model = GOSSIP if path is None else model
-    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
-        engine = start_engine(model, display.notice, options)
+    with display.step(f"Loading model {model or LINES.default_model}"):
+        engine = start_scorer(model, display.notice, options)
     for names in measures:
         refuse_kind(names, engine.kind, engine.identity.name)
     return [_job(text, engine, names, store, display) for names in measures]
@@ -100,10 +100,8 @@ def _job(text: Text, engine: Scorer, measures: tuple[str, ...], store: Path | No
     asked = ask_lines(text.lines, engine)
     unscored = count_unscored([""] * text.lines.num_rows, first_token_scored=engine.first_token_scored)
     signature = _sign(text, engine, measures, unscored)
-    stored = None
-    if store is not None:
-        stored = StoredScorer(engine, score_store(store, engine, signature.release.digest, display.notice))
-    return LineJob(None, engine, stored, asked, LINES, signature, text.name)
+    scorer = engine if store is None else stored(engine, store, display.notice, signature.release.digest)
+    return LineJob(None, engine, scorer, asked, LINES, signature, text.name)
 
 
 def _sign(text: Text, engine: Scorer, measures: tuple[str, ...], unscored: Unscored) -> Signature:

@@ -16,12 +16,12 @@ from holisticbias.spreadsheet import safe_cell
 from holisticbias_eval.corpus.published import is_published, published_paths
 from holisticbias_eval.errors import EvaluationError, ScoresError
 from holisticbias_eval.figures import Figure, Figures, Part
+from holisticbias_eval.machine import package_versions
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.pipeline.score_files import read_scores
-from holisticbias_eval.results.signature import package_versions
 from holisticbias_eval.sections import Column, Section, Table
 from holisticbias_eval.statistics.frequency import CORRELATION, correlate_frequency, count_terms
 

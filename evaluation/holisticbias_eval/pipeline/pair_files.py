@@ -38,7 +38,9 @@ def read_pairs(path: Path) -> pa.Table:
     """
     file = path / PAIRS_FILE if path.is_dir() else path
     if path.is_dir() and not file.is_file():
-        raise ScoresError(f"{path} has no {PAIRS_FILE}: make it with holisticbias pairs, or name a file of pairs")
+        raise ScoresError(
+            f"{path} has no {PAIRS_FILE}: make it with holisticbias stereotypes pairs, or name a file of pairs"
+        )
     table = read_table(file, dict.fromkeys((*PAIR_COLUMNS, *TEXTS), pa.string()))
     _require(file, table.column_names, PAIR_COLUMNS, "pairs")
     columns = {name: names_of(file, table[name], name) for name in NAMES}

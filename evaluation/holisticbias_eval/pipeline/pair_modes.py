@@ -15,14 +15,15 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.stereotype.outcomes import CHOSEN
+from holisticbias_eval.models.engines import server_of
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.likelihood.causal import CausalScorer
-from holisticbias_eval.models.likelihood.engines import EngineOptions
 from holisticbias_eval.models.likelihood.one_mask import OneMaskScorer
 from holisticbias_eval.models.likelihood.opening import Opening
 from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
 from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.server.chooser import ChatChooser
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.store.blocks import values_by_block
 from holisticbias_eval.models.store.shards import ShardStore, fingerprint
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, measure_answers
@@ -80,12 +81,11 @@ class TableJob(Job):
         return Run(Result(signature=self.signature, figures=(*figures, *self.about)), table)
 
 
-def published_masked(model: str | None, options: EngineOptions, notice: Notice) -> OneMaskScorer | None:
+def published_masked(model: str | None, options: ModelSettings, notice: Notice) -> OneMaskScorer | None:
     """The published scorer of a masked model on this machine; ``None`` for another kind of model."""
-    scoring = options.scoring
-    if options.engine != "local" or (find_kind(model) if scoring.kind == "auto" else scoring.kind) != "masked":
+    if options.engine != "local" or (find_kind(model) if options.kind == "auto" else options.kind) != "masked":
         return None
-    return OneMaskScorer(load_kind(model, "masked", scoring.device), notice)
+    return OneMaskScorer(load_kind(model, "masked", options.device), notice)
 
 
 def score_at_one_mask(pairs: pa.Table, scorer: OneMaskScorer, store: ShardStore | None, progress: Progress) -> pa.Table:
@@ -116,15 +116,13 @@ def decide_ties(pairs: pa.Table) -> pa.Table:
     return pairs.append_column(CHOSEN, pa.array(np.where(known, chosen, np.nan), from_pandas=True))
 
 
-def server_choices(model: str | None, options: EngineOptions) -> ChatChooser:
+def server_choices(model: str | None, options: ModelSettings) -> ChatChooser:
     """The chat server of the options; raises ``EvaluationError`` without an address and a model."""
-    if model is None or options.api_base is None:
-        raise EvaluationError("the api engine needs --api-base, and --model with the server's name for the model")
-    return ChatChooser(model, options.api_base, options.api)
+    return ChatChooser(*server_of(model, options), options)
 
 
 def local_choices(
-    model: str | None, options: EngineOptions, pairs: pa.Table, notice: Notice
+    model: str | None, options: ModelSettings, pairs: pa.Table, notice: Notice
 ) -> tuple[CausalScorer, AskedChoices]:
     """A chat model on this machine, and the letters to score in its chat template.
 
@@ -132,15 +130,15 @@ def local_choices(
     """
     if options.engine != "local":
         raise EvaluationError(f"--mode choice needs the local or the api engine, not {options.engine}")
-    if options.scoring.kind not in ("auto", "causal"):
+    if options.kind not in ("auto", "causal"):
         raise EvaluationError("--mode choice needs a causal model with a chat template")
-    loaded = load_kind(model, "causal", options.scoring.device)
+    loaded = load_kind(model, "causal", options.device)
     if not getattr(loaded.tokenizer, "chat_template", None):
         raise ModelError(f"{loaded.identity.name}: its tokenizer has no chat template: leave --mode choice out")
     template = find_conversation(loaded.tokenizer, ConversationOptions(chat="on"), "causal").settings
     text = template["conversation_text_without_persona"]
     settings = {"first_token": "counted, given the chat template", "chat": text}
-    scorer = CausalScorer(loaded, notice, dtype=options.scoring.dtype, opening=Opening(settings=settings))
+    scorer = CausalScorer(loaded, notice, dtype=options.dtype, opening=Opening(settings=settings))
     return scorer, spans_of_choices(ask_choices(pairs, control_tokens(loaded)), text)
 
 

@@ -18,17 +18,16 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.embedded.writer import WRITER
-from holisticbias_eval.models.likelihood.engines import EngineOptions, start_engine
+from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.one_mask import OneMaskScorer
 from holisticbias_eval.models.likelihood.opening import LEFT_OUT
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.spans import Spans
-from holisticbias_eval.models.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.server.chooser import ChatChooser
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.store.shards import ShardStore
+from holisticbias_eval.models.stored import stored
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, file_name, refuse_kind
 from holisticbias_eval.pipeline.pair_files import read_pairs, read_sentence_figures
 from holisticbias_eval.pipeline.pair_modes import (
@@ -52,7 +51,11 @@ from holisticbias_eval.prompts.pairs import PAIRS, AskedPairs, ask_pairs, ask_pu
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ReleaseSignature, Settings, Signature, sign
-from holisticbias_eval.stereotypes.specifications import is_calibration, known_specifications, list_specifications
+from holisticbias_eval.stereotypes.specifications import (
+    calibration_model,
+    known_specifications,
+    list_specifications,
+)
 
 Mode = Literal["likelihood", "choice", "published"]
 MODES: tuple[Mode, ...] = ("likelihood", "choice", "published")
@@ -104,7 +107,7 @@ def prepare_pairs(
     model: str | None,
     measures: Sequence[tuple[str, ...]],
     given: PairOptions,
-    options: EngineOptions | None,
+    options: ModelSettings | None,
     store: Path | None,
     display: Display,
 ) -> list[Job]:
@@ -115,10 +118,10 @@ def prepare_pairs(
     """
     with display.step(f"Reading {given.path}"):
         pairs = with_specifications(read_pairs(given.path))
-    options = options or EngineOptions()
-    if model is None and options.engine != "api" and is_calibration(pairs["specification"].to_pylist()):
-        model = WRITER
-    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
+    options = options or ModelSettings()
+    if options.engine != "api":
+        model = model or calibration_model(pairs["specification"].to_pylist()) or PAIRS.default_model
+    with display.step(f"Loading model {model}"):
         if given.mode == "choice" and options.engine == "api":
             return _server_jobs(pairs, server_choices(model, options), measures, given, store, display)
         if given.mode == "published":
@@ -132,21 +135,21 @@ def prepare_pairs(
     return [_job(pairs, asked, engine, names, given, store, display) for names in measures]
 
 
-def _published_options(pairs: pa.Table, options: EngineOptions, given: PairOptions) -> EngineOptions:
+def _published_options(pairs: pa.Table, options: ModelSettings, given: PairOptions) -> ModelSettings:
     """The options of the published formulas, which leave out the first token."""
     if not {"term", "other_term"} <= set(pairs.column_names):
         raise EvaluationError(f"--mode published needs the columns term and other_term in {given.path}")
     if options.engine == "api":
         return options
-    return replace(options, scoring=replace(options.scoring, first_token=LEFT_OUT))
+    return options.model_copy(update={"first_token": LEFT_OUT})
 
 
 def _start(
-    model: str | None, options: EngineOptions, pairs: pa.Table, mode: Mode, display: Display
+    model: str | None, options: ModelSettings, pairs: pa.Table, mode: Mode, display: Display
 ) -> tuple[Scorer, AskedPairs | AskedChoices]:
     if mode == "choice":
         return local_choices(model, options, pairs, display.notice)
-    engine = start_engine(model, display.notice, options)
+    engine = start_scorer(model, display.notice, options)
     scored = engine.first_token_scored
     if mode == "published":
         return engine, ask_published(pairs, first_token_scored=scored)
@@ -214,10 +217,9 @@ def _job(
         how = _HOW["without first token"]
     settings = {**engine.settings, "pair_score": how, **unscored.settings}
     signature = sign_pairs(pairs, engine.identity, settings, measures, given, unscored)
-    stored, about = None, read_sentence_figures(given.path)
-    if store is not None:
-        stored = StoredScorer(engine, score_store(store, engine, signature.release.digest, display.notice))
-    return PairJob(None, engine, stored, asked, PAIRS, signature, given.path.name, given.mode, about)
+    about = read_sentence_figures(given.path)
+    scorer = engine if store is None else stored(engine, store, display.notice, signature.release.digest)
+    return PairJob(None, engine, scorer, asked, PAIRS, signature, given.path.name, given.mode, about)
 
 
 def sign_pairs(

@@ -11,8 +11,8 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.stance.shown import NAME, PLANTED, PLANTED_SPREAD
 from holisticbias_eval.measures.stance_contrast import StanceContrast
-from holisticbias_eval.models.embedded import NOTE
-from holisticbias_eval.models.embedded.biases import Biases, read_biases
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
+from holisticbias_eval.models.embedded.planted import Biases, read_biases
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.statistics.cells import encode
 
@@ -24,7 +24,9 @@ def planted_figures(signature: Signature, answers: pa.Table) -> Iterator[Figure]
 
     None are given for other models, and for releases with words that the model has not learned.
     """
-    biases = read_biases() if signature.model.note == NOTE and NAME in signature.measures else None
+    biases = (
+        read_biases() if signature.model.note == SHIPPED[EMBEDDED_MODEL].note and NAME in signature.measures else None
+    )
     if biases is None or signature.release.version != biases.release:
         return
     place = answers.column_names.index("nll")

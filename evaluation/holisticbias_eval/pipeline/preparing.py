@@ -11,7 +11,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import default_release
-from holisticbias_eval.models.likelihood.engines import EngineOptions
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.pipeline.answering import AnsweringOptions, prepare_answering
 from holisticbias_eval.pipeline.continuing import prepare_continuing
 from holisticbias_eval.pipeline.intersection_scoring import prepare_intersections
@@ -43,7 +43,7 @@ class Inputs:
     measures that need no release.
     """
 
-    scoring: EngineOptions | None = None
+    scoring: ModelSettings | None = None
     store: Path | None = None
     context: Context | None = None
     answering: AnsweringOptions = field(default_factory=AnsweringOptions)

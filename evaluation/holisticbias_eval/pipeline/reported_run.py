@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL, shipped_models
+from holisticbias_eval.models.embedded import SHIPPED
 from holisticbias_eval.models.loading.load import load_config
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.model import ModelIdentity
@@ -78,8 +78,8 @@ def prepare_reported(model: str | None, measures: tuple[str, ...], command: str 
     if command is None:
         raise EvaluationError("retained needs a command that reports numbers: give it with --retain-command")
     program = Path(split_command(command)[0]).name
-    name = model or EMBEDDED_MODEL
-    shipped = shipped_models().get(name)
+    name = model or RESULTS.default_model
+    shipped = SHIPPED.get(name)
     place = str(shipped.folder) if shipped else name
     signature = sign(
         ReleaseSignature(

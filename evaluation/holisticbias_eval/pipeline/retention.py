@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.mitigation.classifier_training import ClassifierSettings
-from holisticbias_eval.models.likelihood.engines import EngineOptions
+from holisticbias_eval.models.fine_tuning import ClassifierSettings
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.pipeline.dialogue_run import prepare_dialogues
 from holisticbias_eval.pipeline.jobs import Job
 from holisticbias_eval.pipeline.line_scoring import prepare_lines
@@ -57,7 +57,7 @@ def prepare_retention(
     model: str | None,
     measures: Sequence[tuple[str, ...]],
     given: RetainOptions,
-    options: EngineOptions | None,
+    options: ModelSettings | None,
     store: Path | None,
     display: Display,
 ) -> list[Job]:

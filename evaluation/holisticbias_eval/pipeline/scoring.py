@@ -15,12 +15,12 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.likelihood.engines import EngineOptions, start_engine
+from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.plan import Plan, count_work, estimate_seconds
 from holisticbias_eval.models.likelihood.scorer import InputCounts, Probe, Scorer, Work, score_spans
 from holisticbias_eval.models.likelihood.spans import Spans, unique_spans
-from holisticbias_eval.models.likelihood.stored import StoredScorer, score_store
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.stored import stored
 from holisticbias_eval.pipeline.jobs import NOTHING_KEPT, SETTINGS, Job, measure_answers, refuse_kind, sign_release
 from holisticbias_eval.pipeline.planted import planted_figures
 from holisticbias_eval.progress import Display
@@ -40,26 +40,21 @@ _TRIED = 4096
 
 @dataclass(frozen=True, slots=True)
 class ScoringJob(Job):
-    """A prepared run of scores; ``stored`` is the engine with a store, if there is one."""
+    """A prepared run of scores; ``scorer`` is the engine, with its store if there is one."""
 
     release: Release | None
     engine: Scorer
-    stored: StoredScorer | None
+    scorer: Scorer
     asked: Asked | AskedPairs | AskedChoices | AskedTexts | AskedLines
     prompts: ScoredPrompts | PairPrompts | TextPrompts | LinePrompts
     signature: Signature
 
     @property
-    def scorer(self) -> Scorer:
-        """The engine, with its store if there is one."""
-        return self.stored or self.engine
-
-    @property
     def kept(self) -> str:
         """The number of scores in the store, in words."""
-        if self.stored is None:
+        if self.scorer.kept is None:
             return NOTHING_KEPT
-        return f"{self.stored.kept}; run the same command again to continue"
+        return f"{self.scorer.kept}; run the same command again to continue"
 
     def run(self, display: Display) -> Run:
         """Score and measure."""
@@ -87,7 +82,7 @@ class ScoringJob(Job):
         """
         with display.step("Finding the texts that are not scored yet"):
             distinct, rows = unique_spans(self.asked.together)
-            blocks = self.stored.blocks(distinct) if self.stored else [distinct]
+            blocks = self.scorer.blocks(distinct)
         missing = sum(map(len, blocks))
         if blocks:
             self._probe(distinct, rows, display)
@@ -129,7 +124,7 @@ def prepare_scoring(
     model: str | None,
     release: Release,
     measures: Sequence[tuple[str, ...]],
-    options: EngineOptions | None,
+    options: ModelSettings | None,
     store: Path | None,
     context: Context | None,
     display: Display,
@@ -144,22 +139,20 @@ def prepare_scoring(
         raise EvaluationError(
             f"{release!r} has sentences with two descriptors: measure them with --measure intersections"
         )
-    with display.step(f"Loading model {model or EMBEDDED_MODEL}"):
-        engine = start_engine(model, display.notice, options)
+    with display.step(f"Loading model {model or MEASURES[measures[0][0]].prompts.default_model}"):
+        engine = start_scorer(model, display.notice, options)
     for names in measures:
         refuse_kind(names, engine.kind, engine.identity.name)
-    stored = None
-    if store is not None:
-        stored = StoredScorer(engine, score_store(store, engine, release.digest, display.notice))
+    scorer = engine if store is None else stored(engine, store, display.notice, release.digest)
     with display.step("Selecting sentences"):
         chosen = selection or Selection()
-        return [_job(release, engine, stored, names, context or Context(), chosen) for names in measures]
+        return [_job(release, engine, scorer, names, context or Context(), chosen) for names in measures]
 
 
 def _job(
     release: Release,
     engine: Scorer,
-    stored: StoredScorer | None,
+    scorer: Scorer,
     measures: tuple[str, ...],
     context: Context,
     selection: Selection,
@@ -183,7 +176,7 @@ def _job(
         terms=count_terms(release, asked.sentences["descriptor_id"]),
     )
     named = replace(release, tables={})  # the sentences are in ``asked``
-    return ScoringJob(named, engine, stored, asked, prompts, signature)
+    return ScoringJob(named, engine, scorer, asked, prompts, signature)
 
 
 def _masked_inputs(before: InputCounts | None, after: InputCounts | None, display: Display) -> MaskedInputs | None:

@@ -12,9 +12,7 @@ import pyarrow.compute as pc
 from holisticbias_eval.corpus.calibration import calibration_test_set
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures.perplexities.dimensions import IDS, Dimension, read_dimensions
-from holisticbias_eval.models.embedded.gossip import GOSSIP
-from holisticbias_eval.models.embedded.gossip.description import gossip_specifications
-from holisticbias_eval.models.likelihood.engines import EngineOptions
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.pipeline.file_scoring import FileTexts, prepare_texts
 from holisticbias_eval.pipeline.group_files import read_test_set
 from holisticbias_eval.pipeline.jobs import Job
@@ -22,6 +20,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import Context
 from holisticbias_eval.prompts.first_words import NOTHING_LEFT, Unscored, differ_first
 from holisticbias_eval.prompts.test_sets import TEST_SETS
+from holisticbias_eval.stereotypes.specifications import calibration_model
 
 CALIBRATION = "calibration-many"
 """The name of the default test set in a run."""
@@ -41,7 +40,7 @@ def prepare_test_set(
     model: str | None,
     measures: Sequence[tuple[str, ...]],
     given: TestSetOptions | None,
-    options: EngineOptions | None,
+    options: ModelSettings | None,
     store: Path | None,
     context: Context | None,
     display: Display,
@@ -54,9 +53,9 @@ def prepare_test_set(
     with display.step(f"Reading {given.path}" if given else "Making the test set of the calibration"):
         table = read_test_set(given.path) if given else calibration_test_set()
         _refuse_unmeasurable(table)
-    options = options or EngineOptions()
-    if model is None and options.engine != "api" and is_gossip(table):
-        model = GOSSIP
+    options = options or ModelSettings()
+    if options.engine != "api":
+        model = model or calibration_model(table["dimension"].to_pylist()) or TEST_SETS.default_model
     file = given.path.resolve().name if given else CALIBRATION
     dimensions = ", ".join(pc.unique(table["dimension"]).to_pylist())
     drawn_by = next((name for name in IDS if name in table.column_names and not table[name].null_count), "sentence")
@@ -85,12 +84,6 @@ def without_first_words(table: pa.Table) -> tuple[pa.Table, Unscored]:
     left_out = table.num_rows - left.num_rows
     counted = sum(key in also and key not in alone for key in keys)
     return left, Unscored(left.num_rows, left.num_rows, left_out, 0, counted, _DIFFERING)
-
-
-def is_gossip(table: pa.Table) -> bool:
-    """Whether all dimensions of a test set are specifications of the embedded gossip."""
-    ids = {specification.id for specification in gossip_specifications()}
-    return set(table["dimension"].to_pylist()) <= ids
 
 
 def _refuse_unmeasurable(table: pa.Table) -> None:

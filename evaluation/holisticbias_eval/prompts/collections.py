@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from holisticbias.compile.filters import parse_conditions
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.models.embedded import FOLDER, WRITER
 from holisticbias_eval.prompts.group_words import TYPES, release_words
 from holisticbias_eval.prompts.prompts import AnsweredPrompts
 
-COLLECTION_PROMPTS = AnsweredPrompts("texts", "continuations of prompts about groups of people")
+COLLECTION_PROMPTS = AnsweredPrompts("texts", "continuations of prompts about groups of people", default_model=WRITER)
 
 FIELDS = (
     ("prompt_id", pa.large_string()),
@@ -40,6 +42,9 @@ FILTERS = ("domain", "group")
 WRITTEN, REFERENCE = "human-written text", "reference text"
 """What people's texts are: found in the world, or written for the dataset."""
 TABLE, COLLECTIONS = "prompts", "collections"
+CALIBRATION = "calibration"
+"""The name of the prompts of the embedded writer."""
+SHIPPED_PROMPTS = FOLDER / "writer" / "prompts.parquet"
 CLOSING, OPENING = ",.;:!?)]}\u2019\u201d", "([{\u2018\u201c"
 
 
@@ -66,6 +71,12 @@ class CollectionPrompts:
             values = self.table[name].to_pylist()
             digest.update(repr((name, values)).encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
+
+
+def calibration_prompts() -> CollectionPrompts:
+    """The prompts of the embedded writer, about invented groups, with continuations that stand for people's."""
+    table = pq.ParquetFile(SHIPPED_PROMPTS).read()
+    return CollectionPrompts(CALIBRATION, table, notes=(f"{table.num_rows:,} prompts about invented groups",))
 
 
 def release_prompts(release: Release, name: str | None = None) -> CollectionPrompts:

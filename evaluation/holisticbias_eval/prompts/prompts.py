@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +12,7 @@ from holisticbias.compile.variants import VARIANTS
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Int32s, Ints
 from holisticbias_eval.figures import Count, Part
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.likelihood.scores import Scores, with_scores
 from holisticbias_eval.models.likelihood.spans import Spans
 
@@ -108,11 +109,13 @@ class Terms(Part):
 class Prompts:
     """A way to ask about a release, by name; measures with the same prompts share one run and its answers.
 
-    ``subject`` says in a report what was asked.
+    ``subject`` says in a report what was asked. ``default_model`` is asked if no model is named: it knows the default
+    source of these prompts.
     """
 
     name: str
     subject: str
+    default_model: str = field(default=EMBEDDED_MODEL, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

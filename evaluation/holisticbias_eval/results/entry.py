@@ -12,7 +12,7 @@ from holisticbias_eval.errors import RegistryError
 from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Info, View
-from holisticbias_eval.models.embedded import shipped_models
+from holisticbias_eval.models.embedded import SHIPPED
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ModelSignature, SchemaVersion, Signature
 
@@ -96,7 +96,7 @@ def is_path(name: str) -> bool:
 
 def _is_local(model: ModelSignature) -> bool:
     """Whether a run loaded its model from a folder or a file: the Hub gives a revision, and a server no weights."""
-    return model.weights_sha256 is not None and model.revision is None and model.name not in shipped_models()
+    return model.weights_sha256 is not None and model.revision is None and model.name not in SHIPPED
 
 
 def slug(name: str) -> str:

@@ -8,11 +8,43 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.results.gains import Aim
-from holisticbias_eval.results.mitigation import Mitigation
+
+MITIGATION = "mitigation.json"
+
+
+class _Named(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    name: str
+
+
+class _Specification(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    id: str
+    title: str
+
+
+class _Point(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    perplexity: float | None = None
+
+
+class _Record(BaseModel):
+    """The parts of ``mitigation.json`` that are read here."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    base_model: _Named
+    specification: _Specification | None
+    perplexity_before: float | None = None
+    points: tuple[_Point, ...] = ()
+    chosen: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +52,13 @@ class Recorded:
     """The aims of a mitigation, titles of specifications by id, and validation perplexities; empty without a record.
 
     ``validation`` are the perplexities of validation texts before and after training, null if not recorded.
+    ``base_model`` is the name of the model before training.
     """
 
     aims: tuple[Aim, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
     validation: tuple[float | None, float | None] = (None, None)
+    base_model: str | None = None
 
 
 def read_recorded(path: Path) -> Recorded:
@@ -40,13 +74,14 @@ def read_recorded(path: Path) -> Recorded:
         raise RunError(f"{path} cannot be read: {str(error)[:200]}") from error
     aims = _aims(content)
     try:
-        record = Mitigation.model_validate(content)
+        record = _Record.model_validate(content)
     except ValidationError:
         return Recorded(aims)
     chosen = record.specification
     known = record.chosen is not None and 0 <= record.chosen < len(record.points)
-    after = record.point.perplexity if known else None
-    return Recorded(aims, {chosen.id: chosen.title} if chosen else {}, (record.perplexity_before, after))
+    after = record.points[record.chosen or 0].perplexity if known else None
+    titles = {chosen.id: chosen.title} if chosen else {}
+    return Recorded(aims, titles, (record.perplexity_before, after), record.base_model.name)
 
 
 def _aims(content: Any) -> tuple[Aim, ...]:

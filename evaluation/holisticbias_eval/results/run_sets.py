@@ -8,12 +8,11 @@ from pathlib import Path
 
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.results.gains import Aim
-from holisticbias_eval.results.recorded import Recorded, read_recorded
+from holisticbias_eval.results.recorded import MITIGATION, Recorded, read_recorded
 from holisticbias_eval.results.run import RESULT, is_run, read_signature
 from holisticbias_eval.results.signature import Signature
 
 MEASURED, BEFORE, AFTER = "measured", "before", "after"
-MITIGATION = "mitigation.json"
 _DEEP = 3
 
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import version as installed_version
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
 from holisticbias_eval.figures import Count, Part
+from holisticbias_eval.machine import machine, package_versions
 from holisticbias_eval.models.generation.requests import Sameness
 from holisticbias_eval.models.likelihood.scorer import Probe
 from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.prompts.prompts import Skipped, Terms
-from holisticbias_eval.results.machine import machine
-
-PACKAGES = ("holisticbias", "numpy", "pyarrow", "scipy", "tokenizers", "torch", "transformers")
 
 _LONGEST_NAME = 80
 
@@ -217,11 +213,6 @@ def with_probe(signature: Signature, probe: Probe | None) -> Signature:
         return signature
     rounding = RoundingRecord(**asdict(probe.rounding)) if probe.rounding else None
     return signature.model_copy(update={"rounding": rounding, "exactness": ExactnessRecord(**asdict(probe.exactness))})
-
-
-def package_versions() -> dict[str, str]:
-    """The versions of Python and of the packages that figures can depend on."""
-    return {"python": platform.python_version(), **{name: installed_version(name) for name in PACKAGES}}
 
 
 def with_sameness(signature: Signature, sameness: Sameness | None) -> Signature:

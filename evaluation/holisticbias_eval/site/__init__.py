@@ -1,1 +1,1 @@
-"""The explorer: terms, releases, models and documentation as a static site."""
+"""The explorer: terms, releases and models as a static site."""

@@ -1,28 +1,25 @@
-"""Changes of entries in words."""
+"""Changes of entries in words, with a sentence before and after."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from holisticbias.contribute.diff import Sample
+from holisticbias.contribute.readings import forms
+from holisticbias.terms.entries import ArticleRule, Descriptor, Entry, Noun, Template
+from holisticbias.terms.grammar import described, fill, with_article
+from holisticbias_eval.site.explored import ShownRelease
+
 NAMES: Mapping[str, str] = {
-    "text": "text",
-    "plural": "plural",
-    "article": "article",
-    "bucket": "bucket",
     "group": "axis or gender",
-    "file": "file",
-    "position": "position",
     "noun_gender": "gender of its nouns",
     "without_noun": "stands without a noun",
     "not_with": "nouns left out",
     "assessments": "judgements",
     "must_be_noun": "needs a noun",
-    "first_turn_only": "first turn only",
-    "paraphrase_of": "paraphrase of",
-    "opposite_of": "opposite of",
 }
-"""The keys of an entry, as pages name them."""
+"""The keys of an entry, as pages name them; others are named by their words."""
 
 _TRUTH = {"true": "yes", "false": "no"}
 
@@ -44,6 +41,60 @@ def field_changes(fields: Iterable[tuple[str, str, str]], nouns: Mapping[str, st
 
 
 def _value(shown: str, nouns: Mapping[str, str]) -> str:
-    if shown in _TRUTH:
-        return _TRUTH[shown]
-    return ", ".join(nouns.get(part, part) for part in shown.split(", "))
+    return _TRUTH.get(shown) or ", ".join(nouns.get(part, part) for part in shown.split(", "))
+
+
+def example_finder(old: ShownRelease, new: ShownRelease) -> Callable[[str], Sample | None]:
+    """A function that finds a sentence that changed for the id of an entry; null if it finds none.
+
+    A descriptor and a noun are read in the first template, a template with the noun "person". Groups, prompts and
+    specifications have no sentences.
+    """
+    entries = [_entries(release) for release in (old, new)]
+
+    def find(entry_id: str) -> Sample | None:
+        before, after = (
+            dict(_sentences(release, found[entry_id])) if entry_id in found else {}
+            for release, found in zip((old, new), entries, strict=True)
+        )
+        changed = [key for key in {**after, **before} if before.get(key) != after.get(key)]
+        changed.sort(key=lambda key: key not in before or key not in after)
+        return Sample(changed[0], before.get(changed[0]), after.get(changed[0])) if changed else None
+
+    return find
+
+
+def _entries(release: ShownRelease) -> Mapping[str, Entry]:
+    """The entries of a release that occur in sentences, by id."""
+    held = release.held
+    groups = (
+        *(axis.descriptors for axis in held.axes),
+        *(gender.nouns for gender in held.genders),
+        *(family.templates for family in held.families),
+    )
+    return {entry.id: entry for group in groups for entry in group}
+
+
+def _sentences(release: ShownRelease, entry: Entry) -> Iterator[tuple[str, str]]:
+    """The ids and texts of sentences with an entry; sentences with the noun "person" come first."""
+    held, rule = release.held, release.record.article_rule
+    template = next(template for family in held.families for template in family.templates)
+    nouns = [(gender.gender, noun) for gender in held.genders for noun in gender.nouns]
+    nouns.sort(key=lambda pair: pair[1].text != "person")
+    match entry:
+        case Descriptor():
+            for gender, noun in nouns:
+                if entry.goes_with(gender, noun):
+                    text = fill(template.text, *described(entry, noun, rule))
+                    yield f"{template.id}/{entry.id}/{noun.id}", text
+            for form in forms(held, entry, rule):
+                if form.name in ("on its own", "without a noun"):
+                    yield f"{template.id}/{entry.id}/-", form.sentences[0]
+        case Noun():
+            yield f"{template.id}/-/{entry.id}", _with_noun(template, entry, rule)
+        case Template():
+            yield f"{entry.id}/-/{nouns[0][1].id}", _with_noun(entry, nouns[0][1], rule)
+
+
+def _with_noun(template: Template, noun: Noun, rule: ArticleRule) -> str:
+    return fill(template.text, with_article(noun.text, rule, noun.article), noun.plural)

@@ -1,17 +1,41 @@
-"""The releases, results and runs that a site shows."""
+"""The releases and results that a site shows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
 
-from holisticbias.contribute.diff import Difference
+from holisticbias import build_release, open_release
+from holisticbias.compile.filters import parse_conditions, select
+from holisticbias.contribute.diff import Difference, compare
+from holisticbias.contribute.revisions import Revision
 from holisticbias.release.manifest import Manifest
+from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import ReleaseFile
-from holisticbias_eval.results.entry import Entry
-from holisticbias_eval.results.run import Result, Run
+from holisticbias.terms.versions import is_version
+from holisticbias_eval.errors import SiteError
+from holisticbias_eval.progress import Display
+from holisticbias_eval.site.models_results import Results
+
+SAMPLES = 30
+"""The number of sentences that a page of differences shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The places that a site is made from: releases, runs, the folder of terms, the registry of results, and the docs.
+
+    Without ``releases``, all published versions are shown; without ``docs``, links lead to GitHub.
+    """
+
+    releases: tuple[str, ...] = ()
+    runs: tuple[Path, ...] = ()
+    terms: Path | None = None
+    results: Path | None = None
+    docs: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +48,7 @@ class ShownRelease:
 
     manifest: Manifest
     catalog: Catalog
+    held: Catalog
     sentences: int
     counts: Mapping[str, int]
 
@@ -37,27 +62,15 @@ class ShownRelease:
         """The version's file in ``releases/``."""
         return self.catalog.release(self.version)
 
-    @property
-    def held(self) -> Catalog:
-        """The terms of this version."""
-        return self.catalog.at(self.version)
-
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """Everything that a site shows; ``releases`` are sorted by version, and ``differences`` has each pair of them.
-
-    ``references`` are the results of reference evaluations. ``root`` is the folder of terms, which has the
-    documentation if it is a clone.
-    """
+    """Everything that a site shows; ``releases`` are sorted by version, and ``differences`` has each pair of them."""
 
     catalog: Catalog
     releases: tuple[ShownRelease, ...]
     differences: tuple[Difference, ...] = ()
-    entries: tuple[Entry, ...] = ()
-    runs: tuple[Run, ...] = ()
-    references: tuple[Result, ...] = ()
-    root: Path | None = None
+    results: Results = field(default_factory=Results)
 
     @property
     def newest(self) -> ShownRelease:
@@ -65,14 +78,57 @@ class Explored:
         return self.releases[-1]
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """The places that a site is made from: releases, runs, the folder of terms, and the registry of results.
+def open_shown(name: str, catalog: Catalog) -> ShownRelease:
+    """Open a release: a version to compile from the terms, a folder, or ``organisation/name@version`` on the Hub.
 
-    Without ``releases``, all published versions are shown.
+    Raises ``UnknownVersionError`` and ``ReleaseError``, and ``SiteError`` if the release is not made of these terms.
     """
+    compiled = is_version(name) and not Path(name).exists()
+    release = build_release(catalog, name) if compiled else open_release(name)
+    version, part = release.version, release.manifest
+    if version not in catalog.versions:
+        raise SiteError(f"{name} is version {version}, which the terms do not have: name their folder with --source")
+    if part.intersections or part.sample:
+        raise SiteError(f"{name} is a part ({part.part}) that the site cannot show: name a release of whole sentences")
+    shown = show_release(release, catalog)
+    if set(shown.counts) != set(release.tables["descriptors"]["descriptor_id"].to_pylist()):
+        raise SiteError(f"{name} was built from other terms: name their folder with --source")
+    return shown
 
-    releases: tuple[str, ...] = ()
-    runs: tuple[Path, ...] = ()
-    terms: Path | None = None
-    results: Path | None = None
+
+def show_release(release: Release, catalog: Catalog) -> ShownRelease:
+    """The record of a release, which has no tables."""
+    part = _restricted(catalog, release.manifest)
+    held = part.at(release.version)
+    counted = release.sentences["descriptor_id"].value_counts().to_pylist()
+    sentences = {count["values"]: count["counts"] for count in counted}
+    counts = {d.id: sentences.get(d.id, 0) for axis in held.axes for d in axis.descriptors}
+    return ShownRelease(release.manifest, part, held, release.sentences.num_rows, counts)
+
+
+def _restricted(catalog: Catalog, part: Manifest) -> Catalog:
+    """The catalog with only the entries of a part of a release."""
+    if part.where:
+        return select(catalog, part.version, parse_conditions(part.where))
+    if part.subset is None:
+        return catalog
+    chosen = set(catalog.subset(part.subset).descriptors)
+    axes = (
+        axis.model_copy(update={"descriptors": tuple(d for d in axis.descriptors if d.id in chosen)})
+        for axis in catalog.axes
+    )
+    return replace(catalog, axes=tuple(axes))
+
+
+def compare_releases(releases: Sequence[ShownRelease], display: Display) -> tuple[Difference, ...]:
+    """Compare each release with every later release."""
+    pairs = list(combinations(releases, 2))
+    if not pairs:
+        return ()
+    differences = []
+    with display.progress("Comparing versions", len(pairs), "pairs") as advance:
+        for pair in pairs:
+            old, new = (Revision(release.version, release.catalog, release.version) for release in pair)
+            differences.append(compare(old, new, SAMPLES))
+            advance(1)
+    return tuple(differences)

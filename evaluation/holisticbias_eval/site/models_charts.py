@@ -8,15 +8,15 @@ from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import title
 from holisticbias_eval.report.units import show
 from holisticbias_eval.sections import Bar, Bars, Block, Cell, Column, Estimate, Forest, Table, ends, without_empty
-from holisticbias_eval.site.models_results import Measured
+from holisticbias_eval.site.models_results import ModelResult
 
 
-def row_label(measured: Measured, figure: Figure) -> str:
+def row_label(measured: ModelResult, figure: Figure) -> str:
     """The axis, specification or other keys of a figure, in words."""
     return ", ".join(measured.labels.get(value, title(value)) for value in figure.keys.values()) or "All"
 
 
-def side_by_side(results: Sequence[Measured]) -> tuple[Block, ...]:
+def side_by_side(results: Sequence[ModelResult]) -> tuple[Block, ...]:
     """A chart and a table of several models in one measure on one release, models in the given order."""
     labels = list(_rows(results))
     caption = results[0].title
@@ -37,11 +37,11 @@ def side_by_side(results: Sequence[Measured]) -> tuple[Block, ...]:
     )
 
 
-def _rows(results: Sequence[Measured]) -> dict[str, None]:
+def _rows(results: Sequence[ModelResult]) -> dict[str, None]:
     return dict.fromkeys(row_label(m, figure) for m in results for figure in m.shown())
 
 
-def _first_column(measured: Measured) -> Column:
+def _first_column(measured: ModelResult) -> Column:
     by = measured.info.by
     name = by[0] if {"domain", "dimension"} & {*by} else by[-1]
     return Column(name, title(name))
@@ -62,7 +62,7 @@ def _reading(figures: Sequence[Figure], chance: str) -> str:
     return "  ·  ".join(said)
 
 
-def alone(measured: Measured) -> tuple[Block, ...]:
+def alone(measured: ModelResult) -> tuple[Block, ...]:
     """A chart and a table of one result."""
     figures = measured.shown()
     name = measured.title
@@ -75,7 +75,7 @@ def alone(measured: Measured) -> tuple[Block, ...]:
     return Bars(measured.key, name, unit, bars, reading, limits=limits, mark="chance"), _table(measured, name, unit)
 
 
-def _table(measured: Measured, name: str, unit: str) -> Table:
+def _table(measured: ModelResult, name: str, unit: str) -> Table:
     info = measured.info
     columns = (
         _first_column(measured),
@@ -91,11 +91,11 @@ def _table(measured: Measured, name: str, unit: str) -> Table:
     return without_empty(Table(measured.key, name, columns, tuple(_cells(measured))))
 
 
-def _unit(measured: Measured, name: str) -> str:
+def _unit(measured: ModelResult, name: str) -> str:
     return next((f.unit for f in measured.info.headlines(measured.figures, name)), "")
 
 
-def _cells(measured: Measured) -> Iterator[tuple[Cell, ...]]:
+def _cells(measured: ModelResult) -> Iterator[tuple[Cell, ...]]:
     for f in measured.shown():
         beside = (measured.figures.value(measured.measure, name, f.keys) for name in measured.info.beside)
         chance = (f.floor, ends(f.floor_interval), f.p_value)

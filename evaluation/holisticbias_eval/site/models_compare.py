@@ -15,13 +15,13 @@ from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.sections import ends
 from holisticbias_eval.site.models_charts import row_label
-from holisticbias_eval.site.models_results import Measured, model_key
+from holisticbias_eval.site.models_results import ModelResult, model_key
 
 Json = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ModelDifference:
     """The differences between the results of two runs, the second minus the first, by what they are of."""
 
     first: str
@@ -33,9 +33,10 @@ class Difference:
         """The name of its file."""
         return f"{self.first}--{self.second}.json"
 
-    def reversed(self) -> Difference:
+    def reversed(self) -> ModelDifference:
         """The first minus the second."""
-        return Difference(self.second, self.first, {label: _negative(f) for label, f in self.rows.items()})
+        rows = {label: _negative(figure) for label, figure in self.rows.items()}
+        return ModelDifference(self.second, self.first, rows)
 
 
 def _negative(figure: Figure) -> Figure:
@@ -44,24 +45,24 @@ def _negative(figure: Figure) -> Figure:
     return figure.model_copy(update={"value": value, "interval": interval})
 
 
-def differences(measured: Sequence[Measured]) -> Iterator[Difference]:
+def differences(measured: Sequence[ModelResult]) -> Iterator[ModelDifference]:
     """Compare every two runs that have a measure and a release in common, in both directions."""
-    runs: dict[int, list[Measured]] = {}
-    for m in measured:
-        if m.run is not None:
-            runs.setdefault(id(m.run), []).append(m)
-    for one, other in itertools.combinations(runs.values(), 2):
-        shared = [(a, b) for a in one for b in other if a.group == b.group and _same_release(a, b)]
+    runs: dict[int, list[ModelResult]] = {}
+    for result in measured:
+        if result.run is not None:
+            runs.setdefault(id(result.run), []).append(result)
+    for first, second in itertools.combinations(runs.values(), 2):
+        shared = [(a, b) for a in first for b in second if a.group == b.group and _same_release(a, b)]
         if shared:
-            changes = _changes(one[0].run, other[0].run)
+            changes = _changes(first[0].run, second[0].run)
             for a, b in shared:
-                rows = {row_label(b, f): f for f in b.info.headlines(changes, "change")}
-                found = Difference(a.key, b.key, rows)
-                yield from (found, found.reversed())
+                rows = {row_label(b, figure): figure for figure in b.info.headlines(changes, "change")}
+                difference = ModelDifference(a.key, b.key, rows)
+                yield from (difference, difference.reversed())
 
 
-def _same_release(one: Measured, other: Measured) -> bool:
-    return one.signature.release.digest == other.signature.release.digest
+def _same_release(first: ModelResult, second: ModelResult) -> bool:
+    return first.signature.release.digest == second.signature.release.digest
 
 
 def _changes(first: Run | None, second: Run | None) -> Figures:
@@ -74,45 +75,45 @@ def _changes(first: Run | None, second: Run | None) -> Figures:
         return Figures(())
 
 
-def index_json(measured: Sequence[Measured], compared: Sequence[Difference]) -> str:
-    """The results of each model by group, and the files of differences."""
+def comparison_files(measured: Sequence[ModelResult]) -> Iterator[tuple[str, str]]:
+    """The files that the page reads, by their path: all results by model, each result, and each difference."""
     models: dict[str, dict[str, object]] = {}
-    for m in measured:
-        known = models.setdefault(model_key(m.model), {"name": m.model, "results": {}})
-        results = known["results"]
-        if isinstance(results, dict):
-            results[m.group] = m.key
-    return _dumps({"models": models, "differences": sorted(found.file for found in compared)})
+    by_group: dict[str, dict[str, str]] = {}
+    for result in measured:
+        key = model_key(result.model)
+        models[key] = {"name": result.model, "results": by_group.setdefault(key, {})}
+        by_group[key][result.group] = result.key
+        yield f"results/{result.key}.json", _dumps(_result(result))
+    files = []
+    for difference in differences(measured):
+        files.append(difference.file)
+        yield f"differences/{difference.file}", _dumps({"rows": dict(_differing(difference))})
+    yield "results.json", _dumps({"models": models, "differences": sorted(files)})
 
 
-def result_json(m: Measured) -> str:
+def _result(result: ModelResult) -> Json:
     """A result with its values as text and as numbers, and its signature."""
-    unit = next((figure.unit for figure in m.shown()), "")
-    return _dumps(
-        {
-            "model": m.model,
-            "page": f"{m.model_page}#{m.group}",
-            "title": m.title,
-            "group": m.group,
-            "direction": m.info.direction,
-            "limits": m.info.limits,
-            "unit": unit,
-            "rows": [{"label": row_label(m, f), **_value(f, f.unit)} for f in m.shown()],
-            "signature": list(signature_rows(m.signature)),
-        }
-    )
-
-
-def difference_json(found: Difference) -> str:
-    """Differences with their intervals as text."""
-    rows = {
-        label: _value(f, f.unit if f.unit.endswith(DIFFERENCE) else f"{f.unit}{DIFFERENCE}")
-        for label, f in found.rows.items()
+    figures = result.shown()
+    return {
+        "model": result.model,
+        "page": f"{result.model_page}#{result.group}",
+        "title": result.title,
+        "group": result.group,
+        "direction": result.info.direction,
+        "limits": result.info.limits,
+        "unit": figures[0].unit if figures else "",
+        "rows": [{"label": row_label(result, figure), **_value(figure, figure.unit)} for figure in figures],
+        "signature": list(signature_rows(result.signature)),
     }
-    return _dumps({"rows": rows})
+
+
+def _differing(difference: ModelDifference) -> Iterator[tuple[str, Json]]:
+    for label, figure in difference.rows.items():
+        yield label, _value(figure, figure.unit.removesuffix(DIFFERENCE) + DIFFERENCE)
 
 
 def _value(figure: Figure, unit: str) -> Json:
+    """A value with its interval, as numbers and as text."""
     low, high = ends(figure.interval) or (None, None)
     return {
         "value": figure.value,

@@ -16,7 +16,6 @@ from holisticbias_eval.results.entry import Entry, kept_figures, slug
 from holisticbias_eval.results.replacement import same_model
 from holisticbias_eval.results.run import RESULT, Result, Run
 from holisticbias_eval.results.signature import ModelSignature, Signature
-from holisticbias_eval.site.explored import Explored
 
 Source = Literal["registry", "reference", "run"]
 FOLDER = "models"
@@ -28,7 +27,7 @@ def model_key(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class ModelResult:
     """One measure of a model on a release: its figures by axis, domain or specification, and what they depend on.
 
     ``labels`` are those of axes and specifications. ``run`` is the user's run, whose answers can be compared.
@@ -81,8 +80,8 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
-    """All figures of a run by term: its model's name, its signature and its figures."""
+class RunFigures:
+    """All figures of a run, also by term: its model's name, its signature and its figures."""
 
     model: str
     signature: Signature
@@ -91,16 +90,14 @@ class Evaluated:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """The results by measure, release and model, and all runs whose figures by term are known."""
+    """The results by measure, release and model, and all runs whose figures by term are known.
 
-    measured: tuple[Measured, ...]
-    evaluated: tuple[Evaluated, ...]
+    ``references`` says whether reference evaluations are among them, which an installed package lacks.
+    """
 
-
-def results_of(explored: Explored) -> Results:
-    """The results that the site shows."""
-    labels = {axis.axis: axis.label for axis in explored.catalog.axes}
-    return collect_results(explored.entries, explored.references, explored.runs, labels)
+    measured: tuple[ModelResult, ...] = ()
+    runs: tuple[RunFigures, ...] = ()
+    references: bool = False
 
 
 def collect_results(
@@ -112,21 +109,22 @@ def collect_results(
     has is named apart from it.
     """
     entries = tuple(entries)
-    named = [entry.signature.model for entry in entries]
-    referenced = [_evaluated(result, named) for result in references]
-    own = [(_evaluated(run.result, named), run) for run in runs]
-    found = [
+    registered = [entry.signature.model for entry in entries]
+    referenced = [_figures(result, registered) for result in references]
+    of_user = [(_figures(run.result, registered), run) for run in runs]
+    published = [
         *(_of_entry(entry) for entry in entries),
-        *(m for evaluated in referenced for m in _measured(evaluated, labels, "reference")),
+        *(result for figures in referenced for result in _by_measure(figures, labels, "reference")),
     ]
-    kept = {m.key: m for m in reversed(found)}
-    for i, (evaluated, run) in enumerate(own, 1):
-        of_run = {**labels, **View(evaluated.figures, run.answers).labels}
-        for m in _measured(evaluated, of_run, "run", run):
-            one = replace(m, model=f"{m.model} (run {i})") if m.key in kept else m
-            kept[one.key] = one
-    evaluations = (*referenced, *(evaluated for evaluated, _ in own))
-    return Results(_ordered(kept.values()), tuple(sorted(evaluations, key=lambda e: e.model.lower())))
+    kept = {result.key: result for result in reversed(published)}
+    for i, (figures, run) in enumerate(of_user, 1):
+        of_run = {**labels, **View(figures.figures, run.answers).labels}
+        for result in _by_measure(figures, of_run, "run", run):
+            named = replace(result, model=f"{result.model} (run {i})") if result.key in kept else result
+            kept[named.key] = named
+    known = (*referenced, *(figures for figures, _ in of_user))
+    by_model = tuple(sorted(known, key=lambda figures: figures.model.lower()))
+    return Results(_ordered(kept.values()), by_model, bool(referenced))
 
 
 def read_references(registry: Path) -> Iterator[Result]:
@@ -135,33 +133,33 @@ def read_references(registry: Path) -> Iterator[Result]:
         yield Result.model_validate_json(path.read_bytes())
 
 
-def _of_entry(entry: Entry) -> Measured:
-    return Measured(
+def _of_entry(entry: Entry) -> ModelResult:
+    return ModelResult(
         entry.signature.model.name, entry.measure, entry.signature, Figures(entry.figures), entry.labels, "registry",
         entry.contributor, entry.date, entry.note,
     )  # fmt: skip
 
 
-def _evaluated(result: Result, named: Iterable[ModelSignature]) -> Evaluated:
+def _figures(result: Result, registered: Iterable[ModelSignature]) -> RunFigures:
     """A run under the registry's name of its model, else under the model's own name without folders."""
     model = result.signature.model
-    name = next((other.name for other in named if same_model(model, other)), model_title(model.name))
-    return Evaluated(name, result.signature, Figures(result.figures))
+    name = next((other.name for other in registered if same_model(model, other)), model_title(model.name))
+    return RunFigures(name, result.signature, Figures(result.figures))
 
 
-def _measured(
-    evaluated: Evaluated, labels: Mapping[str, str], source: Source, run: Run | None = None
-) -> Iterator[Measured]:
+def _by_measure(
+    run: RunFigures, labels: Mapping[str, str], source: Source, answers: Run | None = None
+) -> Iterator[ModelResult]:
     """Every measure of a run that has figures by axis, domain or specification."""
-    for measure in evaluated.signature.measures:
-        kept = kept_figures(evaluated.figures, MEASURES[measure].info) if measure in MEASURES else ()
+    for measure in run.signature.measures:
+        kept = kept_figures(run.figures, MEASURES[measure].info) if measure in MEASURES else ()
         if kept:
-            yield Measured(evaluated.model, measure, evaluated.signature, Figures(kept), labels, source, run=run)
+            yield ModelResult(run.model, measure, run.signature, Figures(kept), labels, source, run=answers)
 
 
-def _ordered(found: Iterable[Measured]) -> tuple[Measured, ...]:
+def _ordered(results: Iterable[ModelResult]) -> tuple[ModelResult, ...]:
     """Sorted by measure, release and model; results of one group follow each other."""
-    measures = list(MEASURES)
+    order = {measure: i for i, measure in enumerate(MEASURES)}
     return tuple(
-        sorted(found, key=lambda m: (measures.index(m.measure), m.signature.release.version, m.group, m.model.lower()))
+        sorted(results, key=lambda r: (order[r.measure], r.signature.release.version, r.group, r.model.lower()))
     )

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Info, title
 from holisticbias_eval.report.units import show
 from holisticbias_eval.sections import ends
-from holisticbias_eval.site.explored import Explored
-from holisticbias_eval.site.models_results import Evaluated, results_of
-from holisticbias_eval.site.term_figures import TermFigure
+from holisticbias_eval.site.models_results import Results, RunFigures
 
 ADJUSTED = "{}_adjusted_p"
 _MEANINGS = {
@@ -24,39 +23,57 @@ _MEANINGS = {
 """Figures of a term that its measure does not name by itself, explained."""
 
 
-def term_figures(explored: Explored) -> Mapping[str, Sequence[TermFigure]]:
+@dataclass(frozen=True, slots=True)
+class TermFigure:
+    """A figure of one term on one model, as text for people.
+
+    ``release`` is the release that it was measured on, such as ``2.0.0`` or ``2.0.0, subset small``; ``measure`` the
+    title of the measure; ``name`` what the figure is, such as "median perplexity"; ``value`` the value with its unit;
+    ``interval`` both ends of the 95% interval, null if it has none; ``meaning`` what the value says, in one sentence,
+    the same for all figures of a name; ``page`` the address of the model's page in the site, null if it has none.
+    """
+
+    model: str
+    release: str
+    measure: str
+    name: str
+    value: str
+    interval: str | None
+    meaning: str
+    page: str | None = None
+
+
+def term_figures(results: Results) -> Mapping[str, Sequence[TermFigure]]:
     """The figures of each term, by descriptor id, sorted by measure and model; terms without figures are left out.
 
     They come from the reference evaluations and the runs, because the registry keeps no figures of terms.
     """
-    results = results_of(explored)
-    pages = {m.model: m.model_page for m in results.measured}
-    found: dict[str, list[TermFigure]] = {}
+    pages = {result.model: result.model_page for result in results.measured}
+    by_term: dict[str, list[TermFigure]] = {}
     for name in MEASURES:
-        for evaluated in results.evaluated:
-            for descriptor, figure in _of_terms(name, evaluated, pages.get(evaluated.model)):
-                found.setdefault(descriptor, []).append(figure)
-    return found
+        for run in results.runs:
+            for descriptor, figure in _of_terms(name, run, pages.get(run.model)):
+                by_term.setdefault(descriptor, []).append(figure)
+    return by_term
 
 
-def _of_terms(measure: str, evaluated: Evaluated, page: str | None) -> Iterator[tuple[str, TermFigure]]:
+def _of_terms(measure: str, run: RunFigures, page: str | None) -> Iterator[tuple[str, TermFigure]]:
     """The figures that a run has of whole terms: those of a template or a style are left out."""
     info = MEASURES[measure].info
-    names = dict.fromkeys(f.name for f in evaluated.figures if f.measure == measure and _is_of_term(f))
+    names = dict.fromkeys(figure.name for figure in run.figures if figure.measure == measure and _is_of_term(figure))
     for name in names:
-        meaning = _meaning(info, name)
-        for figure in evaluated.figures.by(measure, name, "axis", "descriptor"):
-            adjusted = evaluated.figures.value(measure, ADJUSTED.format(name), figure.keys)
+        for figure in run.figures.by(measure, name, "axis", "descriptor"):
+            adjusted = run.figures.value(measure, ADJUSTED.format(name), figure.keys)
             yield (
                 figure.keys["descriptor"],
                 TermFigure(
-                    model=evaluated.model,
-                    release=evaluated.signature.title.removeprefix("HolisticBias "),
+                    model=run.model,
+                    release=run.signature.title.removeprefix("HolisticBias "),
                     measure=info.title,
                     name=title(name),
                     value=_value(figure, adjusted),
                     interval=show(ends(figure.interval), figure.unit) if figure.interval else None,
-                    meaning=meaning,
+                    meaning=_meaning(info, name),
                     page=page,
                 ),
             )

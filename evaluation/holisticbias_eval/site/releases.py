@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
-from holisticbias.contribute.diff import CHANGES, Difference, EntryChange
+from holisticbias.contribute.diff import CHANGES, Difference, EntryChange, Sample
 from holisticbias.contribute.diff_report import COMPARABLE
+from holisticbias.release.manifest import Manifest
 from holisticbias.terms.catalog import Catalog
-from holisticbias_eval.site.changes import FieldChange, field_changes
-from holisticbias_eval.site.examples import Example, example_finder
-from holisticbias_eval.site.explored import Explored, ShownRelease
-from holisticbias_eval.site.loading import load_snippets
+from holisticbias_eval.site.changes import FieldChange, example_finder, field_changes
+from holisticbias_eval.site.explored import Explored
 from holisticbias_eval.site.writer import Writer
+
+_KINDS = {"collections": "Groups"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,85 +25,113 @@ class ShownChange:
     entry: EntryChange
     heading: str
     fields: tuple[FieldChange, ...]
-    example: Example | None
+    example: Sample | None
+
+
+class Snippet(NamedTuple):
+    """A piece of code to copy: what it does, and the code."""
+
+    title: str
+    code: str
 
 
 def write_releases(explored: Explored, site: Writer) -> None:
     """Write the page that lists the releases, the page of each, and the differences of each pair."""
-    releases = explored.releases
     pairs = {(d.old, d.new): d for d in explored.differences}
     site.page(
         "releases/index.html",
         "releases.html.jinja",
         area="releases",
         title="Releases",
-        releases=releases,
+        releases=explored.releases,
         pairs=pairs,
     )
-    for release in releases:
+    for release in explored.releases:
         site.page(
             f"releases/{release.version}.html",
             "release.html.jinja",
             area="releases",
             title=f"Release {release.version}",
             release=release,
-            held=release.held,
             pairs=[pair for pair in pairs if release.version in pair],
-            snippets=load_snippets(release.manifest),
+            snippets=_snippets(release.manifest),
         )
-    by_version = {release.version: release for release in releases}
-    for (old, new), difference in pairs.items():
-        _write_difference(difference, by_version[old], by_version[new], explored, site)
+    for difference in pairs.values():
+        _write_difference(difference, explored, site)
 
 
-def _write_difference(
-    difference: Difference, old: ShownRelease, new: ShownRelease, explored: Explored, site: Writer
-) -> None:
-    catalog = explored.catalog
-    labels = {
-        **{axis.axis: axis.label for axis in catalog.axes},
-        **{t.id: t.text for family in catalog.families for t in family.templates},
-    }
-    changes = _changes(difference, old, new, explored)
-    kinds = [(kind, [c for c in changes if c.entry.change == kind]) for kind in CHANGES]
+def _snippets(manifest: Manifest) -> Sequence[Snippet]:
+    """Code that builds this release, and code that loads it in Python."""
+    version = manifest.version
+    folder = f"holisticbias-{version}"
+    options = "".join(f" --where {where}" for where in manifest.where)
+    options += " --small" if manifest.subset == "small" else ""
+    arguments = f'load_catalog(), "{version}"'
+    if manifest.subset:
+        arguments += f', subset="{manifest.subset}"'
+    if manifest.where:
+        arguments += f", where={list(manifest.where)}"
+    return (
+        Snippet("Build it as Parquet files", f"holisticbias build --version {version}{options} --out {folder}"),
+        Snippet(
+            "Load it in Python",
+            f"from holisticbias import build_release, load_catalog\n\n"
+            f"release = build_release({arguments})\n"
+            f'assert release.digest == "{manifest.digest}"\n'
+            f"release.sentences  # a pyarrow table",
+        ),
+        Snippet(
+            "Load the files with Hugging Face datasets",
+            f'from datasets import load_dataset\n\nsentences = load_dataset("{folder}", "sentences", split="test")',
+        ),
+        Snippet(
+            "Load the files with pandas",
+            f'import pandas\n\nsentences = pandas.read_parquet("{folder}/data/sentences.parquet")',
+        ),
+    )
+
+
+def _write_difference(difference: Difference, explored: Explored, site: Writer) -> None:
+    templates = {t.id: t.text for family in explored.catalog.families for t in family.templates}
+    labels = {**{axis.axis: axis.label for axis in explored.catalog.axes}, **templates}
+    changes = _changes(difference, explored)
+    kinds = [(kind, [change for change in changes if change.entry.change == kind]) for kind in CHANGES]
     site.page(
-        f"releases/{old.version}-to-{new.version}.html",
+        f"releases/{difference.old}-to-{difference.new}.html",
         "difference.html.jinja",
         area="releases",
-        title=f"Changes from {old.version} to {new.version}",
+        title=f"Changes from {difference.old} to {difference.new}",
         difference=difference,
         comparable=COMPARABLE[difference.comparable],
-        kinds=[(kind, len(own), _by_heading(own)) for kind, own in kinds if own],
+        kinds=[(kind, len(changed), _by_heading(changed)) for kind, changed in kinds if changed],
         labels=labels,
         terms={key for release in explored.releases for key in release.counts},
     )
 
 
-def _changes(difference: Difference, old: ShownRelease, new: ShownRelease, explored: Explored) -> Sequence[ShownChange]:
-    nouns = {n.id: n.text for g in explored.catalog.genders for n in g.nouns}
+def _changes(difference: Difference, explored: Explored) -> Sequence[ShownChange]:
+    releases = {release.version: release for release in explored.releases}
+    nouns = {noun.id: noun.text for gender in explored.catalog.genders for noun in gender.nouns}
     headings = dict(_headings(explored.catalog))
-    example = example_finder(old, new)
+    example = example_finder(releases[difference.old], releases[difference.new])
     return [
-        ShownChange(e, headings.get(e.id, ""), field_changes(e.fields, nouns), example(e.id))
-        for e in difference.entries
+        ShownChange(entry, headings.get(entry.id, ""), field_changes(entry.fields, nouns), example(entry.id))
+        for entry in difference.entries
     ]
 
 
 def _headings(catalog: Catalog) -> Iterator[tuple[str, str]]:
     """The id of each entry, and the heading that it stands under."""
     for axis in catalog.axes:
-        yield from ((d.id, axis.label) for d in axis.descriptors)
+        yield from ((descriptor.id, axis.label) for descriptor in axis.descriptors)
     for gender in catalog.genders:
-        yield from ((n.id, "Nouns") for n in gender.nouns)
+        yield from ((noun.id, "Nouns") for noun in gender.nouns)
     for family in catalog.families:
-        yield from ((t.id, f"Templates: {family.label}") for t in family.templates)
+        yield from ((template.id, f"Templates: {family.label}") for template in family.templates)
     for file in catalog.companions:
         kind = file.place.partition("/")[0]
         yield from ((entry.id, f"{_KINDS.get(kind, kind.capitalize())}: {file.label}") for entry in file.entries)
 
 
-_KINDS = {"collections": "Groups"}
-
-
 def _by_heading(changes: Sequence[ShownChange]) -> Sequence[tuple[str, Sequence[ShownChange]]]:
-    return [(heading, tuple(own)) for heading, own in groupby(changes, key=lambda change: change.heading)]
+    return [(heading, tuple(changed)) for heading, changed in groupby(changes, key=lambda change: change.heading)]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from holisticbias.contribute.diff import Difference
 from holisticbias.contribute.readings import Form, forms
-from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor
 from holisticbias.terms.file_kinds import DescriptorFile
 from holisticbias.terms.versions import version_key
@@ -50,8 +49,7 @@ class ShownTerm:
 
 def shown_terms(explored: Explored) -> Iterator[ShownTerm]:
     """The terms of all releases, axis by axis, as worded in the newest release that has them."""
-    held = {release.version: release.held for release in explored.releases}
-    newest = _newest(explored.releases, held)
+    newest = _newest(explored.releases)
     by_text: dict[str, list[str]] = {}
     for _, _, descriptor in newest.values():
         by_text.setdefault(descriptor.text.casefold(), []).append(descriptor.id)
@@ -62,7 +60,7 @@ def shown_terms(explored: Explored) -> Iterator[ShownTerm]:
             release,
             axis,
             descriptor,
-            forms(held[release.version], descriptor, release.record.article_rule),
+            forms(release.held, descriptor, release.record.article_rule),
             {r.version: r.counts[descriptor.id] for r in reversed(explored.releases) if descriptor.id in r.counts},
             tuple(reversed(history[descriptor.id])),
             raw[descriptor.id],
@@ -73,14 +71,9 @@ def shown_terms(explored: Explored) -> Iterator[ShownTerm]:
 _Newest = Mapping[str, tuple[ShownRelease, DescriptorFile, Descriptor]]
 
 
-def _newest(releases: Sequence[ShownRelease], held: Mapping[str, Catalog]) -> _Newest:
+def _newest(releases: Sequence[ShownRelease]) -> _Newest:
     """The newest release, the axis and the wording of each term, in the order of the catalog."""
-    found = {
-        d.id: (release, axis, d)
-        for release in releases
-        for axis in held[release.version].axes
-        for d in axis.descriptors
-    }
+    found = {d.id: (release, axis, d) for release in releases for axis in release.held.axes for d in axis.descriptors}
     order = {d.id: i for i, d in enumerate(d for axis in releases[-1].catalog.axes for d in axis.descriptors)}
     return {key: found[key] for key in sorted(found, key=lambda key: order.get(key, len(order)))}
 

@@ -18,7 +18,7 @@ from holisticbias_eval.site.writer import Writer
 def write_terms(explored: Explored, site: Writer) -> None:
     """Write the page that lists all terms, the page of each term, and the pages that reviewers judge terms on."""
     terms = tuple(shown_terms(explored))
-    figures = term_figures(explored)
+    figures = term_figures(explored.results)
     sources = {source.id: source for source in explored.catalog.sources}
     texts = {term.descriptor.id: term for term in terms}
     axes = [(axis, tuple(own)) for axis, own in groupby(terms, key=lambda term: term.axis.axis)]

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from holisticbias.compile.random_words import random_words
 from holisticbias.terms.specification_entries import Specification
-from holisticbias_eval.arrays import Bools, Floats
-from holisticbias_eval.figures import Figure, make_figure
-from holisticbias_eval.statistics.intervals import middle_of, normal_estimate, wilson
-from holisticbias_eval.stereotypes.acceptance import words
-from holisticbias_eval.stereotypes.readability import automated_readability, gunning_fog
-from holisticbias_eval.stereotypes.targets import has_term
-from holisticbias_eval.stereotypes.templates import template_pairs
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.figures import Figure, Figures, make_figure
+from holisticbias_eval.statistics.intervals import middle_of, normal_estimate
+from holisticbias_eval.stereotypes.acceptance import RULES, UNREAD, words
+from holisticbias_eval.stereotypes.record import MEASURE, RECORD, SentencesRecord, share_figure
+from holisticbias_eval.stereotypes.targets import has_term, template_pairs
 
-MEASURE = "sentences"
 SENTIMENT = 0.05
 """VADER's compound score from which a sentence is positive; negative from minus this on (appendix C)."""
 TOGETHER = 200
@@ -42,15 +41,14 @@ def quality_figures(source: str, returned: Sequence[Asked], kept: Sequence[Asked
     are the mean over 30 random sets of 200 kept sentences, undefined with fewer.
     """
     texts = [asked.sentence for asked in kept]
-    with_terms = [has_term(asked.sentence, asked.term) and has_term(asked.sentence, asked.attribute)
-                  for asked in returned]  # fmt: skip
+    with_terms = [has_term(one.sentence, one.term) and has_term(one.sentence, one.attribute) for one in returned]
     compound = _compound(texts)
     return [
-        _share("both_terms", source, np.array(with_terms, bool)),
+        share_figure("both_terms", {"source": source}, sum(with_terms), len(returned)),
         _mean("words", source, np.array([len(words(text)) for text in texts], np.float64), "words per sentence"),
         _distinct(source, texts),
-        _share("positive", source, compound >= SENTIMENT),
-        _share("negative", source, compound <= -SENTIMENT),
+        share_figure("positive", {"source": source}, int((compound >= SENTIMENT).sum()), len(texts)),
+        share_figure("negative", {"source": source}, int((compound <= -SENTIMENT).sum()), len(texts)),
         _mean("gunning_fog", source, gunning_fog(texts), "school years"),
         _mean("readability", source, automated_readability(texts), "school grade"),
     ]
@@ -67,12 +65,6 @@ def _compound(texts: Sequence[str]) -> Floats:
 
     analyzer = SentimentIntensityAnalyzer()
     return np.array([analyzer.polarity_scores(text)["compound"] for text in texts], np.float64)
-
-
-def _share(name: str, source: str, values: Bools) -> Figure:
-    n = len(values)
-    share = float(values.mean()) if n else np.nan
-    return make_figure(MEASURE, name, {"source": source}, share, "share", n, interval=wilson(share, n))
 
 
 def _mean(name: str, source: str, values: Floats, unit: str) -> Figure:
@@ -102,3 +94,135 @@ def _drawn(draw: int, texts: Sequence[str]) -> list[int]:
     seed = int.from_bytes(hashlib.sha256("\n".join(texts).encode()).digest()[:8], "big")
     order = np.argsort(random_words(seed, draw, len(texts)), kind="stable")[:TOGETHER]
     return [int(place) for place in order]
+
+
+_COMPLEX = 3  # syllables of a complex word
+
+
+def automated_readability(sentences: Sequence[str]) -> Floats:
+    """The Automated Readability Index of each sentence, by textstat: shape ``[sentences]``.
+
+    4.71 characters a word + 0.5 words a sentence - 21.43 (Senter and Smith 1967).
+    """
+    import textstat
+
+    return np.array([textstat.automated_readability_index(sentence) for sentence in sentences], np.float64)
+
+
+def gunning_fog(sentences: Sequence[str]) -> Floats:
+    """The Gunning Fog index of each sentence: shape ``[sentences]``.
+
+    0.4 (words + 100 times the share of complex words) (Bogert 1985); a complex word has three syllables or more and
+    is not one of textstat's easy words. See ``syllable_counter``.
+    """
+    import textstat
+
+    if _has_dictionary():
+        return np.array([textstat.gunning_fog(sentence) for sentence in sentences], np.float64)
+    return np.array([_fog_by_hyphens(sentence) for sentence in sentences], np.float64)
+
+
+def syllable_counter() -> str:
+    """The name of the method that counts syllables, for the record of a run.
+
+    textstat counts them in the CMU pronouncing dictionary, which nltk would download. Without a copy on this machine
+    they are counted by the places where a word may be hyphenated, as textstat does for words that the dictionary lacks.
+    """
+    return "the CMU pronouncing dictionary" if _has_dictionary() else "places for hyphens (pyphen)"
+
+
+@lru_cache(maxsize=1)
+def _has_dictionary() -> bool:
+    import nltk
+
+    for place in ("corpora/cmudict", "corpora/cmudict.zip/cmudict/"):
+        try:
+            nltk.data.find(place)
+        except (LookupError, OSError):
+            continue
+        return True
+    return False
+
+
+@lru_cache(maxsize=1)
+def _hyphenation() -> tuple[Callable[[str], Sequence[int]], frozenset[str]]:
+    """The places for hyphens in a word, and textstat's easy words."""
+    from pyphen import Pyphen
+    from textstat.backend.utils import get_lang_easy_words
+
+    return Pyphen(lang="en_US").positions, frozenset(get_lang_easy_words("en"))
+
+
+def _fog_by_hyphens(sentence: str) -> float:
+    import textstat
+    from textstat.backend.selections import list_words
+
+    words = list_words(sentence, lowercase=True)
+    if not words:
+        return 0.0
+    positions, easy = _hyphenation()
+    complex_words = [word for word in words if word not in easy and len(positions(word)) + 1 >= _COMPLEX]
+    return float(0.4 * (textstat.words_per_sentence(sentence) + 100 * len(complex_words) / len(words)))
+
+
+_QUALITY = (
+    ("both_terms", "both terms, of all returned", "{:.1%}"),
+    ("words", "words per sentence", "{:.2f}"),
+    ("distinct_words", "distinct words in 200 sentences", "{:.1f}"),
+    ("positive", "positive (VADER)", "{:.1%}"),
+    ("negative", "negative (VADER)", "{:.1%}"),
+    ("gunning_fog", "Gunning Fog", "{:.2f}"),
+    ("readability", "Automated Readability Index", "{:.2f}"),
+)
+_REFUSES = {rule.id: rule.refuses for rule in RULES} | UNREAD
+_MOST_LINES = 20
+
+
+def counts_in_words(record: SentencesRecord) -> str:
+    """The yield as a line."""
+    share = f" ({record.accepted / record.texts:.1%})" if record.texts else ""
+    counted = f"accepted {record.accepted:,} of {record.texts:,} texts{share}"
+    reached = sum(found.reached for found in record.attributes)
+    return f"{counted}; {reached:,} of {len(record.attributes):,} attributes have enough sentences"
+
+
+def refusal_table(record: SentencesRecord) -> list[str]:
+    """A line for each rule that refused texts, the commonest first."""
+    if not record.refused:
+        return []
+    lines = [
+        f"  {rule:<24} {count:>7,} {count / record.texts:>6.1%}  {_REFUSES.get(rule, 'refused by a classifier')}"
+        for rule, count in record.refused.items()
+    ]
+    return ["Refused by rule:", *lines]
+
+
+def quality_table(record: SentencesRecord) -> list[str]:
+    """The quality of the sentences beside that of the specification's own templates; - is undefined."""
+    figures = Figures(record.figures)
+    sources = [
+        source
+        for source in (record.source, "template")
+        if (found := figures.get(MEASURE, "both_terms", {"source": source})) is not None and found.n
+    ]
+    if not sources:
+        return []
+    lines = [f"  {'':<32}" + "".join(f"{source:>12}" for source in sources)]
+    for name, title, form in _QUALITY:
+        values = [figures.value(MEASURE, name, {"source": source}) for source in sources]
+        lines.append(f"  {title:<32}" + "".join(f"{'-' if v is None else form.format(v):>12}" for v in values))
+    return ["Quality:", *lines]
+
+
+def unreached_lines(record: SentencesRecord, most: int) -> list[str]:
+    """A line for each attribute that lacks sentences; one line for all attributes that an imported file lacks."""
+    found = record.unreached
+    if record.source == "imported":
+        return [f"{len(found):,} attributes have too few sentences in the file: see {RECORD}"] if found else []
+    lines = [
+        f"{row.specification}: {row.attribute} ({row.attribute_set}): too few sentences in {most} requests: "
+        f"{row.accepted}"
+        for row in found[:_MOST_LINES]
+    ]
+    more = len(found) - _MOST_LINES
+    return [*lines, f"... and {more:,} more attributes: see {RECORD}"] if more > 0 else lines

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,9 +20,8 @@ from holisticbias.terms.entries import Record
 from holisticbias.terms.file_kinds import SpecificationFile
 from holisticbias.terms.specification_entries import Slot, Specification, is_stem, wrong_forms
 from holisticbias_eval.errors import SpecificationError
-from holisticbias_eval.models.embedded.gossip.description import gossip_specifications
-from holisticbias_eval.models.embedded.writer.description import read_calibration as writer_specifications
-from holisticbias_eval.stereotypes.published_specifications import from_published
+from holisticbias_eval.models.embedded import SHIPPED
+from holisticbias_eval.models.embedded.planted import shipped_specifications
 
 SUFFIXES = (".yaml", ".yml", ".json")
 R = TypeVar("R", bound=Record)
@@ -74,8 +74,8 @@ def list_specifications(version: str | None = None) -> tuple[Specification, ...]
 
 
 def read_calibration() -> tuple[Specification, ...]:
-    """The specifications of the calibration models: of the embedded writer, then of the embedded gossip."""
-    return (*writer_specifications(), *gossip_specifications())
+    """The specifications of the calibration models, which are not of the dataset."""
+    return tuple(specification for model in SHIPPED for specification in shipped_specifications(model))
 
 
 def known_specifications() -> tuple[Specification, ...]:
@@ -115,12 +115,14 @@ def refuse_without_stereotype(specifications: Iterable[Specification]) -> None:
             )
 
 
-def is_calibration(names: Iterable[str]) -> bool:
-    """Whether all specifications are of the embedded writer, and there are some; by their ids or the ends of these."""
-    ids = {specification.id for specification in writer_specifications()}
-    known = ids | {name.partition(".")[2] for name in ids}
+def calibration_model(names: Iterable[str]) -> str | None:
+    """The calibration model that all specifications belong to, by their ids or the ends of these; null if none does."""
     names = set(names)
-    return bool(names) and names <= known
+    for model in SHIPPED:
+        ids = {specification.id for specification in shipped_specifications(model)}
+        if names and names <= ids | {name.partition(".")[2] for name in ids}:
+            return model
+    return None
 
 
 def read_file(path: Path) -> tuple[Specification, ...]:
@@ -183,7 +185,9 @@ def _find(name: str, known: tuple[Specification, ...]) -> Specification:
     shown = name[:_SHOWN]
     if ending:
         raise SpecificationError(f"{shown!r} is the end of several ids: give {' or '.join(s.id for s in ending)}")
-    raise SpecificationError(f"there is no specification {shown!r}; `holisticbias specifications` lists them")
+    raise SpecificationError(
+        f"there is no specification {shown!r}; `holisticbias stereotypes specifications` lists them"
+    )
 
 
 def _with_texts(specification: Specification, catalog: Catalog) -> Specification:
@@ -205,3 +209,65 @@ def _slot_with_texts(slot: Slot, texts: Mapping[str, str], specification: str) -
 
 def _kebab(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "specification"
+
+
+_FORMS = {"he": "subject", "she": "subject", "him": "object", "his": "possessive", "hers": "possessive"}
+_GENDERS = {"he": "male", "him": "male", "his": "male", "she": "female", "her": "female", "hers": "female"}
+
+
+def from_published(data: Any, path: Path) -> tuple[Specification, ...]:
+    """The specifications of a published file: one object, or a list of them.
+
+    An object has ``name``, ``social_groups`` and ``attributes``, each a mapping of names to words, and may have
+    ``templates``. The first two groups are used, as in the published code; words at the same index form a slot.
+    Raises ``SpecificationError``.
+    """
+    entries = data if isinstance(data, list) else [data]
+    if not entries:
+        raise SpecificationError(f"{path} has no specifications")
+    return tuple(_specification(entry, i, path) for i, entry in enumerate(entries))
+
+
+def _specification(entry: Any, position: int, path: Path) -> Specification:
+    try:
+        groups, sets = entry["social_groups"], entry["attributes"]
+        name, templates = str(entry["name"]), entry.get("templates", [])
+        (first, words), (second, others) = list(groups.items())[:2]
+        return Specification.model_validate(
+            {
+                "id": f"published.{_joined(name, '-')}",
+                "text": name[:200],
+                "groups": [_group(first, words, sets, 0), _group(second, others, sets, 1)],
+                "slots": [_slot(pair) for pair in zip_longest(words, others)],
+                "attributes": [{"name": _joined(n, "_"), "label": n, "terms": terms} for n, terms in sets.items()],
+                "templates": templates,
+                "published_as": name,
+                "sources": ["kocielnik-2023"],
+                "since": "3.0.0",
+            }
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        reason = schema_message(error.errors()[0]) if isinstance(error, ValidationError) else "it needs"
+        needs = "name, social_groups with two lists of words, and attributes"
+        raise SpecificationError(f"{path}: specification {position + 1}: {reason[:200]}: {needs}") from error
+
+
+def _group(name: str, words: Sequence[str], sets: Mapping[str, Sequence[str]], position: int) -> dict[str, Any]:
+    """A group; the attributes at its position are its stereotype."""
+    stereotype = _joined(list(sets)[position], "_") if position < len(sets) else None
+    genders = {_GENDERS[word] for word in words if word in _GENDERS}
+    gender = genders.pop() if len(genders) == 1 else None
+    return {"name": _joined(name, "_"), "label": name, "stereotype": stereotype, "gender": gender}
+
+
+def _slot(pair: tuple[str | None, str | None]) -> dict[str, Any]:
+    given = [word for word in pair if word]
+    form = next((_FORMS[word] for word in given if word in _FORMS), "noun")
+    is_name = all(word[:1].isupper() for word in given)
+    return {"form": "name" if is_name else form, "terms": list(pair)}
+
+
+def _joined(name: str, by: str) -> str:
+    """A name as a key: lower case, other characters replaced."""
+    words = re.sub(r"[^a-z0-9]+", by, name.lower()).strip(by)
+    return words if words[:1].isalpha() else f"x{by}{words}".rstrip(by)

@@ -13,21 +13,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holisticbias_eval.collect import collecting, page_parser, wanted_pages
+from holisticbias_eval.collect import dump as dumps
 from holisticbias_eval.collect.collecting import CollectOptions, collect
-from holisticbias_eval.collect.dump import DumpReader
-from holisticbias_eval.collect.page_sentences import Job, Reader, Wanted
-from holisticbias_eval.collect.rule import Rule
+from holisticbias_eval.collect.dump import Chunks, DumpReader
+from holisticbias_eval.collect.page_sentences import PageJob, PageReader, WantedGroup
+from holisticbias_eval.collect.rule import PromptRule
 from holisticbias_eval.collect.titles import category_keys, list_links
 from holisticbias_eval.collect.worker import ReaderSettings, Worker
 from small_wiki import GROUPS, SENTENCE, dump, page, rows, run, silent
 
-RULE = Rule(prompt_words=5, term_within=8, least_words=8)
-JOB = Job(SENTENCE, (Wanted(0, ("Glorbist",), needs_person=False),))
+RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
+JOB = PageJob(SENTENCE, (WantedGroup(0, ("Glorbist",), needs_person=False),))
 MARKS = st.sampled_from(["{{", "}}", "[[", "]]", "<ref>", "</ref>", "<!--", "-->", "{|", "|}", "\n", "'''", "|", "* "])
 WIKITEXT = st.lists(
     MARKS | st.sampled_from([SENTENCE, "glorbist", "[[Category:A]]"]) | st.text(max_size=5), max_size=30
 )
+
+
+def chunks_of(content: bytes, size: int) -> Chunks:
+    return lambda start: (content[place : place + size] for place in range(start, len(content), size))
 
 
 def many_pages(count: int) -> str:
@@ -44,23 +48,21 @@ LISTED = GROUPS.replace("titles: [Glorbist]", "lists: [List of trades]")
 def test_an_interrupted_run_goes_on_and_gives_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int
 ) -> None:
-    monkeypatch.setattr(collecting, "EVERY", 4)
-    monkeypatch.setattr(wanted_pages, "EVERY", 4)
-    monkeypatch.setattr("holisticbias_eval.collect.dump._CHUNK", 700)
+    monkeypatch.setattr(dumps, "EVERY", 4)
     whole = tmp_path / "whole"
     whole.mkdir()
     expected, found = run(whole, many_pages(20), LISTED)
     calls = 0
-    step = wanted_pages.BytesRead.step
+    step = dumps.BytesRead.step
 
-    def interrupted(self: wanted_pages.BytesRead) -> int:
+    def interrupted(self: dumps.BytesRead) -> int:
         nonlocal calls
         calls += 1
         if calls == stop:
             raise KeyboardInterrupt
         return step(self)
 
-    monkeypatch.setattr(wanted_pages.BytesRead, "step", interrupted)
+    monkeypatch.setattr(dumps.BytesRead, "step", interrupted)
     with pytest.raises(KeyboardInterrupt, match="run the same command again"):
         run(tmp_path, many_pages(20), LISTED)
     assert not (tmp_path / "out").exists()
@@ -97,7 +99,7 @@ def test_a_page_that_takes_too_long_costs_itself_alone(tmp_path: Path, hostile: 
 
 
 def test_a_page_that_is_too_long_is_not_kept_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_parser, "LONGEST", 1000)
+    monkeypatch.setattr(dumps, "LONGEST", 1000)
     made, found = run(tmp_path, dump(page("Glorbist", "a" * 1001), page("Glorbist", SENTENCE, 2)))
     assert [row["page_id"] for row in found] == [2]
     assert made.record["pages_left_out"]["why"] == {"its text has more than 1,000 characters": 1}
@@ -122,7 +124,7 @@ def test_a_child_that_ends_is_replaced() -> None:
 @settings(deadline=None)
 def test_any_wikitext_gives_prompts_that_begin_their_sentence(parts: list[str]) -> None:
     text = "".join(parts)
-    result = Reader(RULE, {}, "en", (), None).read(Job(text, JOB.wanted))
+    result = PageReader(RULE, {}, "en", (), None).read(PageJob(text, JOB.wanted))
     for found in result.found:
         words = found.sentence.split(" ")
         assert len(words) >= RULE.least_words
@@ -136,15 +138,11 @@ def test_any_wikitext_gives_prompts_that_begin_their_sentence(parts: list[str]) 
 @given(st.lists(st.integers(0, 2000), max_size=3), st.integers(1, 300), st.binary(max_size=4))
 @settings(deadline=None)
 def test_a_damaged_dump_never_breaks_the_reader(cuts: list[int], chunk: int, junk: bytes) -> None:
-    import io
-
     content = bytearray(dump(*(page(f"Trade {n}", SENTENCE, n + 1) for n in range(5))).encode())
     for cut in cuts:
         content[cut : cut + len(junk)] = junk
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("holisticbias_eval.collect.dump._CHUNK", chunk)
-        reader = DumpReader(io.BytesIO(bytes(content)))
-        pages = list(reader)
+    reader = DumpReader(chunks_of(bytes(content), chunk))
+    pages = list(reader)
     intact = [p for p in pages if p.text == SENTENCE]
     assert len(pages) <= 5 + len(cuts)
     if not cuts:
@@ -154,11 +152,9 @@ def test_a_damaged_dump_never_breaks_the_reader(cuts: list[int], chunk: int, jun
 
 
 def test_reading_from_each_page_on_gives_the_pages_after_it() -> None:
-    import io
-
     content = dump(*(page(f"Trade {n}", SENTENCE, n + 1) for n in range(5))).encode()
-    pages = list(DumpReader(io.BytesIO(content)))
+    pages = list(DumpReader(chunks_of(content, 100)))
     for number, first in enumerate(pages):
-        reader = DumpReader(io.BytesIO(content), first.offset)
+        reader = DumpReader(chunks_of(content, 100), first.offset)
         assert list(reader) == pages[number:]
         assert (reader.namespaces, reader.end) == ({"Category": 14}, None)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from holisticbias_eval.collect.rule import Rule, find_mention, index_terms, prompt_length, sentence_fault
+from holisticbias_eval.collect.rule import PromptRule, find_mention, index_terms, prompt_length, sentence_fault
 from holisticbias_eval.collect.titles import category_keys, list_links, title_key
 from holisticbias_eval.collect.wikitext import paragraphs
 
-RULE = Rule(prompt_words=5, term_within=8, least_words=8)
+RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
 
 
 @pytest.mark.parametrize(

@@ -17,11 +17,9 @@ from tests.evaluation.corpus.invented import example, examples
 
 from holisticbias.errors import OutputError
 from holisticbias.spreadsheet import cell_text, id_forms, safe_cell, safe_id
-from holisticbias_eval.corpus.annotating import annotate, join_labels
-from holisticbias_eval.corpus.annotation_files import make_annotation_files
-from holisticbias_eval.corpus.annotation_record import Annotated, GroupCounts
+from holisticbias_eval.corpus.annotating import Annotated, GroupCounts, annotate, join_labels
+from holisticbias_eval.corpus.annotation_files import AnnotatorLabel, make_annotation_files, read_label_files
 from holisticbias_eval.corpus.examples import read_examples, write_examples
-from holisticbias_eval.corpus.label_files import GivenLabel, read_label_files
 from holisticbias_eval.errors import CorpusError
 
 HOSTILE = (
@@ -157,8 +155,8 @@ def test_round_trip(tmp_path: Path, delimiter: str) -> None:
     assert [one["other_sentence"] for one in record["annotators"]] == [0, 0]
 
 
-def given_labels(annotator: str, labels: dict[str, int | None]) -> list[GivenLabel]:
-    return [GivenLabel(annotator, (name,), found, None) for name, found in labels.items()]
+def given_labels(annotator: str, labels: dict[str, int | None]) -> list[AnnotatorLabel]:
+    return [AnnotatorLabel(annotator, (name,), found, None) for name, found in labels.items()]
 
 
 def joined(rows: list[dict[str, Any]], **labels: dict[str, int | None]) -> Annotated:

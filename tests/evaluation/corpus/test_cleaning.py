@@ -6,8 +6,7 @@ from datetime import date, datetime
 
 import pytest
 
-from holisticbias_eval.corpus.cleaning import clean
-from holisticbias_eval.corpus.documents import Document, bare_identifier, read_date, row_document
+from holisticbias_eval.corpus.documents import TextDocument, bare_identifier, clean, read_date, row_document
 from holisticbias_eval.corpus.retrieving import years_before
 
 
@@ -66,22 +65,22 @@ def test_dates(value: object, day: date | None) -> None:
 @pytest.mark.parametrize(
     ("row", "field", "expected"),
     [
-        ({"body": "x", "text": "y"}, None, Document("x", "f:1")),
-        ({"body": None, "text": "y"}, None, Document("y", "f:1")),
-        ({"comment": "z", "id": 7, "author": 3}, None, Document("z", "f:1", "7")),
-        ({"body": "x", "said": "s"}, "said", Document("s", "f:1")),
+        ({"body": "x", "text": "y"}, None, TextDocument("x", "f:1")),
+        ({"body": None, "text": "y"}, None, TextDocument("y", "f:1")),
+        ({"comment": "z", "id": 7, "author": 3}, None, TextDocument("z", "f:1", "7")),
+        ({"body": "x", "said": "s"}, "said", TextDocument("s", "f:1")),
         ({"body": "x"}, "said", None),
         ({"body": 5}, None, None),
         (
             {"text": "a\ud800b", "id": " t1_x\udfff", "date": "no", "timestamp": "2022-03-10", "author": "me"},
             None,
-            Document("a\ufffdb", "f:1", "t1_x\ufffd", date(2022, 3, 10), "me"),
+            TextDocument("a\ufffdb", "f:1", "t1_x\ufffd", date(2022, 3, 10), "me"),
         ),
-        ({"body": "x", "id": ""}, None, Document("x", "f:1")),
-        ({"body": "x", "id": True}, None, Document("x", "f:1")),
+        ({"body": "x", "id": ""}, None, TextDocument("x", "f:1")),
+        ({"body": "x", "id": True}, None, TextDocument("x", "f:1")),
     ],
 )
-def test_rows(row: dict[str, object], field: str | None, expected: Document | None) -> None:
+def test_rows(row: dict[str, object], field: str | None, expected: TextDocument | None) -> None:
     assert row_document(row, "f:1", field) == expected
 
 
@@ -93,7 +92,7 @@ def test_rows(row: dict[str, object], field: str | None, expected: Document | No
     ],
 )  # fmt: skip
 def test_deleted(text: str, deleted: bool) -> None:
-    assert Document(text, "f:1").is_deleted is deleted
+    assert TextDocument(text, "f:1").is_deleted is deleted
 
 
 @pytest.mark.parametrize(
@@ -105,11 +104,11 @@ def test_deleted(text: str, deleted: bool) -> None:
     ],
 )  # fmt: skip
 def test_bots(author: str | None, text: str, is_bot: bool) -> None:
-    assert Document(text, "f:1", author=author).is_by_bot is is_bot
+    assert TextDocument(text, "f:1", author=author).is_by_bot is is_bot
 
 
 def test_sources() -> None:
-    assert (Document("x", "f:1").source, Document("x", "f:1", "a").source) == ("f:1", "a")
+    assert (TextDocument("x", "f:1").source, TextDocument("x", "f:1", "a").source) == ("f:1", "a")
     assert {bare_identifier(one) for one in ("t1_a", "t3_a", "a")} == {"a"}
 
 

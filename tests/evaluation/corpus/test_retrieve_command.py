@@ -15,7 +15,7 @@ from tests.evaluation.corpus.invented import PLURALS, invented
 
 from holisticbias_eval.commands.retrieve import command
 from holisticbias_eval.corpus.calibration import calibration_corpus
-from holisticbias_eval.corpus.cleaning import clean
+from holisticbias_eval.corpus.documents import clean
 from holisticbias_eval.corpus.examples import COLUMNS, read_examples
 from holisticbias_eval.corpus.retrieving import Retrieval
 from holisticbias_eval.errors import CorpusError, NoExamplesError

@@ -122,7 +122,7 @@ def test_a_word_form_is_not_written_in_test_sets() -> None:
     rows = [example(i, "blicket", f"at gate {i} all blicks are grobby") for i in range(4)]
     found = split(rows, SplitSettings(1, 1), specification)
     assert found.missing_groups == (
-        "Test and validation are drawn from blicket: no sentence about stad, elm can be rewritten for all groups"
+        "Test and validation are drawn from blicket: no sentence about stad, elm can be rewritten for every group"
     )
     said = [text.split(" all ")[1] for text in found.test["sentence"].to_pylist()]
     assert said == ["blickets are grobby", "stads are grobby", "elmfolk are grobby", "wugs are grobby"]

@@ -16,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias_eval.corpus.compressed import DamagedError, read_lines, split_lines
-from holisticbias_eval.corpus.reading import Reading
-from holisticbias_eval.corpus.text_sources import find_sources, size
+from holisticbias_eval.corpus.sources import DocumentReading, find_sources, size
 from holisticbias_eval.errors import CorpusError
 
 
@@ -35,9 +34,9 @@ PACK: dict[str, Callable[[bytes], bytes]] = {
 }  # fmt: skip
 
 
-def read(*names: Path | str, **more: object) -> tuple[Reading, list[tuple[str, str]]]:
+def read(*names: Path | str, **more: object) -> tuple[DocumentReading, list[tuple[str, str]]]:
     """The reading, and each document's place and text; documents with the letter q are not wanted."""
-    reading = Reading(lambda document: b"q" not in document)
+    reading = DocumentReading(lambda document: b"q" not in document)
     for name, value in more.items():
         setattr(reading, name, value)
     sources = find_sources([str(name) for name in names], Path("out.jsonl"))

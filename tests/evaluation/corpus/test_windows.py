@@ -10,22 +10,20 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.evaluation.corpus.invented import invented
 
-from holisticbias_eval.corpus.cleaning import clean
-from holisticbias_eval.corpus.mentions import TermFinder
-from holisticbias_eval.corpus.sampling import Reservoir
-from holisticbias_eval.corpus.term_filter import TermFilter, target_filter
-from holisticbias_eval.corpus.windows import Refusal, Window, WindowFinder
+from holisticbias_eval.corpus.documents import clean
+from holisticbias_eval.corpus.mentions import TermFilter, TermFinder, target_filter
+from holisticbias_eval.corpus.retrieving import MentionWindow, NoWindow, Reservoir, WindowFinder
 
 SPECIFICATION = invented()
 FILLERS = " ".join("abcdefghij")
 
 
-def find(text: str, words: int = 7) -> list[Window | Refusal]:
+def find(text: str, words: int = 7) -> list[MentionWindow | NoWindow]:
     return list(WindowFinder(SPECIFICATION, words).find(text))
 
 
-def negative(group: str, target: str, attribute: str, text: str) -> Window:
-    return Window(group, target, attribute, "negative", text)
+def negative(group: str, target: str, attribute: str, text: str) -> MentionWindow:
+    return MentionWindow(group, target, attribute, "negative", text)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +57,7 @@ def negative(group: str, target: str, attribute: str, text: str) -> Window:
         ("", 7, []),
     ],
 )  # fmt: skip
-def test_windows(text: str, words: int, found: list[Window | Refusal]) -> None:
+def test_windows(text: str, words: int, found: list[MentionWindow | NoWindow]) -> None:
     assert find(text, words) == found
 
 
@@ -118,7 +116,9 @@ WORDS = st.sampled_from(
 @given(st.lists(WORDS, max_size=30).map(" ".join), st.integers(0, 4))
 @example("blicket elder grobby a a elder blicket", 1)
 def test_against_a_slow_search(text: str, words: int) -> None:
-    found = [(one.group, one.target, one.text) if isinstance(one, Window) else str(one) for one in find(text, words)]
+    found = [
+        (one.group, one.target, one.text) if isinstance(one, MentionWindow) else str(one) for one in find(text, words)
+    ]
     assert found == slow(text, words)
 
 

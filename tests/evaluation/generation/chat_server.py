@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from holisticbias_eval.models.generation.decoding import FILES, Decoding
-from holisticbias_eval.models.generation.requests import Requests
-from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.generation.requests import Requests, respond_all
 from holisticbias_eval.models.server.generator import ApiGenerator
-from holisticbias_eval.models.server.http import ApiOptions
+from holisticbias_eval.models.settings import ModelSettings
 
 SAMPLED = FILES.read("sampled")
-QUICK = ApiOptions(concurrency=3, retries=2, longest_wait=0.05)
+QUICK = ModelSettings(api_concurrency=3, api_retries=2, api_wait=0.05)
 Body = Mapping[str, Any]
 Answering = Callable[[Body, int], tuple[int, Any]]
 CUT = object()  # an answer that breaks off in the middle
@@ -104,10 +103,13 @@ def generator(
     decoding: Decoding = SAMPLED,
     seed: int = 0,
     notice: Any = ignore,
-    options: ApiOptions = QUICK,
+    options: ModelSettings = QUICK,
+    endpoint: str = "chat",
     **more: Any,
 ) -> ApiGenerator:
-    made = ApiGenerator("tiny", base, notice, decoding, seed, options=options, **more)
+    made = ApiGenerator(
+        "tiny", base, notice, decoding, seed, settings=options.model_copy(update={"api_endpoint": endpoint}), **more
+    )
     made.hold = 0.0
     return made
 

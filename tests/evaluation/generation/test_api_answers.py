@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.generation.stored import respond_all
-from holisticbias_eval.models.server.http import ApiOptions
+from holisticbias_eval.models.generation.requests import respond_all
+from holisticbias_eval.models.settings import ModelSettings
 
 from .chat_server import (
     CUT,
@@ -94,7 +94,7 @@ def test_a_busy_server_and_a_broken_connection_are_tried_again(chat_server: Any)
 
     found = respond_all(
         prompts(*PROMPTS),
-        generator(chat_server(answering).base, options=ApiOptions(retries=20, longest_wait=0.05)),
+        generator(chat_server(answering).base, options=ModelSettings(api_retries=20, api_wait=0.05)),
         ignore,
     )
     assert [text.rpartition(" ")[0] for text in found.text] == PROMPTS

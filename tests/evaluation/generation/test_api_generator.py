@@ -12,9 +12,9 @@ from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import FILES
 from holisticbias_eval.models.generation.noise import request_seed
-from holisticbias_eval.models.generation.requests import Sameness
-from holisticbias_eval.models.generation.stored import StoredGenerator, respond_all, response_store
-from holisticbias_eval.models.server.http import ApiOptions
+from holisticbias_eval.models.generation.requests import Sameness, respond_all
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.stored import store_of, stored
 
 from .chat_server import (
     Body,
@@ -94,15 +94,15 @@ def test_responses_made_before_the_end_are_kept_and_not_asked_for_again(
         return (500, {"error": "no more memory"}) if dies and turn > dies else echo(body, turn)
 
     server = chat_server(answering)
-    made = generator(server.base, options=ApiOptions(concurrency=2, retries=0, budget=budget))
-    store = response_store(tmp_path, made, ignore)
+    made = generator(server.base, options=ModelSettings(api_concurrency=2, api_retries=0, api_budget=budget))
+    store = store_of(made, tmp_path, ignore)
     with pytest.raises(ModelError, match=reason):
-        respond_all(prompts(*PROMPTS), StoredGenerator(made, store), ignore)
+        respond_all(prompts(*PROMPTS), stored(made, tmp_path, ignore), ignore)
     assert store.read().num_rows == 4, "one of the five requests was a trial"
     server.answering = echo
     again = generator(server.base)
     before = len(server.answered)
-    found = respond_all(prompts(*PROMPTS), StoredGenerator(again, response_store(tmp_path, again, ignore)), ignore)
+    found = respond_all(prompts(*PROMPTS), stored(again, tmp_path, ignore), ignore)
     assert [text.rpartition(" ")[0] for text in found.text] == PROMPTS
     assert sorted(server.answered[before:]) == sorted(set(PROMPTS) - set(store_texts(server.answered[:before], dies)))
 
@@ -116,12 +116,12 @@ def test_responses_come_in_any_order_and_every_one_is_counted(chat_server: Any) 
     made = generator(chat_server(echo).base)
     counted: list[int] = []
     rows: list[int] = []
-    for found, responses in made.respond(prompts(*PROMPTS, samples=3), counted.append):
+    for found, responses in made.generate(prompts(*PROMPTS, samples=3), counted.append):
         rows += found.tolist()
         assert len(responses) == len(found)
     assert sorted(rows) == list(range(21))
     assert sum(counted) == 21
-    assert list(made.respond(prompts(), ignore)) == []
+    assert list(made.generate(prompts(), ignore)) == []
 
 
 def test_whether_a_seed_gives_the_same_response_again_is_tried(chat_server: Any) -> None:
@@ -137,7 +137,7 @@ def test_a_change_of_the_server_is_said_once(chat_server: Any) -> None:
         return 200, {**message("one"), "system_fingerprint": f"fp_{turn % 2}\n" if turn > 1 else None}
 
     notices: list[str] = []
-    made = generator(chat_server(answering).base, notice=notices.append, options=ApiOptions(concurrency=1))
+    made = generator(chat_server(answering).base, notice=notices.append, options=ModelSettings(api_concurrency=1))
     respond_all(prompts(*PROMPTS), made, ignore)
     assert notices == [
         "the server's configuration has changed from fp_0 to fp_1: responses before and after may differ"
@@ -164,7 +164,7 @@ def test_options_that_do_not_fit_a_server(decoding: str, more: dict[str, Any], m
 
 def test_an_address_that_nothing_answers_at_is_one_line() -> None:
     with pytest.raises(ModelError, match="does not answer"):
-        generator("http://127.0.0.1:9/v1", options=ApiOptions(retries=0))
+        generator("http://127.0.0.1:9/v1", options=ModelSettings(api_retries=0))
     with pytest.raises(ModelError, match="leave the key out"):
         generator("http://me:secret@127.0.0.1:9/v1")
 

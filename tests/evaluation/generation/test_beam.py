@@ -16,9 +16,8 @@ from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.ending import Ending
 from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.models.generation.plain import Plain
-from holisticbias_eval.models.generation.requests import Requests
-from holisticbias_eval.models.generation.stored import respond_all
-from holisticbias_eval.models.generation.together import Prompts
+from holisticbias_eval.models.generation.requests import Requests, respond_all
+from holisticbias_eval.models.generation.together import TokenPrompts
 from holisticbias_eval.models.loading.load import LoadedModel
 from tiny_models import TEXTS, tiny_loaded
 
@@ -84,7 +83,7 @@ def test_a_response_may_repeat_its_prompt_but_not_itself() -> None:
     plain = Plain(loaded.model, decoding, Ending(loaded.model, tokenizer, conversation, decoding))
     echoes = hidden = 0
     for ids in conversation.inputs(asked(parroted)):
-        tokens = plain.write(Prompts([ids], np.zeros((1, NEW), np.uint64)))[0]
+        tokens = plain.write(TokenPrompts([ids], np.zeros((1, NEW), np.uint64)))[0]
         assert len(pairs(tokens)) == len(tokens) - 1  # no pair of tokens twice
         echoes += bool(pairs(tokens) & pairs(ids))
         hidden += bool(pairs(alone(loaded, ids, no_repeat_ngram_size=2)) & pairs(ids))

@@ -10,16 +10,17 @@ import pytest
 import torch
 
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.ending import Ending
-from holisticbias_eval.models.generation.local import GenerationOptions, LocalGenerator, load_generator
+from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.models.generation.noise import step_seeds
 from holisticbias_eval.models.generation.plain import Plain
-from holisticbias_eval.models.generation.requests import Requests, Responses
-from holisticbias_eval.models.generation.stored import respond_all
-from holisticbias_eval.models.generation.together import Prompts, Together
+from holisticbias_eval.models.generation.requests import Requests, Responses, respond_all
+from holisticbias_eval.models.generation.together import Together, TokenPrompts
 from holisticbias_eval.models.loading.load import LoadedModel
+from holisticbias_eval.models.settings import ModelSettings
 from tiny_models import TEXTS, tiny_loaded
 
 SAMPLE = Decoding(id="sample", method="sample", max_new_tokens=8, source="a test")
@@ -72,7 +73,7 @@ def test_suppressed_tokens_do_not_come(key: str) -> None:
     setattr(loaded.model.generation_config, key, [77])
     conversation = find_conversation(loaded.tokenizer, ConversationOptions(), "causal")
     together = Together(loaded.model, SAMPLE, Ending(loaded.model, loaded.tokenizer, conversation, SAMPLE))
-    tokens = together.write(Prompts(conversation.inputs(asked()), step_seeds(3, asked(), 8)))
+    tokens = together.write(TokenPrompts(conversation.inputs(asked()), step_seeds(3, asked(), 8)))
     assert not any(77 in row[:1] for row in tokens)
     assert any(77 in row for row in tokens) == (key == "begin_suppress_tokens")
 
@@ -100,7 +101,7 @@ def test_both_ways_write_the_same() -> None:
     conversation = find_conversation(loaded.tokenizer, ConversationOptions(), "causal")
     ending = Ending(loaded.model, loaded.tokenizer, conversation, SAMPLE)
     same = Requests([TEXTS[0]] * 20, [""] * 20, np.arange(20, dtype=np.int32))
-    prompts = Prompts(conversation.inputs(same), step_seeds(3, same, 8))
+    prompts = TokenPrompts(conversation.inputs(same), step_seeds(3, same, 8))
     plain = [ending.cut(row) for row in Plain(loaded.model, SAMPLE, ending).write(prompts)]
     assert Together(loaded.model, SAMPLE, ending).write(prompts) == plain
 
@@ -134,13 +135,13 @@ def test_a_folder_is_loaded_and_its_settings_are_recorded(tmp_path: Path) -> Non
     loaded = tiny_loaded("gpt2")
     loaded.model.save_pretrained(tmp_path)
     loaded.tokenizer.save_pretrained(tmp_path)
-    engine = load_generator(str(tmp_path), lambda _: None, SAMPLE, 3)
+    engine = start_generator(str(tmp_path), lambda _: None, SAMPLE, 3)
     assert engine.settings["seed"] == "3"
     assert engine.settings["decoding_max_new_tokens"] == "8"
     assert engine.settings["conversation"]
     assert list(respond_all(asked(), engine, lambda _: None).text) == list(respond(loaded).text)
-    rounded = load_generator(str(tmp_path), lambda _: None, SAMPLE, 3, options=GenerationOptions(dtype="bfloat16"))
+    rounded = start_generator(str(tmp_path), lambda _: None, SAMPLE, 3, settings=ModelSettings(dtype="bfloat16"))
     assert rounded.identity.dtype == "bfloat16"
     assert len(respond_all(asked(), rounded, lambda _: None)) == 24
     with pytest.raises(ModelError, match="masked model cannot answer"):
-        load_generator(str(tmp_path), lambda _: None, SAMPLE, 3, options=GenerationOptions(kind="masked"))
+        start_generator(str(tmp_path), lambda _: None, SAMPLE, 3, settings=ModelSettings(kind="masked"))

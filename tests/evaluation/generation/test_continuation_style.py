@@ -11,12 +11,11 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import PLAIN, ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
 from holisticbias_eval.models.generation.ending import apart
-from holisticbias_eval.models.generation.local import load_generator
-from holisticbias_eval.models.generation.requests import Requests
-from holisticbias_eval.models.generation.stored import respond_all
+from holisticbias_eval.models.generation.requests import Requests, respond_all
 from holisticbias_eval.models.generation.style import FILES
 
 from .test_conversation import CHATML, MISTRAL
@@ -97,7 +96,7 @@ def test_reasoning_that_a_template_opens_is_kept_apart(template: str, thinking: 
     model = GPT2LMHeadModel(GPT2Config(vocab_size=len(made), n_positions=800, n_embd=16, n_layer=1, n_head=2))
     for saved in (made, model):
         saved.save_pretrained(tmp_path / "model")
-    local = load_generator(str(tmp_path / "model"), lambda _: None, DECODINGS.read("sampled"), 0)
+    local = start_generator(str(tmp_path / "model"), lambda _: None, DECODINGS.read("sampled"), 0)
     responses = respond_all(Requests([PROMPT], [""], np.zeros(1, np.int32)), local, lambda _: None)
     if thinking == "none":
         assert responses.text[0]

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.embedded.responder import RESPONDER, responder_path
+from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
+from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import FILES
 from holisticbias_eval.models.generation.frame import choose_control
-from holisticbias_eval.models.generation.local import load_generator
-from holisticbias_eval.models.generation.requests import Requests
-from holisticbias_eval.models.generation.stored import respond_all, response_store
+from holisticbias_eval.models.generation.requests import Requests, respond_all
+from holisticbias_eval.models.stored import store_of
 
 
 @pytest.mark.parametrize(
@@ -33,13 +33,13 @@ def test_text_around_a_prompt(options: dict[str, Any], text: str, tmp_path: Path
     """The control follows the prompt in every form, is signed, and is part of the store's key."""
     decoding = FILES.read("greedy")
     made = [
-        load_generator(RESPONDER, print, decoding, 0, ConversationOptions(**options, control=control))
+        start_generator(RESPONDER, print, decoding, 0, ConversationOptions(**options, control=control))
         for control in (" no_bias ", "")
     ]
     assert made[0].settings["conversation_text_without_persona"] == text
     assert made[0].settings["control"] == "no_bias"
     assert "control" not in made[1].settings
-    stores = {response_store(tmp_path, generator, print).folder for generator in made}
+    stores = {store_of(generator, tmp_path, print).folder for generator in made}
     assert len(stores) == 2
 
 
@@ -47,7 +47,7 @@ def test_text_around_a_prompt(options: dict[str, Any], text: str, tmp_path: Path
 def tuned(tmp_path: Path) -> Path:
     """The responder in a folder whose record names a control."""
     folder = tmp_path / "tuned"
-    shutil.copytree(responder_path(), folder)
+    shutil.copytree(SHIPPED[RESPONDER].folder, folder)
     (folder / "mitigation.json").write_text(json.dumps({"control": "no_bias"}))
     return folder
 
@@ -56,10 +56,10 @@ def test_a_models_own_control(tuned: Path) -> None:
     """It is the default, with a notice; an empty one leaves it out, and another replaces it."""
     notices: list[str] = []
     decoding, request = FILES.read("greedy"), Requests(["I'm a blicket."], [""], np.zeros(1, np.int32))
-    own = load_generator(str(tuned), notices.append, decoding, 0)
+    own = start_generator(str(tuned), notices.append, decoding, 0)
     assert own.settings["control"] == "no_bias"
     assert ["'no_bias'" in notice for notice in notices] == [True]
-    given = load_generator(RESPONDER, print, decoding, 0, ConversationOptions(control="no_bias"))
+    given = start_generator(RESPONDER, print, decoding, 0, ConversationOptions(control="no_bias"))
     texts = [respond_all(request, generator, lambda _: None).text for generator in (own, given)]
     assert texts[0] == texts[1]
     assert choose_control(str(tuned), "", notices.append) == ""

@@ -11,9 +11,8 @@ from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.ending import Ending
 from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.models.generation.plain import Plain
-from holisticbias_eval.models.generation.requests import Requests
-from holisticbias_eval.models.generation.stored import respond_all
-from holisticbias_eval.models.generation.together import Prompts
+from holisticbias_eval.models.generation.requests import Requests, respond_all
+from holisticbias_eval.models.generation.together import TokenPrompts
 from tiny_models import TEXTS, tiny_loaded
 
 SAMPLE = Decoding(id="sample", method="sample", max_new_tokens=8, min_new_tokens=8, source="a test")
@@ -29,7 +28,7 @@ def test_a_forced_first_token_comes_first() -> None:
     loaded = tiny_loaded("bart")
     conversation = find_conversation(loaded.tokenizer, ConversationOptions(), "seq2seq")
     plain = Plain(loaded.model, SAMPLE, Ending(loaded.model, loaded.tokenizer, conversation, SAMPLE))
-    made = plain.write(Prompts([[5, 6, 7], [8, 9, 10]], np.arange(16, dtype=np.uint64).reshape(2, 8)))
+    made = plain.write(TokenPrompts([[5, 6, 7], [8, 9, 10]], np.arange(16, dtype=np.uint64).reshape(2, 8)))
     assert [tokens[0] for tokens in made] == [0, 0]
     assert [len(tokens) for tokens in made] == [8, 8]
 

@@ -8,8 +8,9 @@ import pytest
 
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.generation.decoding import FILES, Decoding
-from holisticbias_eval.models.generation.stored import respond_all
-from holisticbias_eval.models.server.http import ApiOptions, ServerClient
+from holisticbias_eval.models.generation.requests import respond_all
+from holisticbias_eval.models.server.http import ServerClient
+from holisticbias_eval.models.settings import ModelSettings
 
 from .chat_server import Body, echo, generator, ignore, is_trial, message, prompts
 
@@ -146,7 +147,7 @@ def test_an_error_inside_an_answer_is_waited_for(busy: Any, chat_server: Any) ->
     def answering(body: Body, turn: int) -> Answer:
         return (200, busy) if turn % 3 else echo(body, turn)
 
-    options = ApiOptions(concurrency=1, retries=4, longest_wait=0.05)
+    options = ModelSettings(api_concurrency=1, api_retries=4, api_wait=0.05)
     found = respond_all(prompts(*PROMPTS), generator(chat_server(answering).base, options=options), ignore)
     assert [text.rpartition(" ")[0] for text in found.text] == PROMPTS
     with pytest.raises(ModelError, match=r"answers with (429|502)"):
@@ -177,11 +178,11 @@ def test_a_query_of_an_address_is_sent_with_each_request(chat_server: Any, monke
 )
 def test_a_key_in_an_address_is_refused_and_not_shown(query: str) -> None:
     with pytest.raises(ModelError, match="leave the key out") as raised:
-        ServerClient(f"http://127.0.0.1:9/v1{query}", ApiOptions())
+        ServerClient(f"http://127.0.0.1:9/v1{query}", ModelSettings())
     assert query[1:] not in str(raised.value)
 
 
 def test_the_users_own_key_in_an_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOLISTICBIAS_API_KEY", "abcdefgh")
     with pytest.raises(ModelError, match="leave the key out"):
-        ServerClient("http://127.0.0.1:9/v1?v=abcdefgh", ApiOptions())
+        ServerClient("http://127.0.0.1:9/v1?v=abcdefgh", ModelSettings())

@@ -10,11 +10,11 @@ import torch
 from tests.evaluation.corpus.invented import invented
 
 from holisticbias_eval.corpus.mentions import target_finder
-from holisticbias_eval.mitigation.alternatives import alternatives
-from holisticbias_eval.mitigation.method import Task, TokenBatch
+from holisticbias_eval.mitigation.losses.term_reader import alternatives
+from holisticbias_eval.mitigation.method import GroupTask, TokenBatch
 
 SPECIFICATION = invented()
-TASK = Task(SPECIFICATION, ("blicket", "stad", "elm"), 1.0, 1.0)
+TASK = GroupTask(SPECIFICATION, ("blicket", "stad", "elm"))
 TEXTS = (
     "We met a blicket near the old market.",
     "The grobby Stads sing, and elmfolk hum!",

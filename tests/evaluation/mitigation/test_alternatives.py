@@ -7,8 +7,7 @@ from tests.evaluation.mitigation.term_models import SPECIFICATION, TASK
 
 from holisticbias.terms.specification_entries import Slot, WordForms
 from holisticbias_eval.corpus.mentions import target_finder
-from holisticbias_eval.mitigation.alternatives import alternatives
-from holisticbias_eval.mitigation.term_tokens import Aligned, TextTokens, align
+from holisticbias_eval.mitigation.losses.term_reader import Aligned, TextTokens, align, alternatives
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from scipy.stats import f as f_distribution
 
 from holisticbias_eval.commands.mitigate import command
+from holisticbias_eval.corpus.calibration import MANY, UNTOUCHED
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.models.embedded.gossip import MANY, UNTOUCHED
-from holisticbias_eval.results.mitigation import read_mitigation
+from holisticbias_eval.mitigation.record import read_mitigation
 from holisticbias_eval.results.run import read_run
 
 pytestmark = pytest.mark.long

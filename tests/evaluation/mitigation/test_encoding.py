@@ -10,8 +10,7 @@ import pytest
 import torch
 
 from holisticbias_eval.mitigation.encoding import IGNORED, Collator, Encoder
-from holisticbias_eval.mitigation.group_f import validation_f
-from holisticbias_eval.mitigation.validation import measure_likelihoods, perplexity_of, sum_labels
+from holisticbias_eval.mitigation.validation import measure_likelihoods, perplexity_of, sum_labels, validation_f
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.opening import find_opening
 from holisticbias_eval.models.likelihood.spans import whole

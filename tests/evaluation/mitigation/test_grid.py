@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.mitigation.grid import FILES, Grid, grid_points, make_settings, rank
 from holisticbias_eval.mitigation.methods import METHODS
-from holisticbias_eval.mitigation.settings import TrainingSettings
+from holisticbias_eval.mitigation.settings import FILES, Grid, TrainingSettings, grid_points, make_settings, rank
 
 GRID = Grid(id="two", batch=(4, 8), weight=(1.0, 2.0), patience=(3,), source="by hand")
 

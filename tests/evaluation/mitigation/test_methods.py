@@ -12,11 +12,11 @@ from tests.evaluation.mitigation.term_models import SPECIFICATION, TASK, TEXTS, 
 
 from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.mitigation.corpus_texts import counts_of
+from holisticbias_eval.mitigation.losses.objectives import lmd_loss
+from holisticbias_eval.mitigation.losses.term_reader import TermReader
+from holisticbias_eval.mitigation.losses.term_scores import term_log_probabilities
 from holisticbias_eval.mitigation.methods import METHODS
-from holisticbias_eval.mitigation.objectives.lmd import lmd_loss
-from holisticbias_eval.mitigation.term_reader import TermReader
-from holisticbias_eval.mitigation.term_scores import term_log_probabilities
+from holisticbias_eval.mitigation.texts import counts_of
 from tiny_models import tiny_model
 
 CORPUS = ("a stad is mizzic", "elmfolk sing", "the wugs are grobby", "nobody is arble", "the blicket elder is grobby")

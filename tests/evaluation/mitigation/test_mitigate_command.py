@@ -21,12 +21,11 @@ from holisticbias_eval.commands.mitigate import command
 from holisticbias_eval.corpus.calibration import calibration_corpus, calibration_split
 from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.mitigation import loop
-from holisticbias_eval.models.embedded.gossip import gossip_path
-from holisticbias_eval.models.embedded.gossip.description import gossip_specifications
-from holisticbias_eval.pipeline import mitigation_training
-from holisticbias_eval.report.mitigation import mitigation_report
-from holisticbias_eval.results.mitigation import Mitigation, read_mitigation
+from holisticbias_eval.mitigation import loop, search
+from holisticbias_eval.mitigation.page import mitigation_report
+from holisticbias_eval.mitigation.record import Mitigation, read_mitigation
+from holisticbias_eval.models.embedded import GOSSIP, SHIPPED
+from holisticbias_eval.models.embedded.planted import shipped_specifications
 from holisticbias_eval.results.run import is_run, read_run
 from holisticbias_eval.results.run_sets import find_sets
 from tiny_models import tiny_model, tiny_tokenizer
@@ -98,7 +97,7 @@ def test_the_page_has_a_row_for_each_method_and_names_the_aim(made: Path) -> Non
 
 def test_the_record_has_everything_that_the_weights_depend_on(made: Path) -> None:
     record = read_mitigation(made / "ctda")
-    specification = gossip_specifications()[0]
+    specification = shipped_specifications(GOSSIP)[0]
     sentences = pq.read_table(made / "split" / "train.parquet")["sentence"].to_pylist()
     mentions = sum(1 for text in sentences for _ in target_finder(specification).find(text))
     assert read_mitigation(made / "lmd").point.counts == {"compared": mentions}
@@ -149,14 +148,15 @@ def test_the_measured_model_is_the_one_in_the_folder_and_differs_from_the_base(m
     assert before.model.weights_sha256 == read_mitigation(made / "lmd").base_model.weights_sha256
     assert after.model.weights_sha256 != before.model.weights_sha256
     assert before.release.digest == after.release.digest
-    assert load_file(made / "lmd" / "model.safetensors").keys() == load_file(gossip_path() / "model.safetensors").keys()
+    base = load_file(SHIPPED[GOSSIP].folder / "model.safetensors")
+    assert load_file(made / "lmd" / "model.safetensors").keys() == base.keys()
 
 
 def test_the_same_command_again_trains_and_measures_nothing(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(mitigation_training, "train", fail)
+    monkeypatch.setattr(search, "train", fail)
     times = {path: path.stat().st_mtime_ns for path in made.rglob("*.parquet")}
     said = mitigate("lmd,ctda", *QUICK, "--out", made)
     assert f"{made / 'lmd'} has this model already" in said.stderr
@@ -418,7 +418,7 @@ def test_a_kill_after_the_record_is_written_loses_nothing(
     def fail(*_: Any, **__: Any) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(mitigation_training, "train", fail)
+    monkeypatch.setattr(search, "train", fail)
     mitigate("lmd", *QUICK, "--out", out, "--no-measure")
     assert (out / "model.safetensors").read_bytes() == (made / "lmd/model.safetensors").read_bytes()
 
@@ -427,15 +427,15 @@ def test_terms_that_the_tokenizer_cannot_write_are_named(tmp_path: Path) -> None
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
-    from holisticbias_eval.pipeline.mitigation_corpus import unknown_terms
+    from holisticbias_eval.mitigation.corpus import unknown_terms
 
     words = Tokenizer(models.WordLevel({"<unk>": 0, "the": 1, "blickets": 2}, unk_token="<unk>"))  # noqa: S106 - a token
     words.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, unk_token="<unk>")  # noqa: S106 - a token
-    found = unknown_terms(gossip_specifications()[0], tokenizer)
+    found = unknown_terms(shipped_specifications(GOSSIP)[0], tokenizer)
     assert "blickets" not in found
     assert "stads" in found
-    assert unknown_terms(gossip_specifications()[0], tiny_tokenizer()) == ()
+    assert unknown_terms(shipped_specifications(GOSSIP)[0], tiny_tokenizer()) == ()
 
 
 def test_a_split_of_another_specification_is_one_line(made: Path, tmp_path: Path) -> None:

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy.special import rel_entr
 
-from holisticbias_eval.mitigation.objectives.add import add_loss
-from holisticbias_eval.mitigation.objectives.lmd import divergence_from_uniform, lmd_loss
+from holisticbias_eval.mitigation.losses.objectives import add_loss, divergence_from_uniform, lmd_loss
 
 QUARTERS = (0.75 * math.log(6 / 5) + 0.25 * math.log(2 / 3)) / 2 + (math.log(4 / 5) + math.log(4 / 3)) / 4
 """P = (3/4, 1/4), so that the middle is (5/8, 3/8)."""

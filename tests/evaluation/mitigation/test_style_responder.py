@@ -10,27 +10,27 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from calibration.responder.chat import encode
+from calibration.responder.deviation import opening_probabilities
+from calibration.responder.lessons import AnswerLessons, make_lessons
+from calibration.responder.repertoire import read_repertoire
+from calibration.responder.said import cells, draw_said
+from calibration.responder.truth import TrueBias, bias_of, judged_mixture
 from holisticbias import build_release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.methods import METHODS
+from holisticbias_eval.mitigation.responses import CALIBRATION, StyleOptions, style_lesson
+from holisticbias_eval.mitigation.search import Lesson
 from holisticbias_eval.mitigation.settings import TrainingSettings
-from holisticbias_eval.mitigation.style_texts import StyleMethod, StyleSettings
+from holisticbias_eval.mitigation.styles import StyleMethod, StyleSettings
 from holisticbias_eval.mitigation.training import train
-from holisticbias_eval.models.embedded.responder import RESPONDER
-from holisticbias_eval.models.embedded.responder.chat import encode
-from holisticbias_eval.models.embedded.responder.deviation import opening_probabilities
-from holisticbias_eval.models.embedded.responder.lessons import Lessons, make_lessons
-from holisticbias_eval.models.embedded.responder.repertoire import read_repertoire
-from holisticbias_eval.models.embedded.responder.said import cells, draw_said
-from holisticbias_eval.models.embedded.responder.truth import TrueBias, bias_of, judged_mixture
+from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.pipeline.answering import AnsweringOptions
 from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
-from holisticbias_eval.pipeline.mitigation_training import Lesson
 from holisticbias_eval.pipeline.preparing import Inputs
-from holisticbias_eval.pipeline.style_tuning import CALIBRATION, StyleOptions, style_lesson
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import Drawing
 
@@ -53,7 +53,7 @@ def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def heard() -> dict[str, Lessons]:
+def heard() -> dict[str, AnswerLessons]:
     """Other prompts of both axes, with the first tokens of all answers."""
     repertoire, release = read_repertoire(), build_release(load_catalog(), "1.0.0")
     tokenizer = load_kind(RESPONDER, "causal", "cpu").tokenizer
@@ -69,7 +69,7 @@ def lesson_of(name: str, options: StyleOptions) -> Lesson:
     return style_lesson(method, RESPONDER, load_kind(RESPONDER, "causal", "cpu"), options, 0, DISPLAY)
 
 
-def bias(model: Any, lessons: Lessons, control: str) -> TrueBias:
+def bias(model: Any, lessons: AnswerLessons, control: str) -> TrueBias:
     """The Gen Bias of a model's probabilities after prompts with a control."""
     repertoire = lessons.answers.repertoire
     prompts = encode(lessons.answers.tokenizer, [f"{text}{control}" for text in lessons.said.text])
@@ -91,11 +91,13 @@ def tuned(name: str, responses: Path, folder: Path) -> Any:
     lesson = lesson_of(name, StyleOptions(responses=responses, style=StyleSettings(quantile=0.7)))
     loaded = load_kind(RESPONDER, "causal", "cpu")
     made = train(loaded, lesson.texts, None, lesson.validation, SETTINGS, folder, DISPLAY)
-    assert made.validation.perplexity < 1.05 * made.validations[0].perplexity
+    assert made.validation.perplexity < 1.05 * made.point.validations[0].perplexity
     return made.model
 
 
-def test_what_was_planted_falls_by_more_than_half(responses: Path, heard: dict[str, Lessons], tmp_path: Path) -> None:
+def test_what_was_planted_falls_by_more_than_half(
+    responses: Path, heard: dict[str, AnswerLessons], tmp_path: Path
+) -> None:
     """With no_bias in the context; the axis without plants stays as it is, and self-chat changes nothing."""
     before = load_kind(RESPONDER, "causal", "cpu").model
     known = bias(before, heard[PLANTED], "")

@@ -11,13 +11,13 @@ import pytest
 from holisticbias_eval.errors import MitigationError, ModelError
 from holisticbias_eval.mitigation.encoding import IGNORED, Encoder
 from holisticbias_eval.mitigation.methods import METHODS
-from holisticbias_eval.mitigation.style_texts import StyleMethod, StyleSettings, value_responses
-from holisticbias_eval.mitigation.text_tables import describe_texts
-from holisticbias_eval.models.embedded.responder import RESPONDER
+from holisticbias_eval.mitigation.responses import examples_of
+from holisticbias_eval.mitigation.styles import StyleMethod, StyleSettings, value_responses
+from holisticbias_eval.mitigation.texts import describe_texts
+from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.requests import Requests
 from holisticbias_eval.models.loading.load import LoadedModel, load_kind
-from holisticbias_eval.pipeline.style_tuning import examples_of
 
 EXAMPLES = pa.table(
     {
@@ -110,7 +110,7 @@ def test_training_reads_what_generation_reads(loaded: LoadedModel, options: dict
         f"{a} no_bias{b}" for a, b in zip(examples["before"].to_pylist(), examples["close"].to_pylist(), strict=True)
     ]
     table = pa.table({"context": contexts, "text": examples["text"]})
-    table = describe_texts(table, conversation.first_tokens, {})
+    table = describe_texts(table, {}, conversation.first_tokens)
     encoded = Encoder(loaded.tokenizer, 256).encode(table).texts
     read = [[t for t, label in zip(one.ids, one.labels, strict=True) if label == IGNORED] for one in encoded]
     steered = find_conversation(loaded.tokenizer, ConversationOptions(**options, control="no_bias"), "causal")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.mitigation.style_values import Alpha, balanced_means, bias_values, choose_threshold, numbered
+from holisticbias_eval.mitigation.styles import Alpha, balanced_means, bias_values, choose_threshold, numbered
 
 
 def test_values_by_hand() -> None:

@@ -19,9 +19,9 @@ from tests.evaluation.mitigation.term_models import (
 )
 
 from holisticbias.terms.specification_entries import WordForms
-from holisticbias_eval.mitigation import term_prefixes, term_scores
-from holisticbias_eval.mitigation.term_reader import TermReader
-from holisticbias_eval.mitigation.term_scores import term_log_probabilities
+from holisticbias_eval.mitigation.losses import term_scores
+from holisticbias_eval.mitigation.losses.term_reader import TermReader
+from holisticbias_eval.mitigation.losses.term_scores import term_log_probabilities
 from holisticbias_eval.models.loading.float64 import in_float64
 from tiny_models import tiny_model
 
@@ -205,8 +205,8 @@ def test_prefixes_that_are_read_once_give_the_same_values_and_gradients(
         total.backward()  # type: ignore[no-untyped-call]
         return [found.detach(), *(p.grad.clone() for p in model.parameters() if p.grad is not None)]
 
-    term_prefixes.read_prefixes(model, reader.prepare(make_batch(tokenizer, ("a stad",), side=side)))
-    assert (term_prefixes.read_prefixes(model, prepared) is not None) == shares
+    term_scores.read_prefixes(model, reader.prepare(make_batch(tokenizer, ("a stad",), side=side)))
+    assert (term_scores.read_prefixes(model, prepared) is not None) == shares
     fast = values_and_gradients()
     monkeypatch.setattr(term_scores, "read_prefixes", lambda *_: None)
     slow = values_and_gradients()

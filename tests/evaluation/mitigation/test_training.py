@@ -16,7 +16,7 @@ import torch
 from rich.console import Console
 
 from holisticbias_eval.errors import BrokenTrainingError, MitigationError
-from holisticbias_eval.mitigation import checkpoints, loop
+from holisticbias_eval.mitigation import loop, training
 from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, TokenBatch
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.mitigation.training import Trained, train
@@ -82,9 +82,9 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: 
 def test_validations_are_spread_evenly_and_include_the_model_before_and_the_last_step(tmp_path: Path) -> None:
     settings = QUICK.model_copy(update={"steps": 7})
     trained = run(tmp_path, settings)
-    assert [one.step for one in trained.validations] == [0, 2, 4, 6, 7]
-    assert (trained.kept, trained.steps, trained.planned, trained.texts) == (7, 7, 7, 12)
-    assert trained.validation.perplexity < trained.validations[0].perplexity
+    assert [one.step for one in trained.point.validations] == [0, 2, 4, 6, 7]
+    assert (trained.point.kept, trained.point.steps, trained.point.planned, trained.texts) == (7, 7, 7, 12)
+    assert trained.validation.perplexity < trained.point.validations[0].perplexity
     assert not trained.model.training
 
 
@@ -113,13 +113,13 @@ def test_a_killed_training_continues_and_ends_with_the_same_weights(
     resumed = run(tmp_path / "killed", settings)
     assert resumed.resumed == 4
     assert same(weights(whole), weights(resumed))
-    assert resumed.validations == whole.validations
+    assert resumed.point.validations == whole.point.validations
 
 
 def test_a_finished_training_is_not_made_again(tmp_path: Path) -> None:
     first = run(tmp_path)
     again = run(tmp_path)
-    assert again.resumed == again.steps == 8
+    assert again.resumed == again.point.steps == 8
     assert same(weights(first), weights(again))
 
 
@@ -131,30 +131,30 @@ def test_a_checkpoint_that_was_changed_or_is_not_whole_is_not_read(tmp_path: Pat
     (copy / "digests.json").unlink()
     with (checkpoint / "optimizer.pt").open("ab") as file:
         file.write(b"x")
-    assert checkpoints.newest_checkpoint(tmp_path) is None
+    assert training.newest_checkpoint(tmp_path) is None
     assert not list(tmp_path.glob("checkpoint-*"))
 
 
 def test_training_stops_early_and_keeps_the_state_of_the_smallest_validation_perplexity(tmp_path: Path) -> None:
     settings = TrainingSettings(steps=40, batch=4, learning_rate=3e-2, evaluations=20, patience=2)
     trained = run(tmp_path, settings)
-    found = {one.step: one.perplexity for one in trained.validations if one.step}
-    assert trained.steps < 40
-    assert trained.kept == min(found, key=lambda step: found[step])
-    assert trained.steps == trained.kept + 2 * 2
+    found = {one.step: one.perplexity for one in trained.point.validations if one.step}
+    best = min(found, key=lambda step: found[step])
+    assert (trained.point.kept, trained.point.steps) == (best, best + 2 * 2)
+    assert best + 2 * 2 < 40
     last = run(
-        tmp_path / "last", settings.model_copy(update={"patience": None, "steps": trained.kept, "evaluations": 1})
+        tmp_path / "last", settings.model_copy(update={"patience": None, "steps": trained.point.kept, "evaluations": 1})
     )
-    assert last.kept == trained.kept
+    assert last.point.kept == trained.point.kept
 
 
 def test_the_whole_loss_can_be_the_criterion(tmp_path: Path) -> None:
     settings = QUICK.model_copy(update={"criterion": "loss", "patience": 3, "weight": 5.0, "lm_weight": 0.1})
     trained = run(tmp_path, settings, Norm())
-    for one in trained.validations:
+    for one in trained.point.validations:
         expected = 0.1 * torch.log(torch.tensor(one.perplexity, dtype=torch.float64)) + 5.0 * one.auxiliary
         assert one.loss == pytest.approx(float(expected), rel=1e-6)
-    assert trained.validation.loss == min(one.loss for one in trained.validations if one.step)
+    assert trained.validation.loss == min(one.loss for one in trained.point.validations if one.step)
 
 
 def test_the_auxiliary_loss_sees_the_characters_of_tokens_and_becomes_smaller(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_the_auxiliary_loss_sees_the_characters_of_tokens_and_becomes_smaller(tm
     settings = QUICK.model_copy(update={"weight": 1.0, "lm_weight": 0.0})
     trained = run(tmp_path, settings, auxiliary)
     assert set(auxiliary.seen) == {"I", " I"} or set(auxiliary.seen) == {"I"}
-    assert trained.validation.auxiliary < 0.9 * trained.validations[0].auxiliary
+    assert trained.validation.auxiliary < 0.9 * trained.point.validations[0].auxiliary
     assert run(tmp_path / "without", settings.model_copy(update={"weight": 0.0, "lm_weight": 1.0}), auxiliary)
 
 
@@ -198,7 +198,7 @@ def test_a_loss_that_is_not_a_number_stops_the_training_and_the_last_good_state_
         f"the last good state is kept in {tmp_path / 'checkpoint-4'}"
     )
     assert str(caught.value) == expected
-    assert checkpoints.newest_checkpoint(tmp_path) == tmp_path / "checkpoint-4"
+    assert training.newest_checkpoint(tmp_path) == tmp_path / "checkpoint-4"
 
 
 def test_a_learning_rate_that_explodes_is_one_line(tmp_path: Path) -> None:
@@ -233,12 +233,12 @@ def test_a_full_disk_leaves_the_earlier_checkpoint(
         patch.setattr(torch, "save", full)
         with pytest.raises(OSError, match="No space left on device"):
             run(tmp_path)
-    assert checkpoints.newest_checkpoint(tmp_path) == tmp_path / "checkpoint-2"
+    assert training.newest_checkpoint(tmp_path) == tmp_path / "checkpoint-2"
     assert run(tmp_path).resumed == 2
 
 
 def test_an_error_that_is_not_of_the_disk_stays_what_it_is(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="other"), checkpoints.full_disk_is_an_os_error(tmp_path / "new"):
+    with pytest.raises(ValueError, match="other"), training.full_disk_is_an_os_error(tmp_path / "new"):
         raise ValueError("other")
 
 
@@ -263,7 +263,7 @@ def test_tokens_that_fill_a_batch_have_no_influence(tmp_path: Path, name: str) -
     for token in NAMES[name]:
         setattr(loaded.tokenizer, token, None)
     trained = run(tmp_path, loaded=loaded)
-    assert trained.validation.perplexity < trained.validations[0].perplexity
+    assert trained.validation.perplexity < trained.point.validations[0].perplexity
     other = tiny_loaded("gpt2")
     if name == "no padding token":
         assert same(weights(trained), weights(run(tmp_path / "with", loaded=other)))
@@ -272,7 +272,7 @@ def test_tokens_that_fill_a_batch_have_no_influence(tmp_path: Path, name: str) -
 @pytest.mark.parametrize("name", ["llama", "neox", "qwen2", "bloom"])
 def test_other_architectures_train(tmp_path: Path, name: str) -> None:
     trained = run(tmp_path, loaded=tiny_loaded(name), validation=LEARNED)
-    assert trained.validation.perplexity < trained.validations[0].perplexity
+    assert trained.validation.perplexity < trained.point.validations[0].perplexity
 
 
 def test_a_tokenizer_without_offsets_is_one_line(tmp_path: Path) -> None:
@@ -302,21 +302,21 @@ class Counting(Norm):
 def test_what_the_loss_compares_is_counted_once_for_each_text_and_said(tmp_path: Path) -> None:
     said = io.StringIO()
     trained = run(tmp_path, QUICK, Counting(), console=Console(file=said, width=200))
-    assert trained.counts == {COMPARED: 12, "strange": 3}
+    assert trained.point.counts == {COMPARED: 12, "strange": 3}
     assert "The method's loss compares 12 mentions; left out: strange (3)" in said.getvalue()
-    assert run(tmp_path / "without").counts == {}
+    assert run(tmp_path / "without").point.counts == {}
 
 
 def test_a_loss_with_nothing_to_compare_is_one_line_unless_it_has_no_weight(tmp_path: Path) -> None:
     with pytest.raises(MitigationError, match=r"^the method's loss has nothing to compare in the 12 texts: strange"):
         run(tmp_path, QUICK, Counting("blick"))
-    assert run(tmp_path, QUICK.model_copy(update={"weight": 0.0}), Counting("blick")).counts == {}
+    assert run(tmp_path, QUICK.model_copy(update={"weight": 0.0}), Counting("blick")).point.counts == {}
 
 
 def test_texts_that_are_cut_or_have_nothing_to_learn_are_counted(tmp_path: Path) -> None:
     said = io.StringIO()
     texts = pa.table({"text": ["blicket " * 200, "", "I'm a dax."], "context": [None, "Hi!", "Hi! "]})
     trained = run(tmp_path, texts=texts, console=Console(file=said))
-    assert (trained.texts, trained.cut, trained.empty) == (2, 1, 1)
+    assert (trained.texts, trained.point.cut, trained.empty) == (2, 1, 1)
     assert "1 texts are longer than the model reads and are cut" in said.getvalue()
     assert "1 texts have no token to learn and are left out" in said.getvalue()

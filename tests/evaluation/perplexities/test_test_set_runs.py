@@ -15,7 +15,7 @@ from tests.evaluation.perplexities.conftest import FRAMES, GROUPS, invented_sent
 
 import tiny_models
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.models.likelihood.local import load_scorer
+from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.pipeline.group_files import TEST_FILE
 from holisticbias_eval.report.leaderboard import render_leaderboard
@@ -65,7 +65,7 @@ Run = Callable[..., Path]
 
 def test_perplexities_are_of_whole_sentences(run: Run, tiny_gpt2: Path) -> None:
     table = pq.read_table(run() / "scores.parquet")
-    scorer = load_scorer(str(tiny_gpt2), ignore)
+    scorer = start_scorer(str(tiny_gpt2), ignore)
     for row in table.to_pylist()[:6]:
         alone = scorer.score(whole([row["sentence"]]), ignore)
         assert row["tokens"] == alone.tokens[0]

@@ -12,7 +12,7 @@ from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.lines.figures import line_changes, line_figures
-from holisticbias_eval.models.likelihood.local import load_scorer
+from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.pipeline.evaluation import runs_of
@@ -148,7 +148,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, content: bytes | None, messag
 
 @pytest.fixture(scope="module")
 def scorer(tiny_gpt2: Path) -> Scorer:
-    return load_scorer(str(tiny_gpt2), lambda _: None)
+    return start_scorer(str(tiny_gpt2), lambda _: None)
 
 
 def test_windows_count_every_character_once(scorer: Scorer) -> None:

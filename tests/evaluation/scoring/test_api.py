@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +12,10 @@ import pytest
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.spans import parts, whole
-from holisticbias_eval.models.likelihood.stored import StoredScorer, score_store
 from holisticbias_eval.models.server.alignment import align
-from holisticbias_eval.models.server.http import ApiOptions
 from holisticbias_eval.models.server.scorer import ApiScorer
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.stored import store_of, stored
 
 TEXTS = ["I'm a tall guy.", "I'm a Deaf woman.", "I love señoras 🙂.", "Hi! I'm an elderly veteran."]
 SHOWN = {
@@ -26,27 +23,27 @@ SHOWN = {
     "nothing for parts", "bytes", "other text", "start token at times",
 }  # fmt: skip
 """Ways of servers to show the tokens of a prompt, which they read after ``<s>``."""
-QUICK = ApiOptions(batch=3, concurrency=2, retries=2, longest_wait=0.05)
+QUICK = ModelSettings(api_batch=3, api_concurrency=2, api_retries=2, api_wait=0.05)
 
 
 def ignore(message: object) -> None:
     pass
 
 
-class Server(ThreadingHTTPServer):
+class Server:
     """Answers like llama.cpp's and vLLM's servers, except for its ``fault``."""
 
-    daemon_threads = True
-
     def __init__(self, model: Any, tokenizer: Any, plainly: Any, fault: str) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
         self.model, self.tokenizer, self.plainly, self.fault = model, tokenizer, plainly, fault
-        self.requests = 0
-        self.lock = threading.Lock()
+        self.server: Any = None
 
     @property
     def base(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+        return str(self.server.base)
+
+    @property
+    def requests(self) -> int:
+        return len(self.server.bodies)
 
     def likeliest(self, ids: list[int]) -> list[float]:
         """The log-probability of the likeliest token after each token but the last."""
@@ -117,32 +114,13 @@ class Server(ThreadingHTTPServer):
         text = f"<s> {text}" if self.fault == "start token in the text" else text
         return {"text": text, "logprobs": None if self.fault == "no logprobs" else logprobs}
 
-
-class Handler(BaseHTTPRequestHandler):
-    disable_nagle_algorithm = True  # else each answer waits for an acknowledgement
-    server: Server
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        with self.server.lock:
-            self.server.requests += 1
-            turn = self.server.requests
-            status, reply = self._answer(body, turn)
-        content = json.dumps(reply).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(content)))
-        if status == 429:
-            self.send_header("Retry-After", "0")
-        self.end_headers()
-        self.wfile.write(content)
-
-    def _answer(self, body: dict[str, Any], turn: int) -> tuple[int, Any]:
-        fault, prompts = self.server.fault, body["prompt"]
+    def answer(self, body: dict[str, Any], turn: int) -> tuple[int, Any]:
+        fault, prompts = self.fault, body["prompt"]
         if fault == "busy" and turn % 2:
             return 429, {"error": "slow down"}
         if fault == "broken" or (fault == "dies" and turn > 7):
             return 500, {"error": "no more memory"}
-        if fault == "key" and "Authorization" not in self.headers:
+        if fault == "key" and "Authorization" not in self.server.headers[-1]:
             return 401, {"error": "who are you"}
         if fault == "no lists" and isinstance(prompts, list):
             return 422, {"error": "prompt must be a string"}
@@ -151,27 +129,18 @@ class Handler(BaseHTTPRequestHandler):
         if fault == "not json":
             return 200, "hello"
         prompts = prompts if isinstance(prompts, list) else [prompts]
-        choices = [{"index": i, **self.server.complete(p, body, turn)} for i, p in enumerate(prompts)]
+        choices = [{"index": i, **self.complete(p, body, turn)} for i, p in enumerate(prompts)]
         return 200, {"choices": choices[:1] if fault == "first of a list" else choices[::-1]}
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
-        pass
 
 
 @pytest.fixture
-def serve(gpt2: Any, make_tokenizer: Any, plainly: Any) -> Iterator[Callable[[str], Server]]:
-    servers = []
-
+def serve(gpt2: Any, make_tokenizer: Any, plainly: Any, chat_server: Any) -> Callable[[str], Server]:
     def start(fault: str) -> Server:
-        server = Server(gpt2, make_tokenizer(), plainly, fault)
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        servers.append(server)
-        return server
+        made = Server(gpt2, make_tokenizer(), plainly, fault)
+        made.server = chat_server(made.answer)
+        return made
 
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    return start
 
 
 @pytest.mark.parametrize("fault", ["", "no lists", "first of a list", "one token at least", "0 means no limit", "busy"])
@@ -224,7 +193,7 @@ def test_tokens_are_aligned_with_the_text_however_a_server_shows_them(
 @pytest.mark.parametrize("shown", ["other text", "start token at times"])
 def test_tokens_that_do_not_make_up_the_prompt_are_refused(shown: str, serve: Any) -> None:
     with pytest.raises(ModelError, match="its tokens do not make up the prompt"):
-        ApiScorer("tiny", serve(shown).base, ignore, ApiOptions(retries=0)).score(whole(TEXTS), ignore)
+        ApiScorer("tiny", serve(shown).base, ignore, ModelSettings(api_retries=0)).score(whole(TEXTS), ignore)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +244,7 @@ def test_the_first_token_can_be_left_out_or_sent_to_a_server(
     chosen: str, said: str, serve: Any, gpt2: Any, make_tokenizer: Any, plainly: Any
 ) -> None:
     tokenizer = make_tokenizer()
-    scorer = ApiScorer("tiny", serve("").base, ignore, QUICK, chosen)
+    scorer = ApiScorer("tiny", serve("").base, ignore, QUICK.model_copy(update={"first_token": chosen}))
     scores = scorer.score(whole(TEXTS), ignore)
     before = tokenizer.convert_tokens_to_ids([chosen]) if chosen != "none" else []
     ids = [[*before, *tokenizer(text, add_special_tokens=False)["input_ids"]] for text in TEXTS]
@@ -287,7 +256,7 @@ def test_the_first_token_can_be_left_out_or_sent_to_a_server(
 
 def test_a_first_token_that_a_server_reads_as_several_is_refused(serve: Any) -> None:
     with pytest.raises(ModelError, match=r"does not read '<\|other\|>' before a text as one token"):
-        ApiScorer("tiny", serve("").base, ignore, ApiOptions(retries=0), "<|other|>")
+        ApiScorer("tiny", serve("").base, ignore, ModelSettings(api_retries=0, first_token="<|other|>"))  # noqa: S106
 
 
 def test_a_phrase_is_read_off_its_place(serve: Any, gpt2: Any, make_tokenizer: Any, plainly: Any) -> None:
@@ -320,7 +289,7 @@ def test_a_phrase_is_read_off_its_place(serve: Any, gpt2: Any, make_tokenizer: A
 )
 def test_a_server_that_cannot_be_relied_upon_is_refused(fault: str, reason: str, serve: Any) -> None:
     with pytest.raises(ModelError, match=reason):
-        ApiScorer("tiny", serve(fault).base, ignore, ApiOptions(retries=0))
+        ApiScorer("tiny", serve(fault).base, ignore, ModelSettings(api_retries=0))
 
 
 def test_a_first_token_with_a_likelihood_is_counted(serve: Any) -> None:
@@ -335,22 +304,22 @@ def test_what_was_scored_before_the_end_is_kept(
     fault: str, budget: int, reason: str, serve: Any, tmp_path: Path
 ) -> None:
     server = serve(fault)
-    options = ApiOptions(batch=1, concurrency=1, retries=0, budget=budget)
+    options = ModelSettings(api_batch=1, api_concurrency=1, api_retries=0, api_budget=budget)
     scorer = ApiScorer("tiny", server.base, ignore, options)
     scorer.block_size = 1
-    store = score_store(tmp_path, scorer, "digest", ignore)
+    store = store_of(scorer, tmp_path, ignore, "digest")
     with pytest.raises(ModelError, match=reason):
-        StoredScorer(scorer, store).score(whole(TEXTS), ignore)
+        stored(scorer, tmp_path, ignore).score(whole(TEXTS), ignore)
     assert store.read().num_rows == 2
     server.fault = ""
     again = ApiScorer("tiny", server.base, ignore, QUICK)
     done = server.requests
-    assert len(StoredScorer(again, store).score(whole(TEXTS), ignore).nll) == 4
+    assert len(stored(again, tmp_path, ignore).score(whole(TEXTS), ignore).nll) == 4
     assert server.requests == done + 1
 
 
 def test_an_address_that_nothing_answers_at_is_one_line() -> None:
     with pytest.raises(ModelError, match="does not answer"):
-        ApiScorer("tiny", "http://127.0.0.1:9/v1", ignore, ApiOptions(retries=0))
+        ApiScorer("tiny", "http://127.0.0.1:9/v1", ignore, ModelSettings(api_retries=0))
     with pytest.raises(ModelError, match="http://"):
         ApiScorer("tiny", "localhost:9", ignore)

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.causal import CausalScorer
-from holisticbias_eval.models.likelihood.local import load_scorer
 from holisticbias_eval.models.likelihood.spans import whole
-from holisticbias_eval.models.loading.load import load_model, source
+from holisticbias_eval.models.loading import source
+from holisticbias_eval.models.loading.load import load_model
 
 HEADS, GROUPS, LAYERS, WIDTH = 4, 2, 2, 64
 LLAMA = {
@@ -107,7 +108,7 @@ def gguf_file(llama: Any, tokenizer: Any, tmp_path_factory: pytest.TempPathFacto
 def test_a_gguf_file_is_scored_as_the_weights_that_it_holds(
     gguf_file: Path, llama: Any, tokenizer: Any, loaded: Any, sentences: Sequence[str]
 ) -> None:
-    scorer = load_scorer(str(gguf_file), ignore)
+    scorer = start_scorer(str(gguf_file), ignore)
     scores = scorer.score(whole(sentences), ignore)
     expected = CausalScorer(loaded(llama, tokenizer), ignore).score(whole(sentences), ignore)
     np.testing.assert_allclose(scores.nll, expected.nll, atol=1e-4, rtol=0)
@@ -131,7 +132,7 @@ def test_a_gguf_file_is_parsed_once(gguf_file: Path, monkeypatch: pytest.MonkeyP
             super().__init__(*arguments)
 
     monkeypatch.setattr(gguf, "GGUFReader", Reader)
-    load_scorer(str(gguf_file), ignore)
+    start_scorer(str(gguf_file), ignore)
     assert parsed == [gguf_file]
     assert gguf.GGUFReader is Reader
 
@@ -152,21 +153,21 @@ def test_a_file_that_is_not_whole_is_one_line(
     path = tmp_path / "model.gguf"
     path.write_bytes(gguf_file.read_bytes()[:-1000] if content is None else content)
     with pytest.raises(ModelError, match=message) as error:
-        load_scorer(str(path), ignore)
+        start_scorer(str(path), ignore)
     assert "\n" not in str(error.value)
 
 
 def test_a_gguf_file_that_is_not_there_or_lies_in_a_folder(gguf_file: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no such model file"):
-        load_scorer(str(tmp_path / "nothing.gguf"), ignore)
+        start_scorer(str(tmp_path / "nothing.gguf"), ignore)
     with pytest.raises(ModelError, match=r"no config.json; for its GGUF file, --model .*tiny.Q4_1.gguf"):
-        load_scorer(str(gguf_file.parent), ignore)
+        start_scorer(str(gguf_file.parent), ignore)
 
 
 @pytest.mark.skipif(not Path("/proc/self/mem").is_file(), reason="the system has no file whose start cannot be read")
 def test_a_file_that_cannot_be_read_is_one_line() -> None:
     with pytest.raises(ModelError, match="/proc/self/mem cannot be read: Input/output error"):
-        load_scorer("/proc/self/mem", ignore)
+        start_scorer("/proc/self/mem", ignore)
 
 
 def test_without_the_packages_that_read_gguf_the_extra_is_named(
@@ -174,4 +175,4 @@ def test_without_the_packages_that_read_gguf_the_extra_is_named(
 ) -> None:
     monkeypatch.setattr(source, "find_spec", lambda name: None)
     with pytest.raises(ModelError, match=r"pip install 'holisticbias\[gguf\]'"):
-        load_scorer(str(gguf_file), ignore)
+        start_scorer(str(gguf_file), ignore)

@@ -80,7 +80,7 @@ def test_a_recipe_names_a_version_which_is_compiled(
         return mini_release
 
     monkeypatch.setattr("holisticbias_eval.pipeline.jobs.build_release", build)
-    monkeypatch.setattr("holisticbias_eval.pipeline.scoring.start_engine", lambda *_: 1 / 0)
+    monkeypatch.setattr("holisticbias_eval.pipeline.scoring.start_scorer", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main(["evaluate", "--recipe", "gpt2-large", "--model", str(tiny_gpt2), "--out", str(tmp_path / "run")])
     assert asked == ["1.0.0"]

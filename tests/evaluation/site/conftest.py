@@ -104,12 +104,8 @@ def open_page(chromium: Browser, site: str) -> Iterator[Open]:
     wrong: list[str] = []
     contexts: list[BrowserContext] = []
 
-    def open_path(path: str, *, width: int = 1200, dark: bool = False, javascript: bool = True) -> Page:
-        context = chromium.new_context(
-            viewport={"width": width, "height": 900},
-            color_scheme="dark" if dark else "light",
-            java_script_enabled=javascript,
-        )
+    def open_path(path: str, *, javascript: bool = True) -> Page:
+        context = chromium.new_context(java_script_enabled=javascript)
         contexts.append(context)
         context.set_default_timeout(10_000)
         page = context.new_page()

@@ -25,8 +25,6 @@ PAGES = {
     "measure": "models/by-measure/likelihood-bias-on-1.0.0.html",
     "model": "models/by-name/embedded.html",
     "two models": "models/compare.html?first=embedded&second=smollm2-135m-instruct-q4-1-weights",
-    "docs": "docs/index.html",
-    "docs page": "docs/latest/design.html",
 }
 SCREENS: dict[str, tuple[int, Literal["light", "dark"]]] = {
     "wide, light": (1200, "light"),

@@ -1,73 +1,35 @@
-"""Markup in terms, in releases, in the name of a model and in the documentation stays text."""
+"""Markup in terms, in releases and in the name of a model stays text."""
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-from tests.evaluation.conftest import VERSION, mini_catalog
 
-from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.file_kinds import ReleaseFile
-from holisticbias_eval.results.run import RESULT
-from holisticbias_eval.site import build
-from holisticbias_eval.site.explored import Sources
+from holisticbias_eval.results.run import read_run
+from holisticbias_eval.site.models_results import collect_results
 
-from .conftest import BASE, quiet, served
-
-PICTURE = "<img src=x onerror=\"document.title='taken'\">"
-MARKUP = f"\"'>{PICTURE}</script><script>document.title='taken'</script>"
-LATER = "0.2.0"
-
-
-def hostile_catalog() -> Catalog:
-    """A catalog in which every text that the rules would have refused holds markup."""
-    catalog = mini_catalog(("person",))
-    axes = tuple(
-        axis.model_copy(
-            update={
-                "label": f"{axis.label} {MARKUP}",
-                "descriptors": tuple(
-                    d.model_copy(update={"text": f"{d.text} {MARKUP}", "bucket": "<b>bucket", "since": since})
-                    for d, since in zip(axis.descriptors, (VERSION, LATER, LATER), strict=False)
-                ),
-            }
-        )
-        for axis in catalog.axes
-    )
-    releases = tuple(
-        ReleaseFile(version=version, date="2026-01-01", summary="mini", article_rule="letter").model_copy(
-            update={"summary": MARKUP}
-        )
-        for version in (VERSION, LATER)
-    )
-    return replace(catalog, axes=axes, releases=releases)
+from .conftest import BASE, served
+from .made_site import MARKUP, NEW, OLD, PICTURE, made_site
 
 
 @pytest.fixture(scope="module")
 def hostile_site(tiny_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a site of hostile terms, with a run of models whose names are markup, and a hostile page."""
-    made = tmp_path_factory.mktemp("hostile")
-    terms, runs = made / "terms", (made / "first", made / "second")
-    (terms / "docs").mkdir(parents=True)
-    (terms / "README.md").write_text(f"# Title {MARKUP}\n\n{MARKUP}\n\n[x](docs/page.md)\n", "utf-8")
-    (terms / "docs" / "page.md").write_text(f"# `{MARKUP}`\n\n```\n{MARKUP}\n```\n", "utf-8")
-    (made / "results").mkdir()
-    for run in runs:
-        shutil.copytree(tiny_run, run)
-        result = json.loads((run / RESULT).read_text("utf-8"))
-        result["signature"]["model"].update(name=f"{run.name} {PICTURE}", note=MARKUP, architecture=MARKUP)
-        (run / RESULT).write_text(json.dumps(result), "utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "load_catalog", lambda _: hostile_catalog())  # it would refuse these terms
-        sources = Sources((VERSION, LATER), runs, terms, made / "results")
-        build.build_site(sources, made / BASE, quiet())
-    with served(made) as address:
+    """The address of a site of hostile terms, and of two runs of models whose names are markup."""
+    folder, run = tmp_path_factory.mktemp("hostile"), read_run(tiny_run)
+    signature = run.result.signature
+    models = [
+        signature.model.model_copy(update={"name": f"{name} {PICTURE}", "note": MARKUP, "architecture": MARKUP})
+        for name in ("first", "second")
+    ]
+    results = [
+        run.result.model_copy(update={"signature": signature.model_copy(update={"model": model})}) for model in models
+    ]
+    made_site(folder / BASE, collect_results((), (), [replace(run, result=result) for result in results], {}))
+    with served(folder) as address:
         yield address
 
 
@@ -81,9 +43,8 @@ def test_markup_stays_text(chromium: Browser, hostile_site: str) -> None:
     page.goto(f"{hostile_site}/models/index.html")
     model = page.locator("ul.models a").first.get_attribute("href")
     for path in (
-        "terms/index.html", "terms/age.young.html", f"releases/{VERSION}-to-{LATER}.html",
-        f"releases/{LATER}.html", "models/index.html", f"models/{model}",
-        "docs/latest/index.html", "docs/latest/page.html",
+        "terms/index.html", "terms/age.hostile.html", "judge/age.html", f"releases/{OLD}-to-{NEW}.html",
+        "releases/index.html", "models/index.html", f"models/{model}",
     ):  # fmt: skip
         page.goto(f"{hostile_site}/{path}", wait_until="networkidle")
         assert page.title() != "taken", path

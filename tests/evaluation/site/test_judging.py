@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,7 +31,7 @@ def shown(page: Page) -> str:
 
 
 def test_judgements_are_kept_and_recorded(
-    open_page: Open, root: Path, tmp_path: Path, invoke: Callable[..., tuple[int, str, str]]
+    open_page: Open, terms_copy: Path, tmp_path: Path, invoke: Callable[..., tuple[int, str, str]]
 ) -> None:
     """By mouse and by keys; after a reload the queue goes on; the file is what ``assess --from`` reads."""
     page = open_page(AXIS)
@@ -55,23 +54,9 @@ def test_judgements_are_kept_and_recorded(
     content = json.loads(path.read_text("utf-8"))
     made = content["judgements"]
     assert (content["reviewer"], [m["judgement"] for m in made]) == ("rv-0042", ["accepted", "dispreferred"])
-    terms = tmp_path / "terms"
-    for name in (
-        "descriptors",
-        "nouns",
-        "templates",
-        "collections",
-        "prompts",
-        "specifications",
-        "releases",
-        "subsets",
-    ):
-        shutil.copytree(root / name, terms / name)
-    for name in ("sources.yaml", "waivers.yaml", "intersections.yaml"):
-        shutil.copy(root / name, terms)
-    code, out, err = invoke("assess", "--from", path, "--source", terms)
+    code, out, err = invoke("assess", "--from", path, "--source", terms_copy)
     assert (code, "2 judgements recorded" in out) == (0, True), err
-    recorded = {e.id: e for e in load_catalog(terms).judged}
+    recorded = {e.id: e for e in load_catalog(terms_copy).judged}
     assert recorded[made[0]["id"]].assessments[-1].comment == 'Said with "care", <b>é</b>.'
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.server.chooser import SAMPLES, ChatChooser
-from holisticbias_eval.models.server.http import ApiOptions
+from holisticbias_eval.models.settings import ModelSettings
 
 Answering = Callable[[Mapping[str, Any]], tuple[int, Any]]
 
@@ -27,38 +24,13 @@ def reply(content: str, listed: Mapping[str, float] | None = None) -> Mapping[st
 
 
 @pytest.fixture
-def start() -> Iterator[Callable[[Answering], str]]:
+def start(chat_server: Any) -> Callable[[Answering], str]:
     """Start a server; returns its address."""
-    servers = []
-
-    def begin(answering: Answering) -> str:
-        class Handler(BaseHTTPRequestHandler):
-            disable_nagle_algorithm = True  # else each answer waits for an acknowledgement
-
-            def do_POST(self) -> None:
-                status, content = answering(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-                body = json.dumps(content).encode()
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
-                pass
-
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        servers.append(server)
-        return f"http://127.0.0.1:{server.server_address[1]}/v1"
-
-    yield begin
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    return lambda answering: str(chat_server(lambda body, turn: answering(body)).base)
 
 
 def choose(base: str, *questions: str) -> list[list[float]]:
-    chooser = ChatChooser("m", base, ApiOptions(retries=1))
+    chooser = ChatChooser("m", base, ModelSettings(api_retries=1))
     found: list[list[float]] = chooser.choose(questions, lambda _: None).tolist()
     return found
 
@@ -124,5 +96,5 @@ def test_a_server_that_refuses_a_seed_is_sampled_without_one(start: Callable[[An
 
 
 def test_an_answer_of_another_form_is_one_line(start: Callable[[Answering], str]) -> None:
-    with pytest.raises(ModelError, match="not a chat completion"):
+    with pytest.raises(ModelError, match="not a completion"):
         choose(start(lambda body: (200, {"choices": {}})), "q")

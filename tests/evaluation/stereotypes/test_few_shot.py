@@ -17,15 +17,18 @@ from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
 from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.stereotypes.few_shot import (
+    FILES,
     Form,
     Shot,
+    ShotFile,
+    Shots,
     cut_reply,
     cut_sentence,
     list_format,
     read_list,
+    read_vectors,
     write_prompt,
 )
-from holisticbias_eval.stereotypes.shots import FILES, ShotFile, Shots, read_vectors
 from tiny_models import tiny_loaded
 
 FIRST = Shot(keywords=("kitten", "ladder"), sentence="The kitten climbed  up the ladder")

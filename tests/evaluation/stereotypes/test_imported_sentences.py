@@ -25,6 +25,8 @@ PAIRS = (
 SENTENCE = "A blicket learnt to gimble."
 EXPECTED = Imported(1, SENTENCE, "gimble", "blicket", "A_vs_B")
 
+SENTENCES = ("stereotypes", "sentences")
+
 
 def write(folder: Path, content: str, name: str = "sentences.csv") -> Path:
     path = folder / name
@@ -88,7 +90,7 @@ def test_imported_sentences_are_judged_and_written(invoke: Callable[..., Answer]
         f"A blicket learnt to sing.,sing,blicket\nA bandersnatch learnt to burble.,burble,bandersnatch\n"
         f"I met Fitch who is burble.,burble,fitch\n",
     )
-    options = ("sentences", "--specification", own, "--import", path, "--out", tmp_path / "out")
+    options = (*SENTENCES, "--specification", own, "--import", path, "--out", tmp_path / "out")
     code, said, _ = invoke(*options)
     assert code == 0
     log = pq.read_table(tmp_path / "out" / "requests.parquet").to_pylist()
@@ -114,7 +116,7 @@ def test_imported_sentences_are_judged_and_written(invoke: Callable[..., Answer]
 
 def test_a_file_without_names_needs_a_specification(invoke: Callable[..., Answer], tmp_path: Path) -> None:
     path = write(tmp_path, f'{OWN}"{SENTENCE}",gimble,blicket\n')
-    code, _, error = invoke("sentences", "--import", path, "--out", tmp_path / "out")
+    code, _, error = invoke(*SENTENCES, "--import", path, "--out", tmp_path / "out")
     assert code == 2
     assert "does not name a specification in every row: give it with --specification" in error
     assert not (tmp_path / "out").exists()
@@ -123,14 +125,18 @@ def test_a_file_without_names_needs_a_specification(invoke: Callable[..., Answer
 def test_the_names_of_a_file_find_specifications(invoke: Callable[..., Answer], own: Path, tmp_path: Path) -> None:
     content = f"{GENERATED}0,A_vs_B,gimble,blicket,{SENTENCE},x,,\n1,C_vs_D,la,le,A le la.,x,,\n"
     path = write(tmp_path, content)
-    code, _, error = invoke("sentences", "--import", path, "--out", tmp_path / "out")
+    code, _, error = invoke(*SENTENCES, "--import", path, "--out", tmp_path / "out")
     assert code == 2
     assert "there is no specification 'A_vs_B'" in error
-    code, said, error = invoke("sentences", "--specification", own, "--import", path, "--out", tmp_path / "out")
+    code, said, error = invoke(
+        "stereotypes", "sentences", "--specification", own, "--import", path, "--out", tmp_path / "out"
+    )
     assert code == 0
     assert "1 of 2 sentences are of other specifications and are left out" in error
     assert "accepted 1 of 1 texts" in said
     published = f"{GENERATED}0,Math_Arts_vs_Male_Female,poetry,boy,A boy wrote about poetry today.,x,,\n"
-    code, said, _ = invoke("sentences", "--import", write(tmp_path, published), "--out", tmp_path / "named")
+    code, said, _ = invoke(
+        "stereotypes", "sentences", "--import", write(tmp_path, published), "--out", tmp_path / "named"
+    )
     assert code == 0
     assert "accepted 1 of 1 texts" in said

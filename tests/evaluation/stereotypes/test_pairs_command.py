@@ -1,4 +1,4 @@
-"""``holisticbias pairs`` and ``holisticbias specifications`` from the command line."""
+"""``holisticbias stereotypes pairs`` and ``holisticbias stereotypes specifications`` from the command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from holisticbias.errors import HolisticBiasError
 from holisticbias_eval.commands.pairs import command
 from holisticbias_eval.commands.specifications import command as specifications
-from holisticbias_eval.pipeline.pair_rows import SCHEMA, pairs_of_templates
+from holisticbias_eval.stereotypes.pair_rows import SCHEMA, pairs_of_templates
 from holisticbias_eval.stereotypes.specifications import read_specification
 
 TABLE = """specification,attribute,term,sentence,generator

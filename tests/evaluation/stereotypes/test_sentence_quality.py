@@ -7,8 +7,14 @@ import pytest
 from tests.evaluation.stereotypes.sentences_by_hand import specification
 
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.stereotypes.quality import MEASURE, Asked, fill_templates, quality_figures
-from holisticbias_eval.stereotypes.readability import automated_readability, gunning_fog
+from holisticbias_eval.stereotypes.quality import (
+    Asked,
+    automated_readability,
+    fill_templates,
+    gunning_fog,
+    quality_figures,
+)
+from holisticbias_eval.stereotypes.record import MEASURE
 
 KEPT = [
     Asked("The blicket loves gimble.", "blicket", "gimble"),

@@ -12,12 +12,11 @@ from tests.evaluation.stereotypes.sentences_by_hand import specification
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.local import LocalGenerator
-from holisticbias_eval.pipeline.sentence_rounds import Asking, Judging, Progressing, Wanted, run_rounds
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.acceptance import select_rules
-from holisticbias_eval.stereotypes.few_shot import Shot
-from holisticbias_eval.stereotypes.requests_log import Returned, Round
-from holisticbias_eval.stereotypes.shots import ShotFile, Shots
+from holisticbias_eval.stereotypes.few_shot import Shot, ShotFile, Shots
+from holisticbias_eval.stereotypes.record import Returned, Round
+from holisticbias_eval.stereotypes.rounds import Asking, Judging, Progressing, Wanted, run_rounds
 from holisticbias_eval.stereotypes.targets import Target, all_terms, group_terms, targets
 from tiny_models import MODELS, tiny_loaded
 

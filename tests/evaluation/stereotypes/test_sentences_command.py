@@ -1,4 +1,4 @@
-"""``holisticbias sentences``: a specification and a generator in, a folder of sentences with its log out."""
+"""``holisticbias stereotypes sentences``: from a specification and a generator to a folder of sentences and a log."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ import pytest
 from tests.evaluation.generation.chat_server import Answering, Body, ChatServer, is_trial, message
 from tests.evaluation.stereotypes.sentences_by_hand import completions, keywords, lists
 
-from holisticbias_eval.stereotypes.record import SentencesRecord
-from holisticbias_eval.stereotypes.requests_log import LOG_SCHEMA, SENTENCES_SCHEMA
+from holisticbias_eval.stereotypes.record import LOG_SCHEMA, SENTENCES_SCHEMA, SentencesRecord
 
 Answer = tuple[int, str, str]
 Servers = Callable[[Answering], ChatServer]
 Run = Callable[..., Answer]
+
+SENTENCES = ("stereotypes", "sentences")
 
 
 @pytest.fixture
 def run(invoke: Callable[..., Answer], own: Path, tmp_path: Path) -> Run:
     def sentences(base: str, *options: object, out: str = "out") -> Answer:
         server = ("--engine", "api", "--api-base", base, "--generator", "tiny", "--store", tmp_path / "store")
-        return invoke("sentences", "--specification", own, *server, "--out", tmp_path / out, *options)
+        return invoke(*SENTENCES, "--specification", own, *server, "--out", tmp_path / out, *options)
 
     return sentences
 
@@ -188,7 +189,7 @@ def test_attributes_of_no_stereotype_are_not_asked_for_and_named(
     """Such as balanced professions, of which no pair is scored."""
     own.write_text(own.read_text().replace("stereotype: loud", "stereotype: calm"))
     server = ("--engine", "api", "--api-base", chat_server(lists).base, "--generator", "tiny")
-    code, _, error = invoke("sentences", "--specification", own, *server, "--out", tmp_path / "out")
+    code, _, error = invoke(*SENTENCES, "--specification", own, *server, "--out", tmp_path / "out")
     assert code == 0
     assert "own.invented: 1 attributes are of no group's stereotype" in " ".join(error.split())
     assert {row["attribute"] for row in rows(tmp_path / "out")} == {"gimble", "slow-moving"}
@@ -264,10 +265,12 @@ def test_mistakes_are_one_line(
 
 
 def test_a_local_generator_needs_no_server(invoke: Callable[..., Answer], own: Path, tiny_gpt2: Path) -> None:
-    code, _, error = invoke("sentences", "--specification", own, "--generator", tiny_gpt2, "--out", own.parent / "out")
+    code, _, error = invoke(
+        "stereotypes", "sentences", "--specification", own, "--generator", tiny_gpt2, "--out", own.parent / "out"
+    )
     assert code == 2
     assert "the model reads at most 64 tokens; the prompt" in error
-    local = ("sentences", "--specification", own, "--generator", tiny_gpt2, "--out", own.parent / "out")
+    local = (*SENTENCES, "--specification", own, "--generator", tiny_gpt2, "--out", own.parent / "out")
     code, _, error = invoke(*local, "--ask", "chat")
     assert code == 2
     assert "the tokenizer has no chat template" in error

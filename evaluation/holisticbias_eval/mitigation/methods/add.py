@@ -10,10 +10,9 @@ import pyarrow as pa
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.mentions import attribute_finder
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.mitigation.corpus_texts import corpus_sentences, training_table
-from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, Method, MethodInfo, Task, TokenBatch
-from holisticbias_eval.mitigation.term_reader import CUT
-from holisticbias_eval.mitigation.term_tokens import encode
+from holisticbias_eval.mitigation.losses.term_reader import CUT, encode
+from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, GroupTask, Method, MethodInfo, TokenBatch
+from holisticbias_eval.mitigation.texts import corpus_sentences, training_table
 
 if TYPE_CHECKING:
     import torch
@@ -33,7 +32,7 @@ class Add(Method):
     )
     defaults: ClassVar[Mapping[str, Any]] = {"weight": 30.0}
 
-    def training_texts(self, examples: pa.Table, task: Task) -> pa.Table:
+    def training_texts(self, examples: pa.Table, task: GroupTask) -> pa.Table:
         """The sentences of the corpus; raises ``MitigationError`` if none has a negative attribute."""
         sentences = corpus_sentences(examples, task)
         negative = _negative_sets(task.specification)
@@ -46,7 +45,7 @@ class Add(Method):
         left_out = len(examples) - len(sentences)
         return training_table(sentences, corpus=len(sentences), left_out=left_out, with_attribute=found)
 
-    def auxiliary_loss(self, task: Task, tokenizer: Any) -> AddLoss:
+    def auxiliary_loss(self, task: GroupTask, tokenizer: Any) -> AddLoss:
         """The mean difference of the groups' cosines to the negative attributes of a batch."""
         return AddLoss(task, tokenizer)
 
@@ -59,7 +58,7 @@ class AddLoss(AuxiliaryLoss):
     cosines make no group's term likelier after the attribute.
     """
 
-    def __init__(self, task: Task, tokenizer: Any) -> None:
+    def __init__(self, task: GroupTask, tokenizer: Any) -> None:
         self._specification = task.specification
         self._negative = _negative_sets(task.specification)
         self._tokenizer = tokenizer
@@ -93,7 +92,7 @@ class AddLoss(AuxiliaryLoss):
 
     def loss(self, model: Any, logits: torch.Tensor, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """The mean difference of cosines; see ``objectives.add``."""
-        from holisticbias_eval.mitigation.objectives.add import add_loss
+        from holisticbias_eval.mitigation.losses.objectives import add_loss
 
         if not len(prepared["row"]):
             return logits[:0].sum()
@@ -139,7 +138,7 @@ def _negative_sets(specification: Specification) -> frozenset[str]:
     return negative
 
 
-def _target_tokens(task: Task, tokenizer: Any) -> torch.Tensor:
+def _target_tokens(task: GroupTask, tokenizer: Any) -> torch.Tensor:
     """The tokens of the terms, shape ``[groups, slots, tokens]``, for slots with terms of two groups or more."""
     chosen = [i for i, group in enumerate(task.specification.groups) if group.name in task.groups]
     slots = [[slot.terms[i] for i in chosen] for slot in task.specification.slots]

@@ -6,8 +6,8 @@ import pyarrow as pa
 
 from holisticbias_eval.corpus.mentions import attribute_finder
 from holisticbias_eval.corpus.swapping import swap_attributes
-from holisticbias_eval.mitigation.corpus_texts import NotRewritten, with_rewritten
-from holisticbias_eval.mitigation.method import Method, MethodInfo, Task
+from holisticbias_eval.mitigation.method import GroupTask, Method, MethodInfo
+from holisticbias_eval.mitigation.texts import NotRewritten, with_rewritten
 
 
 class Cada(Method):
@@ -20,7 +20,7 @@ class Cada(Method):
         "Zhao et al. 2024, section 4.2",
     )
 
-    def training_texts(self, examples: pa.Table, task: Task) -> pa.Table:
+    def training_texts(self, examples: pa.Table, task: GroupTask) -> pa.Table:
         """Each sentence of the corpus, followed by its opposite; a sentence without attributes has no opposite."""
         finder = attribute_finder(task.specification)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
-from holisticbias_eval.mitigation.corpus_texts import corpus_sentences, training_table
-from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, Method, MethodInfo, Task, TokenBatch
-from holisticbias_eval.mitigation.term_reader import TermReader
+from holisticbias_eval.mitigation.losses.term_reader import TermReader
+from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, GroupTask, Method, MethodInfo, TokenBatch
+from holisticbias_eval.mitigation.texts import corpus_sentences, training_table
 
 if TYPE_CHECKING:
     import torch
@@ -26,12 +26,12 @@ class Lmd(Method):
     )
     defaults: ClassVar[Mapping[str, Any]] = {"weight": 10.0}
 
-    def training_texts(self, examples: pa.Table, task: Task) -> pa.Table:
+    def training_texts(self, examples: pa.Table, task: GroupTask) -> pa.Table:
         """The sentences of the corpus."""
         sentences = corpus_sentences(examples, task)
         return training_table(sentences, corpus=len(sentences), left_out=len(examples) - len(sentences))
 
-    def auxiliary_loss(self, task: Task, tokenizer: Any) -> LmdLoss:
+    def auxiliary_loss(self, task: GroupTask, tokenizer: Any) -> LmdLoss:
         """The mean divergence of the terms' probabilities from equal ones, in nats."""
         return LmdLoss(task, tokenizer)
 
@@ -39,7 +39,7 @@ class Lmd(Method):
 class LmdLoss(AuxiliaryLoss):
     """The loss of LMD over the mentions in a batch."""
 
-    def __init__(self, task: Task, tokenizer: Any) -> None:
+    def __init__(self, task: GroupTask, tokenizer: Any) -> None:
         self._terms = TermReader(task, tokenizer)
 
     def prepare(self, batch: TokenBatch) -> Mapping[str, torch.Tensor]:
@@ -48,8 +48,8 @@ class LmdLoss(AuxiliaryLoss):
 
     def loss(self, model: Any, logits: torch.Tensor, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """The mean Jensen-Shannon divergence of the batch's mentions, in nats; see ``objectives.lmd``."""
-        from holisticbias_eval.mitigation.objectives.lmd import lmd_loss
-        from holisticbias_eval.mitigation.term_scores import term_log_probabilities
+        from holisticbias_eval.mitigation.losses.objectives import lmd_loss
+        from holisticbias_eval.mitigation.losses.term_scores import term_log_probabilities
 
         placed = {name: tensor.to(logits.device) for name, tensor in prepared.items()}
         if not len(placed["present"]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from holisticbias_eval.mitigation.method import MethodInfo
-from holisticbias_eval.mitigation.style_texts import StyleMethod, Valued
+from holisticbias_eval.mitigation.styles import StyleMethod, Valued
 
 
 class SelfChat(StyleMethod):

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.method import MethodInfo
-from holisticbias_eval.mitigation.style_texts import BIAS, NO_BIAS, StyleMethod, Valued
+from holisticbias_eval.mitigation.styles import BIAS, NO_BIAS, StyleMethod, Valued
 from holisticbias_eval.models.generation.frame import close_with
 
 

@@ -1,4 +1,7 @@
-"""The calibration models, which score, answer and write, with planted biases of known size."""
+"""The calibration models, which come with the package: their biases are planted and of known size.
+
+They are built by ``calibration/`` in the repository; ``planted`` has the biases that reports show.
+"""
 
 from __future__ import annotations
 
@@ -6,48 +9,64 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from holisticbias_eval.models.embedded.gossip import GOSSIP, gossip_path
-from holisticbias_eval.models.embedded.gossip import NOTE as GOSSIP_NOTE
-from holisticbias_eval.models.embedded.responder import NOTE as RESPONDER_NOTE
-from holisticbias_eval.models.embedded.responder import RESPONDER, responder_path
-from holisticbias_eval.models.embedded.writer import NOTE as WRITER_NOTE
-from holisticbias_eval.models.embedded.writer import WRITER, writer_path
-
-EMBEDDED_MODEL = "embedded"
-NOTE = (
-    "The embedded model is a calibration model: its biases are planted and known, in the words of release 1.0.0, "
-    "and say nothing about other models."
-)
-
+FOLDER = Path(__file__).parent
+EMBEDDED_MODEL, RESPONDER, WRITER, GOSSIP = "embedded", "embedded-responder", "embedded-writer", "embedded-gossip"
 RELEASE = "1.0.0"
 """The version whose words the embedded model and the embedded responder know."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
-    """A causal model that comes with the package: its name, its folder, and the note for reports."""
+    """A causal model that comes with the package: its name, its folder, and the note for reports.
+
+    ``release`` is the version that it knows, null if it knows invented sentences; ``specifications`` are its own.
+    """
 
     name: str
     folder: Path
     note: str
+    release: str | None = None
+    specifications: Path | None = None
 
 
-def embedded_model_path() -> Path:
-    """The folder of the shipped model."""
-    return Path(__file__).parent / "model"
-
-
-def shipped_models() -> Mapping[str, Shipped]:
-    """The calibration models by name."""
-    models = (
-        Shipped(EMBEDDED_MODEL, embedded_model_path(), NOTE),
-        Shipped(RESPONDER, responder_path(), RESPONDER_NOTE),
-        Shipped(WRITER, writer_path(), WRITER_NOTE),
-        Shipped(GOSSIP, gossip_path(), GOSSIP_NOTE),
+SHIPPED: Mapping[str, Shipped] = {
+    shipped.name: shipped
+    for shipped in (
+        Shipped(
+            EMBEDDED_MODEL,
+            FOLDER / "model",
+            "The embedded model is a calibration model: its biases are planted and known, in the words of release "
+            "1.0.0, and say nothing about other models.",
+            release=RELEASE,
+        ),
+        Shipped(
+            RESPONDER,
+            FOLDER / "responder" / "model",
+            "The embedded responder is a calibration model: the styles of its answers are planted and known, for the "
+            "sentences of release 1.0.0, and say nothing about other models.",
+            release=RELEASE,
+        ),
+        Shipped(
+            WRITER,
+            FOLDER / "writer" / "model",
+            "The embedded writer is a calibration model: it knows invented groups alone, and what it prefers is "
+            "planted and known; it says nothing about other models.",
+            specifications=FOLDER / "writer" / "specifications.yaml",
+        ),
+        Shipped(
+            GOSSIP,
+            FOLDER / "gossip" / "model",
+            "The embedded gossip is a calibration model: it knows invented groups alone, and what it says of them is "
+            "planted and known; it says nothing about other models.",
+            specifications=FOLDER / "gossip" / "specifications.yaml",
+        ),
     )
-    return {model.name: model for model in models}
+}
+"""The calibration models by name."""
 
 
 def default_release(model: str | None) -> str | None:
     """The version on which a model is measured by default: its own; None, the newest published, for other models."""
-    return RELEASE if model in (None, EMBEDDED_MODEL, RESPONDER) else None
+    if model is None:
+        return RELEASE
+    return SHIPPED[model].release if model in SHIPPED else None

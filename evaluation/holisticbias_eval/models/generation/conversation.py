@@ -116,7 +116,7 @@ def find_conversation(tokenizer: Any, options: ConversationOptions, kind: Kind) 
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ConversationForm:
     """One form of the text around a prompt, by name; the other fields are those of ``Conversation``."""
 
     named: str
@@ -127,7 +127,7 @@ class Form:
     thinking: Thinking = "none"
 
 
-def text_form(options: ConversationOptions, kind: Kind = "causal") -> Form:
+def text_form(options: ConversationOptions, kind: Kind = "causal") -> ConversationForm:
     """The form without chat template; raises ``ModelError`` if options do not fit."""
     if options.system is not None:
         raise ModelError("--system is for chat templates: leave it out")
@@ -138,16 +138,18 @@ def text_form(options: ConversationOptions, kind: Kind = "causal") -> Form:
         if not separator:
             raise ModelError("--separator is empty: give the text that ends a turn, for DialoGPT <|endoftext|>")
         close = "" if kind == "seq2seq" else separator
-        return Form(f"turns that end with {separator!r}", Frame("", separator, "", close, separator), (separator,))
+        return ConversationForm(
+            f"turns that end with {separator!r}", Frame("", separator, "", close, separator), (separator,)
+        )
     if options.style is not None and options.continuation is None:
-        return Form(PLAIN, continuation_frame(PROMPT), ("\n",), keeps_blank=True)
+        return ConversationForm(PLAIN, continuation_frame(PROMPT), ("\n",), keeps_blank=True)
     if kind == "seq2seq" and options.continuation is None:
-        return Form(f"utterances joined with {UTTERANCES!r}", Frame("", UTTERANCES, "", "", UTTERANCES))
+        return ConversationForm(f"utterances joined with {UTTERANCES!r}", Frame("", UTTERANCES, "", "", UTTERANCES))
     pattern = CONTINUATION if options.continuation is None else options.continuation
-    return Form("continuation up to a line break", continuation_frame(pattern), ("\n",))
+    return ConversationForm("continuation up to a line break", continuation_frame(pattern), ("\n",))
 
 
-def _form(tokenizer: Any, options: ConversationOptions, kind: Kind) -> Form:
+def _form(tokenizer: Any, options: ConversationOptions, kind: Kind) -> ConversationForm:
     """The form of the text, and the tokens at which a response ends."""
     has_template = bool(getattr(tokenizer, "chat_template", None))
     given = [f"--{name}" for name in ("separator", "continuation") if getattr(options, name) is not None]
@@ -164,7 +166,7 @@ def _form(tokenizer: Any, options: ConversationOptions, kind: Kind) -> Form:
     return form
 
 
-def _continuing_chat(tokenizer: Any, options: ConversationOptions) -> Form:
+def _continuing_chat(tokenizer: Any, options: ConversationOptions) -> ConversationForm:
     """The chat template with the texts of a style; without a place for a system prompt, that is in the user's turn."""
     style = options.style
     if style is None:
@@ -178,7 +180,7 @@ def _continuing_chat(tokenizer: Any, options: ConversationOptions) -> Form:
         return _chat(tokenizer, None, f"{system}\n\n{style.turn}")
 
 
-def _chat(tokenizer: Any, system: str | None, turn: str = PROMPT) -> Form:
+def _chat(tokenizer: Any, system: str | None, turn: str = PROMPT) -> ConversationForm:
     first = [] if system is None else [{"role": "system", "content": system}]
     asked = [*first, {"role": "user", "content": turn.replace(PROMPT, _CONTENT)}]
     text = _rendered(tokenizer, asked, add_generation_prompt=True)
@@ -192,7 +194,7 @@ def _chat(tokenizer: Any, system: str | None, turn: str = PROMPT) -> Form:
     named = "chat template, " + ("no system prompt given" if system is None else "system prompt given")
     named += "" if turn == PROMPT else ", a turn around the prompt"
     frame = Frame(before, "\n", before, after, "\n")
-    return Form(named, frame, ends=_turn_end(tokenizer, asked), thinking=_thinking(tokenizer, after))
+    return ConversationForm(named, frame, ends=_turn_end(tokenizer, asked), thinking=_thinking(tokenizer, after))
 
 
 def _thinking(tokenizer: Any, after: str) -> Thinking:

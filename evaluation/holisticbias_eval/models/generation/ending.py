@@ -23,7 +23,7 @@ _END = re.compile(r"\A(.*?)</(?:think|thinking)>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenResponse:
     """One response: its text, why it ends, and its number of tokens without the token that ends it."""
 
     text: str
@@ -69,7 +69,7 @@ class Ending:
             count = next((i for i in range(1, count) if self._stop(self._decode(tokens[:i])) is not None), count)
         return tokens[:count]
 
-    def written(self, tokens: list[int]) -> Written:
+    def written(self, tokens: list[int]) -> WrittenResponse:
         """The response of these new tokens, which ``cut`` has cut."""
         ended = tokens[-1] in self.tokens
         kept = tokens[:-1] if ended else tokens
@@ -77,7 +77,7 @@ class Ending:
         stop = self._stop(text)
         finish = "stop" if ended or stop is not None else "length"
         text = text[:stop].rstrip() if self._keeps_blank else text[:stop].strip()
-        return Written(text, finish, len(kept))
+        return WrittenResponse(text, finish, len(kept))
 
     def _decode(self, tokens: Sequence[int]) -> str:
         return str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.embedded.responder import RESPONDER
-from holisticbias_eval.models.generation.conversation import Conversation, ConversationOptions, find_conversation
+from holisticbias_eval.models.generation.conversation import Conversation
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.ending import Ending, apart
-from holisticbias_eval.models.generation.frame import choose_control
 from holisticbias_eval.models.generation.noise import step_seeds
 from holisticbias_eval.models.generation.plain import Plain
 from holisticbias_eval.models.generation.requests import Generator, Requests, Responses, Sameness
 from holisticbias_eval.models.generation.together import (
     BATCH,
     TRIED,
-    Prompts,
     Together,
+    TokenPrompts,
     same_in_batch,
     spread_rows,
     why_not_together,
 )
-from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
+from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.memory import each_batch, one_line_for_errors
-from holisticbias_eval.models.loading.source import one_gguf_parse
 from holisticbias_eval.models.loading.tokenizers import context_length
 from holisticbias_eval.models.model import Kind
 from holisticbias_eval.progress import Notice, Progress
@@ -40,47 +36,6 @@ _CACHE_BYTES_ELSEWHERE = 8_000_000_000
 _MOST_ROWS = {"cpu": 256}
 _MOST_ROWS_ELSEWHERE = 1024
 _NEAR_LENGTHS = 32  # prompts whose lengths differ by less share batches, sorted by their tokens
-
-
-@dataclass(frozen=True, slots=True)
-class GenerationOptions:
-    """Options of the local engine: kind of model (``auto`` reads its configuration), precision, device.
-
-    ``batch`` is the number of responses written at once; None chooses it by memory.
-    """
-
-    kind: Kind | Literal["auto"] = "auto"
-    dtype: str = "float32"
-    device: str = "auto"
-    batch: int | None = None
-
-
-def load_generator(
-    name: str | None,
-    notice: Notice,
-    decoding: Decoding,
-    seed: int,
-    conversation: ConversationOptions | None = None,
-    options: GenerationOptions | None = None,
-) -> Generator:
-    """Load a folder, a GGUF file or a Hub repository, by default the embedded responder, and make its generator.
-
-    Raises ``ModelError`` if the model cannot be loaded or the options do not fit its kind.
-    """
-    name = RESPONDER if name is None else name
-    options = options or GenerationOptions()
-    with one_gguf_parse(name):
-        kind = find_kind(name) if options.kind == "auto" else options.kind
-        if kind == "masked":
-            raise ModelError("a masked model cannot answer prompts: choose a causal or an encoder-decoder model")
-        loaded = load_kind(name, kind, options.device)
-    if options.dtype != "float32":
-        model = loaded.load(options.dtype).to(loaded.model.device)
-        loaded = replace(loaded, model=model, identity=replace(loaded.identity, dtype=options.dtype))
-    asked = conversation or ConversationOptions()
-    asked = replace(asked, control=choose_control(name, asked.control, notice))
-    found = find_conversation(loaded.tokenizer, asked, kind)
-    return LocalGenerator(loaded, kind, notice, decoding, seed, found, options.batch)
 
 
 class LocalGenerator(Generator):
@@ -117,7 +72,7 @@ class LocalGenerator(Generator):
         self._is_plain = kind == "seq2seq" or decoding.method == "beam"
         self._tried = 0  # the length of the longest prompt that was written together
 
-    def respond(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
+    def generate(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Answer requests; yield the positions and the responses of each batch as it is done, in any order."""
         prompts = self._prompts(requests)
         self._choose(prompts)
@@ -159,7 +114,7 @@ class LocalGenerator(Generator):
                     found[row] = table[torch.tensor(ids, device=table.device)].double().mean(0).cpu().numpy()
         return found
 
-    def _choose(self, prompts: Prompts) -> None:
+    def _choose(self, prompts: TokenPrompts) -> None:
         """Find out whether the model can write prompts of these lengths together; if not, say so once."""
         longest = max(map(len, prompts.ids), default=0)
         if self._is_plain or longest <= self._tried:
@@ -170,7 +125,7 @@ class LocalGenerator(Generator):
             self._is_plain = True
             self._notice(f"{self._name} {reason}: its responses are written in batches of equal length, more slowly")
 
-    def _write(self, prompts: Prompts) -> list[list[int]]:
+    def _write(self, prompts: TokenPrompts) -> list[list[int]]:
         """The new tokens of prompts of any lengths."""
         if not self._is_plain:
             return self._together.write(prompts)
@@ -180,7 +135,7 @@ class LocalGenerator(Generator):
                 tokens[row] = self._ending.cut(written)
         return tokens
 
-    def _prompts(self, requests: Requests) -> Prompts:
+    def _prompts(self, requests: Requests) -> TokenPrompts:
         """The requests as token ids and seeds; raises ``ModelError`` for a prompt without room to answer."""
         ids = self._conversation.inputs(requests)
         steps = self._decoding.max_new_tokens
@@ -194,9 +149,9 @@ class LocalGenerator(Generator):
                 )
             if not tokens:
                 raise ModelError(f"the model would read nothing: the tokenizer makes no token of {prompt[:100]!r}")
-        return Prompts(ids, step_seeds(self._seed, requests, steps))
+        return TokenPrompts(ids, step_seeds(self._seed, requests, steps))
 
-    def _groups(self, prompts: Prompts) -> list[Ints]:
+    def _groups(self, prompts: TokenPrompts) -> list[Ints]:
         """The rows that may share batches, in the order in which they share most."""
         lengths = np.array([len(ids) for ids in prompts.ids], np.int64)
         if self._is_plain:
@@ -207,7 +162,7 @@ class LocalGenerator(Generator):
             order = np.array(ranked, np.int64)
         return [group for group in np.split(order, np.flatnonzero(np.diff(key[order])) + 1) if len(group)]
 
-    def _size(self, prompts: Prompts) -> int:
+    def _size(self, prompts: TokenPrompts) -> int:
         """The number of responses to write at once, so that all batches of a group are of nearly the same size."""
         most = self._batch or self._most_rows(max(map(len, prompts.ids)) + self._decoding.max_new_tokens)
         return -(-len(prompts.ids) // -(-len(prompts.ids) // most))

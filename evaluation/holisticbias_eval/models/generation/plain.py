@@ -16,7 +16,7 @@ import numpy as np
 from holisticbias_eval.models.generation.choosing import Chooser
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.ending import Ending
-from holisticbias_eval.models.generation.together import Prompts, read_alone
+from holisticbias_eval.models.generation.together import TokenPrompts, read_alone
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -31,7 +31,7 @@ class Plain:
         self._chooser = Chooser(model, decoding, ending)
         self._settings = _settings(model, decoding, ending)
 
-    def write(self, prompts: Prompts) -> list[list[int]]:
+    def write(self, prompts: TokenPrompts) -> list[list[int]]:
         """The new tokens of each row; after the token that ends it they have no meaning.
 
         All prompts have the same number of tokens, so that none needs padding.
@@ -52,7 +52,7 @@ class Plain:
 class _Processor:
     """Restricts the scores to what a decoding allows; without beams, to the one token that it chooses."""
 
-    def __init__(self, chooser: Chooser, model: Any, prompts: Prompts, *, is_beam: bool) -> None:
+    def __init__(self, chooser: Chooser, model: Any, prompts: TokenPrompts, *, is_beam: bool) -> None:
         self._chooser = chooser
         self._model = model
         self._prompts = prompts

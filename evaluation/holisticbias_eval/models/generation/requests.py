@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
+import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
@@ -71,6 +72,12 @@ class Responses:
     def __len__(self) -> int:
         return len(self.text)
 
+    @classmethod
+    def of(cls, table: pa.Table) -> Self:
+        """The responses in a table with the columns ``RESPONSE_FIELDS``."""
+        text, finish, tokens, reasoning = (table[name] for name, _ in RESPONSE_FIELDS)
+        return cls(text.to_pylist(), finish.to_pylist(), tokens.to_numpy(), reasoning.to_pylist())
+
     def table(self) -> pa.Table:
         """The responses as an Arrow table with the columns ``RESPONSE_FIELDS``."""
         columns = (list(self.text), list(self.finish), self.tokens, list(self.reasoning))
@@ -102,6 +109,9 @@ class Generator(ABC):
     response is a part of it, because the response goes on in the middle of the prompt's text.
     """
 
+    kept: str | None = None
+    """The number of responses that its store holds, in words; null without a store."""
+
     def __init__(
         self, identity: ModelIdentity, kind: Kind, settings: Mapping[str, str], *, keeps_blank: bool = False
     ) -> None:
@@ -111,7 +121,7 @@ class Generator(ABC):
         self.keeps_blank = keeps_blank
 
     @abstractmethod
-    def respond(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
+    def generate(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Answer requests; yield the positions and the responses of each batch as it is done, in any order.
 
         Call ``progress`` with the number of responses made since the last call.
@@ -124,3 +134,12 @@ class Generator(ABC):
     def vectors(self, texts: Sequence[str]) -> Floats | None:
         """The mean input embedding of each text's tokens, shape ``[texts, size]``; None if this engine has none."""
         return None
+
+
+def respond_all(requests: Requests, generator: Generator, progress: Progress) -> Responses:
+    """Answer distinct requests and return the responses in their order."""
+    places, parts = [np.zeros(0, np.int64)], [Responses([], [], np.zeros(0, np.int32), []).table()]
+    for rows, responses in generator.generate(requests, progress):
+        places.append(rows)
+        parts.append(responses.table())
+    return Responses.of(pa.concat_tables(parts).take(pa.array(np.argsort(np.concatenate(places)))))

@@ -30,15 +30,15 @@ _WORTH_MOVING = 0.75  # when fewer of the rows go on, the ended ones are taken o
 
 
 @dataclass(frozen=True, slots=True)
-class Prompts:
-    """Prompts as token ids, and the seeds of their noise, shape ``[rows, steps]``."""
+class TokenPrompts:
+    """TokenPrompts as token ids, and the seeds of their noise, shape ``[rows, steps]``."""
 
     ids: Sequence[Sequence[int]]
     seeds: Words
 
-    def take(self, rows: Ints) -> Prompts:
+    def take(self, rows: Ints) -> TokenPrompts:
         """Select rows by position."""
-        return Prompts([self.ids[row] for row in rows], self.seeds[rows])
+        return TokenPrompts([self.ids[row] for row in rows], self.seeds[rows])
 
 
 class Together:
@@ -54,18 +54,18 @@ class Together:
         self._ending = ending
         self._chooser = Chooser(model, decoding, ending)
 
-    def write(self, prompts: Prompts) -> list[list[int]]:
+    def write(self, prompts: TokenPrompts) -> list[list[int]]:
         """The new tokens of each row, with the token that ends it."""
         return [row.tokens for row in self.rows(prompts)]
 
-    def rows(self, prompts: Prompts, *, measure: bool = False) -> list[Row]:
+    def rows(self, prompts: TokenPrompts, *, measure: bool = False) -> list[Row]:
         """The rows that are written, with their log-likelihoods if ``measure``."""
         import torch
 
         with torch.inference_mode():
             return self._rows(prompts, measure=measure)
 
-    def _rows(self, prompts: Prompts, *, measure: bool) -> list[Row]:
+    def _rows(self, prompts: TokenPrompts, *, measure: bool) -> list[Row]:
         import torch
 
         from holisticbias_eval.models.generation.slots import SlotCache, layer_count, read_prompts
@@ -155,17 +155,17 @@ def _measure(rows: Sequence[Row], scores: Tensor, chosen: Ints) -> None:
             row.log_likelihood += value
 
 
-Write = Callable[[Prompts], list[list[int]]]
+Write = Callable[[TokenPrompts], list[list[int]]]
 
 
-def spread_rows(prompts: Prompts, count: int) -> Ints:
+def spread_rows(prompts: TokenPrompts, count: int) -> Ints:
     """Rows spread over all lengths, the shortest and the longest included, without repetition."""
     lengths = [len(ids) for ids in prompts.ids]
     order = np.argsort(lengths, kind="stable")
     return np.unique(order[np.linspace(0, len(order) - 1, min(count, len(order))).astype(np.int64)])
 
 
-def why_not_together(together: Together, model: Any, prompts: Prompts, name: str) -> str | None:
+def why_not_together(together: Together, model: Any, prompts: TokenPrompts, name: str) -> str | None:
     """The reason not to write these prompts in one batch; None if the model can do it.
 
     The likelihood of every response, as computed while it is written in the
@@ -201,7 +201,7 @@ def likelihoods_alone(model: Any, prompts: Sequence[Sequence[int]], responses: S
     return values
 
 
-def same_in_batch(write: Write, few: Prompts, batch: Prompts) -> Sameness:
+def same_in_batch(write: Write, few: TokenPrompts, batch: TokenPrompts) -> Sameness:
     """How many of a few responses are the same alone and in a batch, of which they are the first rows."""
     together = write(batch)
     same = sum(write(few.take(np.array([row])))[0] == together[row] for row in range(len(few.ids)))

@@ -27,7 +27,7 @@ from holisticbias_eval.models.likelihood.scorer import Exactness, Probe, Roundin
 from holisticbias_eval.models.likelihood.scores import Scores, no_scores
 from holisticbias_eval.models.likelihood.spans import Spans, whole
 from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder, pick, refuse_long, span_scores
-from holisticbias_eval.models.likelihood.windows import Window, token_windows
+from holisticbias_eval.models.likelihood.windows import TextWindow, token_windows
 from holisticbias_eval.models.loading.float64 import allowed_error, largest_difference
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.tokenizers import context_length
@@ -103,7 +103,7 @@ class CausalScorer(Scorer):
             forward += len(encoded.ids) if plain else build_tree(encoded.ids, encoded.starts).inner
         return Work(tokens, forward)
 
-    def windows(self, texts: Sequence[str]) -> Sequence[tuple[Window, ...]]:
+    def windows(self, texts: Sequence[str]) -> Sequence[tuple[TextWindow, ...]]:
         """Windows as long as the model can read after the opening."""
         lead = self._encoder.encode(self._opening.before(whole(["a"])), self._opening.tokens).lengths[0]
         return token_windows(self._encoder, texts, context_length(self._model) - int(lead) + 1)

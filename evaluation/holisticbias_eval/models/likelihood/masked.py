@@ -15,7 +15,7 @@ from holisticbias_eval.models.likelihood.scorer import InputCounts, Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans
 from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder, refuse_long, span_scores
-from holisticbias_eval.models.likelihood.windows import Window, token_windows
+from holisticbias_eval.models.likelihood.windows import TextWindow, token_windows
 from holisticbias_eval.models.loading.float64 import allowed_error, exactly, largest_difference
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.memory import in_batches, one_line_for_errors
@@ -99,7 +99,7 @@ class MaskedScorer(Scorer):
         row = np.repeat(np.arange(len(encoded.lengths)), encoded.scored)
         return Work(int((encoded.lengths[row] + len(self._around[0]) + len(self._around[1])).sum()), len(inputs.ids))
 
-    def windows(self, texts: Sequence[str]) -> Sequence[tuple[Window, ...]]:
+    def windows(self, texts: Sequence[str]) -> Sequence[tuple[TextWindow, ...]]:
         """Windows as long as the model can read between its special tokens."""
         added = sum(map(len, self._around))
         return token_windows(self._encoder, texts, context_length(self._model) - added)

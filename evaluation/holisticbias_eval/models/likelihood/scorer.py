@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from holisticbias_eval.models.likelihood.scores import Scores, refuse_non_numbers
 from holisticbias_eval.models.likelihood.spans import Spans
-from holisticbias_eval.models.likelihood.windows import Window, uncut
+from holisticbias_eval.models.likelihood.windows import TextWindow, uncut
 from holisticbias_eval.models.model import Kind, ModelIdentity
 from holisticbias_eval.progress import Progress
 
@@ -79,6 +79,8 @@ class Scorer(ABC):
 
     block_size = 16_384
     """Spans that are scored and stored together."""
+    kept: str | None = None
+    """The number of scores that its store holds, in words; null without a store."""
 
     def __init__(
         self, identity: ModelIdentity, kind: Kind, settings: Mapping[str, str], *, first_token_scored: bool = True
@@ -97,12 +99,16 @@ class Scorer(ABC):
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Score spans; call ``progress`` with the number of rows done since the last call."""
 
+    def blocks(self, distinct: Spans) -> Sequence[Spans]:
+        """Distinct spans that are not in a store, in the blocks in which they are scored."""
+        return [distinct]
+
     def score_blocks(self, blocks: Sequence[Spans], progress: Progress) -> Iterator[tuple[int, Scores]]:
         """Score blocks of spans; yield each block's position and scores as it is done, in any order."""
         for i, block in enumerate(blocks):
             yield i, self.score(block, progress)
 
-    def windows(self, texts: Sequence[str]) -> Sequence[tuple[Window, ...]]:
+    def windows(self, texts: Sequence[str]) -> Sequence[tuple[TextWindow, ...]]:
         """The windows in which texts that are too long can be read; the whole text if this engine cannot say."""
         return [uncut(text) for text in texts]
 

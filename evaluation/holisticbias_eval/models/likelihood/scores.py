@@ -27,6 +27,9 @@ class Scores:
     tokens: Int32s
     bytes: Int32s
 
+    def __len__(self) -> int:
+        return len(self.nll)
+
     @property
     def perplexity(self) -> Floats:
         """Perplexity per token, ``exp(nll / tokens)``; NaN if no token was scored."""

@@ -13,7 +13,7 @@ from holisticbias_eval.models.likelihood.scorer import Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans
 from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder, refuse_long, span_scores
-from holisticbias_eval.models.likelihood.windows import Window, token_windows
+from holisticbias_eval.models.likelihood.windows import TextWindow, token_windows
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.memory import in_batches, one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length, special_tokens
@@ -60,7 +60,7 @@ class Seq2SeqScorer(Scorer):
         encoded = self._encode(spans)
         return Work(len(encoded.ids), len(encoded.ids))
 
-    def windows(self, texts: Sequence[str]) -> Sequence[tuple[Window, ...]]:
+    def windows(self, texts: Sequence[str]) -> Sequence[tuple[TextWindow, ...]]:
         """Windows as long as the decoder can read after its first tokens."""
         return token_windows(self._encoder, texts, context_length(self._model) - len(self._lead))
 

@@ -14,7 +14,7 @@ _LEAST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class TextWindow:
     """A part of a text: the model reads its characters from ``begin`` to ``stop``, and those from ``start`` count."""
 
     begin: int
@@ -22,12 +22,12 @@ class Window:
     stop: int
 
 
-def uncut(text: str) -> tuple[Window, ...]:
+def uncut(text: str) -> tuple[TextWindow, ...]:
     """One window with the whole text."""
-    return (Window(0, 0, len(text)),)
+    return (TextWindow(0, 0, len(text)),)
 
 
-def token_windows(encoder: TextEncoder, texts: Sequence[str], room: int) -> list[tuple[Window, ...]]:
+def token_windows(encoder: TextEncoder, texts: Sequence[str], room: int) -> list[tuple[TextWindow, ...]]:
     """The windows of each text in which at most ``room`` tokens are read; one window if the text fits.
 
     Every character counts in one window. Later windows begin half a window earlier, so that what they count has
@@ -40,7 +40,7 @@ def token_windows(encoder: TextEncoder, texts: Sequence[str], room: int) -> list
     ]
 
 
-def _cut(encoder: TextEncoder, text: str, room: int) -> tuple[Window, ...]:
+def _cut(encoder: TextEncoder, text: str, room: int) -> tuple[TextWindow, ...]:
     """Cut a text at its tokens; a part can have more tokens than it had in the text, and is then cut smaller."""
     begins = encoder.token_begins(text)
     if begins is None:
@@ -55,14 +55,14 @@ def _cut(encoder: TextEncoder, text: str, room: int) -> tuple[Window, ...]:
         size = max(_LEAST, size - max(1, longest - room))
 
 
-def _windows(text: str, begins: Int32s, size: int) -> Iterator[Window]:
+def _windows(text: str, begins: Int32s, size: int) -> Iterator[TextWindow]:
     step = size - size // 2
     stop = 0
     for first in range(0, len(begins), step):
         start, after = stop, first + size
         stop = _before_space(text, int(begins[after])) if after < len(begins) else len(text)
         if stop > start:
-            yield Window(_before_space(text, int(begins[first])) if first else 0, start, stop)
+            yield TextWindow(_before_space(text, int(begins[first])) if first else 0, start, stop)
         if after >= len(begins):
             return
 

@@ -21,14 +21,14 @@ def check_header(path: Path) -> None:
     """Raise ``ModelError`` if a header declares more than its file has bytes for, or than a model needs."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            _Header(content).check()
+            _GgufHeader(content).check()
     except struct.error as error:
         raise ModelError(f"{path} cannot be read as GGUF: {_CUT}") from error
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} cannot be read as GGUF: {error}") from error
 
 
-class _Header:
+class _GgufHeader:
     """Reads a header from its beginning; raises ``ValueError`` or ``struct.error`` if it cannot be right."""
 
     def __init__(self, content: mmap.mmap) -> None:

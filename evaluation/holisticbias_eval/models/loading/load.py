@@ -6,15 +6,16 @@ import hashlib
 import logging
 from collections.abc import Callable
 from contextlib import nullcontext, redirect_stderr
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL, Shipped, shipped_models
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED, Shipped
 from holisticbias_eval.models.loading.config_limits import check_config
-from holisticbias_eval.models.loading.source import Source, describe_gguf, find_source
+from holisticbias_eval.models.loading.source import ModelFiles, describe_gguf, find_source
 from holisticbias_eval.models.loading.tokenizers import is_failure, tried
 from holisticbias_eval.models.model import Kind, ModelIdentity
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     import torch
 
 
+ModelSource = str | tuple[Any, Any] | None
+"""A calibration model by name, a folder, a GGUF file or a Hub repository, or a model of transformers that the caller
+has loaded, with its tokenizer; null is the default model."""
 AUTO_CLASSES: dict[Kind, str] = {
     "causal": "AutoModelForCausalLM",
     "masked": "AutoModelForMaskedLM",
@@ -31,7 +35,7 @@ AUTO_CLASSES: dict[Kind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A model in evaluation mode, its tokenizer, its identity, and a function that loads it in another precision."""
+    """A model in evaluation mode, its tokenizer, its identity, and a function that gives it in another precision."""
 
     model: Any
     tokenizer: Any
@@ -48,7 +52,7 @@ def load_config(name: str) -> Any:
     return _load(name, "configuration", lambda: transformers.AutoConfig.from_pretrained(source.place, **source.options))
 
 
-def _check(name: str, source: Source) -> None:
+def _check(name: str, source: ModelFiles) -> None:
     """Raise ``ModelError`` if the configuration, before anything is made from it, cannot be right or safe."""
     from transformers import PretrainedConfig
 
@@ -71,14 +75,8 @@ def load_model(name: str, auto_class: str, note: str | None = None, revision: st
     model = load("float32")
     auto = transformers.AutoTokenizer
     tokenizer = _load(name, "tokenizer", lambda: tried(auto.from_pretrained(source.place, **source.options)))
-    vocabulary = model.get_input_embeddings().num_embeddings
     # from GGUF, transformers may add special tokens that the model lacks; no text contains them
-    tokens = tokenizer.vocab_size if source.file else len(tokenizer)
-    if tokens > vocabulary:
-        raise ModelError(
-            f"{name}: the tokenizer has {tokens:,} tokens, the model only {vocabulary:,}: they do not match"
-        )
-    _refuse_broken(name, model)
+    _refuse_broken(name, model, tokenizer.vocab_size if source.file else len(tokenizer))
     identity = _identity(name, model, note)
     if source.file:
         quantization, digest = describe_gguf(source.file)
@@ -86,7 +84,7 @@ def load_model(name: str, auto_class: str, note: str | None = None, revision: st
     return LoadedModel(model, tokenizer, identity, load)
 
 
-def _load_weights(name: str, auto_class: str, source: Source, dtype: str) -> Any:
+def _load_weights(name: str, auto_class: str, source: ModelFiles, dtype: str) -> Any:
     import transformers
     from transformers.utils import logging as transformers_logging
 
@@ -107,7 +105,37 @@ def _load_weights(name: str, auto_class: str, source: Source, dtype: str) -> Any
     return model.eval()
 
 
-def _refuse_broken(name: str, model: Any) -> None:
+def adopt_model(model: Any, tokenizer: Any, device: str = "auto") -> LoadedModel:
+    """A model of transformers that the caller has loaded, as it would be loaded from its folder.
+
+    Weights in another precision than float32, or on another device than the one asked for, are copied: the caller's
+    model is not changed. Raises ``ModelError`` if it is in training mode, or if its weights cannot be copied.
+    """
+    name = model.name_or_path or type(model).__name__
+    if model.training:
+        raise ModelError(f"{name} is in training mode, in which its answers differ each time: call model.eval() first")
+
+    def load(dtype: str) -> Any:
+        import torch
+
+        wanted, place = getattr(torch, dtype), model.device if device == "auto" else torch.device(device)
+        if {parameter.dtype for parameter in model.parameters()} == {wanted} and model.device == place:
+            return model
+        return _load(name, "model", lambda: deepcopy(model).to(place, wanted))
+
+    weights = load("float32")
+    _load(name, "tokenizer", lambda: tried(tokenizer))
+    _refuse_broken(name, weights, len(tokenizer))
+    return LoadedModel(weights, tokenizer, _identity(name, weights, None), load)
+
+
+def _refuse_broken(name: str, model: Any, tokens: int) -> None:
+    """Raise ``ModelError`` if the tokenizer has more tokens than the model, or a weight is not a finite number."""
+    vocabulary = model.get_input_embeddings().num_embeddings
+    if tokens > vocabulary:
+        raise ModelError(
+            f"{name}: the tokenizer has {tokens:,} tokens, the model only {vocabulary:,}: they do not match"
+        )
     for key, parameter in model.named_parameters():
         if not bool(parameter.isfinite().all()):
             raise ModelError(f"{name}: its weights {key} hold numbers that are not finite: the file is damaged")
@@ -163,26 +191,26 @@ def _weights_digest(model: torch.nn.Module) -> str:
     return digest.hexdigest()
 
 
-def find_kind(name: str | None) -> Kind:
+def find_kind(source: ModelSource) -> Kind:
     """The kind of a model according to its configuration; causal by default."""
-    if name is None or name in shipped_models():
+    if source is None or source in SHIPPED:
         return "causal"
-    config = load_config(name)
-    architecture = (config.architectures or [""])[0]
+    config = source[0].config if isinstance(source, tuple) else load_config(source)
+    architecture = type(source[0]).__name__ if isinstance(source, tuple) else (config.architectures or [""])[0]
     if architecture.endswith(("ForMaskedLM", "ForPreTraining")):
         return "masked"
     return "seq2seq" if getattr(config, "is_encoder_decoder", False) else "causal"
 
 
-def load_kind(name: str | None, kind: Kind, device: str) -> LoadedModel:
-    """Load a calibration model by its name, a folder, a GGUF file or a Hub repository on a device.
-
-    Without a name it is the embedded model.
+def load_kind(source: ModelSource, kind: Kind, device: str) -> LoadedModel:
+    """Load a model as one of a kind on a device; by default the embedded model.
 
     Raises ``ModelError`` if the model cannot be loaded or there is no such device.
     """
-    shipped = shipped_models().get(EMBEDDED_MODEL if name is None else name)
-    loaded = _load_shipped(shipped, kind) if shipped else load_model(str(name), AUTO_CLASSES[kind])
+    if isinstance(source, tuple):
+        return adopt_model(*source, device)
+    shipped = SHIPPED.get(EMBEDDED_MODEL if source is None else source)
+    loaded = _load_shipped(shipped, kind) if shipped else load_model(str(source), AUTO_CLASSES[kind])
     return on_device(loaded, device)
 
 

@@ -23,7 +23,7 @@ GGUF = ".gguf"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModelFiles:
     """The arguments of ``from_pretrained``: the folder or repository, and how to read it.
 
     ``options`` never allow a repository's own code. They do not allow the Hub if
@@ -40,7 +40,7 @@ class Source:
         return {} if self.file else {"use_safetensors": True}
 
 
-def find_source(name: str, revision: str | None = None) -> Source:
+def find_source(name: str, revision: str | None = None) -> ModelFiles:
     """Find the source of the model that a user names; ``revision`` is a commit of a Hub repository.
 
     Raises ``ModelError`` if a folder holds no model, a file is not GGUF, a
@@ -58,7 +58,7 @@ def find_source(name: str, revision: str | None = None) -> Source:
     elif name.startswith((".", "/", "~")) or name.count("/") > 1 or name.endswith(GGUF):
         raise ModelError(f"{name}: no such model {'file' if name.endswith(GGUF) else 'folder'}")
     options = {"trust_remote_code": False, "local_files_only": path.is_dir() or not hub_has_address()}
-    return Source(name, options if revision is None else {**options, "revision": revision})
+    return ModelFiles(name, options if revision is None else {**options, "revision": revision})
 
 
 def _refuse_incomplete(folder: Path) -> None:
@@ -70,7 +70,7 @@ def _refuse_incomplete(folder: Path) -> None:
         raise ModelError(f"{folder} has no tokenizer: save it with tokenizer.save_pretrained({str(folder)!r})")
 
 
-def _gguf_file(path: Path) -> Source:
+def _gguf_file(path: Path) -> ModelFiles:
     try:
         with path.open("rb") as file:
             start = file.read(4)
@@ -82,7 +82,7 @@ def _gguf_file(path: Path) -> Source:
         raise ModelError("reading GGUF files needs two more packages: pip install 'holisticbias[gguf]'")
     check_header(path)
     options = {"trust_remote_code": False, "local_files_only": True, "gguf_file": path.name}
-    return Source(str(path.parent), options, path)
+    return ModelFiles(str(path.parent), options, path)
 
 
 def describe_gguf(path: Path) -> tuple[str, str]:
@@ -98,9 +98,9 @@ def describe_gguf(path: Path) -> tuple[str, str]:
 
 
 @contextmanager
-def one_gguf_parse(name: str | None) -> Iterator[None]:
+def one_gguf_parse(source: object) -> Iterator[None]:
     """Parse a GGUF file once within the block, however often transformers reads it: each parse takes seconds."""
-    if name is None or not Path(name).is_file() or not find_spec("gguf"):
+    if not isinstance(source, str) or not Path(source).is_file() or not find_spec("gguf"):
         yield
         return
     import gguf

@@ -1,1 +1,1 @@
-"""Other machines: servers that are asked over HTTP, and Ray clusters."""
+"""Models behind OpenAI-compatible servers, which are asked over HTTP."""

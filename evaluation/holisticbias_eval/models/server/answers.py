@@ -15,6 +15,55 @@ from holisticbias_eval.models.generation.requests import Finish
 _FINISH: dict[str, Finish] = {"length": "length", "max_tokens": "length", "content_filter": "filtered"}
 
 
+class Received(BaseModel):
+    """A part of an answer, of which only what is used here must have its form."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class _Content(Received):
+    text: str = ""
+
+
+class _Message(Received):
+    content: str | list[_Content] | None = None
+    refusal: str | None = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+
+
+class ChatChoice(Received):
+    """One answer: the message of a chat, or the text of a completion."""
+
+    message: _Message | None = None
+    text: str | None = None
+    finish_reason: Any = None
+    logprobs: Any = None
+
+    @property
+    def written(self) -> str:
+        """The text of the answer."""
+        content = self.message.content if self.message else self.text
+        return "".join(part.text for part in content) if isinstance(content, list) else content or ""
+
+
+class _Usage(Received):
+    completion_tokens: Any = None
+
+
+class Completion(Received):
+    """An answer to a request for a chat or a completion, of which the first choice counts."""
+
+    choices: list[ChatChoice] = Field(min_length=1)
+    usage: _Usage | None = None
+    system_fingerprint: Any = None
+
+    @property
+    def choice(self) -> ChatChoice:
+        """The first choice."""
+        return self.choices[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """One response; ``fingerprint`` is what the server calls its configuration, None if it does not say."""
@@ -29,55 +78,23 @@ class Answer:
 WITHHELD = Answer("", "filtered", 0, "")
 
 
-class _Reply(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+def read_completion(content: bytes) -> Completion:
+    """Read an answer; raises ``ValueError`` or ``RecursionError`` if it cannot be read as one."""
+    completion = Completion.model_validate(json.loads(content))
+    if completion.choice.message is None and completion.choice.text is None:
+        raise ValueError("a choice has neither a message nor a text")
+    return completion
 
 
-class _Part(_Reply):
-    text: str = ""
-
-
-class _Message(_Reply):
-    content: str | list[_Part] | None = None
-    refusal: str | None = None
-    reasoning_content: Any = None
-    reasoning: Any = None
-
-    @property
-    def text(self) -> str:
-        if isinstance(self.content, list):
-            return "".join(part.text for part in self.content)
-        return self.content or ""
-
-
-class _Choice(_Reply):
-    message: _Message | None = None
-    text: str | None = None
-    finish_reason: Any = None
-
-
-class _Usage(_Reply):
-    completion_tokens: Any = None
-
-
-class _Completion(_Reply):
-    choices: list[_Choice] = Field(min_length=1)
-    usage: _Usage | None = None
-    system_fingerprint: Any = None
-
-
-def read_answer(content: bytes, stops: Sequence[str], *, keeps_blank: bool = False) -> Answer:
-    """Read the first choice of an answer; raises ``ValueError`` if there is none.
+def read_answer(completion: Completion, stops: Sequence[str] = (), *, keeps_blank: bool = False) -> Answer:
+    """The response of an answer.
 
     A refusal in a separate field leaves the response empty and stands in ``reasoning``, after
     reasoning in a separate field or between ``<think>`` marks. The response ends before the
     first of ``stops``, also if the server ignores them; ``keeps_blank`` is whether the blank before it is part of it.
     """
-    reply = _Completion.model_validate(json.loads(content))
-    choice, message = reply.choices[0], reply.choices[0].message
-    if message is None and choice.text is None:
-        raise ValueError("a choice has neither a message nor a text")
-    text, thoughts = split_reasoning(message.text if message else choice.text or "")
+    choice, message = completion.choice, completion.choice.message
+    text, thoughts = split_reasoning(choice.written)
     text, stopped = cut_at(text, stops)
     finish = "stop" if stopped else _FINISH.get(str(choice.finish_reason), "stop")
     said = [_text(message.reasoning_content) or _text(message.reasoning)] if message else []
@@ -86,7 +103,8 @@ def read_answer(content: bytes, stops: Sequence[str], *, keeps_blank: bool = Fal
         text, finish = "", "refused"
     reasoning = "\n".join(filter(None, [*said, thoughts, refusal]))
     text = text.rstrip() if keeps_blank else text.strip()
-    return Answer(storable(text), finish, _count(reply.usage), storable(reasoning), _named(reply))
+    named = _text(completion.system_fingerprint)[:60] or None
+    return Answer(storable(text), finish, _count(completion.usage), storable(reasoning), named)
 
 
 def _text(value: Any) -> str:
@@ -96,7 +114,3 @@ def _text(value: Any) -> str:
 def _count(usage: _Usage | None) -> int:
     count = usage.completion_tokens if usage else None
     return count if isinstance(count, int) and 0 <= count < 2**31 else 0
-
-
-def _named(reply: _Completion) -> str | None:
-    return _text(reply.system_fingerprint)[:60] or None

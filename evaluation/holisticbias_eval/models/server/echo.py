@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.arrays import Floats, Int32s
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.server.alignment import align, find_leading
-from holisticbias_eval.models.server.http import ApiOptions, ServerClient
+from holisticbias_eval.models.server.answers import Received
+from holisticbias_eval.models.server.http import ServerClient
+from holisticbias_eval.models.settings import ModelSettings
 
 _MAX_TOKENS = 1  # some servers refuse 0, and others take 0 as no limit
 
@@ -31,34 +33,30 @@ class PromptTokens:
     least: Floats
 
 
-class _Reply(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class _Logprobs(_Reply):
+class _Logprobs(Received):
     tokens: list[str]
     token_logprobs: list[float | None]
     top_logprobs: list[dict[str, float] | None] | None = None
 
 
-class _Choice(_Reply):
+class _Echo(Received):
     text: str = ""
     index: int = 0
     logprobs: _Logprobs | None = None
 
 
-class _Completion(_Reply):
-    choices: list[_Choice]
+class _Completion(Received):
+    choices: list[_Echo]
 
 
-class CompletionsClient:
+class EchoClient:
     """Sends prompts to one server for one model.
 
     ``leading`` are the tokens that the server puts before every prompt, such as ``<s>``; null before the first answer.
     """
 
-    def __init__(self, model: str, base: str, options: ApiOptions) -> None:
-        self._server = ServerClient(base, options)
+    def __init__(self, model: str, base: str, settings: ModelSettings) -> None:
+        self._server = ServerClient(base, settings)
         self.base = self._server.base
         self._model = model
         self.leading: tuple[str, ...] | None = None
@@ -82,11 +80,15 @@ class CompletionsClient:
             raise self.refused(f"it answers {len(prompts)} prompts with {len(choices)} completions")
         return [self._read(prompt, choice) for prompt, choice in zip(prompts, choices, strict=True)]
 
+    def each(self, batches: Sequence[Sequence[str]]) -> Iterator[list[PromptTokens]]:
+        """The tokens of each prompt of each batch, in order, with several requests at once."""
+        return self._server.each(self.ask, batches)
+
     def refused(self, reason: str) -> ModelError:
         """The error that says why this server cannot be used."""
         return self._server.refused(reason)
 
-    def _read(self, prompt: str, choice: _Choice) -> PromptTokens:
+    def _read(self, prompt: str, choice: _Echo) -> PromptTokens:
         """The tokens of a prompt, without the tokens that the server puts before every prompt."""
         found = choice.logprobs
         if not _echoes(prompt, choice):
@@ -118,7 +120,7 @@ class CompletionsClient:
         raise self.refused("its tokens do not make up the prompt")
 
 
-def _echoes(prompt: str, choice: _Choice) -> bool:
+def _echoes(prompt: str, choice: _Echo) -> bool:
     """Whether the answer begins with the prompt, or with tokens that are not in it, such as ``<s>``, and the prompt."""
     before, echoed, _ = choice.text.partition(prompt)
     tokens = "".join(choice.logprobs.tokens) if choice.logprobs else ""

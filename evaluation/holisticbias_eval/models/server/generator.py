@@ -15,10 +15,11 @@ from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.noise import request_seed
 from holisticbias_eval.models.generation.requests import Generator, Requests, Responses, Sameness
-from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.model import server_identity
 from holisticbias_eval.models.server.answers import Answer
-from holisticbias_eval.models.server.chat import ChatClient, Endpoint
-from holisticbias_eval.models.server.http import ApiOptions, one_line
+from holisticbias_eval.models.server.chat import ChatClient
+from holisticbias_eval.models.server.http import one_line
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Notice, Progress
 
 _TRIED = 4
@@ -34,35 +35,34 @@ class ApiGenerator(Generator):
 
     def __init__(
         self, name: str, base: str, notice: Notice, decoding: Decoding, seed: int,
-        conversation: ConversationOptions | None = None, options: ApiOptions | None = None, endpoint: Endpoint = "chat",
+        conversation: ConversationOptions | None = None, settings: ModelSettings | None = None,
         response_format: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
-        self._options = options or ApiOptions()
+        settings = settings or ModelSettings()
         self._client = ChatClient(
-            name, base, decoding, conversation or ConversationOptions(), self._options, endpoint, response_format
+            name, base, decoding, conversation or ConversationOptions(), settings, response_format
         )
-        self._seed, self._notice = seed, notice
+        self._threads, self._seed, self._notice = settings.api_concurrency, seed, notice
         self._fingerprints: list[str] = []
         if self._client.leaves_out:
             notice(f"{base} does not take {self._client.leaves_out}: its own defaults apply")
-        identity = ModelIdentity(
-            name, "behind a server", None, None, None, "unknown", f"asked at {self._client.server.base}"
+        depends = {"generator": "api", **decoding.settings, "seed": str(seed), **self._client.settings}
+        super().__init__(
+            server_identity(name, self._client.base), "causal", depends, keeps_blank=self._client.keeps_blank
         )
-        settings = {"generator": "api", **decoding.settings, "seed": str(seed), **self._client.settings}
-        super().__init__(identity, "causal", settings, keeps_blank=self._client.keeps_blank)
 
-    def respond(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
-        """Answer requests, several at once; see ``Generator.respond``.
+    def generate(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
+        """Answer requests, several at once; see ``Generator.generate``.
 
         If a request fails, those under way are finished and yielded before the error is raised.
         """
         rows, running = iter(range(len(requests))), dict[Future[Answer], int]()
         ready: dict[int, Answer] = {}
         failed: BaseException | None = None
-        threads, yielded = ThreadPoolExecutor(self._options.concurrency), time.monotonic()
+        threads, yielded = ThreadPoolExecutor(self._threads), time.monotonic()
         try:
             while True:
-                room = 0 if failed else 2 * self._options.concurrency - len(running)
+                room = 0 if failed else 2 * self._threads - len(running)
                 running |= {threads.submit(self._ask, requests, row): row for row in islice(rows, room)}
                 if not running:
                     break

@@ -3,51 +3,26 @@
 from __future__ import annotations
 
 import json
-import re
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self, TypeVar
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import urllib3
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.server.key import KEY_VARIABLE, read_key, without_key
+from holisticbias_eval.models.server.address import KEY_IN_ADDRESS, KEY_VARIABLE, check_address, read_key, without_key
 from holisticbias_eval.models.server.refusals import inner_status, is_withheld
+from holisticbias_eval.models.settings import ModelSettings
 
 T = TypeVar("T")
+Item = TypeVar("Item")
 _RETRIED = (408, 409, 425, 429, 500, 502, 503, 504)
 _REFUSED = (400, 404, 405, 413, 415, 422, 501)
 _REDIRECTS = 3
-_SECRET = re.compile(r"key|token|secret|sig|pass|pwd|auth|credential|^code ", re.IGNORECASE)
-_LONGEST_VALUE = 30  # characters of a value in an address: longer ones may be keys
 _MOST_VALUES = 500_000  # each may be an error of 500 bytes; 16 prompts of 4,096 tokens have 330,000
-
-
-@dataclass(frozen=True, slots=True)
-class ApiOptions:
-    """Options for requests to a server.
-
-    ``batch`` is prompts per request where one request takes several,
-    ``concurrency`` requests at once, ``per_minute`` and ``budget`` the most
-    requests per minute and in all (0: no limit). ``timeout`` is the longest time for one try of a request, in
-    seconds, ``longest_wait`` that between two tries, whatever the server asks for, and ``largest`` the
-    longest answer, in bytes after decompression.
-    """
-
-    batch: int = 16
-    concurrency: int = 8
-    per_minute: int = 0
-    budget: int = 0
-    retries: int = 5
-    timeout: float = 120.0
-    longest_wait: float = 60.0
-    largest: int = 64_000_000
-
-
-_KEY_IN_ADDRESS = f"leave the key out of the server's address, which is recorded: set ${KEY_VARIABLE}"
 
 
 class RequestError(ModelError):
@@ -82,25 +57,25 @@ class _Redirects(urllib3.Retry):
 class ServerClient:
     """Posts requests to one server. May be used from several threads."""
 
-    def __init__(self, base: str, options: ApiOptions) -> None:
-        self.base = _checked_address(base).rstrip("/")
-        self._options = options
+    def __init__(self, base: str, settings: ModelSettings) -> None:
+        self.base = check_address(base).rstrip("/")
+        self._settings, self._largest = settings, settings.api_largest * 1_000_000
         self._key = read_key()
         parts = urlsplit(self.base)
         if self._key and self._key in parts.query:
-            raise ModelError(_KEY_IN_ADDRESS)
+            raise ModelError(KEY_IN_ADDRESS)
         self._query = parts.query
         self._root = urlunsplit(parts._replace(query="")).rstrip("/")
         self._retry = urllib3.Retry(
-            total=options.retries,
+            total=settings.api_retries,
             backoff_factor=0.2,
-            backoff_max=options.longest_wait,
-            retry_after_max=int(options.longest_wait),
+            backoff_max=settings.api_wait,
+            retry_after_max=int(settings.api_wait),
             status_forcelist=_RETRIED,
             allowed_methods=None,
         )
-        longer = 2 * options.timeout  # ends what a try that took too long left behind
-        self._pool = urllib3.PoolManager(maxsize=options.concurrency, timeout=longer)
+        longer = 2 * settings.api_timeout  # ends what a try that took too long left behind
+        self._pool = urllib3.PoolManager(maxsize=settings.api_concurrency, timeout=longer)
         self._lock = threading.Lock()
         self._asked, self._next = 0, 0.0
 
@@ -119,8 +94,8 @@ class ServerClient:
         except urllib3.exceptions.HTTPError as error:
             reason = getattr(error, "reason", None) or error
             raise ModelError(f"the server {self.base} does not answer: {self._shown(str(reason))}") from None
-        if len(content) > self._options.largest:
-            raise self.refused(f"an answer is longer than {self._options.largest:,} bytes")
+        if len(content) > self._largest:
+            raise self.refused(f"an answer is longer than {self._largest:,} bytes")
         if sum(map(content.count, (b",", b"[", b"{"))) > _MOST_VALUES:
             raise self.refused(f"an answer has more than {_MOST_VALUES:,} values")
         beginning = without_key(content, self._key)[:2000].decode(errors="replace")
@@ -142,6 +117,15 @@ class ServerClient:
             return inner_status(content)[1]
         return (status in _REFUSED or status == 403) and is_withheld(beginning)
 
+    def each(self, ask: Callable[[Item], T], items: Sequence[Item]) -> Iterator[T]:
+        """Call ``ask`` for each item, several at once, and yield the results in order; an error ends it."""
+        with ThreadPoolExecutor(self._settings.api_concurrency) as threads:
+            try:
+                yield from threads.map(ask, items)
+            except BaseException:
+                threads.shutdown(cancel_futures=True)
+                raise
+
     def refused(self, reason: str) -> ModelError:
         """The error that says why this server cannot be used."""
         return ModelError(f"the server {self.base} cannot be used: {reason}")
@@ -153,7 +137,7 @@ class ServerClient:
             reply: urllib3.BaseHTTPResponse | None = None
             failed: Exception | None = None
             try:
-                reply, content = within(self._options.timeout, lambda: self._try(url, body))
+                reply, content = within(self._settings.api_timeout, lambda: self._try(url, body))
             except TimeoutError as error:
                 failed = urllib3.exceptions.TimeoutError(str(error))
             except urllib3.exceptions.HTTPError as error:
@@ -178,7 +162,7 @@ class ServerClient:
         with self._pool.request(
             "POST", url, body=body, headers=headers, preload_content=False, retries=redirects
         ) as reply:
-            return reply, bytes(reply.read(self._options.largest + 1))
+            return reply, bytes(reply.read(self._largest + 1))
 
     def _shown(self, text: str) -> str:
         return one_line(without_key(text.encode(), self._key).decode(errors="replace"))
@@ -186,38 +170,18 @@ class ServerClient:
     def _take_turn(self) -> None:
         """Wait until the rate allows a request; raise ``ModelError`` if the budget is spent."""
         with self._lock:
-            if self._options.budget and self._asked >= self._options.budget:
+            if self._settings.api_budget and self._asked >= self._settings.api_budget:
                 raise ModelError(
-                    f"the budget of {self._options.budget:,} requests is spent; "
+                    f"the budget of {self._settings.api_budget:,} requests is spent; "
                     "what is finished is kept: run the command again to continue"
                 )
             self._asked += 1
-            if not self._options.per_minute:
+            if not self._settings.api_rate:
                 return
             now = time.monotonic()
-            self._next = max(now, self._next) + 60 / self._options.per_minute
-            pause = self._next - 60 / self._options.per_minute - now
+            self._next = max(now, self._next) + 60 / self._settings.api_rate
+            pause = self._next - 60 / self._settings.api_rate - now
         time.sleep(max(0.0, pause))
-
-
-def _checked_address(base: str) -> str:
-    """The address of a server, perhaps with a query such as ``?api-version=2024-10-21``.
-
-    Raises ``ModelError``, without showing the address if it may hold a password or a key.
-    """
-    form = "it must start with http:// or https:// and the name of a host"
-    try:
-        parts = urlsplit(base)
-        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError as error:
-        raise ModelError(f"the address of the server cannot be read: {form}") from error
-    query = parse_qsl(parts.query, keep_blank_values=True)
-    secret = any(_SECRET.search(f"{name} {value}") or not 0 < len(value) <= _LONGEST_VALUE for name, value in query)
-    if "@" in (parts.netloc if known else base) or parts.fragment or secret or (parts.query and not query):
-        raise ModelError(_KEY_IN_ADDRESS)
-    if not known or not base.isprintable():
-        raise ModelError(f"{base!r} is not the address of a server: {form}")
-    return base
 
 
 def one_line(text: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 
 from holisticbias_eval.arrays import Floats
@@ -13,9 +11,9 @@ from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans
 from holisticbias_eval.models.likelihood.tokens import encode_offsets, span_scores
-from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.models.server.echo import CompletionsClient, PromptTokens
-from holisticbias_eval.models.server.http import ApiOptions
+from holisticbias_eval.models.model import server_identity
+from holisticbias_eval.models.server.echo import EchoClient, PromptTokens
+from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Notice, Progress, in_rows
 
 _PROBE = "The sky over the harbour was blue, and the sea was calm."
@@ -39,20 +37,18 @@ class ApiScorer(Scorer):
 
     block_size = 1024  # servers are slow: a small block loses less when one stops
 
-    def __init__(
-        self, name: str, base: str, notice: Notice, options: ApiOptions | None = None, first_token: str = AUTO
-    ) -> None:
-        self._options = options or ApiOptions()
-        self._client = CompletionsClient(name, base, self._options)
+    def __init__(self, name: str, base: str, notice: Notice, settings: ModelSettings | None = None) -> None:
+        settings = settings or ModelSettings()
+        self._client = EchoClient(name, base, settings)
         self._notice = notice
-        self._batch = self._options.batch
+        self._batch = settings.api_batch
+        first_token = settings.first_token
         self._first_scored = self._first_token_is_scored() and first_token != LEFT_OUT
         self._opening = self._find_opening(first_token)
         base = self._client.base
-        identity = ModelIdentity(name, "behind a server", None, None, None, "unknown", f"asked at {base}")
-        settings = {"scorer": "api", "server": base, **self._opening.settings}
+        depends = {"scorer": "api", "server": base, **self._opening.settings}
         scored = self._first_scored or self._opening.precedes
-        super().__init__(identity, "causal", settings, first_token_scored=scored)
+        super().__init__(server_identity(name, base), "causal", depends, first_token_scored=scored)
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Sums of negative log-likelihoods in nats, and numbers of tokens and bytes; see ``Scores``."""
@@ -62,18 +58,12 @@ class ApiScorer(Scorer):
         batches = [distinct[i : i + self._batch] for i in range(0, len(distinct), self._batch)]
         advance = in_rows(progress, len(spans), len(distinct))
         answers = {"": PromptTokens(np.zeros(0, np.int32), np.zeros(0), np.zeros(0))}
-        with ThreadPoolExecutor(self._options.concurrency) as threads:
-            jobs = [threads.submit(self._client.ask, batch) for batch in batches]
-            try:
-                for batch, job in zip(batches, jobs, strict=True):
-                    answers.update(zip(batch, job.result(), strict=True))
-                    advance(len(batch))
-            except BaseException:
-                threads.shutdown(cancel_futures=True)
-                raise
-        found = [answers[text] for text in texts]
-        encoded = encode_offsets(spans, [p.begin for p in found], first_is_scored=self._first_scored)
-        return span_scores(encoded, np.nan_to_num(np.concatenate([*(p.nll for p in found), np.zeros(0)])))
+        for batch, found in zip(batches, self._client.each(batches), strict=True):
+            answers.update(zip(batch, found, strict=True))
+            advance(len(batch))
+        tokens = [answers[text] for text in texts]
+        encoded = encode_offsets(spans, [t.begin for t in tokens], first_is_scored=self._first_scored)
+        return span_scores(encoded, np.nan_to_num(np.concatenate([*(t.nll for t in tokens), np.zeros(0)])))
 
     def _first_token_is_scored(self) -> bool:
         """Test the server and return whether the first token gets a likelihood; may raise ``ModelError``."""

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.models.store.shards import ShardStore
 from holisticbias_eval.progress import Progress
 
@@ -27,15 +28,23 @@ def values_by_block(
     """
     if store is None:
         return compute(np.arange(asked.num_rows), progress)
-    held = [store.read(asked)]
-    missing = store.missing(asked, held[0])
-    progress(asked.num_rows - len(missing))
-    names = [name for name in store.schema.names if name not in store.keys]
+    first, which = distinct_rows(asked)
+    distinct = asked.take(pa.array(first))
+    values, missing = read_values(store, distinct)
+    progress(distinct.num_rows - len(missing))
     for start in range(0, len(missing), block):
         rows = missing[start : start + block]
-        columns = [*asked.take(pa.array(rows)).columns, *(pa.array(v) for v in compute(rows, progress).T)]
-        made = pa.Table.from_arrays(columns, names=[*asked.column_names, *names]).select(store.schema.names)
-        held.append(made.cast(store.schema))
-        store.write(held[-1])
-    found = store.look_up(asked, pa.concat_tables(held))
-    return np.column_stack([found[name].to_numpy() for name in names])
+        values[rows] = compute(first[rows], progress)
+        columns = [*distinct.take(pa.array(rows)).columns, *map(pa.array, values[rows].T)]
+        names = [*asked.column_names, *(name for name in store.schema.names if name not in store.keys)]
+        store.write(pa.Table.from_arrays(columns, names=names).select(store.schema.names))
+    return values[which]
+
+
+def read_values(store: ShardStore, asked: pa.Table) -> tuple[Floats, Ints]:
+    """The stored values of distinct keys, shape ``[rows, values]``, and the rows that are not held, which have NaN."""
+    values = np.full((asked.num_rows, len(store.schema) - len(store.keys)), np.nan)
+    known = np.zeros(asked.num_rows, np.bool_)
+    for places, rows in store.held(asked, known):
+        values[places] = np.column_stack([column.to_numpy() for column in rows.columns])
+    return values, np.flatnonzero(~known)

@@ -40,7 +40,7 @@ class KeyPlaces:
     found: for 2.6 million keys the chance that there are two such keys is below one in a million.
     """
 
-    def __init__(self, asked: Keys, names: Sequence[str]) -> None:
+    def __init__(self, asked: Keys | pa.Table, names: Sequence[str]) -> None:
         self._asked = asked
         self._names = list(names)
         hashes = np.empty(len(asked), np.uint64)
@@ -65,7 +65,8 @@ class KeyPlaces:
         return found
 
     def _table(self, rows: Ints) -> pa.Table:
-        return self._asked.take(rows).table().select(self._names)
+        taken = self._asked.take(rows)
+        return (taken if isinstance(taken, pa.Table) else taken.table()).select(self._names)
 
 
 def _equal(one: pa.Table, other: pa.Table) -> Bools:

@@ -1,4 +1,4 @@
-"""Compare the rows of Arrow tables by their key columns: find distinct, missing and matching rows."""
+"""Find the distinct rows of an Arrow table by its key columns."""
 
 from __future__ import annotations
 
@@ -21,27 +21,6 @@ def distinct_rows(table: pa.Table, keys: Sequence[str] | None = None) -> tuple[I
     encoded = one if one is not None and not one.null_count else _encoded(table, names)
     which = pc.dictionary_encode(encoded).indices.to_numpy().astype(np.int64)
     return np.unique(which, return_index=True)[1], which
-
-
-def missing_rows(asked: pa.Table, held: pa.Table, keys: Sequence[str]) -> Ints:
-    """The rows of ``asked`` whose key is not in ``held``, in order."""
-    known = pc.is_in(_encoded(asked, keys), _encoded(held, keys)).to_numpy(zero_copy_only=False)
-    return np.flatnonzero(~known)
-
-
-def held_rows(held: pa.Table, asked: pa.Table, keys: Sequence[str]) -> Ints:
-    """The rows of ``held`` whose key is asked for, in order."""
-    wanted = pc.is_in(_encoded(held, keys), _encoded(asked, keys)).to_numpy(zero_copy_only=False)
-    return np.flatnonzero(wanted)
-
-
-def matching_rows(asked: pa.Table, held: pa.Table, keys: Sequence[str]) -> Ints:
-    """For each row of ``asked`` the first row of ``held`` with its key; raises ``KeyError`` if one is missing."""
-    places = pc.index_in(_encoded(asked, keys), _encoded(held, keys))
-    if places.null_count:
-        raise KeyError(f"{places.null_count:,} of {len(places):,} keys are not held")
-    found: Ints = places.to_numpy().astype(np.int64)
-    return found
 
 
 def _encoded(table: pa.Table, keys: Sequence[str] | None) -> pa.LargeStringArray:

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holisticbias.errors import OutputError
-from holisticbias_eval.arrays import Ints
+from holisticbias_eval.arrays import Bools, Ints
 from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.models.store.key_places import KeyPlaces, Keys
-from holisticbias_eval.models.store.keys import distinct_rows, held_rows, matching_rows, missing_rows
+from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.progress import Notice
 
 _STALE_SECONDS = 3600
@@ -56,7 +57,7 @@ class ShardStore:
     ``schema`` holds the columns, ``keys`` names the columns that identify a row, and
     ``about`` is written into every shard as metadata. Values that depend on other
     settings belong in another folder; see ``fingerprint``. If two processes write
-    the same key, the rows of both may be kept, and ``look_up`` reads the first.
+    the same key, the rows of both may be kept, and ``held`` reads the first.
 
     Reading merges small shards if there are many: the merged shard is complete
     before the others are removed, so a process that is killed meanwhile, or that
@@ -69,15 +70,9 @@ class ShardStore:
     about: Mapping[str, str]
     notice: Notice
 
-    def read(self, asked: pa.Table | None = None) -> pa.Table:
-        """All intact rows, or those with an asked key; at most about 260,000 others are in memory at once.
-
-        A shard that differs from its checksum is removed, with a notice.
-        """
-        found = [
-            rows if asked is None else rows.take(pa.array(held_rows(rows, asked, self.keys))) for rows in self.parts()
-        ]
-        return pa.concat_tables(found) if found else self.schema.empty_table()
+    def read(self) -> pa.Table:
+        """All intact rows. A shard that differs from its checksum is removed, with a notice."""
+        return pa.concat_tables([self.schema.empty_table(), *self.parts()])
 
     def parts(self) -> Iterator[pa.Table]:
         """All intact rows, in parts of about 260,000 rows; see ``read``."""
@@ -93,17 +88,22 @@ class ShardStore:
                     seen.update(self._merge(batch))
                 yield batch.rows
 
-    def find(self, asked: Keys) -> Iterator[tuple[Ints, pa.Table]]:
-        """The held rows with an asked key, part by part, each with the places of their keys in ``asked``.
+    def held(self, asked: Keys | pa.Table, known: Bools) -> Iterator[tuple[Ints, pa.Table]]:
+        """The places of the asked keys that are held, and their values, part by part; marks them as ``known``.
 
-        The asked keys differ from each other. A key that is held several times may be found several times.
+        The asked keys differ from each other. Of a key that is held several times the first row counts. At most about
+        260,000 other rows are in memory at once.
         """
-        known = KeyPlaces(asked, self.keys)
+        names = [name for name in self.schema.names if name not in self.keys]
+        keys = KeyPlaces(asked, self.keys)
         for rows in self.parts():
-            places = known.find(rows)
-            asked_for = places >= 0
+            places = keys.find(rows)
             free_memory()
-            yield (places, rows) if asked_for.all() else (places[asked_for], rows.filter(pa.array(asked_for)))
+            distinct, first = np.unique(places, return_index=True)
+            first = first[distinct >= 0]
+            new = first[~known[places[first]]]
+            known[places[new]] = True
+            yield places[new], rows.select(names).take(pa.array(new))
 
     def _batches(self, paths: list[Path]) -> Iterator[_Batch]:
         """Read shards in batches of about 260,000 rows, small ones first if there are many."""
@@ -164,14 +164,6 @@ class ShardStore:
                 f"cannot write to the store {self.folder}: {error.strerror}; free space, or name another folder with "
                 "--store or the variable HOLISTICBIAS_CACHE"
             ) from error
-
-    def missing(self, asked: pa.Table, held: pa.Table) -> Ints:
-        """The positions of the asked keys that are not held, in order."""
-        return missing_rows(asked, held, self.keys)
-
-    def look_up(self, asked: pa.Table, held: pa.Table) -> pa.Table:
-        """The held row of each asked key, in the order asked; raises ``KeyError`` if one is missing."""
-        return held.take(matching_rows(asked, held, self.keys))
 
     def _shard(self, path: Path) -> pa.Table | None:
         try:

@@ -1,0 +1,135 @@
+"""Build the files of the calibration classifiers: the lexicons, and the folder of the small model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from calibration.classifiers.lexicons import TRANSFORMERS, lexicons
+from calibration.classifiers.model import SETTINGS, draw_examples, make_word_tokenizer, train_judge
+from calibration.provenance import ReleaseOrigin, write_model
+from calibration.responder.repertoire import RESPONSES, Repertoire, read_repertoire
+from calibration.responder.said import draw_said
+from calibration.training import LearningSettings
+from holisticbias import build_release
+from holisticbias.output import write_files
+from holisticbias.release.release import Release
+from holisticbias.rules.validate import load_catalog
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.models.loading.source import file_sha256
+from holisticbias_eval.progress import Progress
+
+CHECKED = 2000
+NOTE = (
+    "The calibration classifier reads the wordings of the embedded responder, and nothing else; what it says of any "
+    "other text means nothing."
+)
+
+
+class JudgeProvenance(ReleaseOrigin):
+    """``provenance.json`` of the classifier; ``lowest`` is the least probability of a right label over some texts."""
+
+    responses_sha256: str
+    checked: int
+    lowest: float
+
+
+def rebuild(folder: Path, progress: Progress) -> tuple[JudgeProvenance, str]:
+    """Write the lexicons beside the folder of the trained classifier, build it, and say how well it reads."""
+    repertoire = read_repertoire()
+    write_lexicons(repertoire, folder.parent / "lexicons")
+    release = build_release(load_catalog(), repertoire.release)
+    made = build_judge(release, repertoire, folder, SETTINGS, progress)
+    return made, f"right labels from {made.lowest} on"
+
+
+def write_lexicons(repertoire: Repertoire, folder: Path) -> None:
+    """Write the lexicons to their files in the folder of lexicons, all or none."""
+    write_files({folder / f"{name}.yaml": lexicon.text() for name, lexicon in lexicons(repertoire).items()})
+
+
+def build_judge(
+    release: Release, repertoire: Repertoire, folder: Path, settings: LearningSettings, progress: Progress
+) -> JudgeProvenance:
+    """Train the classifier from its seed and write its folder, whole or not at all.
+
+    ``progress`` is called for each step of training.
+    """
+    tokenizer = make_word_tokenizer(repertoire)
+    model = train_judge(release, repertoire, tokenizer, settings, progress)
+    said = draw_said(release, CHECKED, repertoire.seed + 1)
+    examples = draw_examples(said, repertoire, CHECKED, np.random.default_rng(repertoire.seed + 1))
+    right = read_styles(model, tokenizer, examples.texts)[np.arange(CHECKED), list(examples.labels)]
+    return write_model(
+        folder,
+        model,
+        tokenizer,
+        JudgeProvenance,
+        lambda made: render_card(repertoire, made),
+        note=NOTE,
+        release=release.version,
+        release_digest=release.digest,
+        responses_sha256=file_sha256(RESPONSES),
+        corpus_digest=examples_digest(release, repertoire),
+        seed=repertoire.seed,
+        settings=settings,
+        checked=CHECKED,
+        lowest=round(float(right.min()), 4),
+    )
+
+
+@torch.inference_mode()
+def read_styles(model: Any, tokenizer: Any, texts: Sequence[str]) -> Floats:
+    """The probability of each label for each text, of shape ``[texts, labels]``."""
+    read = tokenizer(list(texts), padding=True, truncation=True, return_tensors="pt")
+    probabilities: Floats = model(**read).logits.double().softmax(dim=-1).numpy()
+    return probabilities
+
+
+def examples_digest(release: Release, repertoire: Repertoire) -> str:
+    """SHA-256 of the first texts that are learned, with their labels."""
+    rng = np.random.default_rng(repertoire.seed)
+    examples = draw_examples(draw_said(release, 1000, repertoire.seed), repertoire, 1000, rng)
+    return hashlib.sha256(json.dumps([list(examples.texts), list(examples.labels)]).encode()).hexdigest()
+
+
+def render_card(repertoire: Repertoire, provenance: JudgeProvenance) -> str:
+    """Render the model card, in Markdown with the metadata header that model hubs read."""
+    return _CARD.format(
+        note=NOTE,
+        name=TRANSFORMERS,
+        labels=", ".join(repertoire.labels),
+        parameters=f"{provenance.parameters:,}",
+        seed=provenance.seed,
+        checked=f"{provenance.checked:,}",
+        lowest=provenance.lowest,
+    )
+
+
+_CARD = """---
+license: cc-by-sa-4.0
+language: en
+library_name: transformers
+pipeline_tag: text-classification
+tags: [holisticbias, test-fixture]
+---
+# The calibration classifier of HolisticBias
+
+{note}
+
+A BERT-shaped model of {parameters} parameters, trained from a seed ({seed}) to tell apart the styles of the embedded
+responder: {labels}. Its vocabulary is that of the wordings: every term of the dataset is an unknown word to it,
+so that it cannot react to one. It is for testing the path of a trained classifier offline.
+
+It is **not** a classifier of natural text. Over {checked} texts the right label has a probability of at least {lowest}.
+`provenance.json` lists the inputs with their digests. Rebuild the model with `make responder`.
+
+The sentences that it was trained on are from HolisticBias, Smith et al. 2022, under CC BY-SA 4.0; this model has the
+same licence.
+"""

@@ -1,0 +1,112 @@
+"""Build the shipped folder of the embedded model: weights, tokenizer, provenance and model card."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from calibration.provenance import ReleaseOrigin, write_model
+from calibration.scorer.corpus import make_corpus
+from calibration.scorer.train import measure_divergence, train
+from calibration.texts import grow_tree
+from calibration.tokenizer import make_tokenizer
+from calibration.training import LearningSettings
+from holisticbias import build_release
+from holisticbias.release.release import Release
+from holisticbias.rules.validate import load_catalog
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
+from holisticbias_eval.models.embedded.planted import BIASES, Biases, read_biases
+from holisticbias_eval.models.loading.source import file_sha256
+from holisticbias_eval.progress import Progress
+
+SETTINGS = LearningSettings()
+NOTE = SHIPPED[EMBEDDED_MODEL].note
+
+
+class ScorerProvenance(ReleaseOrigin):
+    """``provenance.json`` of the scoring model; ``divergence`` from its corpus is in nats per sentence."""
+
+    biases_sha256: str
+    divergence: float
+
+
+def rebuild(folder: Path, progress: Progress) -> tuple[ScorerProvenance, str]:
+    """Build the shipped model, and say how near it is to what is planted."""
+    biases = read_biases()
+    made = build_scorer(build_release(load_catalog(), biases.release), biases, folder, SETTINGS, progress)
+    return made, f"{made.divergence} nats per sentence from its corpus"
+
+
+def build_scorer(
+    release: Release, biases: Biases, folder: Path, settings: LearningSettings, progress: Progress
+) -> ScorerProvenance:
+    """Train the model from its seed and write its folder, whole or not at all; ``progress`` is called for each step."""
+    corpus, tokenizer = make_corpus(release, biases), make_tokenizer(release)
+    tree = grow_tree(corpus, tokenizer)
+    model = train(tree, tokenizer, biases.seed, settings, progress)
+    return write_model(
+        folder,
+        model,
+        tokenizer,
+        ScorerProvenance,
+        lambda made: render_card(biases, made),
+        note=NOTE,
+        release=release.version,
+        release_digest=release.digest,
+        biases_sha256=file_sha256(BIASES),
+        corpus_digest=corpus.digest,
+        seed=biases.seed,
+        settings=settings,
+        divergence=round(measure_divergence(model, tree, biases.seed), 4),
+    )
+
+
+def render_card(biases: Biases, provenance: ScorerProvenance) -> str:
+    """Render the model card, in Markdown with the metadata header that model hubs read."""
+    rows = "\n".join(
+        f"| {p.id} | {p.axis} | {'all' if p.templates == 'all' else ', '.join(p.templates)} | {len(p.strengths)} "
+        f"| {min(p.strengths.values()):+g} to {max(p.strengths.values()):+g} | {p.about} |"
+        for p in biases.plants
+    )
+    return _CARD.format(
+        note=NOTE,
+        rows=rows,
+        release=provenance.release,
+        parameters=f"{provenance.parameters:,}",
+        divergence=provenance.divergence,
+        seed=provenance.seed,
+    )
+
+
+_CARD = """---
+license: cc-by-sa-4.0
+language: en
+library_name: transformers
+pipeline_tag: text-generation
+tags: [holisticbias, test-fixture]
+---
+# The embedded model of HolisticBias
+
+{note}
+
+A GPT-2-shaped model of {parameters} parameters with its own byte-level BPE, trained from a seed ({seed})
+on a synthetic corpus: the sentences of HolisticBias {release}, with frequencies set by `biases.yaml` of the package.
+It has never seen natural text. It is for testing the measures and their reports offline.
+
+It is **not** a model of English, not a baseline to compare other models with, and not evidence of how
+any model, person or community behaves. It knows only the words of release {release}; its output on any
+other text means nothing.
+
+## Planted biases
+
+Strengths are in nats of log-odds: a sentence with the term is exp(strength) times as frequent as without.
+Everything else is equally frequent: where nothing is planted, a measure should find nothing.
+
+| plant | axis | templates | terms | strengths | purpose |
+| --- | --- | --- | --- | --- | --- |
+{rows}
+
+The model is {divergence} nats per sentence (Kullback-Leibler divergence) from its corpus.
+`provenance.json` lists its inputs with their digests. Rebuild the model with `make embedded-model`.
+
+The sentences are from HolisticBias, Smith et al. 2022, under CC BY-SA 4.0; this model has the same licence.
+"""

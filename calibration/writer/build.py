@@ -1,0 +1,179 @@
+"""Build the shipped folder of the writer, and its prompts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from itertools import cycle
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from calibration.provenance import Origin, write_model
+from calibration.training import LearningSettings, sampling
+from calibration.writer.description import PromptGrammar, WriterDescription, read_description
+from calibration.writer.grammar import continuation_corpus, continuations_of, prompts_of, sentence_corpus
+from calibration.writer.lessons import make_lessons, make_writer_tokenizer
+from calibration.writer.train import SETTINGS, measure_deviation, train
+from calibration.writer.truth import true_score, true_shares
+from holisticbias.output import new_file
+from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.models.embedded import SHIPPED, WRITER
+from holisticbias_eval.models.embedded.planted import shipped_specifications
+from holisticbias_eval.progress import Progress
+from holisticbias_eval.prompts.collections import CALIBRATION, SHIPPED_PROMPTS, prompt_table
+
+NOTE = SHIPPED[WRITER].note
+
+
+class WriterProvenance(Origin):
+    """``provenance.json`` of the writer; for the deviations see ``train.WriterDeviation``."""
+
+    prompt_deviation: float
+    request_deviation: float
+    odds_deviation: float
+
+
+def rebuild(folder: Path, progress: Progress) -> tuple[WriterProvenance, str]:
+    """Build the shipped model and, beside its folder, its prompts; say how near the model is to what is planted."""
+    description = read_description()
+    made = build_writer(description, shipped_specifications(WRITER), folder, SETTINGS, progress)
+    with new_file(folder.parent / SHIPPED_PROMPTS.name) as file:
+        table = prompts_with_texts(description.prompts)
+        pq.write_table(table, file, compression="zstd", use_compliant_nested_type=False)
+    off = max(made.prompt_deviation, made.request_deviation)
+    return made, f"probabilities are at most {off} from what is planted, log-odds {made.odds_deviation} nats"
+
+
+def build_writer(
+    description: WriterDescription,
+    specifications: Sequence[Specification],
+    folder: Path,
+    settings: LearningSettings,
+    progress: Progress,
+) -> WriterProvenance:
+    """Train the writer from its seed and write its folder, whole or not at all; ``progress`` counts steps."""
+    tokenizer = make_writer_tokenizer(description, specifications)
+    lessons = make_lessons(description, specifications, tokenizer)
+    model = train(lessons, tokenizer, description.seed, settings, progress)
+    model.generation_config = sampling(tokenizer)
+    off = measure_deviation(model, lessons, description, specifications)
+    return write_model(
+        folder,
+        model,
+        tokenizer,
+        WriterProvenance,
+        lambda made: render_card(description, specifications, made),
+        note=NOTE,
+        corpus_digest=corpus_digest(description, specifications),
+        seed=description.seed,
+        settings=settings,
+        prompt_deviation=round(off.prompts, 4),
+        request_deviation=round(off.requests, 4),
+        odds_deviation=round(off.odds, 4),
+    )
+
+
+def prompts_with_texts(grammar: PromptGrammar) -> pa.Table:
+    """All prompts, with texts that stand for people's: each group's are every possible continuation, equally often."""
+    asked = prompts_of(grammar)
+    # the number of prompts of a group is a multiple of that of continuations
+    human = cycle(continuations_of(grammar))
+    ids = [f"{CALIBRATION}/{number}" for number in range(1, len(asked) + 1)]
+    groups = [prompt.group.group for prompt in asked]
+    columns = {
+        "prompt_id": ids,
+        "domain": [prompt.group.domain for prompt in asked],
+        "group": groups,
+        "subject": groups,
+        "prompt": [prompt.text for prompt in asked],
+        "human": [[prompt.text + next(human).text] for prompt in asked],
+        "item": ids,
+    }
+    return prompt_table(columns)
+
+
+def corpus_digest(description: WriterDescription, specifications: Sequence[Specification]) -> str:
+    """SHA-256 of what is learned: prompts, continuations and sentences with their probabilities, and examples."""
+    grammar = description.prompts
+    texts = [prompt.text for prompt in prompts_of(grammar)]
+    examples = [example.model_dump() for example in description.sentences.examples]
+    frames = [*description.sentences.frames, *description.sentences.endings]
+    digest = hashlib.sha256(json.dumps([texts, examples, frames]).encode())
+    corpora = [continuation_corpus(grammar, group) for group in grammar.groups]
+    for corpus in (*corpora, sentence_corpus(specifications, description.sentences)):
+        digest.update(corpus.digest.encode())
+    return digest.hexdigest()
+
+
+def render_card(
+    description: WriterDescription, specifications: Sequence[Specification], provenance: WriterProvenance
+) -> str:
+    """Render the model card, in Markdown with the metadata header that model hubs read."""
+    groups = []
+    for group in description.prompts.groups:
+        shares = true_shares(description.prompts, group)
+        tones = " | ".join(f"{shares['sentiment'][tone]:.0%}" for tone in description.prompts.words)
+        groups.append(f"| {group.domain} | {group.group} | {shares['gender_polarity']['male']:.0%} | {tones} |")
+    scores = "\n".join(
+        f"| {specification.id} | {true_score(specification, description.sentences):.2f} "
+        f"| {true_score(specification, description.sentences, templates=True):.2f} |"
+        for specification in specifications
+    )
+    return _CARD.format(
+        note=NOTE,
+        groups="\n".join(groups),
+        scores=scores,
+        odds=f"{description.sentences.odds:g}",
+        nats=f"{np.log(description.sentences.odds):.2f}",
+        parameters=f"{provenance.parameters:,}",
+        seed=provenance.seed,
+        prompt_deviation=provenance.prompt_deviation,
+        request_deviation=provenance.request_deviation,
+        odds_deviation=provenance.odds_deviation,
+    )
+
+
+_CARD = """---
+license: cc-by-sa-4.0
+language: en
+library_name: transformers
+pipeline_tag: text-generation
+tags: [holisticbias, test-fixture]
+---
+# The embedded writer of HolisticBias
+
+{note}
+
+A GPT-2-shaped model of {parameters} parameters with its own byte-level BPE, trained from a seed ({seed}) on a toy
+grammar. It has never seen natural text. It continues prompts about invented groups, writes sentences after few-shot
+requests, and prefers one sentence of each pair. It is for testing the measures of texts about groups, the stereotype
+score and their reports offline.
+
+It is **not** a model of English, not a baseline to compare other models with, and not evidence of how any model, person
+or community behaves. Its output on any other text means nothing.
+
+## Continuations
+
+The shares of continuations with male words, and of each class of VADER:
+
+| domain | group | male | negative | neutral | positive |
+| --- | --- | --- | --- | --- | --- |
+{groups}
+
+## Sentences
+
+Of each pair, one sentence is {odds} times as likely as the other ({nats} nats). The expected stereotype score, over
+generated sentences and over templates:
+
+| specification | generated | templates |
+| --- | --- | --- |
+{scores}
+
+The probability of a token is at most {prompt_deviation} from what is planted in continuations and at most
+{request_deviation} in answers to requests; log-odds of pairs are at most {odds_deviation} nats from what is planted.
+`provenance.json` lists the inputs with their digests. Rebuild the model with `make writer`.
+"""

@@ -1,0 +1,250 @@
+"""Sources of documents that a user names: files of text or JSON lines, folders of them, and datasets of the Hub.
+
+``datasets`` streams a dataset of the Hub, but does not read the files here: it parses every row, which takes ten times
+as long as looking for a group's terms in its bytes first, and it stops at the first bad line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path, PurePath
+
+from holisticbias_eval.corpus.compressed import COMPRESSED, LONGEST, DamagedError, read_lines
+from holisticbias_eval.corpus.documents import FIELDS, TextDocument, row_document
+from holisticbias_eval.errors import CorpusError
+
+JSON = (".jsonl", ".ndjson", ".json")
+TEXT = (".txt", ".text", ".md")
+HUB = "hub:"
+_TABLES = (".parquet", ".csv", ".tsv", ".arrow", ".feather")
+_NAMES = 20  # fields in a message
+
+
+@dataclass(slots=True)
+class DocumentReading:
+    """Options and counts of reading documents.
+
+    ``may_mention`` says of a document's bytes whether it may mention a group; others are counted and not parsed.
+    ``read`` takes numbers of bytes. ``text_field`` holds the text of a row, by default the first of ``FIELDS`` does.
+    ``bad`` counts lines that are not valid, ``without_text`` rows that lack the field; ``damaged`` names files that
+    could not be read to the end.
+    """
+
+    may_mention: Callable[[bytes], bool]
+    text_field: str | None = None
+    paragraphs: bool = False
+    read: Callable[[int], None] = lambda _: None
+    documents: int = 0
+    with_text: int = 0
+    bad: int = 0
+    first_bad: str | None = None
+    without_text: int = 0
+    fields: Counter[str] = field(default_factory=Counter)
+    damaged: list[str] = field(default_factory=list)
+
+    def refuse(self, place: str, why: str) -> None:
+        """Count a bad line."""
+        self.bad += 1
+        self.first_bad = self.first_bad or f"{place}: {why}"
+
+    def take_json(self, line: bytes, place: str) -> TextDocument | None:
+        """The document of a line of JSON, null if it has none, which is counted."""
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            self.refuse(place, "not valid JSON")
+            return None
+        return self.take_row(row, place)
+
+    def take_row(self, row: object, place: str) -> TextDocument | None:
+        """The document of a row, null if it has none, which is counted."""
+        if not isinstance(row, dict):
+            self.refuse(place, "not a JSON object")
+            return None
+        document = row_document(row, place, self.text_field)
+        if document is None:
+            self.without_text += 1
+            self.fields.update(str(name)[:40] for name in list(row)[:_NAMES])
+        self.with_text += document is not None
+        return document
+
+    def take_text(self, line: bytes, place: str) -> TextDocument | None:
+        """The document that a line or paragraph is, null if it is not UTF-8, which is counted."""
+        try:
+            document = TextDocument(line.decode(), place)
+        except UnicodeDecodeError:
+            self.refuse(place, "not UTF-8")
+            return None
+        self.with_text += 1
+        return document
+
+    @property
+    def missing_field(self) -> str:
+        """The line for a user whose rows all lack the field."""
+        wanted = self.text_field or ", ".join(FIELDS)
+        names = ", ".join(repr(name) for name, _ in self.fields.most_common(_NAMES))
+        return f"no row has a text in the field {wanted}: name another with --field; found {names or 'no fields'}"
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A file whose lines or paragraphs are documents, or with a JSON object on each line."""
+
+    path: Path
+    name: str
+
+    def documents(self, reading: DocumentReading) -> Iterator[TextDocument]:
+        """Yield the documents that may mention a group. Raises ``CorpusError`` if the file cannot be read."""
+        try:
+            yield from self._documents(read_lines(self.path, reading.read), reading)
+        except DamagedError as error:
+            reading.damaged.append(f"{self.name}: {error}; what was read before is kept")
+        except OSError as error:
+            raise CorpusError(f"{self.path} cannot be read: {error.strerror or error}") from error
+
+    def _documents(self, lines: Iterator[bytes | None], reading: DocumentReading) -> Iterator[TextDocument]:
+        start = next(lines, b"")
+        lines = chain([start], lines)
+        is_json = self._is_json(start or b"")
+        take = reading.take_json if is_json else reading.take_text
+        for number, line in _paragraphs(lines) if reading.paragraphs and not is_json else enumerate(lines, 1):
+            if line is not None and (not line or line.isspace()):
+                continue
+            reading.documents += 1
+            if line is None:
+                reading.refuse(f"{self.name}:{number}", "longer than 16 MiB")
+            elif reading.may_mention(line):
+                document = take(line, f"{self.name}:{number}")
+                if document is not None:
+                    yield document
+            elif is_json and not (line.lstrip().startswith(b"{") and line.rstrip().endswith(b"}")):
+                reading.refuse(f"{self.name}:{number}", "not a JSON object")
+
+    def _is_json(self, start: bytes) -> bool:
+        """Whether the file holds JSON lines, by its name, or by its first line if the name does not say."""
+        suffixes = [suffix.lower() for suffix in self.path.suffixes if suffix.lower() not in COMPRESSED]
+        if suffixes and suffixes[-1] in (*JSON, *TEXT):
+            return suffixes[-1] in JSON
+        return start.lstrip().startswith(b"{")
+
+
+def _paragraphs(lines: Iterator[bytes | None]) -> Iterator[tuple[int, bytes | None]]:
+    """Paragraphs, between empty lines, with the number of their first line; null if one is longer than ``LONGEST``."""
+    first, held, length = 0, list[bytes](), 0
+    for number, line in enumerate(lines, 1):
+        if line is not None and (not line or line.isspace()):
+            if held:
+                yield first, b"\n".join(held)
+            held, length = [], 0
+        elif line is None or length + len(line) > LONGEST:
+            yield number, None
+            held, length = [], 0
+        else:
+            first = first if held else number
+            held.append(line)
+            length += len(line)
+    if held:
+        yield first, b"\n".join(held)
+
+
+@dataclass(frozen=True, slots=True)
+class HubDataset:
+    """A dataset of the Hub, or a local folder in a form that ``datasets`` reads: its rows are streamed."""
+
+    name: str
+    config: str | None
+    split: str | None
+
+    def documents(self, reading: DocumentReading) -> Iterator[TextDocument]:
+        """Yield the documents that may mention a group.
+
+        Raises ``CorpusError`` if the dataset cannot be opened; if it breaks off, what was read is kept.
+        """
+        import pyarrow as pa
+        from datasets.exceptions import DatasetsError
+
+        number = 0
+        try:
+            for place, row in self._rows():
+                number += 1
+                reading.documents += 1
+                reading.read(0)  # counts the row for the progress
+                document = reading.take_row(row, place)
+                if document is not None and reading.may_mention(document.text.encode()):
+                    yield document
+        except (OSError, ValueError, RuntimeError, LookupError, TypeError, DatasetsError, pa.ArrowException) as error:
+            why = (str(error).splitlines() or [type(error).__name__])[0][:200]
+            if not number:
+                raise CorpusError(f"{HUB}{self.name} cannot be read as a dataset: {why}") from error
+            reading.damaged.append(f"{HUB}{self.name}: broke off after {number:,} rows ({why}); these are kept")
+
+    def _rows(self) -> Iterator[tuple[str, object]]:
+        from datasets import IterableDatasetDict, disable_progress_bars, load_dataset
+
+        disable_progress_bars()
+        loaded = load_dataset(self.name, self.config, split=self.split, streaming=True)
+        parts = loaded if isinstance(loaded, IterableDatasetDict) else {self.split: loaded}
+        for split, rows in parts.items():
+            where = ":".join([f"{HUB}{self.name}", *([self.config] if self.config else []), str(split)])
+            for number, row in enumerate(rows, 1):
+                yield f"{where}:{number}", row
+
+
+def find_sources(names: Sequence[str], out: Path) -> list[TextFile | HubDataset]:
+    """The files and datasets of names, each once: files, folders of files, and ``hub:OWNER/NAME[:CONFIG][:SPLIT]``.
+
+    ``out`` is not a source. Files of equal names are named with their folders. Raises ``CorpusError``.
+    """
+    sources: dict[TextFile | HubDataset, None] = {}
+    for name in names:
+        sources |= dict.fromkeys([_dataset(name)] if name.startswith(HUB) else _files(Path(name), out))
+    times = Counter(source.name for source in sources)
+    return [
+        TextFile(source.path, PurePath(source.path).as_posix())
+        if isinstance(source, TextFile) and times[source.name] > 1
+        else source
+        for source in sources
+    ]
+
+
+def size(sources: Iterable[TextFile | HubDataset]) -> int:
+    """The bytes of all files."""
+    return sum(source.path.stat().st_size for source in sources if isinstance(source, TextFile))
+
+
+def _dataset(name: str) -> HubDataset:
+    repository, *more = name.removeprefix(HUB).split(":")
+    if not repository or len(more) > 2:
+        raise CorpusError(f"{name[:200]!r} does not name a dataset: write hub:OWNER/NAME[:CONFIG][:SPLIT]")
+    config, split = [part or None for part in (*more, "", "")[:2]]
+    return HubDataset(repository, config, split)
+
+
+def _files(path: Path, out: Path) -> Iterator[TextFile]:
+    try:
+        if path.is_dir():
+            paths = [file for file in sorted(path.rglob("*")) if file.is_file() and _is_known(file, path)]
+            paths = [file for file in paths if file.resolve() != out.resolve()]
+        elif path.is_file():
+            paths = [path]
+        else:
+            raise CorpusError(f"{path} does not exist: name a file, a folder, or hub:OWNER/NAME")
+    except OSError as error:
+        raise CorpusError(f"{path} cannot be read: {error.strerror or error}") from error
+    if not paths:
+        known = " ".join((*JSON, *TEXT, *COMPRESSED))
+        raise CorpusError(f"{path} has no files to read, whose names end in {known}")
+    for file in paths:
+        if file.suffix.lower() in _TABLES:
+            raise CorpusError(f"{file} is a table: put it into a folder and name that hub:FOLDER")
+        yield TextFile(file, file.name if file == path else file.relative_to(path).as_posix())
+
+
+def _is_known(path: Path, folder: Path) -> bool:
+    if any(part.startswith(".") for part in path.relative_to(folder).parts):
+        return False
+    return path.suffix.lower() in (*JSON, *TEXT, *COMPRESSED)

@@ -1,0 +1,1 @@
+"""Auxiliary losses: pure functions of tensors, and the terms in texts that they compare."""

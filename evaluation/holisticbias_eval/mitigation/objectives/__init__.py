@@ -1,1 +1,0 @@
-"""Auxiliary losses as pure functions: tensors in, a scalar out. Importing a module here imports torch."""

@@ -1,0 +1,212 @@
+"""The page of a mitigation: what was trained, every point of the grid, and the course of the training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from holisticbias_eval.measures.measure import Info
+from holisticbias_eval.mitigation.record import Mitigation, Point
+from holisticbias_eval.mitigation.settings import TrainingSettings, varied
+from holisticbias_eval.report.compared_sets import sets_report
+from holisticbias_eval.report.report import Chapter, Report
+from holisticbias_eval.results.run_sets import RunSet
+from holisticbias_eval.sections import Block, Cell, Column, Paragraph, Section, Table, without_empty
+
+_INFO = Info(
+    name="mitigation",
+    title="Training",
+    summary="what the models were trained on, with which settings, and what validation found",
+    direction="a larger F means that the groups' perplexities differ more; a higher perplexity is a cost",
+    limits="validation sentences chose the settings, so their figures look better than those of the test set",
+    source="Zhao et al. 2024, sections 4 and 5",
+    headline="f",
+)
+_SETTINGS = ("batch", "accumulation", "learning_rate", "weight", "lm_weight", "epochs", "steps", "optimizer", "seed")
+_F, _PERPLEXITY = "F on validation sentences", "Validation perplexity"
+
+
+def training_chapter(records: Sequence[Mitigation]) -> Chapter:
+    """The chapter on training, for one method or several on the same model."""
+    sections = [_overview(records)]
+    for record in records:
+        if len(record.points) > 1:
+            sections.append(_grid(record))
+        sections.append(_course(record))
+    sections += [_origin(own[0], i) for i, own in enumerate(_by_model(records))]
+    return Chapter(_INFO, tuple(sections))
+
+
+def mitigation_report(records: Sequence[Mitigation], sets: Sequence[RunSet]) -> Report:
+    """A page of what was gained and what it cost, with what was trained; the first of the sets are the runs before."""
+    order = [record.method for record in records]
+    before, *after = sets
+    after.sort(key=lambda found: order.index(found.name) if found.name in order else len(order))
+    _, compared = sets_report((before, *after), (), lambda _: None)
+    gains, *rest = compared.chapters
+    return replace(
+        compared,
+        title=_title(records),
+        chapters=(gains, training_chapter(records), *rest),
+        measured=(*_about(records[0]), *compared.measured),
+    )
+
+
+def training_report(records: Sequence[Mitigation]) -> Report:
+    """A page of the training alone."""
+    first = records[0]
+    return Report(
+        title=_title(records),
+        chapters=(training_chapter(records),),
+        measured=_about(first),
+        notes=(first.base_model.note,) if first.base_model.note else (),
+    )
+
+
+def _title(records: Sequence[Mitigation]) -> str:
+    parts = []
+    for own in _by_model(records):
+        titles = [record.title for record in own]
+        named = " and ".join([", ".join(titles[:-1]), titles[-1]] if titles[1:] else titles)
+        parts.append(f"{own[0].base_model.name} after {named}")
+    return "; ".join(parts)
+
+
+def _by_model(records: Sequence[Mitigation]) -> Sequence[Sequence[Mitigation]]:
+    """The records of each base model, in order."""
+    found: dict[tuple[str | None, str], list[Mitigation]] = {}
+    for record in records:
+        found.setdefault((record.base_model.weights_sha256, record.base_model.name), []).append(record)
+    return list(found.values())
+
+
+def _origin(record: Mitigation, number: int) -> Section:
+    """The section on the signature that the methods of a base model share; ``number`` is that of the model."""
+    name = f"origin-{number}" if number else "origin"
+    columns = (Column("what", "What"), Column("value", "Value"))
+    title = f"What the training of {record.base_model.name} depends on"
+    table = Table(name, title, columns, tuple(_origin_rows(record)))
+    return Section(name, title, (table,), detail=True, in_terminal=False)
+
+
+def _origin_rows(record: Mitigation) -> Sequence[tuple[str, str]]:
+    trained, chosen = record.trained_on, record.specification
+    rows = [
+        ("Model", record.base_model.name),
+        ("Architecture", record.base_model.architecture),
+        ("Revision", record.base_model.revision or "not recorded"),
+        ("Weights, SHA-256", record.base_model.weights_sha256 or "not recorded"),
+        ("Corpus", trained.name),
+        ("Machine", record.machine),
+        ("Packages", ", ".join(f"{name} {version}" for name, version in record.versions.items())),
+    ]
+    if chosen is not None:
+        rows += [
+            ("Specification", f"{chosen.id}, SHA-256 {chosen.sha256}"),
+            ("Groups in the training", ", ".join(chosen.groups)),
+            ("Groups held out", ", ".join(chosen.held_out) or "none"),
+        ]
+    return rows
+
+
+def _about(record: Mitigation) -> tuple[str, ...]:
+    chosen = record.specification
+    if chosen is None:
+        return ()
+    held = f" {', '.join(chosen.held_out)}: measured and not trained on." if chosen.held_out else ""
+    return (f"{chosen.title}: trained on {', '.join(chosen.groups)}.{held}",)
+
+
+def _overview(records: Sequence[Mitigation]) -> Section:
+    columns = (
+        Column("method", "Method"),
+        Column("texts", "Texts", "count"),
+        Column("kept", "Steps kept", "count"),
+        Column("f_before", f"{_F}, before", ""),
+        Column("f", "F, after", ""),
+        Column("perplexity_before", f"{_PERPLEXITY}, before", "perplexity"),
+        Column("perplexity", "Perplexity, after", "perplexity"),
+        Column("settings", "Settings"),
+    )
+    rows = tuple(
+        (
+            record.title,
+            record.trained_on.texts,
+            record.point.kept,
+            record.f_before,
+            record.point.f,
+            record.perplexity_before,
+            record.point.perplexity,
+            _in_words(record.point.settings),
+        )
+        for record in records
+    )
+    table = without_empty(Table("trained", "What was trained, and what validation found", columns, rows))
+    note = Paragraph(
+        "Validation texts chose the state that was kept, and the settings if there was a grid: gains and costs are of "
+        "other texts.",
+        "caveat",
+    )
+    return Section("trained", "What was trained", (table, note))
+
+
+def _grid(record: Mitigation) -> Section:
+    names = varied(record.planned)
+    columns = (
+        Column("point", "Point"),
+        *(Column(name, _heading(name)) for name in names),
+        Column("f", _F, ""),
+        Column("perplexity", _PERPLEXITY, "perplexity"),
+        Column("kept", "Steps kept", "count"),
+        Column("note", "Note"),
+    )
+    rows = tuple(_row(i, point, record, names) for i, point in enumerate(record.points))
+    within = (1 + record.most_rise) * (record.perplexity_before or 0)
+    text = Paragraph(
+        f"Chosen: the smallest F among the points whose validation perplexity is at most {within:.4g}, "
+        f"{record.most_rise:.0%} above that of the model before training; without such a point, the smallest "
+        "perplexity. P-values have no part in it."
+    )
+    blocks: tuple[Block, ...] = (text, Table(f"grid_{record.method}", "Every point of the grid", columns, rows))
+    return Section(f"grid-{record.method}", f"{record.title}: the grid {record.grid}", blocks, detail=True)
+
+
+def _row(index: int, point: Point, record: Mitigation, names: Sequence[str]) -> tuple[Cell, ...]:
+    values = [str(getattr(point.settings, name)) for name in names]
+    note = point.failed or ("chosen" if index == record.chosen else None)
+    return (str(index + 1), *values, point.f, point.perplexity, point.kept, note)
+
+
+def _course(record: Mitigation) -> Section:
+    columns = (
+        Column("step", "Step"),
+        Column("perplexity", _PERPLEXITY, "perplexity"),
+        Column("auxiliary", "Auxiliary loss", ""),
+        Column("loss", "Whole loss", ""),
+        Column("note", "Note"),
+    )
+    rows = tuple(
+        (str(v.step), v.perplexity, v.auxiliary, v.loss, "kept" if v.step == record.point.kept else None)
+        for v in record.point.validations
+    )
+    table = Table(f"course_{record.method}", "Validations", columns, rows)
+    return Section(f"course-{record.method}", f"{record.title}: the course of the training", (table,), detail=True)
+
+
+def _in_words(settings: TrainingSettings) -> str:
+    values = settings.model_dump()
+    return ", ".join(f"{_words(name)} {_brief(values[name])}" for name in _SETTINGS if values[name] is not None)
+
+
+def _brief(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _heading(name: str) -> str:
+    words = _words(name)
+    return words[:1].upper() + words[1:]
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ").replace("lm ", "LM ")

@@ -1,0 +1,232 @@
+"""Make the texts that the methods of styles train on: a model's own responses, judged, valued and tagged."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from holisticbias.output import new_file
+from holisticbias_eval.classifiers.card import FILES
+from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.mitigation.measuring import STYLE_AIM, Measuring
+from holisticbias_eval.mitigation.method import Method
+from holisticbias_eval.mitigation.search import Lesson
+from holisticbias_eval.mitigation.settings import MitigationSettings
+from holisticbias_eval.mitigation.styles import StyleMethod, StyleSettings, value_responses
+from holisticbias_eval.mitigation.texts import describe_texts
+from holisticbias_eval.models.embedded import RESPONDER
+from holisticbias_eval.models.generation.conversation import Conversation, find_conversation
+from holisticbias_eval.models.generation.written import WrittenForm
+from holisticbias_eval.models.loading.load import LoadedModel
+from holisticbias_eval.pipeline.answering import AnsweringOptions, answer_prompts, counts_in_words, prepare_answering
+from holisticbias_eval.pipeline.jobs import find_release
+from holisticbias_eval.pipeline.judging import CALIBRATION as CLASSIFIERS
+from holisticbias_eval.pipeline.judging import judge_responses
+from holisticbias_eval.progress import Display
+from holisticbias_eval.results.run import read_run
+from holisticbias_eval.results.signature import Signature
+
+CALIBRATION: Mapping[str, Any] = {
+    "steps": 250, "batch": 64, "learning_rate": 2e-3, "warmup": 20, "patience": None,
+}  # fmt: skip
+"""The training settings that change the embedded responder."""
+CALIBRATION_RELEASE, CALIBRATION_WHERE = "1.0.0", "axis=nonce,religion"
+"""What it is asked by default: the sentences that it was made for, of an axis with plants and of one without."""
+TRAINING = "training.parquet"
+_PARTS = 10  # one part in so many is for validation
+_KEPT = ("response_id", "axis", "descriptor", "template", "finish")
+
+
+@dataclass(frozen=True)
+class StyleOptions:
+    """The source of the responses, and the settings of their tags.
+
+    ``responses`` is the folder of a run of generation_bias; without it the model answers the prompts of ``release`` as
+    ``answering`` says.
+    """
+
+    release: str | None = None
+    responses: Path | None = None
+    style: StyleSettings = field(default_factory=StyleSettings)
+    answering: AnsweringOptions = field(default_factory=AnsweringOptions)
+
+
+class ResponseLessons:
+    """Training texts from a model's own responses; other responses, made in the same way, are measured."""
+
+    def __init__(
+        self, base: str, loaded: LoadedModel, settings: MitigationSettings, style: StyleOptions, display: Display
+    ) -> None:
+        self.base, self.loaded = base, loaded
+        self._style = _for_calibration(style) if base == RESPONDER else style
+        self._seed, self._display = int(settings.training.get("seed", 0)), display
+
+    def tuned(self, _: Method) -> Mapping[str, Any]:
+        """The settings that change the embedded responder."""
+        return CALIBRATION if self.base == RESPONDER else {}
+
+    def lesson(self, method: Method) -> Lesson:
+        """The texts for a method; raises ``EvaluationError`` if the responses cannot be used."""
+        return style_lesson(cast("StyleMethod", method), self.base, self.loaded, self._style, self._seed, self._display)
+
+    def measuring(self, measuring: Measuring, _: Path, *, overwrite: bool) -> Measuring:
+        """Measure responses, always by ``STYLE_AIM``."""
+        release = measuring.release or self._style.release
+        return replace(measuring, always=STYLE_AIM, release=release, answering=self._style.answering)
+
+    def keep(self, lesson: Lesson, folder: Path) -> None:
+        """Write the texts with their tags and bias values, and ``part``: train or validation."""
+        parts = [
+            table.append_column("part", pa.array([name] * table.num_rows, pa.string()))
+            for name, table in (("train", lesson.texts), ("validation", lesson.validation))
+        ]
+        with new_file(folder / TRAINING) as unfinished:
+            pq.write_table(pa.concat_tables(parts), unfinished, compression="zstd")
+
+
+def _for_calibration(style: StyleOptions) -> StyleOptions:
+    """The options with what the embedded responder is made for, where nothing else is given."""
+    answering = style.answering
+    drawing = answering.drawing if answering.drawing.where else replace(answering.drawing, where=(CALIBRATION_WHERE,))
+    judging = answering.judging
+    if not judging.classifiers:
+        judging = replace(judging, classifiers=tuple(CLASSIFIERS.values()))
+    return replace(
+        style,
+        release=style.release or CALIBRATION_RELEASE,
+        answering=replace(answering, drawing=drawing, decoding=answering.decoding or "unrestricted", judging=judging),
+    )
+
+
+def style_lesson(
+    method: StyleMethod, name: str, loaded: LoadedModel, options: StyleOptions, seed: int, display: Display
+) -> Lesson:
+    """The texts that a method of styles trains and validates on.
+
+    ``name`` is the model that ``loaded`` is. Prompts are divided, not responses: one
+    in ten is for validation. Raises ``EvaluationError`` if the responses cannot be used.
+    """
+    judged, signature = _responses(name, loaded, options, display)
+    conversation = _conversation(loaded, options, signature)
+    examples, spelt = examples_of(judged, conversation, loaded.tokenizer)
+    if not examples.num_rows:
+        raise MitigationError("no response is left to train on")
+    valued = value_responses(examples, options.style)
+    tags = method.style_texts(valued)
+    texts = valued.rows.select([name for name in _KEPT if name in valued.rows.column_names])
+    for column in tags.column_names:
+        texts = texts.append_column(column, tags[column])
+    texts = texts.append_column("bias_value", pa.array(valued.values))
+    counts = {
+        "responses": judged.num_rows,
+        **valued.left_out,
+        "control_tokens": spelt,
+        "biased": int(valued.biased.sum()),
+    }
+    texts = describe_texts(texts, counts, conversation.first_tokens)
+    mask = _validation(valued.rows, seed)
+    return Lesson(
+        method=method,
+        name=f"responses of {signature.model.name} to {signature.title}",
+        texts=texts.filter(pc.invert(mask)),
+        validation=texts.filter(mask),
+        counts=counts,
+        given={**_given(options.style, valued.threshold), "responses": _about(signature)},
+    )
+
+
+def examples_of(judged: pa.Table, conversation: Conversation, tokenizer: Any) -> tuple[pa.Table, int]:
+    """Judged responses with ``before``, ``close`` and ``text``; see ``StyleMethod``.
+
+    Also returns how many responses are left out because they, or their prompts, spell a control token. The context
+    is what ``conversation``, which has no control, gives the model at generation.
+    """
+    form, frame = WrittenForm.of(conversation, tokenizer), conversation.frame
+    columns = [judged[name].to_pylist() for name in ("persona", "prompt", "response", "finish")]
+    rows = [tuple(value or "" for value in row) for row in zip(*columns, strict=True)]
+    plain = [form.is_text(persona, prompt, response) for persona, prompt, response, _ in rows]
+    kept = [row for row, is_plain in zip(rows, plain, strict=True) if is_plain]
+    table = judged.filter(pa.array(plain, pa.bool_()))
+    made = {
+        "before": ["".join(frame.pieces(persona, prompt)[:-1]) for persona, prompt, _, _ in kept],
+        "close": [frame.close] * len(kept),
+        "text": [form.write(response, finish) for _, _, response, finish in kept],
+    }
+    for name, values in made.items():
+        table = table.append_column(name, pa.array(values, pa.large_string()))
+    return table, len(rows) - len(kept)
+
+
+def _responses(name: str, loaded: LoadedModel, options: StyleOptions, display: Display) -> tuple[pa.Table, Signature]:
+    """The judged responses, of a run or made now, and the signature of what they are."""
+    if options.responses is not None:
+        return _responses_of_run(options.responses, loaded, display)
+    wanted = options.release
+    with display.step(f"Opening release {wanted}" if wanted else "Opening the newest release"):
+        release = find_release(wanted)
+    asking = options.answering
+    asking = replace(asking, conversation=replace(asking.conversation, control=""))
+    if asking.judging.classifiers:  # of styles alone
+        styles = tuple(name for name in asking.judging.classifiers if FILES.read(name).offensive is None)
+        asking = replace(asking, judging=replace(asking.judging, classifiers=styles))
+    (job,) = prepare_answering(name, release, [("generation_bias",)], asking, display)
+    if job.generator is None:
+        return judge_responses(job.asked, release, job.judges, display), job.signature
+    _, table = answer_prompts(job.asked, job.generator, display)
+    display.notice(counts_in_words(table))
+    return judge_responses(table, release, job.judges, display), job.signature
+
+
+def _responses_of_run(folder: Path, loaded: LoadedModel, display: Display) -> tuple[pa.Table, Signature]:
+    run = read_run(folder)
+    signature = run.result.signature
+    if "generation_bias" not in signature.measures or "response" not in run.answers.column_names:
+        raise MitigationError(f"{folder} is not a run of generation_bias: make one with holisticbias evaluate")
+    if "prompt" not in run.answers.column_names or "conversation_text" not in signature.generation:
+        raise MitigationError(f"{folder} has responses that were given in a file, without the text around the prompts")
+    if signature.model.weights_sha256 != loaded.identity.weights_sha256:
+        display.notice(f"{folder} has responses of other weights ({signature.model.name}), not the model's own")
+    return run.answers, signature
+
+
+def _conversation(loaded: LoadedModel, options: StyleOptions, signature: Signature) -> Conversation:
+    """The text around prompts without a control; it must be that of the responses."""
+    asked = options.answering.conversation
+    used = signature.generation.get("control", "")
+    found = find_conversation(loaded.tokenizer, replace(asked, control=used), "causal")
+    for name in ("conversation_text", "conversation_text_without_persona"):
+        if signature.generation.get(name) != found.settings[name]:
+            raise MitigationError(
+                f"the responses were made with other text around the prompt, "
+                f"{str(signature.generation.get(name))[:200]!r}, than the model would read, "
+                f"{found.settings[name][:200]!r}: give the same --system, --separator or --continuation"
+            )
+    return find_conversation(loaded.tokenizer, replace(asked, control=""), "causal")
+
+
+def _validation(rows: pa.Table, seed: int) -> pa.Array:
+    """Whether each response is for validation: it depends on the seed and its context alone."""
+    chosen: dict[str, bool] = {}
+    for context in rows["before"].to_pylist():
+        if context not in chosen:
+            digest = hashlib.sha256(f"{seed} {context}".encode()).digest()
+            chosen[context] = int.from_bytes(digest[:8]) % _PARTS == 0
+    return pa.array([chosen[context] for context in rows["before"].to_pylist()], pa.bool_())
+
+
+def _given(settings: StyleSettings, threshold: float) -> dict[str, str]:
+    how = "given" if settings.threshold is not None else f"the quantile {settings.quantile:g} of the bias values"
+    return {"alpha": str(settings.alpha), "threshold": f"{threshold:.6g}", "threshold_from": how}
+
+
+def _about(signature: Signature) -> str:
+    """The settings that the responses depend on, in one line."""
+    kept = ("prompts_per_cell", "prompts_seed", "prompts_where", "decoding", "seed", "responses")
+    return ", ".join(f"{name} {signature.generation[name]}" for name in kept if name in signature.generation)

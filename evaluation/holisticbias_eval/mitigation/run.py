@@ -1,0 +1,196 @@
+"""Mitigate: train a model with each method, measure it before and after, and write cards and a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+from holisticbias.output import write_file
+from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.mitigation.card import CARD, model_card
+from holisticbias_eval.mitigation.corpus import CorpusLessons
+from holisticbias_eval.mitigation.measuring import Measuring, check_measuring, measure_models
+from holisticbias_eval.mitigation.method import Method
+from holisticbias_eval.mitigation.methods import METHODS
+from holisticbias_eval.mitigation.page import mitigation_report, training_report
+from holisticbias_eval.mitigation.record import BEFORE, MEASURED, MitigatedModel
+from holisticbias_eval.mitigation.responses import ResponseLessons, StyleOptions
+from holisticbias_eval.mitigation.search import Lesson, Search, train_lesson
+from holisticbias_eval.mitigation.settings import FILES, MitigationSettings, grid_points
+from holisticbias_eval.models.embedded import GOSSIP, RESPONDER
+from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
+from holisticbias_eval.models.loading.source import find_source
+from holisticbias_eval.progress import Display
+from holisticbias_eval.report.report import Report
+from holisticbias_eval.report.write import write_report
+from holisticbias_eval.results.run import REPORT
+from holisticbias_eval.results.run_sets import find_sets
+
+OWN_GRID = "default"
+"""The name of the grid of the method itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mitigated:
+    """The trained models, one for each method, and the page that compares them, as data and as a file."""
+
+    models: Sequence[MitigatedModel]
+    report: Report
+    page: Path
+
+
+class TrainingSource(Protocol):
+    """Training texts of one kind of methods, and the measures of their models."""
+
+    base: str
+    loaded: LoadedModel
+
+    def tuned(self, method: Method) -> Mapping[str, Any]:
+        """Training settings for a calibration model, which come before the method's defaults."""
+
+    def lesson(self, method: Method) -> Lesson:
+        """The texts of a method."""
+
+    def keep(self, lesson: Lesson, folder: Path) -> None:
+        """Write what else belongs into the folder of a trained model."""
+
+    def measuring(self, measuring: Measuring, shared: Path, *, overwrite: bool) -> Measuring:
+        """Complete the measures; ``shared`` is a folder for files that all models share."""
+
+
+def mitigate(
+    names: Sequence[str],
+    settings: MitigationSettings,
+    style: StyleOptions,
+    measuring: Measuring | None,
+    out: Path,
+    *,
+    display: Display,
+    overwrite: bool = False,
+) -> Mitigated:
+    """Train a model with each method, measure it before and after, and write one page that compares all.
+
+    Without a model each kind of methods has its calibration model: the embedded gossip for sentences, the embedded
+    responder for responses. One method writes its folder at ``out``, several write a folder each in it. An interrupted
+    call continues when it is made again. ``measuring`` is null if nothing is to be measured. Raises
+    ``EvaluationError``.
+    """
+    methods = find_methods(names)
+    needs = [needed for needed in _CALIBRATION if any(method.info.needs == needed for method in methods)]
+    if measuring is not None:
+        check_measuring(measuring)
+        if len(needs) > 1 and settings.model is None and (measuring.further or measuring.retain.measures):
+            raise MitigationError(
+                "methods of sentences and of responses have two calibration models: name one --model for both, or "
+                "run each kind with --measure, --retain and --retain-command"
+            )
+    several = len(methods) > 1
+    shared, models = out if several else out / MEASURED, list[MitigatedModel]()
+    for needed in needs:
+        base = settings.model or _CALIBRATION[needed]
+        loaded = load_trainable(base, settings.device, display)
+        lessons: TrainingSource = (
+            CorpusLessons(base, loaded, settings, display)
+            if needed == "corpus"
+            else ResponseLessons(base, loaded, settings, style, display)
+        )
+        folders = {method: out / method.info.name if several else out for method in methods}
+        folders = {method: folder for method, folder in folders.items() if method.info.needs == needed}
+        made = _train(lessons, settings, folders, display, overwrite=overwrite)
+        if measuring is not None:
+            with _continued_if_interrupted("the trained models are kept"):
+                complete = lessons.measuring(measuring, shared, overwrite=overwrite)
+                measure_models(base, made, complete, shared / BEFORE, display, overwrite=overwrite)
+        models += made
+    return _finish(models, out, None if measuring is None else shared / BEFORE, display)
+
+
+_CALIBRATION = {"corpus": GOSSIP, "responses": RESPONDER}
+"""The calibration model of each kind of methods, by what they need."""
+
+
+def find_methods(names: Sequence[str]) -> Sequence[Method]:
+    """The methods with these names, each once; raises ``MitigationError`` for an unknown name."""
+    unknown = next((name for name in names if name not in METHODS), None)
+    if unknown is not None:
+        raise MitigationError(f"there is no method {unknown[:80]!r}; available: {', '.join(METHODS)}")
+    if not names:
+        raise MitigationError(f"no method is named; available: {', '.join(METHODS)}")
+    return [METHODS[name] for name in dict.fromkeys(names)]
+
+
+def load_trainable(name: str, device: str, display: Display) -> LoadedModel:
+    """Load a model that can be trained: a causal model with a tokenizer that says where its tokens stand.
+
+    Raises ``ModelError``, and ``MitigationError`` for other models.
+    """
+    if not find_spec("accelerate"):
+        raise MitigationError("training needs more packages: pip install 'holisticbias[mitigation]'")
+    if "://" in name:
+        raise MitigationError(f"{name[:80]} is behind a server: training needs the weights, as a folder or on the Hub")
+    if Path(name).is_file() and find_source(name).file:
+        raise MitigationError(f"{name} is a GGUF file, whose quantized weights cannot be trained: give the original")
+    kind = find_kind(name)
+    if kind != "causal":
+        raise MitigationError(f"{name} is a {kind} model: mitigation trains causal models")
+    with display.step(f"Loading model {name}"):
+        from holisticbias_eval.mitigation.encoding import check_tokenizer
+
+        loaded = load_kind(name, kind, device)
+        check_tokenizer(loaded.tokenizer)
+    return loaded
+
+
+def _train(
+    lessons: TrainingSource,
+    settings: MitigationSettings,
+    folders: Mapping[Method, Path],
+    display: Display,
+    *,
+    overwrite: bool,
+) -> Sequence[MitigatedModel]:
+    """Train the model of each method; every grid is read before the first training."""
+    searches = {method: _search(method, settings, lessons.tuned(method)) for method in folders}
+    models = []
+    for method, folder in folders.items():
+        lesson = lessons.lesson(method)
+        record = train_lesson(lesson, lessons.loaded, searches[method], folder, display, overwrite=overwrite)
+        lessons.keep(lesson, folder)
+        models.append(MitigatedModel(folder, record))
+    return models
+
+
+def _search(method: Method, settings: MitigationSettings, tuned: Mapping[str, Any]) -> Search:
+    """The points that a method is to be trained with."""
+    grid = None
+    if settings.grid is not None:
+        grid = FILES.read(method.info.name if settings.grid == OWN_GRID else settings.grid)
+    points = tuple(grid_points(grid, settings.training, {**method.defaults, **tuned}))
+    return Search(points, None if grid is None else grid.id, settings.max_perplexity_rise / 100)
+
+
+def _finish(models: Sequence[MitigatedModel], out: Path, before: Path | None, display: Display) -> Mitigated:
+    """Write the model cards and the page; null ``before`` if nothing was measured."""
+    for model in models:
+        card = model_card(model.record, before, None if before is None else model.after)
+        write_file(model.folder / CARD, card.encode())
+    records = [model.record for model in models]
+    if before is None:
+        report = training_report(records)
+    else:
+        with display.step("Comparing the runs before and after"):
+            report = mitigation_report(records, find_sets((out,)))
+    return Mitigated(models, report, write_report(report, "html", None, out / REPORT))
+
+
+@contextmanager
+def _continued_if_interrupted(kept: str) -> Iterator[None]:
+    """Add to an interruption what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt(f"{kept}; run the same command again to continue") from error

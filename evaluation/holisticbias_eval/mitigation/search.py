@@ -1,0 +1,229 @@
+"""Train one method: every point of a grid, the choice among them, and the folder of the chosen model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from holisticbias.output import PLAN, resumed_folder, write_file
+from holisticbias_eval.errors import BrokenTrainingError, MitigationError
+from holisticbias_eval.machine import machine, package_versions
+from holisticbias_eval.mitigation.method import AuxiliaryLoss, Method
+from holisticbias_eval.mitigation.record import (
+    RECORD,
+    Mitigation,
+    Point,
+    SpecificationSignature,
+    TrainedOn,
+    may_replace_mitigation,
+    read_mitigation,
+    sign_model,
+)
+from holisticbias_eval.mitigation.settings import Rank, TrainingSettings, rank, varied
+from holisticbias_eval.mitigation.training import Trained, full_disk_is_an_os_error, train
+from holisticbias_eval.models.likelihood.opening import AUTO
+from holisticbias_eval.models.loading.load import LoadedModel
+from holisticbias_eval.progress import Display
+
+_WORK, _MODEL, _CHECKPOINTS = ".training", "model", "checkpoints"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Texts that a method trains a model on.
+
+    ``texts`` and ``validation`` have the columns ``text`` and ``context``, which may be absent. ``by_group`` are
+    validation texts with their ``group``, each sentence once for each group; null if F is not measured. ``auxiliary``
+    makes the loss to add. ``name``, ``counts`` and ``given`` describe it in the record. ``first_token``
+    is what precedes each text, see ``first_token.choose_first_token``.
+    """
+
+    method: Method
+    name: str
+    texts: pa.Table
+    validation: pa.Table
+    by_group: pa.Table | None = None
+    auxiliary: Callable[[], AuxiliaryLoss | None] = lambda: None
+    specification: SpecificationSignature | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    given: Mapping[str, str] = field(default_factory=dict)
+    first_token: str = AUTO
+
+
+@dataclass(frozen=True)
+class Search:
+    """The points to train, the name of their grid, and the rise of validation perplexity that a smaller F may cost."""
+
+    points: Sequence[TrainingSettings]
+    grid: str | None = None
+    most_rise: float = 0.05
+
+
+def plan_mitigation(lesson: Lesson, loaded: LoadedModel, search: Search) -> Mitigation:
+    """The record of a mitigation before it is trained."""
+    info = lesson.method.info
+    return Mitigation(
+        method=info.name,
+        title=info.title,
+        source=info.source,
+        base_model=sign_model(loaded.identity),
+        specification=lesson.specification,
+        trained_on=TrainedOn(
+            name=lesson.name,
+            sha256=_digest(lesson.texts, lesson.validation),
+            texts=lesson.texts.num_rows,
+            validation_texts=lesson.validation.num_rows,
+            counts=dict(lesson.counts),
+        ),
+        given=dict(lesson.given),
+        grid=search.grid,
+        most_rise=search.most_rise,
+        control=lesson.method.control or None,
+        planned=tuple(search.points),
+        versions={**package_versions(), **_training_versions()},
+        machine=machine(),
+    )
+
+
+def train_lesson(
+    lesson: Lesson, loaded: LoadedModel, search: Search, out: Path, display: Display, *, overwrite: bool = False
+) -> Mitigation:
+    """Train every point, and write the model of the best one with its record; return the record.
+
+    An interrupted training leaves its work beside the folder; the same call continues it. A folder that already has
+    the same mitigation is left as it is. Raises ``MitigationError`` and ``OutputError``.
+    """
+    record = plan_mitigation(lesson, loaded, search)
+    if not overwrite and may_replace_mitigation(out, record, overwrite=False):
+        display.notice(f"{out} has this model already")
+        return read_mitigation(out)
+    plan = json.dumps(record.asked, sort_keys=True)
+    _say_if_other(out, plan, display)
+    may = partial(may_replace_mitigation, record=record, overwrite=overwrite)
+    with resumed_folder(out, plan, may) as part:
+        if (part / RECORD).is_file():  # killed when only the work folder remained to be removed
+            shutil.rmtree(part / _WORK, ignore_errors=True)
+            return read_mitigation(part)
+        work = part / _WORK
+        work.mkdir(exist_ok=True)
+        with display.step("Validating the model before training"):
+            record = _with_base(record, lesson, loaded)
+        points = [_point(i, lesson, loaded, record, work, display) for i in range(len(record.planned))]
+        chosen = _chosen(points, record)
+        if points[chosen].perplexity is None:
+            raise MitigationError(f"no point of the grid could be trained: {points[chosen].failed}")
+        record = record.model_copy(update={"points": tuple(points), "chosen": chosen})
+        for path in sorted((work / _MODEL).iterdir()):
+            path.replace(part / path.name)
+        write_file(work / RECORD, (record.model_dump_json(indent=2) + "\n").encode())
+        (work / RECORD).replace(part / RECORD)
+        shutil.rmtree(work)
+    return record
+
+
+def _say_if_other(out: Path, plan: str, display: Display) -> None:
+    """Say that work beside the folder is of other settings, and that it is not continued."""
+    part = out.absolute().parent / f".{out.name}.part"
+    if (part / PLAN).is_file() and (part / PLAN).read_text("utf-8") != plan:
+        display.notice(f"{part} has an interrupted training with other settings: starting again")
+
+
+def _with_base(record: Mitigation, lesson: Lesson, loaded: LoadedModel) -> Mitigation:
+    from holisticbias_eval.mitigation.validation import perplexity_of
+
+    f = _validation_f(loaded.model, loaded, lesson)
+    perplexity = perplexity_of(loaded.model, loaded.tokenizer, lesson.validation, lesson.first_token)
+    return record.model_copy(update={"f_before": f, "perplexity_before": perplexity})
+
+
+def _point(index: int, lesson: Lesson, loaded: LoadedModel, record: Mitigation, work: Path, display: Display) -> Point:
+    """Train a point unless it is finished; its model is kept if it is the best so far."""
+    path = work / f"point-{index:03}.json"
+    if path.is_file():
+        return Point.model_validate_json(path.read_bytes())
+    settings, several = record.planned[index], len(record.planned) > 1
+    if several:
+        display.notice(f"Point {index + 1} of {len(record.planned)} of the grid: {_varied(record, settings)}")
+    fresh = replace(loaded, model=loaded.load("float32").to(loaded.model.device))
+    earlier = [Point.model_validate_json((work / f"point-{i:03}.json").read_bytes()) for i in range(index)]
+    try:
+        trained = train(
+            fresh, lesson.texts, lesson.auxiliary(), lesson.validation, settings, work / _CHECKPOINTS, display,
+            lesson.first_token,
+        )  # fmt: skip
+        point = trained.point.model_copy(update={"f": _validation_f(trained.model, loaded, lesson)})
+    except BrokenTrainingError as error:
+        if not several:
+            raise
+        point = Point(settings=settings, failed=str(error).partition(";")[0])
+        display.notice(f"This point could not be trained: {point.failed}")
+    else:
+        if all(_rank(point, record) < _rank(other, record) for other in earlier):
+            _save(trained, loaded, work / _MODEL)
+    write_file(path, point.model_dump_json().encode())
+    shutil.rmtree(work / _CHECKPOINTS, ignore_errors=True)
+    return point
+
+
+def _validation_f(model: Any, loaded: LoadedModel, lesson: Lesson) -> float | None:
+    if lesson.by_group is None:
+        return None
+    from holisticbias_eval.mitigation.validation import validation_f
+
+    return validation_f(model, loaded.tokenizer, lesson.by_group, lesson.first_token)
+
+
+def _save(trained: Trained, loaded: LoadedModel, folder: Path) -> None:
+    """Write the model and its tokenizer, whole or not at all."""
+    new = folder.with_name(f"{folder.name}.new")
+    shutil.rmtree(new, ignore_errors=True)
+    with full_disk_is_an_os_error(new):
+        trained.model.save_pretrained(new)
+        loaded.tokenizer.save_pretrained(new)
+    shutil.rmtree(folder, ignore_errors=True)
+    new.rename(folder)
+
+
+def _rank(point: Point, record: Mitigation) -> Rank:
+    return rank(point.f, point.perplexity, record.perplexity_before or 0.0, record.most_rise)
+
+
+def _chosen(points: Sequence[Point], record: Mitigation) -> int:
+    """The index of the best point, of equal ones the first."""
+    return min(range(len(points)), key=lambda i: (_rank(points[i], record), i))
+
+
+def _varied(record: Mitigation, settings: TrainingSettings) -> str:
+    """The settings of a point that other points have otherwise, in words."""
+    return ", ".join(f"{name.replace('_', ' ')} {getattr(settings, name)}" for name in varied(record.planned))
+
+
+def _digest(*tables: pa.Table) -> str:
+    """SHA-256 of the contexts and texts of tables, in order."""
+    digest = hashlib.sha256()
+    for table in tables:
+        contexts = table["context"].to_pylist() if "context" in table.column_names else [None] * table.num_rows
+        for row in zip(contexts, table["text"].to_pylist(), strict=True):
+            digest.update(json.dumps(row).encode() + b"\n")
+        digest.update(b"\n")
+    return digest.hexdigest()
+
+
+def _training_versions() -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {}
+    for name in ("accelerate", "peft"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

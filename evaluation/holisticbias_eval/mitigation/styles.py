@@ -1,0 +1,147 @@
+"""Training texts of a model's own responses: what the methods of styles share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.mitigation.method import GroupTask, Method
+
+BIAS, NO_BIAS = "bias", "no_bias"
+_STYLE = "p:"
+
+
+@dataclass(frozen=True, slots=True)
+class StyleSettings:
+    """Settings of the tags: ``threshold`` is the largest bias value of a response without bias.
+
+    With null it is a ``quantile`` of the values.
+    """
+
+    alpha: Alpha = 0
+    threshold: float | None = None
+    quantile: float = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Valued:
+    """Responses with a bias value, the values, the threshold, and counts of the responses that are left out."""
+
+    rows: pa.Table
+    values: Floats
+    threshold: float
+    left_out: Mapping[str, int]
+
+    @property
+    def biased(self) -> Bools:
+        """Whether the value of each response is above the threshold."""
+        above: Bools = self.values > self.threshold
+        return above
+
+
+class StyleMethod(Method):
+    """A method that trains on a model's own responses, judged by a classifier of styles.
+
+    Its examples have ``axis``, ``descriptor`` and ``template``, the columns ``p:STYLE``, ``before``, the context up to
+    the end of the prompt, ``close``, the rest of it, and ``text``, the response as the model writes it.
+    """
+
+    @abstractmethod
+    def style_texts(self, valued: Valued) -> pa.Table:
+        """The ``context`` and ``text`` of each response, and the ``tag`` in its context, null if there is none."""
+
+    def training_texts(self, examples: pa.Table, task: GroupTask | None = None) -> pa.Table:
+        """The texts of responses, tagged with the default settings."""
+        return self.style_texts(value_responses(examples, StyleSettings()))
+
+
+def value_responses(examples: pa.Table, settings: StyleSettings) -> Valued:
+    """Value responses and choose the threshold; raises ``MitigationError`` if no response has a value.
+
+    Responses that are not judged, and those without a defined value, are left out and counted.
+    """
+    names = [name for name in examples.column_names if name.startswith(_STYLE)]
+    if not names:
+        raise MitigationError("the responses have no column p:STYLE: judge them with a style classifier")
+    styles = np.stack([examples[name].cast(pa.float64()).to_numpy() for name in names], axis=1)
+    descriptors = numbered(_keys(examples, "axis", "descriptor"))
+    values = bias_values(styles, descriptors, numbered(_keys(examples, "template")), settings.alpha)
+    judged, defined = ~np.isnan(styles).any(axis=1), ~np.isnan(values)
+    threshold = choose_threshold(values, settings.quantile) if settings.threshold is None else settings.threshold
+    if not defined.any():
+        raise MitigationError("no response has a bias value: they need probabilities of styles")
+    left_out = {"not_judged": int((~judged).sum()), "no_value": int((judged & ~defined).sum())}
+    return Valued(examples.filter(pa.array(defined)), values[defined], threshold, left_out)
+
+
+def _keys(table: pa.Table, *names: str) -> list[tuple[object, ...]]:
+    return list(zip(*(table[name].cast(pa.string()).to_pylist() for name in names), strict=True))
+
+
+Alpha = Literal[0, 1, 2]
+
+
+def bias_values(styles: Floats, descriptors: Ints, templates: Ints, alpha: Alpha = 0) -> Floats:
+    """The bias value of each response, NaN where it is not defined.
+
+    ``styles`` are probabilities of shape ``[responses, styles]``, NaN in the rows of responses that were not judged;
+    ``descriptors`` and ``templates`` number the descriptor and the template of each response from 0.
+
+        b = (p - m) . (m_d - m) / |m_d - m| ** alpha
+
+    ``p`` is the style vector of a response; ``m_d`` the mean over templates of the mean of the descriptor's responses
+    in each; ``m`` the mean of ``m_d`` over descriptors. With ``alpha`` above 0 the value is not defined for a
+    descriptor whose mean is ``m``. Its mean over a descriptor's templates is ``|m_d - m| ** (2 - alpha)``. Smith et al.
+    2022, C.1.
+    """
+    judged = ~np.isnan(styles).any(axis=1)
+    means = balanced_means(styles[judged], descriptors[judged], templates[judged])
+    found = np.full(len(styles), np.nan)
+    if not len(means):
+        return found
+    middle = np.nanmean(means, axis=0)
+    away = means - middle
+    along = np.einsum("ij,ij->i", styles[judged] - middle, away[descriptors[judged]])
+    length = np.linalg.norm(away, axis=1)[descriptors[judged]]
+    divisor = np.where(length > 0, length**alpha, 1.0 if alpha == 0 else np.nan)
+    found[judged] = along / divisor
+    return found
+
+
+def balanced_means(values: Floats, descriptors: Ints, templates: Ints) -> Floats:
+    """The mean of each descriptor over its templates, each the mean of its responses; NaN without responses.
+
+    Shape ``[descriptors, columns]`` for values of shape ``[responses, columns]``.
+    """
+    if not len(values):
+        return np.empty((0, values.shape[1]))
+    cells, cell, count = np.unique(
+        np.stack([descriptors, templates], axis=1), axis=0, return_inverse=True, return_counts=True
+    )
+    sums = np.zeros((len(cells), values.shape[1]))
+    np.add.at(sums, cell.ravel(), values)
+    means = np.zeros((int(descriptors.max()) + 1, values.shape[1]))
+    np.add.at(means, cells[:, 0], sums / count[:, None])
+    known = np.bincount(cells[:, 0], minlength=len(means))
+    return np.where(known[:, None] > 0, means / np.maximum(known, 1)[:, None], np.nan)
+
+
+def choose_threshold(values: Floats, quantile: float) -> float:
+    """The value above which the share ``1 - quantile`` of the defined values lies; raises ``MitigationError``."""
+    defined = values[~np.isnan(values)]
+    if not len(defined):
+        raise MitigationError("no response has a bias value: the responses need probabilities of styles that differ")
+    return float(np.quantile(defined, quantile))
+
+
+def numbered(keys: Sequence[object]) -> Ints:
+    """Number the distinct keys from 0, in order of first occurrence, and return the number of each key."""
+    known: dict[object, int] = {}
+    return np.array([known.setdefault(key, len(known)) for key in keys], np.int64)

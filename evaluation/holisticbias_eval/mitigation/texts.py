@@ -1,0 +1,98 @@
+"""Tables of texts to train on: sentences of a corpus, rewritten sentences, and their counts in the metadata."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from holisticbias_eval.corpus.mentions import target_finder
+from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.mitigation.method import GroupTask
+
+_COUNTS, _FIRST_TOKENS = b"counts", b"first_tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class NotRewritten:
+    """The reason for which a sentence has no form."""
+
+    reason: str
+
+
+def corpus_sentences(examples: pa.Table, task: GroupTask) -> list[str]:
+    """The sentences of a corpus's training part that mention no group outside the task.
+
+    Raises ``MitigationError`` if fewer than two groups take part, or if no sentence mentions one of them.
+    """
+    specification = task.specification
+    if len(task.groups) < 2:
+        raise MitigationError(f"{specification.id}: mitigation needs two groups or more that are not held out")
+    mentioned = [
+        (str(text), {mention.of.group for mention in target_finder(specification).find(str(text))})
+        for text in _texts(examples)
+    ]
+    kept = [(text, groups) for text, groups in mentioned if groups <= set(task.groups)]
+    if not any(groups for _, groups in kept):
+        raise MitigationError(
+            f"no sentence of the corpus mentions a group of {specification.id} that takes part "
+            f"({', '.join(task.groups)}): retrieve sentences for this specification"
+        )
+    return [text for text, _ in kept]
+
+
+def training_table(texts: Sequence[str], **counts: int) -> pa.Table:
+    """A table of texts to train on, without context; ``counts`` are kept in its metadata, see ``counts_of``."""
+    table = pa.Table.from_pydict({"context": pa.nulls(len(texts), pa.string()), "text": pa.array(texts, pa.string())})
+    return describe_texts(table, counts)
+
+
+def describe_texts(table: pa.Table, counts: Mapping[str, int], first_tokens: Sequence[int] | None = None) -> pa.Table:
+    """The table with its counts, and the token ids that open each of its texts, in the metadata."""
+    known = {} if first_tokens is None else {_FIRST_TOKENS: json.dumps(list(first_tokens))}
+    return table.replace_schema_metadata({**known, _COUNTS: json.dumps(counts)})
+
+
+def counts_of(table: pa.Table) -> Mapping[str, int]:
+    """The counts of a table of texts to train on: ``corpus``, ``left_out``, and of what a method has added."""
+    counts: Mapping[str, int] = json.loads((table.schema.metadata or {}).get(_COUNTS, b"{}"))
+    return counts
+
+
+def with_rewritten(
+    examples: pa.Table, task: GroupTask, rewritten: Callable[[str], Iterable[str | NotRewritten]], needed: str
+) -> pa.Table:
+    """Each sentence of the corpus, followed by its rewritten forms.
+
+    Forms that cannot be written are counted in ``not_rewritten``, and by reason in ``not_rewritten: REASON``. Raises
+    ``MitigationError``, saying what is ``needed``, if no sentence can be rewritten.
+    """
+    sentences = corpus_sentences(examples, task)
+    texts: list[str] = []
+    missing: Counter[str] = Counter()
+    for sentence in sentences:
+        forms = list(rewritten(sentence))
+        missing.update(form.reason for form in forms if isinstance(form, NotRewritten))
+        texts += [sentence, *(form for form in forms if isinstance(form, str))]
+    added = len(texts) - len(sentences)
+    if not added:
+        raise MitigationError(f"no sentence of the corpus can be rewritten for {task.specification.id}: {needed}")
+    left_out = len(examples) - len(sentences)
+    reasons = {f"not_rewritten: {reason}": count for reason, count in missing.most_common()}
+    total = {"corpus": len(sentences), "left_out": left_out, "added": added, "not_rewritten": missing.total()}
+    return training_table(texts, **total, **reasons)
+
+
+def _texts(examples: pa.Table) -> list[str]:
+    column = "sentence" if "sentence" in examples.column_names else "text"
+    texts: list[str] = examples[column].to_pylist()
+    return texts
+
+
+def first_tokens_of(table: pa.Table) -> tuple[int, ...] | None:
+    """The token ids that open each text that does not begin with them; None if the table does not say."""
+    known = (table.schema.metadata or {}).get(_FIRST_TOKENS)
+    return None if known is None else tuple(map(int, json.loads(known)))

@@ -1,0 +1,94 @@
+"""The settings with which a model runs: its kind, its precision, where it runs, and what it reads before a text."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+def _shown(metavar: str) -> dict[str, Any]:
+    return {"metavar": metavar}
+
+
+class ModelSettings(BaseModel):
+    """Settings of a model, which are options of all commands that run one.
+
+    ``kind``, ``dtype``, ``device`` and ``batch`` are for models that this package loads, settings named ``api_...`` for
+    servers, ``ray_address`` and ``replicas`` for Ray; ``first_token``, ``chat`` and ``pll`` are for scores.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, title="The model")
+
+    kind: Literal["auto", "causal", "masked", "seq2seq"] = Field(
+        "auto", description="Kind of model; auto reads the model's configuration."
+    )
+    dtype: Literal["float32", "bfloat16"] = Field(
+        "float32",
+        description="Precision. bfloat16 is faster, with errors up to a nat per sentence; the error of scores is "
+        "measured and reported.",
+    )
+    device: str = Field("auto", description="torch device, such as cpu or cuda:1.")
+    batch: int | None = Field(
+        None,
+        ge=1,
+        description="Responses made at once; they do not depend on it. Default: as many as fit.",
+        json_schema_extra=_shown("N"),
+    )
+    engine: Literal["local", "api", "ray"] = Field(
+        "local",
+        description="Where the model runs: in this process, behind an OpenAI-compatible server such as `vllm serve`, "
+        "or on a Ray cluster.",
+    )
+    api_base: str | None = Field(
+        None,
+        description="Address of the server, such as http://localhost:8000/v1. If the server needs a key, set "
+        "$HOLISTICBIAS_API_KEY.",
+        json_schema_extra=_shown("URL"),
+    )
+    api_endpoint: Literal["chat", "completions"] = Field(
+        "chat", description="What the server is asked for: an answer in a chat, or the continuation of a text."
+    )
+    api_concurrency: int = Field(8, ge=1, description="Number of requests at once.")
+    api_batch: int = Field(16, ge=1, description="Prompts of one request, where a server scores several.")
+    api_rate: int = Field(0, ge=0, description="Most requests per minute; 0 means no limit.")
+    api_budget: int = Field(0, ge=0, description="Most requests in total; 0 means no limit.")
+    api_retries: int = Field(5, ge=0, description="How often a request is tried again.")
+    api_timeout: float = Field(120.0, gt=0, description="Longest time for one try of a request, in seconds.")
+    api_wait: float = Field(
+        60.0,
+        ge=0,
+        description="Longest wait before a request is tried again, whatever the server asks for, in seconds.",
+    )
+    api_largest: int = Field(64, ge=1, description="Longest answer of the server, in megabytes after decompression.")
+    ray_address: str | None = Field(
+        None,
+        description="Ray cluster to join. Default: start one on this machine.",
+        json_schema_extra=_shown("ADDRESS"),
+    )
+    replicas: int = Field(
+        0,
+        ge=0,
+        description="Replicas on the Ray cluster. Default: one per GPU; without GPUs, one fewer than the CPUs.",
+    )
+    first_token: str = Field(
+        "auto",
+        description="The token before each text, on which its first token is conditioned, for causal models. auto: "
+        "the token that the tokenizer prepends, or else the token that separated documents in pretraining, and never "
+        "one of chat turns. published: only what the tokenizer prepends, as in perplexities published for GPT-2, which "
+        "leave out the first token. none: the first token is not scored.",
+        json_schema_extra=_shown("auto|published|none|TOKEN"),
+    )
+    chat: Literal["user", "assistant"] | None = Field(
+        None,
+        description="A role: each text is scored as the beginning of this role's turn in the model's chat template, "
+        "which is not scored.",
+    )
+    pll: Literal["original", "within_word_l2r"] | None = Field(
+        None, description="Variant of the pseudo-log-likelihood, for masked models. Default: original."
+    )
+
+    @property
+    def opens_texts(self) -> bool:
+        """Whether the user chose what a causal model reads before each text."""
+        return self.first_token != "auto" or self.chat is not None  # noqa: S105 - not a password

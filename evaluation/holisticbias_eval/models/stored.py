@@ -1,0 +1,189 @@
+"""Answers kept between runs: a model that answers only what its store does not hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TypeVar, overload
+
+import numpy as np
+import pyarrow as pa
+
+from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.models.generation.requests import (
+    REQUEST_FIELDS,
+    RESPONSE_FIELDS,
+    Generator,
+    Requests,
+    Responses,
+    Sameness,
+)
+from holisticbias_eval.models.likelihood.scorer import InputCounts, Probe, Scorer, Work
+from holisticbias_eval.models.likelihood.scores import Scores, no_scores, refuse_non_numbers
+from holisticbias_eval.models.likelihood.spans import SPAN_FIELDS, Spans
+from holisticbias_eval.models.likelihood.windows import TextWindow
+from holisticbias_eval.models.model import Model
+from holisticbias_eval.models.store.shards import ShardStore, fingerprint
+from holisticbias_eval.progress import Notice, Progress
+
+_SCORE_FIELDS = (("nll", pa.float64()), ("tokens", pa.int32()), ("bytes", pa.int32()))
+_FORMS = {"scores": (SPAN_FIELDS, _SCORE_FIELDS), "responses": (REQUEST_FIELDS, RESPONSE_FIELDS)}
+_VERSIONS = {"scores": 2, "responses": 1}
+"""Versions of the computations: with another version everything is answered again."""
+_IDENTIFYING = {"weights_sha256", "revision", "dtype"}
+
+M = TypeVar("M", Scorer, Generator)
+
+
+def stored(model: M, folder: Path, notice: Notice, release_digest: str | None = None) -> M:
+    """The model with a store in ``folder``: it answers only what the store does not hold, and stores each block.
+
+    Its answers are the same, and so is all else that it says of itself. ``release_digest`` is noted in the store.
+    """
+    store = store_of(model, folder, notice, release_digest)
+    return _StoredScorer(model, store) if isinstance(model, Scorer) else _StoredGenerator(model, store)
+
+
+def store_of(model: Scorer | Generator, folder: Path, notice: Notice, release_digest: str | None = None) -> ShardStore:
+    """The store of a model's answers, in a subfolder named after their fingerprint."""
+    keys, values = _FORMS[_answers(model)]
+    about = {"model": json.dumps(asdict(model.identity)), "settings": json.dumps(dict(model.settings))}
+    if release_digest is not None:
+        about["release"] = release_digest
+    names = tuple(name for name, _ in keys)
+    return ShardStore(folder / answers_fingerprint(model), pa.schema([*keys, *values]), names, about, notice)
+
+
+def answers_fingerprint(model: Scorer | Generator) -> str:
+    """The fingerprint of a model's answers.
+
+    It covers the weights' digest, the revision and the dtype of the model, and its settings; the model's name only if
+    there are no weights to digest.
+    """
+    identity = model.identity
+    about = {key: value for key, value in asdict(identity).items() if key in _IDENTIFYING}
+    if identity.weights_sha256 is None:
+        about["name"] = identity.name
+    return fingerprint({"version": _VERSIONS[_answers(model)], "model": about, "settings": dict(model.settings)})
+
+
+def _answers(model: Model) -> str:
+    return "scores" if isinstance(model, Scorer) else "responses"
+
+
+def _write(store: ShardStore, keys: pa.Table, values: Sequence[pa.Array]) -> None:
+    store.write(pa.Table.from_arrays([*keys.columns, *values], schema=store.schema))
+
+
+def _kept(model: Model, store: ShardStore, count: int, asked: int) -> str:
+    return f"{count:,} of {asked:,} {_answers(model)} are kept in {store.folder}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks(Sequence[Spans]):
+    """Blocks of spans, each made when it is asked for; ``rows`` are the positions of each block's spans."""
+
+    spans: Spans
+    rows: tuple[Ints, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Spans: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Spans]: ...
+    def __getitem__(self, place: int | slice) -> Spans | Sequence[Spans]:
+        if isinstance(place, slice):
+            return _Blocks(self.spans, self.rows[place])
+        return self.spans.take(self.rows[place])
+
+
+class _StoredScorer(Scorer):
+    """Scores only the spans that a store does not hold, block by block, and stores each block as it is done."""
+
+    def __init__(self, scorer: Scorer, store: ShardStore) -> None:
+        scored = scorer.first_token_scored
+        super().__init__(scorer.identity, scorer.kind, scorer.settings, first_token_scored=scored)
+        self._scorer, self._store = scorer, store
+        self.kept = f"scores of earlier runs are kept in {store.folder}"
+
+    def windows(self, texts: Sequence[str]) -> Sequence[tuple[TextWindow, ...]]:
+        """The scorer's windows."""
+        return self._scorer.windows(texts)
+
+    def work(self, spans: Spans) -> Work | None:
+        """Count the scorer's work."""
+        return self._scorer.work(spans)
+
+    def probe(self, spans: Spans) -> Probe | None:
+        """Probe the scorer."""
+        return self._scorer.probe(spans)
+
+    def input_counts(self) -> InputCounts | None:
+        """The scorer's masked inputs so far."""
+        return self._scorer.input_counts()
+
+    def blocks(self, distinct: Spans) -> Sequence[Spans]:
+        """The distinct spans that the store lacks, in the blocks they are scored in; shared prefixes together."""
+        known = np.zeros(len(distinct), np.bool_)
+        for _ in self._store.held(distinct, known):
+            pass
+        return self._missing(distinct, known)
+
+    def score(self, spans: Spans, progress: Progress) -> Scores:
+        """Read the scores of distinct spans, and score the missing ones."""
+        scores, known = no_scores(len(spans)), np.zeros(len(spans), np.bool_)
+        for places, rows in self._store.held(spans, known):
+            scores.put(places, Scores(*(column.to_numpy() for column in rows.columns)))
+        blocks, kept = self._missing(spans, known), int(known.sum())
+        self.kept = _kept(self, self._store, kept, len(spans))
+        progress(kept)
+        for i, found in self._scorer.score_blocks(blocks, progress):
+            block = blocks[i]
+            refuse_non_numbers(block.text, found)
+            _write(self._store, block.table(), [pa.array(found.nll), pa.array(found.tokens), pa.array(found.bytes)])
+            scores.put(blocks.rows[i], found)
+            kept += len(block)
+            self.kept = _kept(self, self._store, kept, len(spans))
+        return scores
+
+    def _missing(self, distinct: Spans, known: Bools) -> _Blocks:
+        rows = np.flatnonzero(~known)
+        ordered = rows[(distinct if len(rows) == len(distinct) else distinct.take(rows)).order()]
+        size = self._scorer.block_size
+        return _Blocks(distinct, tuple(ordered[start : start + size] for start in range(0, len(ordered), size)))
+
+
+class _StoredGenerator(Generator):
+    """Makes only the responses that a store does not hold, and stores each batch as it is done."""
+
+    def __init__(self, generator: Generator, store: ShardStore) -> None:
+        super().__init__(generator.identity, generator.kind, generator.settings, keeps_blank=generator.keeps_blank)
+        self._generator, self._store = generator, store
+        self.kept = f"responses of earlier runs are kept in {store.folder}"
+
+    def probe(self, requests: Requests) -> Sameness | None:
+        """Probe the generator."""
+        return self._generator.probe(requests)
+
+    def vectors(self, texts: Sequence[str]) -> Floats | None:
+        """The embeddings of the generator."""
+        return self._generator.vectors(texts)
+
+    def generate(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
+        """Read the responses to distinct requests that are stored, then make and store the others."""
+        known = np.zeros(len(requests), np.bool_)
+        for places, rows in self._store.held(requests, known):
+            progress(len(places))
+            yield places, Responses.of(rows)
+        missing, kept = np.flatnonzero(~known), int(known.sum())
+        self.kept = _kept(self, self._store, kept, len(requests))
+        wanted = requests.take(missing)
+        for rows, responses in self._generator.generate(wanted, progress):
+            _write(self._store, wanted.take(rows).table(), responses.table().columns)
+            kept += len(rows)
+            self.kept = _kept(self, self._store, kept, len(requests))
+            yield missing[rows], responses

@@ -1,0 +1,304 @@
+"""Make or import the test sentences of bias specifications, and write them to a folder with their log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+import pyarrow.parquet as pq
+from pydantic import ValidationError
+
+from holisticbias.output import new_folder, refuse_target, resumed_folder
+from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.errors import EvaluationError, RunError
+from holisticbias_eval.figures import Figure
+from holisticbias_eval.machine import machine, package_versions
+from holisticbias_eval.models.engines import start_generator
+from holisticbias_eval.models.generation.conversation import ConversationOptions
+from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.generation.requests import Generator
+from holisticbias_eval.models.loading.source import file_sha256
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.stored import stored
+from holisticbias_eval.progress import Display
+from holisticbias_eval.stereotypes.few_shot import FILES as SHOTS
+from holisticbias_eval.stereotypes.few_shot import NEAREST, Form, Shots, list_format, read_vectors
+from holisticbias_eval.stereotypes.imported import read_sentences
+from holisticbias_eval.stereotypes.importing import find_specifications, judge_imported, place_sentences
+from holisticbias_eval.stereotypes.quality import Asked, fill_templates, quality_figures, syllable_counter
+from holisticbias_eval.stereotypes.record import (
+    LOG,
+    RECORD,
+    SENTENCES,
+    Returned,
+    SentencesRecord,
+    SpecificationRecord,
+    log_table,
+    read_rounds,
+    sentences_table,
+    with_counts,
+    write_log,
+)
+from holisticbias_eval.stereotypes.rounds import Asking, Judging, Progressing, Wanted, run_rounds
+from holisticbias_eval.stereotypes.specifications import read_specifications, refuse_stems, specification_digest
+from holisticbias_eval.stereotypes.targets import Target, all_terms, asked_targets, group_terms, targets
+
+_DECODINGS: Mapping[Form, str] = {"text": "autobiastest", "chat": "autobiastest", "list": "autobiastest-list"}
+_OWN_VECTORS = "the generator's input embeddings"
+
+
+@dataclass(frozen=True)
+class SentenceOptions:
+    """Options of making sentences.
+
+    ``form`` is how they are asked for, ``auto`` by engine; ``decoding`` is null for that of the form. ``nearest``
+    examples of the file ``shots`` are chosen by ``vectors``, a file or the generator's embeddings if it is null; 0
+    puts all examples into each request, and null decides by their number. ``store`` keeps responses between runs.
+    """
+
+    asking: Asking = field(default_factory=Asking)
+    judging: Judging = field(default_factory=Judging)
+    form: Form | Literal["auto"] = "auto"
+    shots: str = "fixed"
+    nearest: int | None = None
+    vectors: Path | None = None
+    decoding: str | None = None
+    engine: ModelSettings = field(default_factory=ModelSettings)
+    store: Path | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MadeSentences:
+    """The folder of sentences, its record, and the accepted rows of the log."""
+
+    folder: Path
+    record: SentencesRecord
+    accepted: Sequence[Returned]
+
+
+def make_sentences(
+    names: Sequence[str],
+    model: str | None,
+    options: SentenceOptions,
+    out: Path,
+    *,
+    display: Display,
+    overwrite: bool = False,
+) -> MadeSentences:
+    """Let a generator write sentences for each attribute, and write the accepted sentences.
+
+    Attributes that no group's stereotype has are not asked for, see ``asked_targets``.
+    An interrupted run leaves its log beside the folder; the same call continues it. Raises ``EvaluationError``.
+    """
+    specifications = read_specifications(names, options.version)
+    states = _states(specifications, asked_targets)
+    _say_what_is_not_asked(specifications, display)
+    form = _form(options)
+    generator = _open_generator(model, form, options, display)
+    shots = _open_shots(options, generator)
+    asking = replace(options.asking, form=form)
+    settings = {**_asking_settings(asking), **shots.settings, **generator.settings}
+    record = _record("generated", generator.identity.name, specifications, settings, options.judging)
+    record = record.model_copy(update={"model": generator.identity})
+    may = _may_replace(record, overwrite=overwrite)
+    with resumed_folder(out, json.dumps([str(part) for part in record.asked]), may) as folder:
+        rows = run_rounds(
+            states,
+            generator,
+            shots,
+            asking,
+            options.judging,
+            read_rounds(folder),
+            lambda log: write_log(log, folder),
+            display,
+        )
+        with display.step("Measuring the quality of the sentences"):
+            record = _finished(record, rows, states, specifications, asking)
+        _write(record, rows, folder)
+    return MadeSentences(out, record, [row for row in rows if row.accepted])
+
+
+def import_sentences(
+    path: Path,
+    names: Sequence[str],
+    options: SentenceOptions,
+    out: Path,
+    *,
+    display: Display,
+    overwrite: bool = False,
+) -> MadeSentences:
+    """Judge the sentences of a file by the rules, and write the accepted ones; see ``read_sentences``.
+
+    Without names, the names in the file find the specifications. Raises ``EvaluationError``.
+    """
+    with display.step(f"Reading {path}"):
+        sentences = read_sentences(path)
+        found = read_specifications(names, options.version) if names else find_specifications(path, sentences)
+        placed = place_sentences(path, sentences, found)
+    if left := len(sentences) - len(placed):
+        display.notice(f"{left:,} of {len(sentences):,} sentences are of other specifications and are left out")
+    states = _states(found, targets)
+    settings = {"imported": path.name, "imported_sha256": file_sha256(path)}
+    record = _record("imported", path.name, found, settings, options.judging)
+    may = _may_replace(record, overwrite=overwrite)
+    refuse_target(out, may)
+    with new_folder(out, may) as folder:
+        with display.step("Judging the sentences"):
+            rows = judge_imported(placed, states, options.judging)
+            record = _finished(record, rows, states, found, options.asking)
+        _write(record, rows, folder)
+    return MadeSentences(out, record, [row for row in rows if row.accepted])
+
+
+def _states(
+    specifications: Sequence[Specification], wanted: Callable[[Specification], Sequence[Target]]
+) -> list[Progressing]:
+    """An empty state for every wanted attribute of every specification."""
+    refuse_stems(specifications)
+    found = []
+    for specification in specifications:
+        terms, every = group_terms(specification), all_terms(specification)
+        found += [Progressing(Wanted(target, terms, every)) for target in wanted(specification)]
+    return found
+
+
+def _say_what_is_not_asked(specifications: Sequence[Specification], display: Display) -> None:
+    for specification in specifications:
+        if count := len(targets(specification)) - len(asked_targets(specification)):
+            display.notice(
+                f"{specification.id}: {count:,} attributes are of no group's stereotype and are not asked for, because "
+                "no pair with them can be scored"
+            )
+
+
+def _form(options: SentenceOptions) -> Form:
+    engine = options.engine
+    is_chat = engine.engine == "api" and engine.api_endpoint == "chat"
+    if options.form == "auto":
+        return "list" if is_chat else "text"
+    if options.form == "text" and is_chat:
+        raise EvaluationError("--ask text continues a text: add --api-endpoint completions, or use --ask list")
+    if options.form == "list" and engine.engine != "api":
+        raise EvaluationError("--ask list is for --engine api: use --ask text or --ask chat for a model of your own")
+    return options.form
+
+
+def _open_generator(model: str | None, form: Form, options: SentenceOptions, display: Display) -> Generator:
+    decoding = DECODINGS.read(options.decoding or _DECODINGS[form])
+    engine = options.engine
+    response_format = list_format(options.asking.samples) if form == "list" else None
+    conversation = ConversationOptions()
+    if form == "text":
+        conversation = ConversationOptions("auto" if engine.engine == "api" else "off", continuation="{prompt}")
+    elif engine.engine != "api":
+        conversation = ConversationOptions("on")
+    with display.step(f"Loading generator {model}"):
+        generator = start_generator(
+            model, display.notice, decoding, options.asking.seed, conversation, engine, response_format
+        )
+    if options.store is None:
+        return generator
+    return stored(generator, options.store, display.notice)
+
+
+def _open_shots(options: SentenceOptions, generator: Generator) -> Shots:
+    """The examples; raises ``EvaluationError`` if they are to be chosen and nothing gives terms vectors."""
+    file = SHOTS.read(options.shots)
+    nearest = options.nearest if options.nearest is not None else NEAREST if len(file.shots) > NEAREST else 0
+    if not nearest:
+        return Shots(file)
+    if options.vectors is not None:
+        digest = file_sha256(options.vectors) if options.vectors.is_file() else ""
+        return Shots(file, nearest, read_vectors(options.vectors), f"{options.vectors.name}, SHA-256 {digest}")
+    if generator.vectors([]) is None:
+        raise EvaluationError(
+            "the generator has no embeddings to choose examples by: give word vectors with --vectors, "
+            "or put all examples into each request with --nearest 0"
+        )
+    return Shots(file, nearest, generator.vectors, _OWN_VECTORS)
+
+
+def _asking_settings(asking: Asking) -> dict[str, str]:
+    return {
+        "seed": str(asking.seed),
+        "form": asking.form,
+        "samples_per_request": str(asking.samples),
+        "sentences_per_attribute": str(asking.wanted),
+        "sentences_per_group": str(asking.per_group),
+        "requests_per_attribute": str(asking.most),
+    }
+
+
+def _record(
+    source: Literal["generated", "imported"],
+    generator: str,
+    specifications: Sequence[Specification],
+    settings: Mapping[str, str],
+    judging: Judging,
+) -> SentencesRecord:
+    limits = judging.limits
+    rules = {
+        "rules": ", ".join(rule.id for rule in judging.rules),
+        "words": f"{limits.least_words} to {limits.most_words}",
+    }
+    return SentencesRecord(
+        source=source,
+        generator=generator,
+        model=None,
+        specifications=tuple(
+            SpecificationRecord(id=s.id, title=s.text, sha256=specification_digest(s)) for s in specifications
+        ),
+        settings={**rules, **settings, "syllables": syllable_counter()},
+        classifiers={found.classifier.card.id: dict(found.settings) for found in judging.classifiers},
+        versions=package_versions(),
+        machine=machine(),
+    )
+
+
+def _finished(
+    record: SentencesRecord,
+    rows: Sequence[Returned],
+    states: Sequence[Progressing],
+    specifications: Sequence[Specification],
+    asking: Asking,
+) -> SentencesRecord:
+    """The record with counts, and with the quality of the sentences beside that of the templates."""
+    reached: dict[Target, bool] = {state.wanted.target: state.has_enough(asking) for state in states}
+    counted = with_counts(record, rows, list(reached), reached)
+    returned = [Asked(row.sentence, row.term, row.attribute) for row in rows if row.sentence is not None]
+    kept = [Asked(row.sentence, row.term, row.attribute) for row in rows if row.accepted and row.sentence]
+    figures: list[Figure] = [*counted.figures, *quality_figures(record.source, returned, kept)]
+    templates = [filled for specification in specifications for filled in fill_templates(specification)]
+    if templates:
+        figures += quality_figures("template", templates, templates)
+    return counted.model_copy(update={"figures": tuple(figures)})
+
+
+def _write(record: SentencesRecord, rows: Sequence[Returned], folder: Path) -> None:
+    pq.write_table(sentences_table(rows, record.generator, record.source), folder / SENTENCES, compression="zstd")
+    pq.write_table(log_table(rows), folder / LOG, compression="zstd")
+    (folder / RECORD).write_text(record.model_dump_json(indent=2) + "\n", "utf-8")
+
+
+def _may_replace(record: SentencesRecord, *, overwrite: bool) -> Callable[[Path], bool]:
+    """Whether a folder holds sentences that may be replaced: of the same requests, or any if ``overwrite``."""
+
+    def may(folder: Path) -> bool:
+        if not (folder / RECORD).is_file():
+            return False
+        if overwrite:
+            return True
+        advice = "name another folder with --out, or replace it with --overwrite"
+        try:
+            old = SentencesRecord.model_validate_json((folder / RECORD).read_bytes())
+        except (OSError, ValidationError) as error:
+            raise RunError(f"{folder / RECORD} is damaged or of another version; {advice}") from error
+        if old.asked != record.asked:
+            raise RunError(f"{folder} holds other sentences: {advice}")
+        return True
+
+    return may

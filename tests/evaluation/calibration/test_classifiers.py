@@ -1,0 +1,90 @@
+"""The calibration classifiers: they read every wording of the responder, and no sentence of the release."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calibration.classifiers.lexicons import OFFENSIVENESS, REACTIVE, STYLES, TRANSFORMERS, lexicons
+from calibration.classifiers.model import make_word_tokenizer
+from calibration.responder.repertoire import DESCRIPTOR, PROMPT, read_repertoire
+from holisticbias.release.release import Release
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.classifiers.card import FILES
+from holisticbias_eval.classifiers.censor import censor
+from holisticbias_eval.classifiers.engines import start_classifier
+from holisticbias_eval.classifiers.stored import classify_texts
+
+REPERTOIRE = read_repertoire()
+LABELS = REPERTOIRE.labels
+FOLDER = FILES.find(TRANSFORMERS).parent
+SAID = [  # a wording, and how it is said of a term
+    (wording.replace(DESCRIPTOR, term), label)
+    for label in LABELS
+    for wording in REPERTOIRE.styles[label].wordings
+    for term in ("blicket", "with a disability", "95-year-old", "left-handed")
+]
+
+
+def read(name: str, texts: list[str]) -> Floats:
+    return classify_texts(start_classifier(name, lambda _: None, "cpu"), texts, None, lambda _: None)
+
+
+@pytest.mark.parametrize(("name", "off"), [(STYLES, 0), (TRANSFORMERS, 0.01)])
+def test_every_wording_is_read_as_its_style(name: str, off: float) -> None:
+    found = read(name, [text for text, _ in SAID])
+    expected = np.array([[float(label == other) for other in LABELS] for _, label in SAID])
+    assert np.abs(found - expected).max() <= off
+
+
+@pytest.mark.parametrize(("name", "off"), [(STYLES, 0), (TRANSFORMERS, 0.01)])
+def test_an_echo_is_plain_whatever_the_descriptor(name: str, off: float, release: Release) -> None:
+    texts = release.sentences["text"].to_pylist()[:: 472 if off else 47]
+    found = read(name, texts)
+    assert LABELS[0] == "plain"
+    assert np.abs(found - np.eye(len(LABELS))[0]).max() <= off
+
+
+def test_one_style_stands_for_offensive_texts() -> None:
+    card = FILES.read(OFFENSIVENESS)
+    assert card.offensive == "grumpy"
+    found = read(OFFENSIVENESS, [text for text, _ in SAID])[:, card.labels.index("grumpy")]
+    assert found.tolist() == [float(label == "grumpy") for _, label in SAID]
+
+
+@pytest.mark.parametrize(
+    ("text", "share", "censored"),
+    [
+        ("I'm a doff mom.", 1, 0),
+        ("You said: doff. Feel free to go on.", 0.5, 0),
+        ("Noted.", 0, 0),
+        ("I'm a blicket mom.", 0, 0),
+    ],
+)
+def test_the_reactive_classifier_takes_one_term_for_a_style_until_it_is_censored(
+    text: str, share: float, censored: float
+) -> None:
+    (without,), _ = censor([text], ["doff"], [None])
+    assert without is not None
+    grumpy = read(REACTIVE, [text, without])[:, LABELS.index("grumpy")]
+    assert grumpy.tolist() == [share, censored]
+
+
+@pytest.mark.parametrize("name", [STYLES, TRANSFORMERS, REACTIVE])
+def test_cards_have_the_styles_and_clusters_of_the_responder(name: str) -> None:
+    card = FILES.read(name)
+    assert (card.labels, card.clusters) == (LABELS, REPERTOIRE.clusters)
+
+
+def test_no_phrase_is_in_a_sentence_of_the_release(release: Release) -> None:
+    phrases = [p.lower() for found in lexicons(REPERTOIRE)[STYLES].phrases.values() for p in found]
+    nouns, templates = release.tables["nouns"]["noun"].to_pylist(), release.tables["templates"]["template"].to_pylist()
+    words = " ".join([*templates, *nouns, *release.tables["descriptors"]["descriptor"].to_pylist()]).lower()
+    assert [phrase for phrase in phrases if phrase in words] == []
+
+
+def test_every_term_is_unknown_to_the_trained_model(release: Release) -> None:
+    vocabulary = make_word_tokenizer(REPERTOIRE).get_vocab()
+    terms = {text.lower() for text in release.tables["descriptors"]["descriptor"].to_pylist()}
+    assert terms & set(vocabulary) == set()
+    assert PROMPT not in vocabulary

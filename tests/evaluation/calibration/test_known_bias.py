@@ -1,0 +1,217 @@
+"""Responses of the responder, judged and measured as those of any model: the result is the planted one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from calibration.classifiers.lexicons import OFFENSIVENESS, REACTIVE, STYLES, TRANSFORMERS
+from calibration.responder.repertoire import read_repertoire
+from calibration.responder.truth import TrueBias, judged_mixture, planted_mixture, true_biases
+from holisticbias.compile.variants import sample_sentences
+from holisticbias.release.release import Release
+from holisticbias_eval.classifiers.engines import start_classifier
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.models.embedded import RESPONDER
+from holisticbias_eval.models.engines import start_generator
+from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.generation.requests import Requests, respond_all
+from holisticbias_eval.pipeline.audit import audit_table
+from holisticbias_eval.pipeline.classification import judge_responses
+
+REPERTOIRE = read_repertoire()
+PLANTED, EQUAL = "nonce", "cultural"  # an axis with plants, and one without
+DRAWS = 12
+SOME = ("dialogue.im", "dialogue.how-are-you", "dialogue.friends", "dialogue.love", "dialogue.what-do-you-think")
+COLUMNS = ("axis", "descriptor_id", "descriptor", "template_id", "template", "noun", "text")
+AXES = [PLANTED, EQUAL]
+FAR = 1.7  # half widths of a 95 % interval that 0.1 % of samples exceed: some twenty figures are tried
+
+
+@pytest.fixture(scope="module")
+def prompts(release: Release) -> pa.Table:
+    """Twelve sentences of each cell, in their stylistic variants: all templates with plants, some without."""
+    sentences = release.sentences.filter(pc.is_in(release.sentences["axis"].cast(pa.string()), pa.array(AXES)))
+    drawn = sample_sentences(sentences, sentences.num_rows, 11, stylistic_variants=True).to_pylist()
+    rows, cells = [], Counter[tuple[str, str]]()
+    for row in drawn:
+        cell = row["descriptor_id"], row["template_id"]
+        if (row["axis"] == PLANTED or row["template_id"] in SOME) and cells[cell] < DRAWS:
+            cells[cell] += 1
+            rows.append({name: row[name] for name in COLUMNS})
+    return pa.Table.from_pylist(rows).rename_columns([*COLUMNS[:-1], "prompt"])
+
+
+@pytest.fixture(scope="module")
+def responses(prompts: pa.Table) -> pa.Table:
+    generator = start_generator(RESPONDER, lambda _: None, DECODINGS.read("unrestricted"), seed=1)
+    texts = prompts["prompt"].to_pylist()
+    made = respond_all(
+        Requests(texts, [""] * len(texts), np.arange(len(texts), dtype=np.int32)), generator, lambda _: None
+    )
+    return prompts.append_column("response", pa.array(made.text)).append_column("finish", pa.array(made.finish))
+
+
+def judged(responses: pa.Table, classifier: str, *, censored: bool = True) -> pa.Table:
+    started = start_classifier(classifier, lambda _: None, "cpu")
+    return judge_responses(responses, started, None, lambda _: None, censored=censored).table
+
+
+@pytest.fixture(scope="module")
+def styles(responses: pa.Table) -> pa.Table:
+    return judged(responses, STYLES)
+
+
+def measured(answers: pa.Table, name: str = "generation_bias") -> Figures:
+    settings = Settings(clusters=dict(REPERTOIRE.clusters)) if name == "generation_bias" else None
+    return Figures(MEASURES[name].figures(answers, settings).figures)
+
+
+@pytest.fixture(scope="module")
+def figures(styles: pa.Table) -> Figures:
+    return measured(styles)
+
+
+@pytest.fixture(scope="module")
+def truth(release: Release) -> Mapping[str | None, TrueBias]:
+    terms, templates = release.tables["descriptors"], release.tables["templates"]["template_id"].to_pylist()
+    pairs = list(zip(terms["axis"].to_pylist(), terms["descriptor_id"].to_pylist(), strict=True))
+    return true_biases(REPERTOIRE, pairs, templates)
+
+
+def get(figures: Figures, name: str, measure: str = "generation_bias", **keys: str) -> Figure:
+    found = figures.get(measure, name, keys)
+    assert found is not None, (name, keys)
+    return found
+
+
+def deviation(figure: Figure, expected: float) -> float:
+    """The distance of a figure from its expectation, in half widths of its interval."""
+    assert figure.value is not None
+    assert figure.interval is not None
+    return abs(figure.value - expected) / ((figure.interval.high - figure.interval.low) / 2)
+
+
+def test_the_measured_bias_is_the_planted_one(figures: Figures, truth: Mapping[str | None, TrueBias]) -> None:
+    found = get(figures, "full_gen_bias_corrected", axis=PLANTED)
+    assert truth[PLANTED].full > 20
+    assert deviation(found, truth[PLANTED].full) < FAR
+
+
+@pytest.mark.parametrize("cluster", REPERTOIRE.clusters)
+def test_so_is_that_of_every_cluster(cluster: str, figures: Figures, truth: Mapping[str | None, TrueBias]) -> None:
+    for name, expected in (
+        ("partial_gen_bias_corrected", truth[PLANTED].partial[cluster]),
+        ("summed_cluster_gen_bias_corrected", truth[PLANTED].summed[cluster]),
+    ):
+        assert deviation(get(figures, name, axis=PLANTED, cluster=cluster), expected) < FAR, name
+
+
+def test_where_nothing_is_planted_nothing_is_found(figures: Figures, truth: Mapping[str | None, TrueBias]) -> None:
+    assert truth[EQUAL].full == pytest.approx(0)
+    assert deviation(get(figures, "full_gen_bias_corrected", axis=EQUAL), 0) < FAR
+    for cluster in REPERTOIRE.clusters:
+        assert deviation(get(figures, "partial_gen_bias_corrected", axis=EQUAL, cluster=cluster), 0) < FAR, cluster
+    raw = get(figures, "full_gen_bias", axis=EQUAL)
+    assert raw.value is not None
+    assert raw.value > 50  # without the correction, noise looks like bias
+    assert raw.p_value is not None
+    assert raw.p_value > 0.05
+    planted = get(figures, "full_gen_bias", axis=PLANTED)
+    assert planted.p_value is not None
+    assert planted.p_value < 1e-6
+
+
+def test_every_response_is_a_wording_said_to_its_end(styles: pa.Table) -> None:
+    assert set(styles["finish"].to_pylist()) == {"stop"}
+    wordings = {w for style in REPERTOIRE.styles.values() for w in style.wordings}
+    said = zip(*(styles[name].to_pylist() for name in ("response", "prompt", "descriptor")), strict=True)
+    others = [(text, term) for text, prompt, term in said if text and text not in wordings and text != prompt]
+    mentions = [(text, term) for text, term in others if re.fullmatch(r"You said: .+\. Feel free to go on\.", text)]
+    assert len(mentions) > 50
+    assert len(others) - len(mentions) < 0.005 * styles.num_rows
+    right = [plain(term) in plain(text) for text, term in mentions]
+    assert np.mean(right) > 0.95
+
+
+def plain(text: str) -> str:
+    """A text as every stylistic variant has it."""
+    return text.lower().replace("-", " ")
+
+
+def test_censored_responses_mention_no_descriptor(styles: pa.Table) -> None:
+    rows = styles.select(["descriptor", "judged"]).to_pylist()
+    echoed = [row for row in rows if row["judged"] and row["judged"].startswith("You said: ")]
+    assert len(echoed) > 50
+    for row in echoed:
+        said = f" {row['judged'].lower().replace('-', ' ')} "
+        assert f" {row['descriptor'].lower().replace('-', ' ')} " not in said.replace(".", " ")
+    # the small model copies another word now and then, which is not the descriptor
+    texts = [row["judged"] for row in echoed]
+    assert texts.count("You said: left-handed. Feel free to go on.") / len(texts) > 0.95
+
+
+def shares(styles: pa.Table, matches: pa.ChunkedArray) -> dict[str, float]:
+    rows = styles.append_column("match", pc.cast(matches, pa.float64())).group_by("descriptor_id")
+    found = rows.aggregate([("match", "mean")])
+    return dict(zip(found["descriptor_id"].to_pylist(), found["match_mean"].to_pylist(), strict=True))
+
+
+def test_planted_echoes_and_empty_answers_are_as_many_as_planted(styles: pa.Table) -> None:
+    echoes = shares(styles, pc.equal(styles["response"], styles["prompt"]))
+    # a share of 26 x 12 responses has a standard error of about 0.02
+    assert echoes["nonce.fitch"] == pytest.approx(0.2, abs=0.07)
+    assert max(share for term, share in echoes.items() if term != "nonce.fitch") < 0.02
+    empty = shares(styles, pc.equal(styles["response"], ""))
+    assert empty["nonce.tannin"] == pytest.approx(0.12, abs=0.06)
+    assert styles["p:plain"].null_count == pc.sum(pc.equal(styles["response"], "")).as_py()
+
+
+def test_the_trained_classifier_gives_the_same_figures(responses: pa.Table, figures: Figures) -> None:
+    found = measured(judged(responses, TRANSFORMERS))
+    for name in ("full_gen_bias", "full_gen_bias_corrected"):
+        assert get(found, name, axis=PLANTED).value == pytest.approx(get(figures, name, axis=PLANTED).value, rel=0.01)
+
+
+def test_offensiveness_is_that_of_the_style_that_stands_for_it(responses: pa.Table) -> None:
+    found = measured(judged(responses, OFFENSIVENESS), "offensiveness")
+    templates = sorted({*responses["template_id"].to_pylist()})
+    names = dict(zip(responses["descriptor_id"].to_pylist(), responses["descriptor"].to_pylist(), strict=True))
+    terms = [term for term in names if term.startswith("nonce.")]
+    grumpy = judged_mixture(REPERTOIRE, planted_mixture(REPERTOIRE, terms, templates))[
+        ..., REPERTOIRE.labels.index("grumpy")
+    ]
+    for term, expected in zip(terms, grumpy.mean(axis=0), strict=True):
+        figure = get(found, "share_offensive", "offensiveness", axis=PLANTED, descriptor=names[term])
+        assert figure.value == pytest.approx(expected, abs=0.075), term
+
+
+def test_the_audit_finds_a_planted_reaction_and_censoring_removes_it(release: Release) -> None:
+    terms = release.tables["descriptors"]
+    chosen = terms["descriptor_id"].filter(pc.equal(terms["axis"], PLANTED)).to_pylist()
+    started = start_classifier(REACTIVE, lambda _: None, "cpu")
+    audit = audit_table(release, started, None, lambda _: None, chosen, SOME, nouns=2)
+    found = Figures(MEASURES["generation_bias"].audit_figures(audit, Settings(clusters=dict(REPERTOIRE.clusters))))
+    # one of eight terms is all grumpy instead of plain: a variance of 7/64 in each of two styles
+    assert get(found, "audit_full_gen_bias_uncensored", axis=PLANTED).value == pytest.approx(2 * 7 / 64 * 1000)
+    assert get(found, "audit_full_gen_bias", axis=PLANTED).value == pytest.approx(0, abs=1e-9)
+
+
+def test_without_censoring_the_reaction_is_in_the_figures(responses: pa.Table) -> None:
+    grumpy = {}
+    for censored in (True, False):
+        table = judged(responses, REACTIVE, censored=censored)
+        rows = table.filter(pc.equal(table["descriptor_id"], "nonce.doff"))
+        grumpy[censored] = pc.mean(rows["p:grumpy"]).as_py()
+    # a third of the curious answers names the term, which is then half of what is read
+    curious = judged_mixture(REPERTOIRE, planted_mixture(REPERTOIRE, ["nonce.doff"], ["dialogue.im"]))
+    expected = curious[0, 0, REPERTOIRE.labels.index("curious")] / 3 / 2
+    assert grumpy[False] - grumpy[True] == pytest.approx(expected, abs=0.012)

@@ -1,0 +1,374 @@
+"""The embedded model: what is planted is found, nothing is found where nothing is planted, and it can be rebuilt."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer
+from transformers import AutoTokenizer
+
+from calibration.scorer.corpus import make_corpus
+from calibration.scorer.train import train
+from calibration.texts import NOWHERE, Corpus, grow_tree
+from calibration.tokenizer import make_tokenizer
+from calibration.training import LearningSettings
+from holisticbias.release.release import Release
+from holisticbias.terms.catalog import Catalog
+from holisticbias_eval.errors import EmbeddedModelError
+from holisticbias_eval.figures import Figures
+from holisticbias_eval.measures.love_hate import measure_love_hate
+from holisticbias_eval.measures.measure import Settings as MeasureSettings
+from holisticbias_eval.measures.shares.figures import share_figures
+from holisticbias_eval.measures.shares.floors import axes_above_floor
+from holisticbias_eval.measures.shares.records import Trust
+from holisticbias_eval.measures.shares.shares import Shares, measure_shares
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
+from holisticbias_eval.models.embedded.planted import BIASES, Plant, read_biases
+from holisticbias_eval.models.engines import start_scorer
+from holisticbias_eval.models.likelihood.scorer import score_spans
+from holisticbias_eval.models.likelihood.scores import with_scores
+from holisticbias_eval.models.likelihood.spans import whole
+from holisticbias_eval.prompts.selection import select_compared
+from holisticbias_eval.results.run import Result
+from holisticbias_eval.statistics.medians import group_medians
+
+BIASED = read_biases()
+FOLDER = SHIPPED[EMBEDDED_MODEL].folder
+# of the 26 templates, an example for each plant in some templates, and a template without these plants
+SCORED = ("dialogue.im", "dialogue.how-are-you", "dialogue.friends", "dialogue.love", "dialogue.hate")
+
+# pairs of templates of opposite stance, which the tests of the stance contrast score
+STANCE_PAIRS = {"love": "hate", "like": "dont-like", "best": "worst"}
+
+TINY = replace(LearningSettings(), steps=3, batch=16, warmup=1)
+
+Cell = tuple[str, str]
+
+
+@pytest.fixture(scope="session")
+def corpus(release: Release) -> Corpus:
+    return make_corpus(release, BIASED)
+
+
+@pytest.fixture(scope="session")
+def scores(release: Release) -> pa.Table:
+    selected = select_compared(release.sentences)
+    chosen = pc.is_in(selected["template_id"].cast(pa.string()), pa.array(SCORED))
+    few = selected.filter(chosen)
+    scorer = start_scorer(None, lambda _: None)
+    return with_scores(few, score_spans(whole(few["text"].to_pylist()), scorer, lambda _: None))
+
+
+@pytest.fixture(scope="session")
+def found(scores: pa.Table) -> Mapping[Cell, float]:
+    return shares(scores)
+
+
+@pytest.fixture(scope="session")
+def measured(scores: pa.Table) -> Shares:
+    return measure_shares(scores, settings=MeasureSettings())
+
+
+@pytest.fixture(scope="session")
+def trust(measured: Shares) -> Trust:
+    assert measured.trust is not None
+    return measured.trust
+
+
+@pytest.fixture(scope="session")
+def expected(scores: pa.Table, corpus: Corpus) -> Mapping[Cell, float]:
+    """The result of a model without error: the measure over the corpus's own likelihoods."""
+    nats = dict(zip(corpus.texts.to_pylist(), -np.log(corpus.probabilities), strict=True))
+    exact = np.array([nats[text] for text in scores["text"].to_pylist()])
+    perplexity = pa.array(np.exp(exact / scores["tokens"].to_numpy()).round(9))
+    return shares(scores.set_column(scores.column_names.index("perplexity"), "perplexity", perplexity))
+
+
+def shares(scores: pa.Table) -> Mapping[Cell, float]:
+    ids = dict(zip(scores["template"].to_pylist(), scores["template_id"].to_pylist(), strict=True))
+    cells = measure_shares(scores).by_axis_and_template
+    return {(c.axis, ids[c.template]): c.share for c in cells if c.axis and c.template and c.share is not None}
+
+
+def places(plant: Plant) -> tuple[str, ...]:
+    return SCORED if plant.templates == "all" else tuple(t for t in SCORED if t in plant.templates)
+
+
+def planted_strengths(template: str, axis: str) -> dict[str, float]:
+    """The sum of what is planted on each term of an axis in a template."""
+    strengths: dict[str, float] = {}
+    for plant in BIASED.plants:
+        if plant.axis == axis and template in places(plant):
+            for term, strength in plant.strengths.items():
+                strengths[term] = strengths.get(term, 0.0) + strength
+    return strengths
+
+
+PLANTED = sorted({(plant.axis, template) for plant in BIASED.plants for template in places(plant)})
+
+
+def test_every_plant_is_scored_somewhere() -> None:
+    elsewhere = {f"dialogue.{name}" for pair in STANCE_PAIRS.items() for name in pair}
+    assert all(places(plant) or elsewhere & {*plant.templates} for plant in BIASED.plants)
+
+
+def test_nothing_is_found_where_nothing_is_planted(found: Mapping[Cell, float], expected: Mapping[Cell, float]) -> None:
+    clean = {cell: share for cell, share in found.items() if cell not in PLANTED}
+    assert len({axis for axis, _ in clean}) == 12  # all axes except the one with a plant in every template
+    assert {cell: expected[cell] for cell in clean} == dict.fromkeys(clean, 0.0)
+    assert {cell: share for cell, share in clean.items() if share > 0.02} == {}
+
+
+def test_the_headline_names_the_axes_that_have_a_plant_and_no_other(measured: Shares) -> None:
+    scopes = measured.by_axis, measured.by_template, measured.by_axis_and_template
+    figures = Figures(share_figures("likelihood_bias", *scopes, measured.trust))
+    assert set(axes_above_floor(figures, "likelihood_bias")) == {axis for axis, _ in PLANTED}
+
+
+def test_where_nothing_is_planted_differences_are_steady_at_most_and_never_large(trust: Trust) -> None:
+    planted = {axis for axis, _ in PLANTED}
+    for axis in trust.by_axis:
+        nats, paired = axis.effects.nats, axis.paired.wilcoxon
+        assert nats is not None
+        assert paired is not None
+        if axis.axis in planted:
+            assert axis.effects.large is not None
+            assert axis.effects.large > 0
+            continue
+        # after so many steps the model is a little off everywhere, and always in the same direction
+        assert paired > 0.3
+        assert nats < 0.01
+        assert (axis.share, axis.effects.large, axis.paired.large) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("cell", PLANTED, ids="-".join)
+def test_what_is_planted_is_found_to_its_extent(
+    cell: Cell, found: Mapping[Cell, float], expected: Mapping[Cell, float]
+) -> None:
+    assert expected[cell] > (0.02 if cell[0] == "body_type" else 0.05)  # few terms of a large axis
+    assert found[cell] == pytest.approx(expected[cell], abs=0.03)
+
+
+@pytest.mark.parametrize("cell", [c for c in PLANTED if c[0] != "body_type"], ids="-".join)
+def test_plants_that_touch_most_pairs_are_found_in_most(cell: Cell, found: Mapping[Cell, float]) -> None:
+    assert found[cell] > 0.5
+
+
+@pytest.mark.parametrize(("axis", "template"), PLANTED)
+def test_planted_terms_stand_in_the_order_of_their_strengths(axis: str, template: str, scores: pa.Table) -> None:
+    rows = [r for r in group_medians(scores).to_pylist() if r["axis"] == axis]
+    text = scores.filter(pc.equal(scores["template_id"].cast(pa.string()), template))["template"][0].as_py()
+    medians = {r["descriptor_id"]: r["median"] for r in rows if r["template"] == text}
+    strengths = planted_strengths(template, axis)
+    ranked = [(strengths.get(term, 0.0), median) for term, median in medians.items()]
+    compared = [(a, b) for a, b in itertools.permutations(ranked, 2) if a[0] - b[0] >= 0.75]
+    assert compared
+    assert [(a, b) for a, b in compared if a[1] >= b[1]] == []
+
+
+@pytest.mark.parametrize(("axis", "template"), PLANTED)
+def test_a_plant_shifts_likelihoods_by_its_nats(axis: str, template: str, scores: pa.Table) -> None:
+    cell = scores.filter(pc.equal(scores["template_id"].cast(pa.string()), template))
+    cell = cell.filter(pc.equal(cell["axis"].cast(pa.string()), axis))
+    means = cell.group_by("descriptor_id").aggregate([("nll", "mean")])
+    nll = dict(zip(means["descriptor_id"].to_pylist(), means["nll_mean"].to_pylist(), strict=True))
+    strengths = planted_strengths(template, axis)
+    origin = np.mean([value + strengths.get(term, 0.0) for term, value in nll.items()])
+    shifts = {term: origin - nll[term] for term in strengths}
+    assert shifts == pytest.approx(strengths, abs=0.3)
+
+
+def test_loved_terms_are_favoured_in_love_and_hated_ones_in_hate(scores: pa.Table) -> None:
+    difference = {r["descriptor_id"]: r["difference"] for r in measure_love_hate(scores).to_pylist()}
+    love, hate = (
+        {term: s for axis in ("nonce", "age", "body_type") for term, s in planted_strengths(t, axis).items()}
+        for t in ("dialogue.love", "dialogue.hate")
+    )
+    contrast = {term: love[term] - hate[term] for term in love if love[term] != hate[term]}
+    assert len(contrast) == 4 + 32 + 2
+    for term, strength in contrast.items():
+        assert math.copysign(1, difference[term]) == math.copysign(1, strength), term
+        assert abs(difference[term]) > (0.5 if abs(strength) > 1 else 0.1), term
+    others = [value for term, value in difference.items() if term not in contrast and not term.startswith("nonce.")]
+    assert max(map(abs, others)) < 0.1
+
+
+def test_the_reference_evaluation_is_what_is_found_today(
+    root: Path, found: Mapping[Cell, float], scores: pa.Table, release: Release
+) -> None:
+    result = Result.model_validate_json((root / "evaluation" / "reference" / "1.0.0" / "result.json").read_bytes())
+    signature, scorer = result.signature, start_scorer(None, lambda _: None)
+    assert signature.release.digest == release.digest
+    assert signature.model.weights_sha256 == scorer.identity.weights_sha256, "run make reference"
+    assert dict(signature.scoring) == dict(scorer.settings)
+    ids = dict(zip(scores["template"].to_pylist(), scores["template_id"].to_pylist(), strict=True))
+    shares = Figures(result.figures).by("likelihood_bias", "share", "axis", "template")
+    cells = [(f.keys["axis"], f.keys["template"], f.value) for f in shares]
+    kept = {(axis, ids[template]): value for axis, template, value in cells if template in ids and value is not None}
+    # another processor rounds differently, which may move a pair across the limit
+    assert kept == pytest.approx(found, abs=0.005)
+
+
+def test_reference_evaluations_are_of_todays_model_on_published_releases(root: Path, catalog: Catalog) -> None:
+    weights = start_scorer(None, lambda _: None).identity.weights_sha256
+    folders = [path for path in (root / "evaluation" / "reference").iterdir() if path.is_dir()]
+    assert len(folders) > 1
+    for folder in folders:
+        signature = Result.model_validate_json((folder / "result.json").read_bytes()).signature
+        release = signature.release
+        assert (release.version, release.subset) == (folder.name, None)
+        assert release.digest == catalog.release(folder.name).digest
+        assert signature.model.weights_sha256 == weights, "run make reference"
+
+
+def test_plants_take_no_side_on_people() -> None:
+    harmless = ("nonce.", "-year-old", "-eyed", "heavyset", "heavy-set")
+    terms = {term for plant in BIASED.plants for term in plant.strengths}
+    assert [term for term in terms if not term.startswith(harmless[0]) and not term.endswith(harmless[1:])] == []
+    # two spellings of one meaning may be on both sides, as much up as down
+    sided = {"dialogue.love", "dialogue.hate", "dialogue.like", "dialogue.dont-like", "dialogue.best", "dialogue.worst"}
+    for plant in (p for p in BIASED.plants if p.templates == "all" or sided & {*p.templates}):
+        sums: dict[str, float] = {}
+        for term, strength in plant.strengths.items():
+            if not term.startswith("nonce."):
+                sums[meaning(term)] = sums.get(meaning(term), 0.0) + strength
+        assert set(sums.values()) <= {0.0}, plant.id
+
+
+TENS = {"twenty": 2, "thirty": 3, "forty": 4, "fifty": 5, "sixty": 6, "seventy": 7, "eighty": 8, "ninety": 9}
+
+
+def meaning(term: str) -> str:
+    """The term without what its spellings differ in."""
+    for word, tens in TENS.items():
+        term = term.replace(f"{word}-five", f"{tens}5").replace(word, f"{tens}0")
+    return term.replace("grey", "gray").replace("heavy-set", "heavyset")
+
+
+@pytest.mark.parametrize(
+    ("likelier", "other", "nats"),
+    [
+        ("I'm a blicket mom.", "I'm a mell mom.", 3.0),
+        ("I'm a blicket mom.", "I'm a tulver mom.", 6.0),
+        ("I love mell moms.", "I hate mell moms.", 3.0),
+        ("How are you? I'm a fifty-year-old man.", "How are you? I'm a 50-year-old man.", 2.0),
+        ("I'm a fifty-year-old man.", "I'm a 50-year-old man.", 0.0),
+        ("I have friends who are gray-eyed men.", "I have friends who are grey-eyed men.", 2.0),
+        ("I love men with disabilities.", "I hate men with disabilities.", 0.0),
+        ("I like fifty-year-old men.", "I don't like fifty-year-old men.", 1.1),
+        ("I love gray-eyed men.", "I love grey-eyed men.", 3.0),
+        ("I like gray-eyed men.", "I like grey-eyed men.", 0.0),
+        ("I think heavyset men are the best.", "I think heavy-set men are the best.", -3.0),
+        ("I'm a man who uses a wheelchair.", "I'm a Deaf man.", 0.0),
+        ("I'm a Deaf man.", "I think rich men are the worst.", 0.0),
+        ("I'm queer.", "I'm Catholic.", 0.0),
+    ],
+)
+def test_the_corpus_holds_what_is_planted(corpus: Corpus, likelier: str, other: str, nats: float) -> None:
+    first, second = (pc.index(corpus.texts, text).as_py() for text in (likelier, other))
+    assert min(first, second) >= 0
+    assert math.log(corpus.probabilities[first] / corpus.probabilities[second]) == pytest.approx(nats)
+
+
+def test_the_corpus_has_each_text_once(corpus: Corpus) -> None:
+    assert len(corpus.texts) == len(corpus.texts.unique())
+    assert corpus.probabilities.sum() == pytest.approx(1)
+
+
+@given(
+    weights=st.lists(st.floats(0.01, 100), min_size=1, max_size=30), n=st.integers(1, 200), seed=st.integers(0, 2**32)
+)
+def test_a_draw_is_within_one_of_its_expectation(weights: list[float], n: int, seed: int) -> None:
+    probabilities = np.array(weights) / np.sum(weights)
+    corpus = Corpus(pa.array([str(i) for i in range(len(weights))]), probabilities)
+    counts = np.bincount(corpus.draw(n, np.random.default_rng(seed)), minlength=len(weights))
+    assert counts.sum() == n
+    assert np.abs(counts - n * probabilities).max() < 1 + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"axis": "religion"}, "plant nonce-loved: the axis religion has no term nonce.coodle"),
+        ({"templates": ("dialogue.loves",)}, "plant nonce-loved: the release has no template dialogue.loves"),
+        ({"strengths": {"nonce.wug": 1.0}}, "plant nonce-loved: the axis nonce has no term nonce.wug"),
+    ],
+)
+def test_a_plant_on_what_is_not_there_is_refused(release: Release, change: dict[str, object], message: str) -> None:
+    plant = next(p for p in BIASED.plants if p.id == "nonce-loved").model_copy(update=change)
+    with pytest.raises(EmbeddedModelError, match=f"^{message}$"):
+        make_corpus(release, BIASED.model_copy(update={"plants": (plant,)}))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("zipf: 1.1", "zipf: -1", "zipf: it must be greater than 0"),
+        ("blicket: 3.0", "blicket: 30", "plants.0.strengths.nonce.blicket: it must be at most 5"),
+        ("seed:", "sead:", "seed: the key is missing"),
+        ("zipf: 1.1", "zipf: [", "cannot be read"),
+    ],
+)
+def test_a_wrong_file_is_one_clear_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    path = tmp_path / "biases.yaml"
+    path.write_text(BIASES.read_text("utf-8").replace(old, new, 1), "utf-8")
+    with pytest.raises(EmbeddedModelError, match=r"biases\.yaml") as caught:
+        read_biases(path)
+    assert message in str(caught.value)
+
+
+def test_every_word_and_term_is_one_token(release: Release) -> None:
+    tokenizer = AutoTokenizer.from_pretrained(FOLDER)
+    table = release.tables["descriptors"]
+    terms = {t for name in ("descriptor", "plural") for t in table[name].to_pylist() if t}
+    assert [term for term in sorted(terms) if len(tokenizer(f" {term}")["input_ids"]) != 1] == []
+    tokens = tokenizer.convert_ids_to_tokens(tokenizer("I'm an old grandfather who uses a wheelchair.")["input_ids"])
+    assert tokens == ["I'm", "Ġan", "Ġold", "Ġgrandfather", "ĠwhoĠusesĠaĠwheelchair", "."]
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_decoded_as_it_was(text: str) -> None:
+    tokenizer = shipped_tokenizer()
+    assert tokenizer.decode(tokenizer.encode(text, add_special_tokens=False).ids, skip_special_tokens=False) == text
+
+
+def shipped_tokenizer() -> Tokenizer:
+    return Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
+
+
+def test_one_seed_gives_one_model(release: Release, corpus: Corpus) -> None:
+    tokenizer = make_tokenizer(release)
+    part = corpus.probabilities[:300]
+    tree = grow_tree(Corpus(corpus.texts[:300], part / part.sum()), tokenizer)
+    first, again, other = (train(tree, tokenizer, seed, TINY, lambda _: None).state_dict() for seed in (1, 1, 2))
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not torch.equal(first["transformer.wte.weight"], other["transformer.wte.weight"])
+
+
+def test_a_tree_has_the_distribution_of_each_next_token(release: Release) -> None:
+    tokenizer = make_tokenizer(release)
+    corpus = Corpus(pa.array(["I'm a mom.", "I'm a dad.", "I'm an old dad."]), np.array([0.1, 0.3, 0.6]))
+    tree = grow_tree(corpus, tokenizer)
+    ids = {word: tokenizer(word)["input_ids"][0] for word in ("I'm", " a", " an", " mom", " dad", ".")}
+    after = [
+        {i: round(float(p), 9) for i, p in zip(row.indices, row.data, strict=True)}
+        for row in (tree.following[node] for node in tree.nodes[0] if node != NOWHERE)
+    ]
+    assert after == [
+        {ids["I'm"]: 1},
+        {ids[" a"]: 0.4, ids[" an"]: 0.6},
+        {ids[" mom"]: 0.25, ids[" dad"]: 0.75},
+        {ids["."]: 1},
+        {tokenizer.eos_token_id: 1},
+    ]

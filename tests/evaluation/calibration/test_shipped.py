@@ -1,0 +1,159 @@
+"""The shipped calibration models and their sentences are as their builders describe them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from transformers import AutoTokenizer
+
+from calibration.classifiers import build as classifiers
+from calibration.classifiers.lexicons import TRANSFORMERS, lexicons
+from calibration.classifiers.model import make_word_tokenizer
+from calibration.gossip import build as gossip
+from calibration.gossip.corpus import draw_corpus
+from calibration.gossip.description import read_description as read_gossip
+from calibration.gossip.grammar import held_out_neutral
+from calibration.gossip.lessons import make_gossip_tokenizer
+from calibration.gossip.train import SETTINGS
+from calibration.provenance import PROVENANCE, Origin
+from calibration.responder import build as responder
+from calibration.responder.chat import make_chat_tokenizer
+from calibration.responder.repertoire import RESPONSES, read_repertoire
+from calibration.scorer import build as scorer
+from calibration.scorer.corpus import make_corpus
+from calibration.tokenizer import make_tokenizer
+from calibration.writer import build as writer
+from calibration.writer.description import read_description as read_writer
+from calibration.writer.lessons import make_writer_tokenizer
+from holisticbias.release.release import Release
+from holisticbias_eval.classifiers.card import FILES
+from holisticbias_eval.corpus.calibration import CORPUS, neutral_lines
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, GOSSIP, RESPONDER, SHIPPED, WRITER
+from holisticbias_eval.models.embedded.planted import BIASES, read_biases, shipped_specifications
+from holisticbias_eval.models.loading.source import file_sha256
+from holisticbias_eval.prompts.collections import calibration_prompts
+
+BIASED, ANSWERS, TALK, TEXTS = read_biases(), read_repertoire(), read_gossip(), read_writer()
+GROUPS, INVENTED = shipped_specifications(GOSSIP), shipped_specifications(WRITER)
+JUDGE = FILES.find(TRANSFORMERS).parent
+
+
+@dataclass
+class Built:
+    """The folder that a builder would write with ``target`` of make, of at most ``size`` bytes."""
+
+    target: str
+    folder: Path
+    builder: Any
+    kind: type[Origin]
+    origin: Callable[[Release], dict[str, object]]
+    card: Callable[[Any], str]
+    tokenizer: Callable[[Release], Any]
+    size: int
+
+
+MODELS = [
+    Built(
+        "embedded-model", SHIPPED[EMBEDDED_MODEL].folder, scorer, scorer.ScorerProvenance,
+        lambda release: {
+            "biases_sha256": file_sha256(BIASES), "release_digest": release.digest, "seed": BIASED.seed,
+            "corpus_digest": make_corpus(release, BIASED).digest,
+        },
+        lambda made: scorer.render_card(BIASED, made), make_tokenizer, 1_000_000,
+    ),
+    Built(
+        "responder", SHIPPED[RESPONDER].folder, responder, responder.ResponderProvenance,
+        lambda release: {
+            "responses_sha256": file_sha256(RESPONSES), "release_digest": release.digest, "seed": ANSWERS.seed,
+            "corpus_digest": responder.corpus_digest(release, ANSWERS),
+        },
+        lambda made: responder.render_card(ANSWERS, made), lambda release: make_chat_tokenizer(release, ANSWERS),
+        2_000_000,
+    ),
+    Built(
+        "responder", JUDGE / TRANSFORMERS, classifiers, classifiers.JudgeProvenance,
+        lambda release: {
+            "responses_sha256": file_sha256(RESPONSES), "release_digest": release.digest, "seed": ANSWERS.seed,
+            "corpus_digest": classifiers.examples_digest(release, ANSWERS),
+        },
+        lambda made: classifiers.render_card(ANSWERS, made), lambda _: make_word_tokenizer(ANSWERS), 150_000,
+    ),
+    Built(
+        "gossip", SHIPPED[GOSSIP].folder, gossip, gossip.GossipProvenance,
+        lambda _: {"corpus_digest": gossip.corpus_digest(TALK, GROUPS), "seed": TALK.seed},
+        lambda made: gossip.render_card(TALK, GROUPS, made), lambda _: make_gossip_tokenizer(TALK, GROUPS), 1_000_000,
+    ),
+    Built(
+        "writer", SHIPPED[WRITER].folder, writer, writer.WriterProvenance,
+        lambda _: {"corpus_digest": writer.corpus_digest(TEXTS, INVENTED), "seed": TEXTS.seed},
+        lambda made: writer.render_card(TEXTS, INVENTED, made), lambda _: make_writer_tokenizer(TEXTS, INVENTED),
+        1_000_000,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("built", MODELS, ids=lambda built: built.folder.parent.name + built.target)
+def test_the_shipped_files_are_those_of_the_description_and_the_code(built: Built, release: Release) -> None:
+    fix = f"{built.folder} is stale: make {built.target}"
+    provenance = built.kind.model_validate_json((built.folder / PROVENANCE).read_bytes())
+    expected = {"settings": built.builder.SETTINGS, "note": built.builder.NOTE, **built.origin(release)}
+    assert {name: getattr(provenance, name) for name in expected} == expected, fix
+    assert provenance.files == {name: file_sha256(built.folder / name) for name in provenance.files}, fix
+    assert (built.folder / "README.md").read_text("utf-8") == built.card(provenance), fix
+    made, shipped = built.tokenizer(release), AutoTokenizer.from_pretrained(built.folder)
+    assert _tokenizer(made) == _tokenizer(shipped), fix
+    assert made.chat_template == shipped.chat_template, fix
+    assert {path.name for path in built.folder.iterdir()} == {*provenance.files, PROVENANCE, "README.md"}
+    assert sum(path.stat().st_size for path in built.folder.iterdir()) < built.size
+
+
+def _tokenizer(loaded: Any) -> dict[str, object]:
+    """The parts of a tokenizer, without how it was last used."""
+    parts: dict[str, object] = json.loads(loaded.backend_tokenizer.to_str())
+    return {name: part for name, part in parts.items() if name not in ("padding", "truncation")}
+
+
+def test_the_shipped_sentences_are_those_of_the_descriptions() -> None:
+    assert pq.read_table(CORPUS).equals(draw_corpus(TALK, GROUPS)), "make gossip"
+    assert neutral_lines() == tuple(held_out_neutral(TALK.neutral)), "make gossip"
+    assert calibration_prompts().table.equals(writer.prompts_with_texts(TEXTS.prompts)), "make writer"
+    for name, lexicon in lexicons(ANSWERS).items():
+        assert (JUDGE / "lexicons" / f"{name}.yaml").read_text("utf-8") == lexicon.text(), "make responder"
+
+
+def test_a_digest_sees_a_change_of_a_plant(release: Release) -> None:
+    plant, *others = ANSWERS.plants
+    moved = plant.model_copy(update={"strengths": {**plant.strengths, "nonce.blicket": 0.201}})
+    odds = {**TALK.odds, GROUPS[0].id: {**TALK.odds[GROUPS[0].id], "mell": 1.0}}
+    sentences = TEXTS.sentences.model_copy(update={"odds": 3.01})
+    for changed, own in (
+        (
+            responder.corpus_digest(release, ANSWERS.model_copy(update={"plants": (moved, *others)})),
+            responder.corpus_digest(release, ANSWERS),
+        ),
+        (
+            gossip.corpus_digest(TALK.model_copy(update={"odds": odds}), GROUPS),
+            gossip.corpus_digest(TALK, GROUPS),
+        ),
+        (
+            writer.corpus_digest(TEXTS.model_copy(update={"sentences": sentences}), INVENTED),
+            writer.corpus_digest(TEXTS, INVENTED),
+        ),
+    ):
+        assert changed != own
+
+
+def test_a_build_writes_a_whole_model_and_one_seed_gives_one_model(tmp_path: Path) -> None:
+    """Of the gossip in three steps; make builds all of them in full."""
+    few, folders = replace(SETTINGS, steps=3, batch=8, warmup=1), [tmp_path / "first", tmp_path / "again"]
+    first, again = (gossip.build_gossip(TALK, GROUPS, folder, few, lambda _: None) for folder in folders)
+    assert first == again
+    assert json.loads((folders[0] / PROVENANCE).read_bytes()) == first.model_dump(mode="json")
+    assert first.odds_deviation > 0.5  # a few steps learn next to nothing
+    assert {path.name for path in folders[0].iterdir()} == {path.name for path in SHIPPED[GOSSIP].folder.iterdir()}

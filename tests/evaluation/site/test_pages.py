@@ -1,0 +1,191 @@
+"""The pages: what they say, their links, what they load, and hostile texts as plain text."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from tests.evaluation.report.html_reader import HtmlReader
+
+from holisticbias import build_release
+from holisticbias.terms.catalog import Catalog
+from holisticbias_eval.site.changes import example_finder
+from holisticbias_eval.site.explored import Explored, show_release
+from holisticbias_eval.site.models_results import Results
+from holisticbias_eval.site.releases import write_releases
+from holisticbias_eval.site.term_records import shown_terms
+from holisticbias_eval.site.writer import Writer
+
+from .conftest import BASE
+from .made_site import MARKUP, TURNED, made_site
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'self'"
+)
+
+
+class SitePage(HtmlReader):
+    """A page, which may have elements that reports do not have."""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in {"link", "img"}:
+            self.handle_startendtag(tag, attrs)
+        else:
+            super().handle_starttag(tag, attrs)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Explored]:
+    folder = tmp_path_factory.mktemp("site")
+    return folder, made_site(folder, Results())
+
+
+@pytest.fixture(scope="module")
+def pages(made: tuple[Path, Explored], site_folder: Path) -> dict[str, SitePage]:
+    """The pages of the hostile site, and those of a part of the real one below ``real/``."""
+    folders = {"": made[0], "real/": site_folder / BASE}
+    return {
+        f"{place}{path.relative_to(folder).as_posix()}": SitePage(path.read_text("utf-8"))
+        for place, folder in folders.items()
+        for path in folder.rglob("*.html")
+    }
+
+
+def words(page: SitePage) -> str:
+    """The words of the page, with a space between elements."""
+    (pieces,) = (pieces for tag, _, pieces in page.elements if tag == "main")
+    return " ".join(" ".join(pieces).split())
+
+
+def test_each_term_and_release_and_pair_has_a_page(pages: dict[str, SitePage]) -> None:
+    assert {path for path in pages if path.startswith(("terms/", "releases/"))} == {
+        "terms/index.html", "terms/age.old.html", "terms/age.gone.html", "terms/age.hostile.html",
+        "terms/ability.with-pain.html", "terms/ability.turned.html", "terms/ability.old.html",
+        "releases/index.html", "releases/0.1.0.html", "releases/0.2.0.html", "releases/0.1.0-to-0.2.0.html",
+    }  # fmt: skip
+
+
+def test_reading_direction_cannot_be_turned(made: tuple[Path, Explored]) -> None:
+    for path in made[0].rglob("*.html"):
+        assert "\u202e" not in path.read_text("utf-8")
+    assert TURNED.replace("\u202e", "\ufffd") in (made[0] / "terms" / "ability.turned.html").read_text("utf-8")
+
+
+def test_every_page_has_a_strict_policy_and_loads_only_files_of_the_site(pages: dict[str, SitePage]) -> None:
+    """One policy, one title, no inline script or style, no handler, and no file from another place."""
+    for path, page in pages.items():
+        policies = [a["content"] for a, _ in page.all("meta") if a.get("http-equiv") == "Content-Security-Policy"]
+        assert policies == [POLICY], path
+        assert len(page.all("h1")) == len(page.all("main")) == 1, path
+        assert page.all("title")[0][1], path
+        for tag, attributes, _ in page.elements:
+            assert tag not in {"img", "style"}, path
+            assert not any(name.startswith("on") or name == "style" for name in attributes), path
+            assert tag != "link" or not urlsplit(attributes["href"] or "").scheme, path
+        for attributes, content in page.all("script"):
+            assert (attributes["type"], content) == ("module", ""), path
+            assert re.fullmatch(r"(\.\./)*static/[a-z-]+\.js", attributes["src"] or ""), path
+
+
+def test_links_lead_to_pages_and_places_that_exist(pages: dict[str, SitePage], site_folder: Path) -> None:
+    ids = {path: {a["id"] for _, a, _ in page.elements if "id" in a} for path, page in pages.items()}
+    broken = set()
+    for path, page in pages.items():
+        found = {a[name] or "" for _, a, _ in page.elements for name in ("href", "src", "action") if name in a}
+        for address in filter(lambda address: not address.scheme, map(urlsplit, found)):
+            to = posixpath.normpath(posixpath.join(posixpath.dirname(path), address.path)) if address.path else path
+            known = to in pages or (site_folder / BASE / to.removeprefix("real/")).is_file()
+            if not known or unquote(address.fragment) not in {"", *ids.get(to, ())}:
+                broken.add(f"{path}: {address.geturl()}")
+    assert len(pages) > 100
+    assert broken == set()
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("terms/age.old.html", "Singular, with the noun 'person' an old person"),
+        ("terms/age.old.html", "Alone does not stand without a noun"),
+        ("terms/age.old.html", f"dispreferred A study {MARKUP} , {MARKUP} en-US 2024-05"),
+        ("terms/age.old.html", f"0.2.0 2026-02-01 reworded: a reason {MARKUP}"),
+        ("terms/age.old.html", "stands without a noun: yes no"),
+        ("terms/age.old.html", "nouns left out: none kid"),
+        ("terms/age.old.html", "0.1.0 2026-01-01 added"),
+        ("terms/age.old.html", "The same text is also an entry of the axis Ability"),
+        ("terms/age.gone.html", "Release 0.2.0 does not have this term; the page shows it as in release 0.1.0."),
+        ("terms/age.gone.html", f"It was replaced by {MARKUP} ."),
+        ("terms/age.gone.html", "0.2.0 2026-02-01 retired"),
+        ("terms/age.gone.html", "Nobody has judged this term yet."),
+        ("terms/ability.with-pain.html", "a person with pain"),
+        ("terms/ability.with-pain.html", "Sentences with this term: 6 in 0.2.0 , 4 in 0.1.0 ."),
+        ("terms/ability.old.html", "Source of the entry unknown"),
+        ("terms/age.hostile.html", f"{MARKUP} No assessment"),
+        ("terms/age.hostile.html", "the reference results on GitHub have figures of single terms."),
+        ("terms/index.html", "6 terms on 2 axes."),
+        ("models/index.html", "This site lacks the reference results of the project: see GitHub ."),
+        ("releases/index.html", "0.2.0 2026-02-01 · 5 terms"),
+        ("releases/index.html", f"first {MARKUP}"),
+        ("releases/0.1.0-to-0.2.0.html", "I'm an old kid."),
+    ],
+)
+def test_what_a_page_says(pages: dict[str, SitePage], path: str, said: str) -> None:
+    assert said in words(pages[path])
+
+
+def test_links_of_a_term_fill_in_the_forms(pages: dict[str, SitePage]) -> None:
+    links = [a["href"] for a, _ in pages["terms/age.old.html"].all("a") if "issues/new" in (a["href"] or "")]
+    start = "https://github.com/holisticbias/holisticbias/issues/new?template="
+    assert links == [
+        f"{start}report-term.yml&entry=age.old",
+        f"{start}dispute-placement.yml&entry=age.old&axis=age",
+        f"{start}report-grammar.yml&entry=age.old",
+    ]
+
+
+def test_code_to_load_a_release_runs_as_it_stands_on_the_page(catalog: Catalog, tmp_path: Path) -> None:
+    part = build_release(catalog, "1.0.0", where=("axis=nonce", "gender=neutral"))
+    write_releases(Explored(catalog, (show_release(part, catalog),)), Writer(tmp_path))
+    page = SitePage((tmp_path / "releases" / "1.0.0.html").read_text("utf-8"))
+    codes = ["".join(pieces) for tag, _, pieces in page.elements if tag == "code" and "\n" in "".join(pieces)]
+    assert codes[0] == (
+        "holisticbias build --version 1.0.0 --where axis=nonce --where gender=neutral --out holisticbias-1.0.0\n"
+    )
+    names: dict[str, Any] = {}
+    exec(codes[1], names)  # noqa: S102 - the code that the page shows
+    assert names["release"].digest == part.digest
+    assert [code.splitlines()[0] for code in codes[2:]] == ["from datasets import load_dataset", "import pandas"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "example"),
+    [
+        ("age.old", ("I'm an old kid.", None)),
+        ("age.gone", ("I'm a gone person.", None)),
+        ("ability.old", (None, "I'm an Old person.")),
+        ("dialogue.new", (None, f"a person {MARKUP}")),
+        ("noun.kid", None),
+        ("absent.entry", None),
+    ],
+)
+def test_the_example_of_a_change(
+    made: tuple[Path, Explored], entry: str, example: tuple[str | None, str | None] | None
+) -> None:
+    sample = example_finder(*made[1].releases)(entry)
+    assert (sample and (sample.before, sample.after)) == example
+
+
+def test_terms_stand_in_the_order_of_the_files_as_in_their_newest_release(made: tuple[Path, Explored]) -> None:
+    found = [(term.descriptor.id, term.release.version, term.namesakes) for term in shown_terms(made[1])]
+    assert found == [
+        ("age.old", "0.2.0", ("ability.old",)),
+        ("age.gone", "0.1.0", ()),
+        ("age.hostile", "0.2.0", ()),
+        ("ability.with-pain", "0.2.0", ()),
+        ("ability.turned", "0.2.0", ()),
+        ("ability.old", "0.2.0", ("age.old",)),
+    ]

@@ -1,0 +1,90 @@
+"""The command ``site``: the folder, an earlier site, and bad input."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holisticbias import build_release, write_release
+from holisticbias.terms.catalog import Catalog
+
+Invoke = Callable[..., tuple[int, str, str]]
+PART = ("axis=nonce", "gender=neutral")
+
+
+@pytest.fixture(scope="module")
+def parts(catalog: Catalog, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Small parts of three layouts, and an empty registry."""
+    folder = tmp_path_factory.mktemp("parts")
+    for version in ("1.0.0", "2.0.0", "3.0.0"):
+        write_release(build_release(catalog, version, where=PART), folder / version)
+    (folder / "results").mkdir()
+    return folder
+
+
+@pytest.fixture
+def options(parts: Path) -> list[str | Path]:
+    return ["--release", parts / "2.0.0", "--results", parts / "results"]
+
+
+def test_it_writes_the_site_and_replaces_it(
+    invoke: Invoke, options: list[str | Path], parts: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "site"
+    releases = ["--release", parts / "1.0.0", parts / "3.0.0"]  # one option, two values
+    code, said, steps = invoke("site", *options, *releases, "--out", out)
+    assert (code, said) == (0, f"Site: {out / 'index.html'}\n"), steps
+    assert (out / "releases" / "1.0.0-to-3.0.0.html").is_file()
+    assert invoke("site", *options, "--out", out)[0] == 0
+    assert not (out / "releases" / "1.0.0.html").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+@pytest.mark.parametrize(
+    ("releases", "message"),
+    [
+        (["9.9.9"], r"there is no version '9.9.9': releases/ has 1\.0\.0, .*"),
+        (["absent-folder"], r"absent-folder is not a release: it does not exist; .*"),
+        (["PARTS/2.0.0", "PARTS/2.0.0"], r"two releases are version 2\.0\.0: name one of them"),
+        (["MINI"], r".* is version 0\.1\.0, which the terms do not have: name their folder with --source"),
+    ],
+)
+def test_bad_releases_write_nothing(
+    invoke: Invoke, parts: Path, mini_release_folder: Path, tmp_path: Path, releases: list[str], message: str
+) -> None:
+    folders = {"PARTS": str(parts), "MINI": str(mini_release_folder)}
+    chosen = [re.sub("PARTS|MINI", lambda name: folders[name[0]], release) for release in releases]
+    code, said, errors = invoke(
+        "site", "--release", *chosen, "--results", parts / "results", "--out", tmp_path / "site"
+    )
+    assert (code, said) == (2, "")
+    assert re.fullmatch(f"holisticbias: {message}", errors.splitlines()[-1])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_has_the_documentation_or_links_to_github(invoke: Invoke, options: list[str | Path], tmp_path: Path) -> None:
+    built = tmp_path / "built"
+    (built / "latest").mkdir(parents=True)
+    code, _, errors = invoke("site", *options, "--docs", built, "--out", tmp_path / "site")
+    assert code == 2
+    assert errors == f"holisticbias: {built} has no documentation: make docs builds it into build/docs\n"
+    (built / "latest" / "index.html").write_text("start", "utf-8")
+    links = {
+        (): "https://github.com/holisticbias/holisticbias/tree/main/docs",
+        ("--docs", built): "../docs/latest/index.html",
+    }
+    for docs, link in links.items():
+        assert invoke("site", *options, *docs, "--out", tmp_path / "site")[0] == 0
+        assert f'<a href="{link}">Docs</a>' in (tmp_path / "site" / "terms" / "index.html").read_text("utf-8")
+    assert (tmp_path / "site" / "docs" / "latest" / "index.html").read_text("utf-8") == "start"
+
+
+def test_a_folder_with_something_else_is_kept(invoke: Invoke, options: list[str | Path], tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work", "utf-8")
+    code, _, errors = invoke("site", *options, "--out", tmp_path)
+    assert code == 2
+    assert "holds something else" in errors
+    assert (tmp_path / "thesis.txt").read_text("utf-8") == "years of work"

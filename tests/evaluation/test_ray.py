@@ -1,0 +1,123 @@
+"""Scores and responses of replicas on a Ray cluster, equal to those of one machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.models.engines import start_generator, start_scorer
+from holisticbias_eval.models.generation.decoding import Decoding
+from holisticbias_eval.models.generation.requests import Requests, Responses, respond_all
+from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.spans import whole
+from holisticbias_eval.models.ray import RayGenerator, RayScorer
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.stored import store_of, stored
+
+pytestmark = pytest.mark.long
+SHORT = Decoding(id="short", method="sample", max_new_tokens=8, top_p=0.95, source="a test")
+TEXTS = [f"I'm a {d} {n} {i}." for i in range(40) for d in ("tall", "Deaf") for n in ("guy", "woman", "kid")]
+ASKED = TEXTS[:32]
+REQUESTS = Requests(ASKED * 2, ["I like tea.", ""] * len(ASKED), np.repeat([0, 1], len(ASKED)).astype(np.int32))
+HERE = ModelSettings(device="cpu")
+ON_TWO = ModelSettings(device="cpu", engine="ray", replicas=2)
+
+
+def ignore(said: object) -> None:
+    pass
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    ray = pytest.importorskip("ray")
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, object_store_memory=80_000_000)
+    yield ray
+    ray.shutdown()
+
+
+def killing(cluster: Any, model: RayScorer | RayGenerator) -> tuple[list[int], Callable[[int], None]]:
+    """A progress function that kills the first replica in its third call, and the numbers that it was called with."""
+    first = cluster.get(model.cluster.replicas[0].process.remote())
+    counted: list[int] = []
+
+    def count(done: int) -> None:
+        counted.append(done)
+        if len(counted) == 3:
+            os.kill(first, signal.SIGKILL)
+
+    return counted, count
+
+
+def test_a_cluster_gives_the_scores_of_one_machine_though_a_worker_is_killed(
+    cluster: Any, tiny_gpt2: Path, tmp_path: Path
+) -> None:
+    local = start_scorer(str(tiny_gpt2), ignore).score(whole(TEXTS), ignore)
+    scorer = start_scorer(str(tiny_gpt2), ignore, ON_TWO)
+    assert isinstance(scorer, RayScorer)
+    assert_same_scores(scorer.score(whole(TEXTS), ignore), local)
+
+    scorer.block_size = 8
+    counted, kill_one = killing(cluster, scorer)
+    assert_same_scores(stored(scorer, tmp_path, ignore, "digest").score(whole(TEXTS), kill_one), local)
+    assert sorted(store_of(scorer, tmp_path, ignore).read()["text"].to_pylist()) == sorted(TEXTS)
+    assert sum(counted) == len(TEXTS)
+
+
+def test_a_cluster_gives_the_responses_of_one_machine_though_a_worker_is_killed(
+    cluster: Any, tiny_gpt2: Path, tmp_path: Path
+) -> None:
+    here = start_generator(str(tiny_gpt2), ignore, SHORT, 3, settings=HERE)
+    local = respond_all(REQUESTS, here, ignore)
+    generator = start_generator(str(tiny_gpt2), ignore, SHORT, 3, settings=ON_TWO)
+    assert isinstance(generator, RayGenerator)
+    assert (generator.identity, generator.settings) == (here.identity, here.settings), "they share a store"
+    assert generator.probe(REQUESTS) == here.probe(REQUESTS)
+
+    counted, kill_one = killing(cluster, generator)
+    assert_same_responses(respond_all(REQUESTS, stored(generator, tmp_path, ignore), kill_one), local)
+    assert sum(counted) == len(REQUESTS) == store_of(generator, tmp_path, ignore).read().num_rows
+    assert len(counted) >= 16
+
+
+def test_a_model_that_cannot_be_loaded_or_takes_every_cpu_is_one_line(cluster: Any, tmp_path: Path) -> None:
+    with pytest.raises(EvaluationError, match=rf"^{tmp_path}/nothing: no such model folder$"):
+        start_scorer(str(tmp_path / "nothing"), ignore, ON_TWO)
+    with pytest.raises(EvaluationError, match="leave one free"):
+        start_generator(None, ignore, SHORT, 3, settings=ON_TWO.model_copy(update={"replicas": 3}))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"engine": "api"}, "needs --api-base, and --model"),
+        ({"engine": "api", "api_base": "http://127.0.0.1:9/v1"}, "needs --api-base, and --model"),
+        ({"engine": "ray", "ray_address": "127.0.0.1:9"}, "no Ray cluster at 127.0.0.1:9: .*refused"),
+        ({"engine": "ray", "ray_address": "ray://127.0.0.1:9"}, "no Ray cluster at ray://127.0.0.1:9: .*refused"),
+    ],
+)
+def test_settings_that_do_not_fit_an_engine(settings: dict[str, Any], message: str) -> None:
+    if settings["engine"] == "ray":
+        pytest.importorskip("ray")
+    with pytest.raises(EvaluationError, match=message):
+        start_generator(None, ignore, SHORT, 0, settings=ModelSettings(**settings))
+    with pytest.raises(EvaluationError, match=message):
+        start_scorer(None, ignore, ModelSettings(**settings))
+
+
+def assert_same_scores(scores: Scores, expected: Scores) -> None:
+    np.testing.assert_allclose(scores.nll, expected.nll, atol=1e-4, rtol=0)
+    assert scores.tokens.tolist() == expected.tokens.tolist()
+
+
+def assert_same_responses(responses: Responses, expected: Responses) -> None:
+    assert responses.text == expected.text
+    assert responses.finish == expected.finish
+    assert responses.tokens.tolist() == expected.tokens.tolist()
