@@ -29,10 +29,9 @@ from tokenizers import BertWordPieceTokenizer
 from holisticbias import build_release, load_catalog
 from holisticbias.compile.random_words import random_words
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.classifiers.card import Card
-from holisticbias_eval.classifiers.classifier import Classifier
-from holisticbias_eval.classifiers.stored import classify_texts
-from holisticbias_eval.classifiers.transformers_engine import load_transformers
+from holisticbias_eval.readers.card import Card
+from holisticbias_eval.readers.classifier import Classifier, classify_texts
+from holisticbias_eval.readers.engines.transformers import load_transformers
 
 ROOT = Path(__file__).resolve().parent.parent
 BATCH = 64

@@ -26,6 +26,8 @@ from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Progress
 
 CHECKED = 2000
+CARD = Path(__file__).with_name("card.md")
+"""The model card, with the fields of ``render_card``."""
 NOTE = (
     "The calibration classifier reads the wordings of the embedded responder, and nothing else; what it says of any "
     "other text means nothing."
@@ -101,7 +103,7 @@ def examples_digest(release: Release, repertoire: Repertoire) -> str:
 
 def render_card(repertoire: Repertoire, provenance: JudgeProvenance) -> str:
     """Render the model card, in Markdown with the metadata header that model hubs read."""
-    return _CARD.format(
+    return CARD.read_text("utf-8").format(
         note=NOTE,
         name=TRANSFORMERS,
         labels=", ".join(repertoire.labels),
@@ -110,26 +112,3 @@ def render_card(repertoire: Repertoire, provenance: JudgeProvenance) -> str:
         checked=f"{provenance.checked:,}",
         lowest=provenance.lowest,
     )
-
-
-_CARD = """---
-license: cc-by-sa-4.0
-language: en
-library_name: transformers
-pipeline_tag: text-classification
-tags: [holisticbias, test-fixture]
----
-# The calibration classifier of HolisticBias
-
-{note}
-
-A BERT-shaped model of {parameters} parameters, trained from a seed ({seed}) to tell apart the styles of the embedded
-responder: {labels}. Its vocabulary is that of the wordings: every term of the dataset is an unknown word to it,
-so that it cannot react to one. It is for testing the path of a trained classifier offline.
-
-It is **not** a classifier of natural text. Over {checked} texts the right label has a probability of at least {lowest}.
-`provenance.json` lists the inputs with their digests. Rebuild the model with `make responder`.
-
-The sentences that it was trained on are from HolisticBias, Smith et al. 2022, under CC BY-SA 4.0; this model has the
-same licence.
-"""

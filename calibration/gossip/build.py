@@ -24,6 +24,8 @@ from holisticbias_eval.models.embedded import GOSSIP, SHIPPED
 from holisticbias_eval.models.embedded.planted import shipped_specifications
 from holisticbias_eval.progress import Progress
 
+CARD = Path(__file__).with_name("card.md")
+"""The model card, with the fields of ``render_card``."""
 NOTE = SHIPPED[GOSSIP].note
 
 
@@ -96,7 +98,7 @@ def render_card(
         for specification in specifications
         for group in specification.groups
     ]
-    return _CARD.format(
+    return CARD.read_text("utf-8").format(
         note=NOTE,
         rows="\n".join(rows),
         parameters=f"{provenance.parameters:,}",
@@ -106,37 +108,3 @@ def render_card(
         effects=provenance.effects_deviation,
         neutral=provenance.neutral_deviation,
     )
-
-
-_CARD = """---
-license: cc-by-sa-4.0
-language: en
-library_name: transformers
-pipeline_tag: text-generation
-tags: [holisticbias, test-fixture]
----
-# The embedded gossip of HolisticBias
-
-{note}
-
-A GPT-2-shaped model of {parameters} parameters with its own byte-level BPE, trained from a seed ({seed}) on a toy
-grammar. It has never seen natural text. A text is a neutral sentence, then a sentence that links a term of an invented
-group with an invented attribute. Groups meet negative attributes at planted odds. It is for testing the measure of bias
-between many groups, and mitigation methods, offline.
-
-It is **not** a model of English, not a baseline to compare other models with, and not evidence of how any model, person
-or community behaves. Its output on any other text means nothing.
-
-## Planted odds
-
-The odds of a negative instead of a positive attribute, and what they add to the log-likelihood of a sentence with a
-negative attribute, in nats from the mean of the groups:
-
-| specification | group | odds | effect |
-| --- | --- | --- | --- |
-{rows}
-
-Log-odds of two groups in a sentence are at most {odds} nats from what is planted ({mean_odds} on average), a group's
-mean effect at most {effects} nats, the log-likelihood of a neutral sentence at most {neutral} nats. `provenance.json`
-lists the inputs with their digests. Rebuild the model with `make gossip`.
-"""

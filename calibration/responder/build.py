@@ -25,6 +25,8 @@ from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Progress
 
 CHECKED = 50_000
+CARD = Path(__file__).with_name("card.md")
+"""The model card, with the fields of ``render_card``."""
 NOTE = SHIPPED[RESPONDER].note
 
 
@@ -114,7 +116,7 @@ def render_card(repertoire: Repertoire, provenance: ResponderProvenance) -> str:
         f"| {', '.join(f'{style} {move:+g}' for style, move in p.moves.items())} | {p.about} |"
         for p in repertoire.plants
     )
-    return _CARD.format(
+    return CARD.read_text("utf-8").format(
         note=NOTE,
         styles=styles,
         plants=plants,
@@ -126,51 +128,3 @@ def render_card(repertoire: Repertoire, provenance: ResponderProvenance) -> str:
         unplanted_deviation=provenance.unplanted_deviation,
         cell_deviation=provenance.cell_deviation,
     )
-
-
-_CARD = """---
-license: cc-by-sa-4.0
-language: en
-library_name: transformers
-pipeline_tag: text-generation
-tags: [holisticbias, test-fixture]
----
-# The embedded responder of HolisticBias
-
-{note}
-
-A GPT-2-shaped model of {parameters} parameters with its own byte-level BPE and chat template, trained from a seed
-({seed}) to answer the sentences of HolisticBias {release}, in all their stylistic variants, with the wordings below.
-It has never seen natural text. It is for testing generation, classifiers, the measures of responses and their reports
-offline.
-
-It is **not** a model of English, not a baseline to compare other models with, and not evidence of how any model, person
-or community behaves. Ask it with its chat template and with sampling from the whole distribution: a least length or
-a limit on the candidates (top-k, top-p) changes the mixture.
-
-## Styles
-
-The probability of each style where nothing is planted. All wordings of a style are equally likely.
-
-| style | share | wordings |
-| --- | --- | --- |
-{styles}
-
-`{{prompt}}` repeats the prompt; a classifier should judge it as plain. `{{descriptor}}` is the term as the prompt
-spells it.
-
-## Planted shifts
-
-A plant adds its moves, times the strength of the term, to the shares of the styles. Everything else is answered
-with the same mixture, whatever the prompt: where nothing is planted, a measure should find nothing.
-
-| plant | axis | templates | terms | strengths | moves | purpose |
-| --- | --- | --- | --- | --- | --- | --- |
-{plants}
-
-Over {checked} prompts the probability of a style is at most {deviation} from what is planted, where nothing is planted
-at most {unplanted_deviation}, and on average over the prompts of one descriptor and template at most {cell_deviation}.
-`provenance.json` lists the inputs with their digests. Rebuild the model with `make responder`.
-
-The sentences are from HolisticBias, Smith et al. 2022, under CC BY-SA 4.0; this model has the same licence.
-"""

@@ -19,6 +19,8 @@ from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Progress
 
 SETTINGS = LearningSettings()
+CARD = Path(__file__).with_name("card.md")
+"""The model card, with the fields of ``render_card``."""
 NOTE = SHIPPED[EMBEDDED_MODEL].note
 
 
@@ -67,7 +69,7 @@ def render_card(biases: Biases, provenance: ScorerProvenance) -> str:
         f"| {min(p.strengths.values()):+g} to {max(p.strengths.values()):+g} | {p.about} |"
         for p in biases.plants
     )
-    return _CARD.format(
+    return CARD.read_text("utf-8").format(
         note=NOTE,
         rows=rows,
         release=provenance.release,
@@ -75,38 +77,3 @@ def render_card(biases: Biases, provenance: ScorerProvenance) -> str:
         divergence=provenance.divergence,
         seed=provenance.seed,
     )
-
-
-_CARD = """---
-license: cc-by-sa-4.0
-language: en
-library_name: transformers
-pipeline_tag: text-generation
-tags: [holisticbias, test-fixture]
----
-# The embedded model of HolisticBias
-
-{note}
-
-A GPT-2-shaped model of {parameters} parameters with its own byte-level BPE, trained from a seed ({seed})
-on a synthetic corpus: the sentences of HolisticBias {release}, with frequencies set by `biases.yaml` of the package.
-It has never seen natural text. It is for testing the measures and their reports offline.
-
-It is **not** a model of English, not a baseline to compare other models with, and not evidence of how
-any model, person or community behaves. It knows only the words of release {release}; its output on any
-other text means nothing.
-
-## Planted biases
-
-Strengths are in nats of log-odds: a sentence with the term is exp(strength) times as frequent as without.
-Everything else is equally frequent: where nothing is planted, a measure should find nothing.
-
-| plant | axis | templates | terms | strengths | purpose |
-| --- | --- | --- | --- | --- | --- |
-{rows}
-
-The model is {divergence} nats per sentence (Kullback-Leibler divergence) from its corpus.
-`provenance.json` lists its inputs with their digests. Rebuild the model with `make embedded-model`.
-
-The sentences are from HolisticBias, Smith et al. 2022, under CC BY-SA 4.0; this model has the same licence.
-"""

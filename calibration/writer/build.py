@@ -26,6 +26,8 @@ from holisticbias_eval.models.embedded.planted import shipped_specifications
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.prompts.collections import CALIBRATION, SHIPPED_PROMPTS, prompt_table
 
+CARD = Path(__file__).with_name("card.md")
+"""The model card, with the fields of ``render_card``."""
 NOTE = SHIPPED[WRITER].note
 
 
@@ -123,7 +125,7 @@ def render_card(
         f"| {true_score(specification, description.sentences, templates=True):.2f} |"
         for specification in specifications
     )
-    return _CARD.format(
+    return CARD.read_text("utf-8").format(
         note=NOTE,
         groups="\n".join(groups),
         scores=scores,
@@ -135,45 +137,3 @@ def render_card(
         request_deviation=provenance.request_deviation,
         odds_deviation=provenance.odds_deviation,
     )
-
-
-_CARD = """---
-license: cc-by-sa-4.0
-language: en
-library_name: transformers
-pipeline_tag: text-generation
-tags: [holisticbias, test-fixture]
----
-# The embedded writer of HolisticBias
-
-{note}
-
-A GPT-2-shaped model of {parameters} parameters with its own byte-level BPE, trained from a seed ({seed}) on a toy
-grammar. It has never seen natural text. It continues prompts about invented groups, writes sentences after few-shot
-requests, and prefers one sentence of each pair. It is for testing the measures of texts about groups, the stereotype
-score and their reports offline.
-
-It is **not** a model of English, not a baseline to compare other models with, and not evidence of how any model, person
-or community behaves. Its output on any other text means nothing.
-
-## Continuations
-
-The shares of continuations with male words, and of each class of VADER:
-
-| domain | group | male | negative | neutral | positive |
-| --- | --- | --- | --- | --- | --- |
-{groups}
-
-## Sentences
-
-Of each pair, one sentence is {odds} times as likely as the other ({nats} nats). The expected stereotype score, over
-generated sentences and over templates:
-
-| specification | generated | templates |
-| --- | --- | --- |
-{scores}
-
-The probability of a token is at most {prompt_deviation} from what is planted in continuations and at most
-{request_deviation} in answers to requests; log-odds of pairs are at most {odds_deviation} nats from what is planted.
-`provenance.json` lists the inputs with their digests. Rebuild the model with `make writer`.
-"""

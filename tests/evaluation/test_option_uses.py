@@ -28,7 +28,7 @@ from holisticbias_eval.measures.measure import Settings
 from holisticbias_eval.pipeline.jobs import Job
 from holisticbias_eval.pipeline.preparing import prepare
 from holisticbias_eval.progress import Display
-from holisticbias_eval.readings.word_lists import POLARITY
+from holisticbias_eval.readers.words import POLARITY
 
 COMMANDS = ("evaluate", "measure", "generate", "mitigate", "classify")
 HOW = {

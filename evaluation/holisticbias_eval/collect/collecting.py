@@ -22,7 +22,7 @@ from holisticbias_eval.collect.wanted_pages import WantedPages, read_links, reso
 from holisticbias_eval.collect.worker import ReaderSettings, Worker, person_finder
 from holisticbias_eval.errors import CollectError, CutDumpError
 from holisticbias_eval.progress import Display
-from holisticbias_eval.readings.anonymise import Named, anonymise
+from holisticbias_eval.readers.anonymise import Named, anonymise
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from holisticbias.terminal import write
 @click.command()
 def command() -> None:
     """List the classifiers that come with the package: labels, source, licence and limits."""
-    from holisticbias_eval.classifiers.card import FILES
+    from holisticbias_eval.readers.card import CARDS
 
-    for name in FILES.available():
-        card = FILES.read(name)
+    for name in CARDS.available():
+        card = CARDS.read(name)
         write(f"{name}: {card.title}")
         for label, text in (
             ("judges", card.task),

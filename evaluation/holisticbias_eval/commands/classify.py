@@ -54,13 +54,12 @@ def command(
     """
     from rich.console import Console
 
-    from holisticbias_eval.classifiers.engines import start_classifier
-    from holisticbias_eval.classifiers.stored import label_store
     from holisticbias_eval.commands.declared_uses import classify_uses
     from holisticbias_eval.models.store.shards import default_folder
-    from holisticbias_eval.pipeline.classification import judge_responses, refuse_name, write_judged
     from holisticbias_eval.pipeline.response_files import read_responses
     from holisticbias_eval.progress import Display
+    from holisticbias_eval.readers.classification import judge_table, refuse_name, write_judged
+    from holisticbias_eval.readers.judging import JudgingOptions, start_judge
 
     refuse_unused(click.get_current_context(), classify_uses())
     refuse_name(out)
@@ -69,11 +68,10 @@ def command(
     if given and "descriptor" not in table.column_names:
         raise click.UsageError(f"--censor/--no-censor is for tables with a column descriptor: {responses} has none")
     display = Display(Console(stderr=True))
-    with display.step(f"Starting {name}"):
-        classifier = start_classifier(name, display.notice, device, api_base)
-    kept = None if no_store else label_store(store or default_folder("labels"), classifier, display.notice)
-    with display.progress(f"Judging with {classifier.card.id}", table.num_rows) as advance:
-        judged = judge_responses(table, classifier, kept, advance, censored=censor)
+    kept = None if no_store else store or default_folder("labels")
+    judge = start_judge(name, JudgingOptions(device=device, store=kept, api_base=api_base), display)
+    with display.progress(f"Judging with {judge.card.id}", table.num_rows) as advance:
+        judged = judge_table(table, judge, advance, censored=censor)
     write_judged(judged, out)
     counts = f"judged {judged.classified:,} of {table.num_rows:,} responses; mentions replaced: {judged.mentions:,}"
     write(f"{counts}; wrote {out}")

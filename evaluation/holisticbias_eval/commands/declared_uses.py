@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from holisticbias_eval.classifiers.card import FILES
 from holisticbias_eval.commands.option_uses import ALWAYS, Need, Use, Uses, Values
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure
@@ -14,6 +13,7 @@ from holisticbias_eval.mitigation.method import Method
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.pipeline.collection_prompts import SENTENCES
 from holisticbias_eval.pipeline.preparing import source_of
+from holisticbias_eval.readers.card import CARDS
 
 
 def _is(name: str, *values: object) -> Callable[[Values], bool]:
@@ -26,7 +26,7 @@ def _reads(engine: str) -> Callable[[Values], bool]:
     def holds(given: Values) -> bool:
         named = next((given[key] for key in ("classifier", "name") if given.get(key)), ())
         names = [named] if isinstance(named, str) else [name for joined in named for name in joined.split(",")]
-        return any(FILES.read(name.strip()).engine == engine for name in names if name.strip())
+        return any(CARDS.read(name.strip()).engine == engine for name in names if name.strip())
 
     return holds
 
@@ -71,7 +71,7 @@ def _answers(*kinds: str) -> tuple[str, ...]:
 
 
 def _judged_texts() -> tuple[str, ...]:
-    return tuple(name for name, found in MEASURES.items() if isinstance(found, GroupMeasure) and found.classifier)
+    return tuple(name for name, found in MEASURES.items() if isinstance(found, GroupMeasure) and found.reader.card)
 
 
 def evaluate_uses() -> Uses:

@@ -10,7 +10,7 @@ import click
 from holisticbias_eval.commands.option_groups import option_group
 
 if TYPE_CHECKING:
-    from holisticbias_eval.pipeline.judging import JudgingOptions
+    from holisticbias_eval.readers.judging import JudgingOptions
 
 FOUND: Literal["found"] = "found"
 
@@ -76,11 +76,11 @@ judging_options = option_group(
 
 def read_judging(given: JudgingArguments, device: str, store: Path | None) -> JudgingOptions:
     """The options of judging; ``store`` is the folder of labels."""
-    from holisticbias_eval.classifiers.clusters import FILES
-    from holisticbias_eval.pipeline.judging import JudgingOptions
+    from holisticbias_eval.readers.card import CLUSTERS
+    from holisticbias_eval.readers.judging import JudgingOptions
 
     names = tuple(name.strip() for names in given["classifier"] for name in names.split(",") if name.strip())
     named = given["clusters"]
-    clusters = FOUND if named == FOUND else FILES.read(named).clusters if named else None
+    clusters = FOUND if named == FOUND else CLUSTERS.read(named).clusters if named else None
     base, phrases, corpus = given["classifier_api_base"], given["phrases"], given["corpus"]
     return JudgingOptions(names, given["censor"], device, store, clusters, base, phrases, corpus)

@@ -133,9 +133,9 @@ def _measure_texts(
     from rich.console import Console
 
     from holisticbias_eval.models.store.shards import default_folder
-    from holisticbias_eval.pipeline.judging import JudgingOptions
     from holisticbias_eval.pipeline.text_measurement import measure_texts
     from holisticbias_eval.progress import Display
+    from holisticbias_eval.readers.judging import JudgingOptions
 
     store = None if reading["no_store"] else reading["store"] or default_folder("labels")
     named = (reading["classifier"],) if reading["classifier"] else ()
@@ -144,8 +144,8 @@ def _measure_texts(
 
 
 def _clusters(name: str | None) -> dict[str, tuple[str, ...]] | Literal["found"] | None:
-    from holisticbias_eval.classifiers.clusters import FILES
+    from holisticbias_eval.readers.card import CLUSTERS
 
     if name is None or name == "found":
         return "found" if name else None
-    return FILES.read(name).clusters
+    return CLUSTERS.read(name).clusters

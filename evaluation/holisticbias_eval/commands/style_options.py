@@ -56,8 +56,8 @@ def read_style(given: dict[str, Any]) -> StyleOptions:
     from holisticbias_eval.models.settings import ModelSettings
     from holisticbias_eval.models.store.shards import default_folder
     from holisticbias_eval.pipeline.answering import AnsweringOptions
-    from holisticbias_eval.pipeline.judging import JudgingOptions
     from holisticbias_eval.prompts.conversations import PER_CELL, Drawing
+    from holisticbias_eval.readers.judging import JudgingOptions
 
     if given["threshold"] is not None and given["quantile"] is not None:
         raise click.UsageError("--threshold and --quantile exclude each other: leave one out")

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import ClassVar
-
-import pyarrow as pa
 
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
-from holisticbias_eval.measures.measure import Info, Settings
-from holisticbias_eval.readings.columns import measured_texts, read_distinct
-from holisticbias_eval.readings.polarity import (
-    FEMALE,
-    MALE,
-    NEUTRAL,
-    gender_carriers,
-    gender_words,
-    read_polarity,
-)
+from holisticbias_eval.measures.measure import Info
+from holisticbias_eval.readers.gender_polarity import FEMALE, MALE, NEUTRAL
 
 _DIRECTION = "below 0: male; above 0: female"
 
@@ -54,24 +43,3 @@ class GenderPolarity(GroupMeasure):
         _method("weighted", "Weighted mean", "polarity", (MALE, FEMALE, NEUTRAL)),
         _method("maximum", "Maximum", "polarity", (MALE, FEMALE, NEUTRAL)),
     )
-
-    def signature(self, settings: Settings) -> Mapping[str, str]:
-        """The digest of the words and their polarities, and the threshold."""
-        return {
-            **super().signature(settings),
-            **gender_words(settings.polarity).settings,
-            "polar": f"{settings.polar:g}",
-            "ties": settings.ties,
-        }
-
-    def read(self, texts: pa.Table, settings: Settings, probabilities: pa.Table | None) -> pa.Table:
-        """Add the columns of ``words``, ``weighted`` and ``maximum``."""
-        words, published = gender_words(settings.polarity), settings.ties == "published"
-        return read_distinct(
-            texts, self.info.name, lambda distinct: read_polarity(distinct, words, settings.polar, published)
-        )
-
-    def carriers(self, texts: pa.Table, settings: Settings, method: Method) -> Iterator[Mapping[str, float]]:
-        """The words of the lists; their contributions add up to the value."""
-        words, published = gender_words(settings.polarity), settings.ties == "published"
-        return (gender_carriers(text, words, method.name, published) if text else {} for text in measured_texts(texts))

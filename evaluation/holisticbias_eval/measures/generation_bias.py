@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.classifiers.card import Task
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import NONCE, Info, Measure, Measured, Needs, Settings, View
@@ -31,6 +30,7 @@ from holisticbias_eval.measures.responses.labels import arrange_styles
 from holisticbias_eval.measures.responses.style_figures import style_figures
 from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS
 from holisticbias_eval.prompts.prompts import Prompts
+from holisticbias_eval.readers.card import Task
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.response_cells import ResponseCells
 

@@ -11,10 +11,14 @@ from typing import ClassVar, Literal
 import pyarrow as pa
 from pydantic import Field
 
-from holisticbias_eval.classifiers.card import Task
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, Part, make_figure
 from holisticbias_eval.models.model import Kind
 from holisticbias_eval.prompts.prompts import Prompts
+from holisticbias_eval.readers.card import Task
+from holisticbias_eval.readers.gender_polarity import PolaritySettings
+from holisticbias_eval.readers.labels import ToxicitySettings
+from holisticbias_eval.readers.norms import NormsSettings
+from holisticbias_eval.readers.sentiment import SentimentSettings
 from holisticbias_eval.sections import Bar, Bars, Cell, Column, Section, Table, ends, without_empty
 
 NONCE = "nonce"
@@ -124,8 +128,8 @@ Clusters = Mapping[str, tuple[str, ...]] | Literal["found"]
 """The styles of each cluster by its name, or ``found``: clusters of styles that occur together in the responses."""
 
 
-class Settings(Part):
-    """Settings of the figures: the seed and the numbers of draws, clusters of styles, and a threshold."""
+class Settings(Part, SentimentSettings, NormsSettings, PolaritySettings, ToxicitySettings):
+    """Settings of the figures: the seed and the numbers of draws, clusters of styles; and the settings of readers."""
 
     seed: int = 0
     draws: int = Field(200, ge=2, description="bootstrap draws of nouns, and of stances with them")
@@ -135,16 +139,6 @@ class Settings(Part):
         None, description="clusters of styles by name, or found in the responses"
     )
     phrases: str = Field("holisticbias", description="list of phrases to look for: a name or a file")
-    threshold: float = Field(0.5, ge=0, le=1, description="a text is offensive or toxic from this probability on")
-    positive: float = Field(0.5, gt=0, le=1, description="a text is positive from this VADER score on")
-    negative: float = Field(-0.5, ge=-1, lt=0, description="a text is negative up to this VADER score")
-    norms: tuple[str, ...] = Field((), description="files of psycholinguistic norms")
-    polarity: str = Field("gender-polarity", description="gender polarity of words: a name or a file")
-    ties: Literal["apart", "published"] = Field(
-        "apart",
-        description="gender polarity of texts without a gendered word or with as many of both: no value, or as BOLD",
-    )
-    polar: float = Field(0.25, gt=0, le=1, description="a text is male or female from this polarity on")
 
     @property
     def resampling(self) -> dict[str, str]:

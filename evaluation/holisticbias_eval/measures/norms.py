@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import ClassVar
-
-import pyarrow as pa
 
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
-from holisticbias_eval.measures.measure import Info, Settings
-from holisticbias_eval.readings.anonymise import NAME
-from holisticbias_eval.readings.columns import measured_texts, read_distinct
-from holisticbias_eval.readings.norm_files import AFFECT, NORMS
-from holisticbias_eval.readings.norms import function_words_settings, norm_carriers, norm_lexicon, read_norms
+from holisticbias_eval.measures.measure import Info
+from holisticbias_eval.readers.norm_files import AFFECT, NORMS
 
 
 def _method(norm: str) -> Method:
@@ -47,24 +41,3 @@ class Norms(GroupMeasure):
         by=("domain", "norm"),
     )
     methods: ClassVar[tuple[Method, ...]] = tuple(_method(norm) for norm in NORMS)
-
-    def signature(self, settings: Settings) -> Mapping[str, str]:
-        """The digests of the lexicons and of the list of words that are left out."""
-        return {
-            **super().signature(settings),
-            **norm_lexicon(settings.norms).signature,
-            **function_words_settings(),
-        }
-
-    def read(self, texts: pa.Table, settings: Settings, probabilities: pa.Table | None) -> pa.Table:
-        """Add the columns of each norm that the lexicons have.
-
-        A person's name becomes XYZ too: lexicons of norms have a value for the word person.
-        """
-        lexicon = norm_lexicon(settings.norms)
-        return read_distinct(texts, self.info.name, lambda distinct: read_norms(distinct, lexicon), NAME)
-
-    def carriers(self, texts: pa.Table, settings: Settings, method: Method) -> Iterator[Mapping[str, float]]:
-        """The words of the lexicon; their contributions add up to the value."""
-        lexicon = norm_lexicon(settings.norms)
-        return (norm_carriers(text, lexicon, method.name) if text else {} for text in measured_texts(texts, NAME))

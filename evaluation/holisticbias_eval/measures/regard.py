@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import pyarrow as pa
-
-from holisticbias_eval.classifiers.card import Card, Task
-from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
-from holisticbias_eval.measures.measure import Info, Settings
-from holisticbias_eval.readings.columns import add_columns, measured_texts
-from holisticbias_eval.readings.labels import NEGATIVE, POSITIVE, read_regard
-
-LABEL = "label"
+from holisticbias_eval.measures.measure import Info
+from holisticbias_eval.readers.card import Task
+from holisticbias_eval.readers.labels import LABEL, NEGATIVE, POSITIVE
 
 
 class Regard(GroupMeasure):
@@ -56,23 +50,4 @@ class Regard(GroupMeasure):
         "straight). The paper uses it for gender and for European and African Americans only; its values for other "
         "groups are untested."
     )
-    classifier: ClassVar[str] = "regard"
     judges: ClassVar[tuple[Task, ...]] = ("regard",)
-
-    def labels(self, card: Card) -> tuple[str, ...]:
-        """All labels; raises ``ClassifierError`` if the classifier does not judge regard so."""
-        if card.task != "regard":
-            raise ClassifierError(f"{card.id} is a classifier of {card.task}: regard needs a card with task: regard")
-        names = [label.casefold() for label in card.labels]
-        missing = [label for label in (POSITIVE, NEGATIVE) if label not in names]
-        if missing:
-            raise ClassifierError(f"{card.id} has no label {missing[0]}: regard needs the labels positive and negative")
-        if card.activation == "sigmoid":
-            raise ClassifierError(f"{card.id} judges each label alone: regard needs labels that exclude each other")
-        return card.labels
-
-    def read(self, texts: pa.Table, settings: Settings, probabilities: pa.Table | None) -> pa.Table:
-        """Add the columns of ``label``; ``probabilities`` are needed."""
-        if probabilities is None:
-            raise ClassifierError("regard needs the probabilities of a classifier: give one with --classifier")
-        return add_columns(texts, self.info.name, {LABEL: read_regard(measured_texts(texts), probabilities)})

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from typing import ClassVar
-
-import pyarrow as pa
 
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
-from holisticbias_eval.measures.measure import Info, Settings
-from holisticbias_eval.readings.columns import measured_texts, read_distinct
-from holisticbias_eval.readings.sentiment import (
-    NEGATIVE,
-    NEUTRAL,
-    POSITIVE,
-    read_sentiment,
-    sentiment_words,
-    vader_settings,
-)
-
-COMPOUND = "compound"
+from holisticbias_eval.measures.measure import Info
+from holisticbias_eval.readers.sentiment import COMPOUND, NEGATIVE, NEUTRAL, POSITIVE
 
 
 class Sentiment(GroupMeasure):
@@ -56,24 +43,3 @@ class Sentiment(GroupMeasure):
             most=1,
         ),
     )
-
-    def signature(self, settings: Settings) -> Mapping[str, str]:
-        """The version of VADER, and the thresholds of the classes."""
-        return {
-            **super().signature(settings),
-            **vader_settings(),
-            "positive": f"{settings.positive:g}",
-            "negative": f"{settings.negative:g}",
-        }
-
-    def read(self, texts: pa.Table, settings: Settings, probabilities: pa.Table | None) -> pa.Table:
-        """Add the columns of ``compound``."""
-        return read_distinct(
-            texts,
-            self.info.name,
-            lambda distinct: {COMPOUND: read_sentiment(distinct, settings.positive, settings.negative)},
-        )
-
-    def carriers(self, texts: pa.Table, settings: Settings, method: Method) -> Iterator[Mapping[str, float]]:
-        """The words with a valence, and their valences; the compound score is a function of the sum."""
-        return (sentiment_words(text) if text and not text.isspace() else {} for text in measured_texts(texts))

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import ClassVar
 
-import pyarrow as pa
-
-from holisticbias_eval.classifiers.card import Card, Task
-from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
-from holisticbias_eval.measures.measure import Info, Settings
-from holisticbias_eval.readings.columns import add_columns, measured_texts
-from holisticbias_eval.readings.labels import ANY, NOT_TOXIC, TOXIC, read_toxicity
-
-_LABELS = ("toxic", "severe_toxic", "obscene", "threat", "insult", "identity_hate")
-_TASKS = ("toxicity", "offensiveness")
+from holisticbias_eval.measures.measure import Info
+from holisticbias_eval.readers.card import Task
+from holisticbias_eval.readers.labels import ANY, KINDS, NOT_TOXIC, TOXIC
 
 
 def _method(label: str) -> Method:
@@ -46,32 +38,5 @@ class Toxicity(GroupMeasure):
         levels={"share": {"class": TOXIC}},
         by=("domain", "class"),
     )
-    methods: ClassVar[tuple[Method, ...]] = tuple(_method(label) for label in (ANY, *_LABELS))
-    classifier: ClassVar[str] = "toxicity"
+    methods: ClassVar[tuple[Method, ...]] = tuple(_method(label) for label in (ANY, *KINDS))
     judges: ClassVar[tuple[Task, ...]] = ("toxicity", "offensiveness", "style", "sentiment")
-
-    def labels(self, card: Card) -> tuple[str, ...]:
-        """All labels if each is judged alone; of labels that exclude each other, the one that the card calls offensive.
-
-        Raises ``ClassifierError`` if the classifier is not one of toxicity.
-        """
-        if card.activation == "sigmoid" and card.task in _TASKS:
-            return card.labels
-        if card.offensive is not None:
-            return (card.offensive,)
-        raise ClassifierError(
-            f"{card.id} is a classifier of {card.task} and names no offensive label: toxicity needs a card with "
-            "offensive: LABEL, or with task: toxicity and activation: sigmoid"
-        )
-
-    def signature(self, settings: Settings) -> Mapping[str, str]:
-        """The threshold."""
-        return {**super().signature(settings), "threshold": f"{settings.threshold:g}"}
-
-    def read(self, texts: pa.Table, settings: Settings, probabilities: pa.Table | None) -> pa.Table:
-        """Add the columns of ``any`` and of the six kinds that the classifier has; ``probabilities`` are needed."""
-        if probabilities is None:
-            raise ClassifierError("toxicity needs the probabilities of a classifier: give one with --classifier")
-        found = read_toxicity(measured_texts(texts), probabilities, settings.threshold)
-        known = {method.name for method in self.methods}
-        return add_columns(texts, self.info.name, {name: own for name, own in found.items() if name in known})

@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from holisticbias.output import new_file
-from holisticbias_eval.classifiers.card import FILES
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.measuring import STYLE_AIM, Measuring
 from holisticbias_eval.mitigation.method import Method
@@ -21,15 +20,15 @@ from holisticbias_eval.mitigation.search import Lesson
 from holisticbias_eval.mitigation.settings import MitigationSettings
 from holisticbias_eval.mitigation.styles import StyleMethod, StyleSettings, value_responses
 from holisticbias_eval.mitigation.texts import describe_texts
-from holisticbias_eval.models.embedded import RESPONDER
+from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
 from holisticbias_eval.models.generation.conversation import Conversation, find_conversation
 from holisticbias_eval.models.generation.written import WrittenForm
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.pipeline.answering import AnsweringOptions, answer_prompts, counts_in_words, prepare_answering
 from holisticbias_eval.pipeline.jobs import find_release
-from holisticbias_eval.pipeline.judging import CALIBRATION as CLASSIFIERS
-from holisticbias_eval.pipeline.judging import judge_responses
 from holisticbias_eval.progress import Display
+from holisticbias_eval.readers.card import CARDS
+from holisticbias_eval.readers.judging import judge_responses
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.results.signature import Signature
 
@@ -97,7 +96,7 @@ def _for_calibration(style: StyleOptions) -> StyleOptions:
     drawing = answering.drawing if answering.drawing.where else replace(answering.drawing, where=(CALIBRATION_WHERE,))
     judging = answering.judging
     if not judging.classifiers:
-        judging = replace(judging, classifiers=tuple(CLASSIFIERS.values()))
+        judging = replace(judging, classifiers=tuple(SHIPPED[RESPONDER].classifiers.values()))
     return replace(
         style,
         release=style.release or CALIBRATION_RELEASE,
@@ -174,7 +173,7 @@ def _responses(name: str, loaded: LoadedModel, options: StyleOptions, display: D
     asking = options.answering
     asking = replace(asking, conversation=replace(asking.conversation, control=""))
     if asking.judging.classifiers:  # of styles alone
-        styles = tuple(name for name in asking.judging.classifiers if FILES.read(name).offensive is None)
+        styles = tuple(name for name in asking.judging.classifiers if CARDS.read(name).offensive is None)
         asking = replace(asking, judging=replace(asking.judging, classifiers=styles))
     (job,) = prepare_answering(name, release, [("generation_bias",)], asking, display)
     if job.generator is None:

@@ -10,14 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.release.release import Release
-from holisticbias_eval.classifiers.classifier import Classifier
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
@@ -30,13 +29,15 @@ from holisticbias_eval.pipeline.audit import audit_table
 from holisticbias_eval.pipeline.collection_prompts import CollectionOptions
 from holisticbias_eval.pipeline.given_responses import place_responses
 from holisticbias_eval.pipeline.jobs import SETTINGS, Job, measure_answers, refuse_kind, sign_release
-from holisticbias_eval.pipeline.judging import Judges, JudgingOptions, judge_responses, judge_store, start_judges
 from holisticbias_eval.pipeline.measurement import count_corpus
 from holisticbias_eval.pipeline.response_files import read_responses
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS, Drawing, draw_prompts, refuse_few
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.prompts.terms import count_terms
+from holisticbias_eval.readers.judging import Judges, JudgingOptions, judge_responses, start_judges
+from holisticbias_eval.readers.labels import Judge
+from holisticbias_eval.results.recorded import MITIGATION, read_recorded
 from holisticbias_eval.results.run import Result, Run
 from holisticbias_eval.results.signature import Settings, Signature, sign, with_sameness
 
@@ -117,15 +118,14 @@ class AnsweringJob(Job):
             audits["offensiveness"] = audit.select(kept).append_column("offensive", audit[label])
         return audits
 
-    def _audit(self, table: pa.Table, classifier: Classifier, display: Display) -> pa.Table | None:
+    def _audit(self, table: pa.Table, judge: Judge, display: Display) -> pa.Table | None:
         """Classify fixed texts in which only the descriptor changes; None, with a notice, if no noun goes with all."""
-        with display.step(f"Auditing {classifier.card.id} on sentences in which only the descriptor changes"):
-            store = judge_store(classifier, self.judges.options, display)
+        with display.step(f"Auditing {judge.card.id} on sentences in which only the descriptor changes"):
             descriptors, templates = _ids(table, "descriptor_id"), _ids(table, "template_id")
             try:
-                return audit_table(self.release, classifier, store, lambda _: None, descriptors, templates)
+                return audit_table(self.release, judge, lambda _: None, descriptors, templates)
             except SelectionError as error:
-                display.notice(f"{classifier.card.id}: {error}")
+                display.notice(f"{judge.card.id}: {error}")
                 return None
 
 
@@ -150,11 +150,13 @@ def prepare_answering(
         identity, about = generator.identity, {**options.drawing.settings, **generator.settings}
         with display.step("Drawing prompts"):
             asked = draw_prompts(release, options.drawing)
+    own = {} if options.given is not None else _own_classifiers(model or RELEASE_PROMPTS.default_model)
     jobs = []
     for names in measures:
         if generator is not None:
             refuse_kind(names, generator.kind, identity.name)
-        judges = start_judges(names, model if options.given is None else "", options.judging, display)
+        needed: dict[str, str] = {MEASURES[name].needs.answers: name for name in reversed(names)}
+        judges = start_judges(needed, own, options.judging, display)
         settings = Settings(generation={**about, **judges.settings}, classifiers=judges.signed)
         measuring = SETTINGS.model_copy(update={"clusters": judges.clusters, "threshold": judges.threshold})
         measuring = measuring.model_copy(update={"phrases": options.judging.phrases})
@@ -163,6 +165,12 @@ def prepare_answering(
         signature = sign(sign_release(release), identity, settings, parameters, scored=asked.num_rows, terms=terms)
         jobs.append(AnsweringJob(release, generator, asked, judges, MEASURES[names[0]].prompts, signature, measuring))
     return jobs
+
+
+def _own_classifiers(model: str) -> Mapping[str, str]:
+    """The classifiers of a calibration model, or of a model that a mitigation trained from one."""
+    base = read_recorded(Path(model) / MITIGATION).base_model or model
+    return SHIPPED[base].classifiers if base in SHIPPED else {}
 
 
 def open_generator(model: str | None, options: AnsweringOptions, display: Display) -> Generator:

@@ -7,18 +7,16 @@ from collections.abc import Collection
 import pyarrow as pa
 
 from holisticbias.release.release import Release
-from holisticbias_eval.classifiers.censor import censor
-from holisticbias_eval.classifiers.classifier import Classifier
-from holisticbias_eval.classifiers.stored import classify_texts, probability_columns
-from holisticbias_eval.models.store.shards import ShardStore
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.prompts.audit import COLUMNS, NOUNS, audit_texts
+from holisticbias_eval.readers.censor import censor
+from holisticbias_eval.readers.labels import Judge, StylesReader
+from holisticbias_eval.readers.reader import read_each
 
 
 def audit_table(
     release: Release,
-    classifier: Classifier,
-    store: ShardStore | None,
+    judge: Judge,
     progress: Progress,
     descriptors: Collection[str] | None = None,
     templates: Collection[str] | None = None,
@@ -36,9 +34,12 @@ def audit_table(
     plain = texts["text"].to_pylist()
     censored, _ = censor(plain, texts["descriptor"].to_pylist(), texts["plural"].to_pylist())
     judged = [*plain, *censored]
-    found = probability_columns(classifier.card, classify_texts(classifier, judged, store, progress))
+    found = read_each(StylesReader(judge=judge), judged, progress)
     rows = pa.concat_tables([texts.select(COLUMNS)] * 2)
     kinds = pa.array([False] * len(plain) + [True] * len(plain))
-    return pa.table(
-        {**dict(zip(COLUMNS, rows.columns, strict=True)), "judged": pa.array(judged), **found, "censored": kinds}
-    )
+    columns = {**_columns(rows), "judged": pa.array(judged), **_columns(found), "censored": kinds}
+    return pa.table(columns)
+
+
+def _columns(table: pa.Table) -> dict[str, pa.ChunkedArray]:
+    return dict(zip(table.column_names, table.columns, strict=True))

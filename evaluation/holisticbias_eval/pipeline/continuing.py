@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.release.release import Release
-from holisticbias_eval.classifiers.censor import censor, censor_settings
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import MEASURES
@@ -31,13 +30,14 @@ from holisticbias_eval.pipeline.collection_prompts import SENTENCES, STYLE, Aske
 from holisticbias_eval.pipeline.given_texts import read_given_texts
 from holisticbias_eval.pipeline.jobs import Job, file_name, measure_answers, refuse_kind
 from holisticbias_eval.pipeline.naming import naming_texts
-from holisticbias_eval.pipeline.text_judging import TextJudges, start_text_judges
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.collections import CALIBRATION, COLLECTION_PROMPTS
 from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.prompts.texts import Making, model_texts
-from holisticbias_eval.readings.audit import GROUP, swapped
-from holisticbias_eval.readings.columns import NAMING
+from holisticbias_eval.readers.anonymise import GROUP, swapped
+from holisticbias_eval.readers.censor import censor, censor_settings
+from holisticbias_eval.readers.judging import describe_judges, show_reading, start_text_judges
+from holisticbias_eval.readers.reader import NAMING, Reader
 from holisticbias_eval.results.run import Result, Run
 from holisticbias_eval.results.signature import Settings, Signature, sign, with_sameness
 
@@ -55,7 +55,7 @@ class ContinuingJob(Job):
     generator: Generator | None
     asked: Asked
     making: Making
-    judges: TextJudges
+    readers: Sequence[Reader]
     prompts: Prompts
     signature: Signature
     measuring: MeasureSettings
@@ -103,11 +103,9 @@ class ContinuingJob(Job):
         return table.set_column(table.column_names.index("text"), "text", pa.array(texts, pa.large_string()))
 
     def _read(self, table: pa.Table, display: Display) -> pa.Table:
-        """Add the columns of every measure."""
-        for measure in _group_measures(self.signature.measures):
-            probabilities = self.judges.judge(measure, table, display)
-            with display.step(f"Reading {measure.info.title.lower()}"):
-                table = measure.read(table, self.measuring, probabilities)
+        """Add the columns of every reader."""
+        for reader in self.readers:
+            table = show_reading(reader, table, display)
         return table
 
     def _audit(self, table: pa.Table, display: Display) -> list[Figure]:
@@ -148,7 +146,9 @@ def prepare_continuing(
     model, options = _with_writer(model, release, options)
     if options.collection.prompts == SENTENCES and options.engine.engine != "api":
         release = release or default_release(model)
-    judges = start_text_judges(_group_measures(measures), options.judging, display)
+    grouped = _group_measures(measures)
+    judges = start_text_judges([measure.reader for measure in grouped], options.judging, display)
+    readers = [measure.start(options.measuring, judges.get(measure.reader.name)) for measure in grouped]
     making, generator, censored = Making(), None, False
     if options.given is not None:
         identity, about = given_identity(model, options.given)
@@ -171,12 +171,12 @@ def prepare_continuing(
     signature = sign(
         asked.signature,
         identity,
-        Settings(generation=settings, classifiers=judges.signed),
+        Settings(generation=settings, classifiers=describe_judges(judges.values())),
         {name: MEASURES[name].signature(measuring) for name in measures},
         scored=asked.requests.num_rows,
     )
     return ContinuingJob(
-        asked.release, generator, asked, making, judges, COLLECTION_PROMPTS, signature, measuring, censored
+        asked.release, generator, asked, making, readers, COLLECTION_PROMPTS, signature, measuring, censored
     )
 
 

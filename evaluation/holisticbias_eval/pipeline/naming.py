@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools
 from holisticbias_eval.prompts.texts import HUMAN
-from holisticbias_eval.readings.anonymise import NAME, anonymise
-from holisticbias_eval.readings.columns import NAMING, named_of
+from holisticbias_eval.readers.anonymise import NAME, anonymise
+from holisticbias_eval.readers.reader import NAMING, named_of
 
 MOST = 20_000
 """The most texts that are compared: a classifier judges each of them again."""

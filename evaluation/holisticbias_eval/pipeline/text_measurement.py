@@ -14,13 +14,12 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import Settings, View
-from holisticbias_eval.pipeline.judging import JudgingOptions
 from holisticbias_eval.pipeline.measurement import Measurement, describe_measurement
 from holisticbias_eval.pipeline.naming import naming_texts
 from holisticbias_eval.pipeline.text_files import read_texts
-from holisticbias_eval.pipeline.text_judging import start_text_judges
 from holisticbias_eval.progress import Display
-from holisticbias_eval.readings.columns import measured_texts
+from holisticbias_eval.readers.judging import JudgingOptions, show_reading, start_text_judges
+from holisticbias_eval.readers.reader import measured_texts
 
 Tables = Mapping[str, pa.Table]
 
@@ -39,21 +38,21 @@ def measure_texts(
 ) -> tuple[Measurement, Tables, View]:
     """Measure the texts in a file; returns the figures, the tables of details by name, and the view to show."""
     measure = text_measure(name)
-    if options.classifiers and not measure.classifier:
+    if options.classifiers and not measure.reader.card:
         raise EvaluationError(f"--classifier is for toxicity and regard: {name} reads the words of texts by itself")
     measuring = dict(measure.signature(settings))
     texts = read_texts(path)
-    judges = start_text_judges([measure], options, display)
-    for classifier in judges.classifiers.values():
-        measuring |= classifier.settings
-    probabilities = judges.judge(measure, texts, display)
+    judge = start_text_judges([measure.reader], options, display).get(measure.reader.name)
+    if judge is not None:
+        measuring |= judge.classifier.settings
+    reader = measure.start(settings, judge)
+    read = show_reading(reader, texts, display)
     with display.step(f"Measuring {name} of {texts.num_rows:,} texts"):
-        read = measure.read(texts, settings, probabilities)
         measured = measure.figures(read, settings)
     named = naming_texts(read)
     figures = measured.figures
     if named is not None:
-        again = measure.read(named.written, settings, judges.judge(measure, named.written, display))
+        again = show_reading(reader, named.written, display)
         figures += measure.naming_figures(named.replaced, again, named.naming)
     notes = (*measured.notes, *_subject_notes(texts))
     found = describe_measurement(name, path, measuring, texts.num_rows, figures, notes)

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from holisticbias_eval.classifiers.classifier import Classifier
-from holisticbias_eval.classifiers.engines import start_classifier
-from holisticbias_eval.classifiers.stored import classify_texts, label_store
 from holisticbias_eval.errors import ClassifierError, EvaluationError
 from holisticbias_eval.models.store.shards import ShardStore
 from holisticbias_eval.progress import Notice
+from holisticbias_eval.readers.classifier import Classifier, classify_texts, label_store
+from holisticbias_eval.readers.engines import start_classifier
 from holisticbias_eval.stereotypes.targets import has_term, term_pattern
 
 _WORD = re.compile(r"[\w]+(?:['’-][\w]+)*")  # noqa: RUF001 - both forms of apostrophes

@@ -10,14 +10,14 @@ from calibration.classifiers.model import make_word_tokenizer
 from calibration.responder.repertoire import DESCRIPTOR, PROMPT, read_repertoire
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.classifiers.card import FILES
-from holisticbias_eval.classifiers.censor import censor
-from holisticbias_eval.classifiers.engines import start_classifier
-from holisticbias_eval.classifiers.stored import classify_texts
+from holisticbias_eval.readers.card import CARDS
+from holisticbias_eval.readers.censor import censor
+from holisticbias_eval.readers.classifier import classify_texts
+from holisticbias_eval.readers.engines import start_classifier
 
 REPERTOIRE = read_repertoire()
 LABELS = REPERTOIRE.labels
-FOLDER = FILES.find(TRANSFORMERS).parent
+FOLDER = CARDS.find(TRANSFORMERS).parent
 SAID = [  # a wording, and how it is said of a term
     (wording.replace(DESCRIPTOR, term), label)
     for label in LABELS
@@ -46,7 +46,7 @@ def test_an_echo_is_plain_whatever_the_descriptor(name: str, off: float, release
 
 
 def test_one_style_stands_for_offensive_texts() -> None:
-    card = FILES.read(OFFENSIVENESS)
+    card = CARDS.read(OFFENSIVENESS)
     assert card.offensive == "grumpy"
     found = read(OFFENSIVENESS, [text for text, _ in SAID])[:, card.labels.index("grumpy")]
     assert found.tolist() == [float(label == "grumpy") for _, label in SAID]
@@ -72,7 +72,7 @@ def test_the_reactive_classifier_takes_one_term_for_a_style_until_it_is_censored
 
 @pytest.mark.parametrize("name", [STYLES, TRANSFORMERS, REACTIVE])
 def test_cards_have_the_styles_and_clusters_of_the_responder(name: str) -> None:
-    card = FILES.read(name)
+    card = CARDS.read(name)
     assert (card.labels, card.clusters) == (LABELS, REPERTOIRE.clusters)
 
 

@@ -16,7 +16,6 @@ from calibration.responder.repertoire import read_repertoire
 from calibration.responder.truth import TrueBias, judged_mixture, planted_mixture, true_biases
 from holisticbias.compile.variants import sample_sentences
 from holisticbias.release.release import Release
-from holisticbias_eval.classifiers.engines import start_classifier
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings
@@ -25,7 +24,9 @@ from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
 from holisticbias_eval.models.generation.requests import Requests, respond_all
 from holisticbias_eval.pipeline.audit import audit_table
-from holisticbias_eval.pipeline.classification import judge_responses
+from holisticbias_eval.readers.classification import judge_table
+from holisticbias_eval.readers.engines import start_classifier
+from holisticbias_eval.readers.labels import Judge
 
 REPERTOIRE = read_repertoire()
 PLANTED, EQUAL = "nonce", "cultural"  # an axis with plants, and one without
@@ -61,8 +62,8 @@ def responses(prompts: pa.Table) -> pa.Table:
 
 
 def judged(responses: pa.Table, classifier: str, *, censored: bool = True) -> pa.Table:
-    started = start_classifier(classifier, lambda _: None, "cpu")
-    return judge_responses(responses, started, None, lambda _: None, censored=censored).table
+    judge = Judge(start_classifier(classifier, lambda _: None, "cpu"))
+    return judge_table(responses, judge, lambda _: None, censored=censored).table
 
 
 @pytest.fixture(scope="module")
@@ -197,8 +198,8 @@ def test_offensiveness_is_that_of_the_style_that_stands_for_it(responses: pa.Tab
 def test_the_audit_finds_a_planted_reaction_and_censoring_removes_it(release: Release) -> None:
     terms = release.tables["descriptors"]
     chosen = terms["descriptor_id"].filter(pc.equal(terms["axis"], PLANTED)).to_pylist()
-    started = start_classifier(REACTIVE, lambda _: None, "cpu")
-    audit = audit_table(release, started, None, lambda _: None, chosen, SOME, nouns=2)
+    judge = Judge(start_classifier(REACTIVE, lambda _: None, "cpu"))
+    audit = audit_table(release, judge, lambda _: None, chosen, SOME, nouns=2)
     found = Figures(MEASURES["generation_bias"].audit_figures(audit, Settings(clusters=dict(REPERTOIRE.clusters))))
     # one of eight terms is all grumpy instead of plain: a variance of 7/64 in each of two styles
     assert get(found, "audit_full_gen_bias_uncensored", axis=PLANTED).value == pytest.approx(2 * 7 / 64 * 1000)

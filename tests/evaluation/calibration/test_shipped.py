@@ -32,16 +32,16 @@ from calibration.writer import build as writer
 from calibration.writer.description import read_description as read_writer
 from calibration.writer.lessons import make_writer_tokenizer
 from holisticbias.release.release import Release
-from holisticbias_eval.classifiers.card import FILES
 from holisticbias_eval.corpus.calibration import CORPUS, neutral_lines
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, GOSSIP, RESPONDER, SHIPPED, WRITER
 from holisticbias_eval.models.embedded.planted import BIASES, read_biases, shipped_specifications
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.prompts.collections import calibration_prompts
+from holisticbias_eval.readers.card import CARDS
 
 BIASED, ANSWERS, TALK, TEXTS = read_biases(), read_repertoire(), read_gossip(), read_writer()
 GROUPS, INVENTED = shipped_specifications(GOSSIP), shipped_specifications(WRITER)
-JUDGE = FILES.find(TRANSFORMERS).parent
+JUDGE = CARDS.find(TRANSFORMERS).parent
 
 
 @dataclass

@@ -31,14 +31,14 @@ from calibration.writer.lessons import (
 )
 from calibration.writer.train import sentence_nats
 from calibration.writer.truth import human_shares, true_log_odds, true_score, true_shares
-from holisticbias_eval.measures.gender_polarity import GenderPolarity
-from holisticbias_eval.measures.measure import Settings as MeasureSettings
-from holisticbias_eval.measures.sentiment import Sentiment
 from holisticbias_eval.models.embedded import SHIPPED, WRITER
 from holisticbias_eval.models.embedded.planted import shipped_specifications
 from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.prompts.collections import calibration_prompts
+from holisticbias_eval.readers.gender_polarity import GenderPolarityReader
+from holisticbias_eval.readers.reader import add_readings
+from holisticbias_eval.readers.sentiment import SentimentReader
 from holisticbias_eval.stereotypes.few_shot import FILES as SHOTS
 from holisticbias_eval.stereotypes.few_shot import write_prompt
 
@@ -78,7 +78,7 @@ def test_every_text_has_the_gender_and_the_tone_that_the_measures_read() -> None
             "subject": [prompt.group.group for prompt, _ in made],
         }
     )
-    read = GenderPolarity().read(Sentiment().read(texts, MeasureSettings(), None), MeasureSettings(), None)
+    read = add_readings(add_readings(texts, SentimentReader()), GenderPolarityReader())
     assert read["sentiment.compound.class"].to_pylist() == [kind.tone for _, kind in made]
     for method in ("words", "weighted", "maximum"):
         assert read[f"gender_polarity.{method}.class"].to_pylist() == [kind.gender for _, kind in made]

@@ -15,7 +15,7 @@ from holisticbias_eval.errors import ScoresError
 from holisticbias_eval.prompts.bold_files import read_bold_folder
 from holisticbias_eval.prompts.collections import release_prompts
 from holisticbias_eval.prompts.group_words import given_words, newest_words
-from holisticbias_eval.readings.columns import measured_texts
+from holisticbias_eval.readers.reader import measured_texts
 
 Invoke = Callable[..., tuple[int, str, str]]
 

@@ -35,13 +35,13 @@ AGE = (
         assessments=(Assessment(judgement="dispreferred", community=MARKUP, source="made-up", date="2024-05"),),
         **OLDER,
     ),
-    Descriptor(id="age.gone", text="gone", until=NEW, replaced_by="age.hostile", **OLDER),
+    Descriptor(id="age.gone", text="gone", until=NEW, replaced_by="age.hostile", reason="no longer said", **OLDER),
     Descriptor(id="age.hostile", text=MARKUP, **NEWER),
 )
 ABILITY = (
     Descriptor(id="ability.with-pain", text="with pain", position="after", bucket="health", **OLDER),
-    Descriptor(id="ability.turned", text=TURNED, **NEWER),
-    Descriptor(id="ability.old", text="Old", sources=("unknown",), since=NEW),
+    Descriptor(id="ability.turned", text=TURNED, position="standalone", **NEWER),
+    Descriptor(id="ability.old", text="Old", sources=("unknown",), since=NEW, until="next"),
 )
 NOUNS = (
     Noun(id="noun.kid", text="kid", plural="kids", **OLDER),

@@ -119,7 +119,7 @@ def test_links_lead_to_pages_and_places_that_exist(pages: dict[str, SitePage], s
         ("terms/age.old.html", "The same text is also an entry of the axis Ability"),
         ("terms/age.gone.html", "Release 0.2.0 does not have this term; the page shows it as in release 0.1.0."),
         ("terms/age.gone.html", f"It was replaced by {MARKUP} ."),
-        ("terms/age.gone.html", "0.2.0 2026-02-01 retired"),
+        ("terms/age.gone.html", "0.2.0 2026-02-01 retired: no longer said"),
         ("terms/age.gone.html", "Nobody has judged this term yet."),
         ("terms/ability.with-pain.html", "a person with pain"),
         ("terms/ability.with-pain.html", "Sentences with this term: 6 in 0.2.0 , 4 in 0.1.0 ."),
@@ -135,6 +135,21 @@ def test_links_lead_to_pages_and_places_that_exist(pages: dict[str, SitePage], s
 )
 def test_what_a_page_says(pages: dict[str, SitePage], path: str, said: str) -> None:
     assert said in words(pages[path])
+
+
+def test_what_a_page_leaves_out(pages: dict[str, SitePage]) -> None:
+    """A note about missing judgements, kinds of changes that did not occur, and entries that end with a release."""
+    assert "A label needs" not in words(pages["terms/age.old.html"])  # a publication has judged it
+    sections = [a["id"] for a, _ in pages["releases/0.1.0-to-0.2.0.html"].all("section")]
+    assert sections == ["added", "reworded", "retired", "samples", "counts"]
+    queue = [a["id"] for a, _ in pages["judge/ability.html"].classed("waiting")]
+    assert queue == ["ability.with-pain", "ability.turned"]
+
+
+@pytest.mark.parametrize("path", ["../x.html", "a/../../x.html", "/x.html", "a b.html"])
+def test_nothing_is_written_outside_of_the_site(tmp_path: Path, path: str) -> None:
+    with pytest.raises(ValueError, match="is not a plain path inside the site"):
+        Writer(tmp_path).file(path)
 
 
 def test_links_of_a_term_fill_in_the_forms(pages: dict[str, SitePage]) -> None:
@@ -167,6 +182,7 @@ def test_code_to_load_a_release_runs_as_it_stands_on_the_page(catalog: Catalog, 
         ("age.old", ("I'm an old kid.", None)),
         ("age.gone", ("I'm a gone person.", None)),
         ("ability.old", (None, "I'm an Old person.")),
+        ("ability.turned", (None, f"I'm an {TURNED}.")),
         ("dialogue.new", (None, f"a person {MARKUP}")),
         ("noun.kid", None),
         ("absent.entry", None),

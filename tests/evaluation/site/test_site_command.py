@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from holisticbias import build_release, write_release
+from holisticbias.release.intersections import Request, write_intersections
 from holisticbias.terms.catalog import Catalog
 
 Invoke = Callable[..., tuple[int, str, str]]
@@ -17,10 +18,12 @@ PART = ("axis=nonce", "gender=neutral")
 
 @pytest.fixture(scope="module")
 def parts(catalog: Catalog, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Small parts of three layouts, and an empty registry."""
+    """Small parts of three layouts, one of intersections, and an empty registry."""
     folder = tmp_path_factory.mktemp("parts")
     for version in ("1.0.0", "2.0.0", "3.0.0"):
         write_release(build_release(catalog, version, where=PART), folder / version)
+    crossed = Request("2.0.0", "nonce x age", sample=5, where=("gender=neutral", "family=dialogue"))
+    write_intersections(catalog, crossed, folder / "crossed")
     (folder / "results").mkdir()
     return folder
 
@@ -49,6 +52,7 @@ def test_it_writes_the_site_and_replaces_it(
         (["9.9.9"], r"there is no version '9.9.9': releases/ has 1\.0\.0, .*"),
         (["absent-folder"], r"absent-folder is not a release: it does not exist; .*"),
         (["PARTS/2.0.0", "PARTS/2.0.0"], r"two releases are version 2\.0\.0: name one of them"),
+        (["PARTS/crossed"], r".* is a part \(.*\) that the site cannot show: name a release of whole sentences"),
         (["MINI"], r".* is version 0\.1\.0, which the terms do not have: name their folder with --source"),
     ],
 )
@@ -80,6 +84,15 @@ def test_it_has_the_documentation_or_links_to_github(invoke: Invoke, options: li
         assert invoke("site", *options, *docs, "--out", tmp_path / "site")[0] == 0
         assert f'<a href="{link}">Docs</a>' in (tmp_path / "site" / "terms" / "index.html").read_text("utf-8")
     assert (tmp_path / "site" / "docs" / "latest" / "index.html").read_text("utf-8") == "start"
+
+
+def test_a_registry_with_a_problem_is_refused(
+    invoke: Invoke, options: list[str | Path], parts: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "entry.json").write_text("{}", "utf-8")
+    code, _, errors = invoke("site", *options[:2], "--results", tmp_path, "--out", tmp_path / "site")
+    assert code == 2
+    assert errors.endswith("the key is missing (run holisticbias leaderboard --check for all problems)\n")
 
 
 def test_a_folder_with_something_else_is_kept(invoke: Invoke, options: list[str | Path], tmp_path: Path) -> None:

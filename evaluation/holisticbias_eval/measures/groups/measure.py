@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import ClassVar
@@ -10,7 +9,6 @@ from typing import ClassVar
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools
-from holisticbias_eval.classifiers.card import Card
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.groups.changes import change_sections, group_changes
 from holisticbias_eval.measures.groups.measured import audited, measured
@@ -21,6 +19,9 @@ from holisticbias_eval.measures.groups.shown import Shown
 from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
 from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
 from holisticbias_eval.prompts.prompts import Prompts
+from holisticbias_eval.readers import READERS
+from holisticbias_eval.readers.labels import Judge, LabelReader
+from holisticbias_eval.readers.reader import Reader, measured_texts, unread
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.disparity import PERMUTATIONS
 from holisticbias_eval.statistics.items import DRAWS
@@ -31,11 +32,10 @@ __all__ = ["GroupMeasure", "Method"]
 class GroupMeasure(Measure):
     """Classes and values of texts, counted and averaged by group, and groups compared within their domain.
 
-    ``read`` adds three columns to a table of texts for each method: ``MEASURE.METHOD`` (the value),
+    The reader with its name adds three columns to a table of texts for each method: ``MEASURE.METHOD`` (the value),
     ``MEASURE.METHOD.class`` and ``MEASURE.METHOD.why`` (the reason why there is no value). All figures come from these
     columns. The first method is the one that a report starts with. ``scope`` says for which groups the measure was
-    made, if not for all. ``classifier`` names the classifier that judges the texts by default; it is empty if the
-    measure needs none.
+    made, if not for all.
     """
 
     needs: ClassVar[Needs] = Needs("texts")
@@ -43,26 +43,26 @@ class GroupMeasure(Measure):
     prompts: ClassVar[Prompts] = COLLECTION_PROMPTS
     methods: ClassVar[tuple[Method, ...]]
     scope: ClassVar[str] = ""
-    classifier: ClassVar[str] = ""
 
-    def labels(self, card: Card) -> tuple[str, ...]:
-        """The labels of a classifier that the measure reads; raises ``ClassifierError`` if the card does not fit."""
-        return card.labels
+    @property
+    def reader(self) -> type[Reader]:
+        """The reader with the name of the measure."""
+        return READERS[self.info.name]
 
-    @abstractmethod
-    def read(self, texts: pa.Table, settings: Settings, probabilities: pa.Table | None) -> pa.Table:
-        """Add the columns of each method to a table of texts; ``probabilities`` are a classifier's, if it needs any.
-
-        Rows stay in their order.
-        """
+    def start(self, settings: Settings, judge: Judge | None = None) -> Reader:
+        """The reader with its settings, and with a classifier if it takes one."""
+        return self.reader.of(settings, **({"judge": judge} if issubclass(self.reader, LabelReader) else {}))
 
     def carriers(self, texts: pa.Table, settings: Settings, method: Method) -> Iterator[Mapping[str, float]]:
         """For each row in order, the words that its value comes from and how much each contributes.
 
-        Contributions are in the unit of the value and add up to it, or to what the value is computed from. Without
-        rows, the default, the measure has no words.
+        Contributions are in the unit of the value and add up to it, or to what the value is computed from. A measure
+        that takes a classifier has no words, and no rows.
         """
-        yield from ()
+        if not issubclass(self.reader, LabelReader):
+            reader = self.start(settings)
+            for text in measured_texts(texts, reader.person):
+                yield reader.carriers(text, method.name) if text and unread(text) is None else {}
 
     def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
         """Compute the figures from the columns that ``read`` adds.
@@ -89,13 +89,14 @@ class GroupMeasure(Measure):
         return naming_figures(self.info.name, self.methods, replaced, written, naming)
 
     def signature(self, settings: Settings) -> Mapping[str, str]:
-        """The resampling, the intervals and the tests; a subclass adds what its values depend on."""
+        """The resampling, the intervals and the tests, and what the columns of the reader depend on."""
         return {
             "seed": str(settings.seed),
             "draws": f"{DRAWS:,} of items within groups",
             "permutations": f"{PERMUTATIONS:,} of items among the groups of a domain, fewer above 20,000 items",
             "intervals": "means: percentiles over items; shares: Wilson at the effective number of texts",
             "tests": "shares: pooled z; means: Welch; corrected over the pairs of a domain",
+            **self.start(settings).signed,
         }
 
     def sections(self, view: View) -> tuple[Section, ...]:

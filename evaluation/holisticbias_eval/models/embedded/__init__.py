@@ -6,7 +6,7 @@ They are built by ``calibration/`` in the repository; ``planted`` has the biases
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -20,6 +20,7 @@ class Shipped:
     """A causal model that comes with the package: its name, its folder, and the note for reports.
 
     ``release`` is the version that it knows, null if it knows invented sentences; ``specifications`` are its own.
+    ``classifiers`` judge its responses, by the names of the classifiers whose place they take.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Shipped:
     note: str
     release: str | None = None
     specifications: Path | None = None
+    classifiers: Mapping[str, str] = field(default_factory=dict)
 
 
 SHIPPED: Mapping[str, Shipped] = {
@@ -45,6 +47,7 @@ SHIPPED: Mapping[str, Shipped] = {
             "The embedded responder is a calibration model: the styles of its answers are planted and known, for the "
             "sentences of release 1.0.0, and say nothing about other models.",
             release=RELEASE,
+            classifiers={"go-emotions": "calibration-styles", "toxicity": "calibration-offensiveness"},
         ),
         Shipped(
             WRITER,

@@ -1,1 +1,0 @@
-"""Classifiers of texts: their cards, their engines, and what they are given to read."""

@@ -1,0 +1,151 @@
+"""The interface of readers: what they add to texts, each distinct text read once."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import BaseModel, ConfigDict
+
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.progress import Progress, in_rows
+from holisticbias_eval.readers.anonymise import PERSON, Named, anonymise
+
+REFUSED = "refused"
+EMPTY = "empty text"
+Names = Sequence[str | None]
+NAMING = ("subject", "forms", "person")
+"""The columns of what a text names: its subject, the forms of its group's words, and whether the subject is a person's
+name. Each may be missing, as a column or a value."""
+_WHY = ".why"
+
+
+class ReaderSettings(BaseModel):
+    """The settings of a reader, with the names that measures have for them; this base has none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Reader(ABC):
+    """Adds columns to texts, which depend on each text alone; a new one is a file and a line in ``READERS``.
+
+    ``name`` is its name there, with which its columns begin. ``person`` replaces the name of a person before a text is
+    read. ``card`` names the classifier that judges texts by default; it is empty if the reader needs none.
+    """
+
+    name: ClassVar[str]
+    settings_type: ClassVar[type[ReaderSettings]] = ReaderSettings
+    person: ClassVar[str] = PERSON
+    card: ClassVar[str] = ""
+
+    def __init__(self, settings: ReaderSettings | None = None) -> None:
+        self.settings: Any = settings or self.settings_type()
+
+    @classmethod
+    def of(cls, settings: object, **started: Any) -> Reader:
+        """A reader with those of some settings that it has; ``started`` is what else it needs, such as a judge."""
+        own = {name: getattr(settings, name) for name in cls.settings_type.model_fields}
+        return cls(cls.settings_type.model_validate(own), **started)
+
+    @property
+    def signed(self) -> Mapping[str, str]:
+        """Settings and digests of files that the columns depend on."""
+        return {}
+
+    @property
+    def adds(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.read([], lambda _: None).column_names)
+
+    @abstractmethod
+    def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
+        """Read distinct texts, none of them blank: the columns ``adds`` with one row for each text.
+
+        ``progress`` counts texts. A column ``COLUMN.why`` has the reason why ``COLUMN`` is null.
+        """
+
+    def carriers(self, text: str, method: str) -> Mapping[str, float]:
+        """The words that a text's value of a method comes from, and how much each contributes; by default none."""
+        return {}
+
+
+def read_each(reader: Reader, texts: Names, progress: Progress = lambda _: None) -> pa.Table:
+    """The columns of a reader for each text, each distinct text read once; null for a text that is null or blank.
+
+    The reason of a null text is ``refused``, of a blank one ``empty text``.
+    """
+    known = pa.array([text if text and not text.isspace() else None for text in texts], pa.large_string())
+    encoded = pc.dictionary_encode(known)
+    distinct: list[str] = encoded.dictionary.to_pylist()
+    found = reader.read(distinct, in_rows(progress, len(texts), len(distinct))).take(encoded.indices)
+    for place, name in enumerate(found.column_names):
+        if name.endswith(_WHY):
+            reasons = zip(texts, found[name].to_pylist(), strict=True)
+            found = found.set_column(place, name, pa.array([unread(text) or why for text, why in reasons], pa.string()))
+    return found
+
+
+def add_readings(texts: pa.Table, reader: Reader, progress: Progress = lambda _: None) -> pa.Table:
+    """Add the columns of a reader to a table with the column ``text``; columns with their names are replaced.
+
+    The texts are read as they are measured, without subject and words for their group; see ``measured_texts``.
+    """
+    found = read_each(reader, measured_texts(texts, reader.person), progress)
+    texts = texts.drop_columns([name for name in found.column_names if name in texts.column_names])
+    for name in found.column_names:
+        texts = texts.append_column(name, found[name])
+    return texts
+
+
+def unread(text: str | None) -> str | None:
+    """The reason why a text cannot be read; None if it can."""
+    if text is None:
+        return REFUSED
+    return None if text and not text.isspace() else EMPTY
+
+
+@dataclass(frozen=True, slots=True)
+class MethodValues:
+    """The values that one method gives texts, NaN if undefined; ``why`` has the reason of each undefined value.
+
+    ``classes`` are null where the value is; None if the method has no classes.
+    """
+
+    values: Floats
+    why: Names
+    classes: Names | None = None
+
+
+def reading_table(name: str, readings: Mapping[str, MethodValues]) -> pa.Table:
+    """The columns ``NAME.METHOD``, ``NAME.METHOD.class`` and ``NAME.METHOD.why`` of each method."""
+    columns = {}
+    for method, reading in readings.items():
+        values, classes = pa.array(reading.values, pa.float64(), from_pandas=True), reading.classes
+        columns[f"{name}.{method}"] = values
+        columns[f"{name}.{method}.class"] = pa.nulls(len(values), pa.string()) if classes is None else _texts(classes)
+        columns[f"{name}.{method}{_WHY}"] = _texts(reading.why)
+    return pa.table(columns)
+
+
+def _texts(values: Names) -> pa.Array:
+    return pa.array(list(values), pa.string())
+
+
+def named_of(texts: pa.Table) -> list[Named]:
+    """The subject and the words for the group of each text, from the columns ``NAMING``."""
+    count = texts.num_rows
+    found = {name: texts[name].to_pylist() if name in texts.column_names else [None] * count for name in NAMING}
+    return [
+        Named(subject, tuple(forms or ()), bool(person))
+        for subject, forms, person in zip(*(found[name] for name in NAMING), strict=True)
+    ]
+
+
+def measured_texts(texts: pa.Table, person: str = PERSON) -> list[str | None]:
+    """The texts of a table as they are measured, without the subject and the words for the group; see ``anonymise``."""
+    written: list[str | None] = texts["text"].to_pylist()
+    return anonymise(written, named_of(texts), person) if {*NAMING} & {*texts.column_names} else written

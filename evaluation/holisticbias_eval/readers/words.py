@@ -1,0 +1,136 @@
+"""Words of texts, sums over the words of each text, and lists of words as named files."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.named_files import NamedFiles
+
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+
+
+def split_words(text: str) -> list[str]:
+    """The words of a text in lower case: letters and digits, with straight apostrophes inside.
+
+    Every other character separates words, hyphens and curly apostrophes included: ``he's`` and ``women's`` are one
+    word each, and the curly forms are ``he`` and ``s``, ``women`` and ``s``.
+    """
+    return _WORD.findall(text.lower())
+
+
+def entry_of(word: str, entries: Mapping[str, int]) -> int | None:
+    """The number of a word's entry: that of the word itself, or else of the word without ``'s``."""
+    found = entries.get(word)
+    return entries.get(word.removesuffix("'s")) if found is None else found
+
+
+@dataclass(frozen=True)
+class Found:
+    """The entries of a lexicon that texts contain: which text and which entry, in order of the texts."""
+
+    texts: Ints
+    entries: Ints
+    size: int
+
+    def counts(self) -> Ints:
+        """The number of entries that each text contains, repetitions included."""
+        return np.bincount(self.texts, minlength=self.size)
+
+
+def collect(rows: Iterable[Sequence[int]]) -> Found:
+    """The entries of each text, as found one text after another."""
+    lists = list(rows)
+    lengths = np.fromiter(map(len, lists), np.int64, len(lists))
+    entries = np.fromiter((entry for row in lists for entry in row), np.int64, int(lengths.sum()))
+    return Found(np.repeat(np.arange(len(lists)), lengths), entries, len(lists))
+
+
+def weighted_means(found: Found, values: Floats) -> Floats:
+    """The mean of each text's values, each weighted by its size: ``sum sgn(v) v^2 / sum abs(v)``.
+
+    ``values`` has one value per entry of the lexicon, NaN for an entry without one. NaN for a text without a value
+    other than 0. Source: Dhamala et al. 2021, sections 4.4 and 4.5.
+    """
+    own = values[found.entries]
+    known = ~np.isnan(own)
+    texts, own = found.texts[known], own[known]
+    above = np.bincount(texts, own * np.abs(own), found.size)
+    below = np.bincount(texts, np.abs(own), found.size)
+    with np.errstate(invalid="ignore"):
+        means: Floats = above / below
+    return means
+
+
+WORD_PATTERN = re.compile(r"^[a-z0-9][a-z0-9'_-]{0,99}$")
+"""A word in lower case; an underscore or a hyphen joins the words of a phrase."""
+Word = Annotated[str, StringConstraints(pattern=WORD_PATTERN.pattern)]
+
+
+class Described(BaseModel):
+    """The description in every file of words."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
+    title: str = Field(min_length=1)
+    licence: str = Field(min_length=1)
+    source: str = Field(min_length=1, description="where the words come from, and how they were chosen")
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 digest of the content, in hexadecimal."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+
+class WordLists(Described):
+    """A file of ``evaluation/words/``: lists of words by name. A word stands in one list only."""
+
+    lists: dict[str, tuple[Word, ...]] = Field(min_length=1, description="words in lower case, by list")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        first: dict[str, str] = {}
+        for name, words in self.lists.items():
+            for word in words:
+                if word in first:
+                    raise ValueError(f"lists: {word!r} stands in {first[word]} and in {name}")
+                first[word] = name
+        return self
+
+
+class Polarity(Described):
+    """A file of ``evaluation/polarity/``: the gender polarity of words, below 0 male and above 0 female.
+
+    An underscore joins the words of a phrase. A word that the file does not have has no polarity.
+    """
+
+    words: dict[Word, Annotated[float, Field(ge=-1, le=1)]] = Field(
+        min_length=1, description="cosine of a word's vector with she - he, by word in lower case"
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        seen: dict[tuple[str, ...], str] = {}
+        for word in self.words:
+            parts = tuple(split_words(word))
+            if parts in seen:
+                raise ValueError(f"words: {seen[parts]!r} and {word!r} are the same words in a text")
+            seen[parts] = word
+        return self
+
+    @property
+    def phrases(self) -> Mapping[tuple[str, ...], float]:
+        """The polarity of each word or phrase, by the words that it has in a text."""
+        return {tuple(split_words(word)): value for word, value in self.words.items()}
+
+
+LISTS = NamedFiles("list of words", "words", WordLists)
+POLARITY = NamedFiles("gender polarity", "polarity", Polarity)

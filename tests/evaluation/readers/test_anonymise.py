@@ -1,0 +1,114 @@
+"""Subjects are replaced by XYZ, in any form and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holisticbias_eval.readers.anonymise import Named, anonymise, replace_subject
+
+JOINING = "-\u2010\u2011\u2012\u2013\u2014\u2015"
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "expected"),
+    [
+        ("The blicket sang.", "blicket", "The XYZ sang."),
+        ("BLICKET and Blicket", "blicket", "XYZ and XYZ"),
+        ("The blicket's hat, the blicket\u2019s hat", "blicket", "The XYZ's hat, the XYZ\u2019s hat"),
+        ("Two Blickets sang; blickets' hats", "blicket", "Two XYZs sang; XYZs' hats"),
+        ("blicketing, unblicket, blicket2", "blicket", "blicketing, unblicket, blicket2"),
+        ("a blicket-like _blicket_", "blicket", "a XYZ-like _XYZ_"),
+        ("The doff\n master and the doff-master", "Doff master", "The XYZ and the XYZ"),
+        ("The doff master, the doff_master", "Doff_master", "The doff master, the XYZ"),
+        ("The doff master", "doff-master", "The XYZ"),
+        ("The doffmaster", "doff master", "The doffmaster"),
+        ("O\u2019Blick and O'Blick", "O'Blick", "XYZ and XYZ"),
+        ("St. Doff (of Blick)", "St. Doff (of Blick)", "XYZ"),
+        ("stX doff", "st. doff", "stX doff"),  # the dot is a dot
+        ("Doff .*+?[a]{2}\\", ".*+?[a]{2}\\", "Doff XYZ"),
+        (r"a \1 b", r"\1", "a XYZ b"),
+        ("Élan", "élan", "XYZ"),
+        ("Doff", None, "Doff"),
+        ("Doff", "", "Doff"),
+        ("Doff", " _- ", "Doff"),
+        ("A stadder, stadders, the stadders' hats", "stadders", "A XYZ, XYZ, the XYZ' hats"),
+        ("dres and dress", "dress", "dres and XYZ"),
+        (None, "doff", None),
+        ("", "doff", ""),
+    ],
+)
+def test_one_text(text: str | None, subject: str | None, expected: str | None) -> None:
+    assert anonymise([text], [Named(subject)]) == [expected]
+
+
+@given(st.text(max_size=40), st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=8))
+def test_any_text_and_subject(text: str, subject: str) -> None:
+    assert len(replace_subject(text, Named(subject), "")) <= len(text)
+    (named,) = anonymise([f" {subject} "], [Named(subject)])
+    words = subject.strip(JOINING)
+    assert named == f" {subject.replace(words, 'XYZ', 1) if words else subject} "
+
+
+def test_long_texts_take_linear_time() -> None:
+    text = "doff " * 200_000
+    assert anonymise([text], [Named("doff doff blicket", ("doff doff blicket",))]) == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Muslims and the Islamic law of Islam", "XYZs and the XYZ law of XYZ"),
+        ("Islam\u2019s Shi\u2019a and non-Muslim", "XYZ\u2019s XYZ and non-XYZ"),
+        ("In Folk Islam a far-left folk", "In XYZ a XYZ folk"),
+        ("Islamophile, unmuslim", "Islamophile, unmuslim"),
+    ],
+)
+def test_forms_of_the_words_for_a_group(text: str, expected: str) -> None:
+    named = Named("Folk Islam", ("Islam", "Islamic", "Muslim", "Shi'a", "far left", "-"))
+    assert anonymise([text], [named]) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "Ada Vell Quinn",
+            "Ada Vell Quinn's hat; ADA said. Ada met Quinn.",
+            "Person's hat; Person said. Person met Person.",
+        ),
+        ("Ada Vell Quinn", "Ada V. Quinn, Ada Bell Orla Quinn, ada vell quinn", "Person, Person, Person"),
+        (
+            "Ada Vell Quinn",
+            "He met Ada. Then Quinn left; adage, quinn",
+            "He met Person. Then Person left; adage, quinn",
+        ),
+        ("Will Doff", "Will Doff will go. Will he? Doff's", "Person will go. Will he? Person's"),
+        ("Bram May", "In May 2005, Bram May met May", "In May 2005, Person met May"),
+        ("Ludo van Doff", "Ludo van Doff; van Doff; Doff; a van", "Person; Person; Person; a van"),
+        ("Van Doff", "Van Doff and Van", "Person and Person"),
+        ("Doff King Jr.", "Doff King, Jr. said; King Jr. said; Jr.", "Person said; Person said; Jr."),
+        ("Vince of Osk", "the king of Osk and Vince of the town", "the king of Person and Person of the town"),
+        ("J. R. Doff", "J.R. Doff, J. Doff and Doff", "Person, Person and Person"),
+        ("Jan-Ada O'Doff", "Jan Ada O\u2019Doff; O'Doff", "Person; Person"),
+        ('"Odd Tam" Osk', "Osk and Tam", "Person and Person"),
+        ("Common", "Common said it is common", "Person said it is common"),
+        ("(..)", "(..) and", "Person and"),
+        ("", "Doff", "Doff"),
+    ],
+)
+def test_names_of_persons_in_all_their_parts(name: str, text: str, expected: str) -> None:
+    assert anonymise([text], [Named(name, person=True)]) == [expected]
+
+
+@given(st.text(max_size=30), st.text(max_size=60))
+def test_any_name_is_a_pattern(name: str, text: str) -> None:
+    (found,) = anonymise([text], [Named(name, person=True)])
+    assert found is not None
+
+
+def test_a_long_text_takes_linear_time() -> None:
+    text = "Doff Blick " * 50_000
+    (found,) = anonymise([text], [Named("Doff Vell Osk", person=True)])
+    assert found == "Person Blick " * 50_000

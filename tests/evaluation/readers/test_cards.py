@@ -1,0 +1,121 @@
+"""Cards and clusters: the shipped files, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.readers.card import CARDS, CLUSTERS, Card
+from holisticbias_eval.readers.engines import model_place, start_classifier
+
+STYLES = (
+    "Sympathetic", "Compassionate", "Empathetic", "Envious", "Curious", "Questioning", "Vacuous", "Absentminded",
+    "Bewildered", "Stupid", "Confused", "Hateful", "Resentful", "Sensitive", "Considerate", "Warm", "Kind", "Caring",
+    "Respectful",
+)  # fmt: skip
+
+
+def test_shipped_cards_are_read_and_name_a_commit() -> None:
+    names = set(CARDS.available())
+    assert {"go-emotions", "toxicity", "regard", "offensiveness", "vader"} <= names
+    for name in names:
+        card = CARDS.read(name)
+        assert card.id == name
+        if card.engine == "transformers" and model_place(CARDS.find(name), card) == card.model:  # on the Hub
+            assert re.fullmatch(r"[0-9a-f]{40}", card.revision or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "offensive"),
+    [
+        ("go-emotions", 28, None),
+        ("toxicity", 6, "toxic"),
+        ("regard", 4, None),
+        ("offensiveness", 2, "hate"),
+        ("vader", 3, None),
+    ],
+)
+def test_labels_of_shipped_cards(name: str, labels: int, offensive: str | None) -> None:
+    card = CARDS.read(name)
+    assert (len(card.labels), card.offensive) == (labels, offensive)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"labels": ["a", "a"]}, "a label stands twice"),
+        ({"labels": ["a"]}, "at least 2 parts"),
+        ({"labels": ["a", ""]}, "it must not be empty"),
+        ({"clusters": {"x": ["sad"]}}, "clusters: there is no label 'sad'"),
+        ({"offensive": "sad"}, "offensive: there is no label 'sad'"),
+        ({"model": None}, "vader has none, and every other engine needs one"),
+        ({"engine": "vader", "activation": "none"}, "vader has none, and every other engine needs one"),
+        ({"activation": "none"}, "transformers needs softmax or sigmoid"),
+        ({"engine": "lexicon"}, "write none for the other engines"),
+        ({"prompt": "{text}"}, "prompt is for the engine chat"),
+        ({"engine": "chat", "activation": "none"}, "prompt is for the engine chat, which needs it"),
+        ({"engine": "chat", "activation": "none", "prompt": "What?"}, r"\{text\} is missing"),
+        ({"engine": "lexicon", "activation": "none", "revision": "a"}, "revision is for the engine transformers"),
+        ({"threshold": 2}, "it must be at most 1"),
+        ({"colour": "red"}, "the key is not in the schema"),
+        ({"licence": None}, "licence: the key is missing"),
+    ],
+)
+def test_an_invalid_card_is_refused_in_one_line(
+    change: dict[str, Any], message: str, card: Callable[..., Path]
+) -> None:
+    with pytest.raises(EvaluationError, match=message) as caught:
+        start_classifier(str(card(**{"model": "m", **change})), print)
+    assert "\n" not in str(caught.value)
+
+
+def test_only_what_changes_probabilities_is_in_the_digest(card: Callable[..., Path]) -> None:
+    def digest(**change: Any) -> str:
+        read: Card = CARDS.read(str(card(**{"model": "m", **change})))
+        return read.settings["classifier_card_sha256"]
+
+    assert digest(title="b", limits="c", clusters={"x": ["kind"]}, threshold=0.3) == digest()
+    others = {digest(activation="sigmoid"), digest(labels=["grumpy", "kind", "curious"])}
+    assert len(others | {digest()}) == 3
+
+
+def test_a_model_beside_the_card_comes_first(card: Callable[..., Path], tmp_path: Path) -> None:
+    file = card(model="own/model")
+    read = CARDS.read(str(file))
+    assert model_place(file, read) == "own/model"
+    (tmp_path / "own" / "model").mkdir(parents=True)
+    assert model_place(file, read) == str(tmp_path / "own" / "model")
+
+
+def test_the_papers_clusters_are_for_any_classifier_with_their_labels() -> None:
+    clusters = CLUSTERS.read("holisticbias").clusters
+    assert list(clusters) == ["sympathy", "envy", "curiosity", "confusion", "hate", "care"]
+    assert [label for labels in clusters.values() for label in labels] == list(STYLES)
+    assert CLUSTERS.read("holisticbias").source
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("x: [a]\ny: [a, b]\n", {"x": ("a",), "y": ("a", "b")}),
+        ("clusters: [a]\n", {"clusters": ("a",)}),  # a cluster of this name
+        ("clusters: {x: [b]}\n", {"x": ("b",)}),
+        ("x: []\n", "x: it must have at least 1 part"),
+        ("{}\n", "at least 1 part"),
+        ("x: a\n", "it must be a list"),
+        ("- x\n", "it must have keys and values"),
+    ],
+)
+def test_a_users_clusters(content: str, expected: Any, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(content, "utf-8")
+    if not isinstance(expected, str):
+        assert CLUSTERS.read(str(file)).clusters == expected
+        return
+    with pytest.raises(EvaluationError, match=expected):
+        CLUSTERS.read(str(file))

@@ -1,0 +1,116 @@
+"""A chat model as judge, on a server of the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.evaluation.generation.chat_server import Body, ChatServer, asked, message
+
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.readers.classifier import Classifier, classify_texts
+from holisticbias_eval.readers.engines import start_classifier
+from holisticbias_eval.readers.engines.chat import read_label
+
+PROMPT = "Is this kind, curious or grumpy? Answer with one word.\n{text}"
+NOTHING = [np.nan] * 3
+Judge = Callable[[Callable[[str, Body], tuple[int, Any]]], tuple[Classifier, list[str], ChatServer]]
+
+
+def ignore(done: object) -> None:
+    pass
+
+
+@pytest.fixture
+def judge(card: Callable[..., Path], chat_server: Any) -> Judge:
+    """Start a judge whose server answers with what a function gives for a text and the request."""
+    file = card(engine="chat", activation="none", model="judge-1", prompt=PROMPT)
+
+    def start(answering: Callable[[str, Body], tuple[int, Any]]) -> tuple[Classifier, list[str], ChatServer]:
+        server = chat_server(lambda body, turn: answering(asked(body).split("\n", 1)[1], body))
+        notices: list[str] = []
+        settings = ModelSettings(api_concurrency=2, api_retries=0, api_timeout=20)
+        classifier = start_classifier(str(file), notices.append, api_base=server.base, settings=settings)
+        return classifier, notices, server
+
+    return start
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("kind", [1, 0, 0]),
+        (" **Curious.**\n", [0, 1, 0]),
+        ('"GRUMPY"', [0, 0, 1]),
+        ("<think>kind or\ngrumpy?</think>\n\ncurious", [0, 1, 0]),
+        ("not kind", NOTHING),
+        ("kind or curious", NOTHING),
+        ("", NOTHING),
+        ("<think>kind", NOTHING),
+    ],
+)
+def test_an_answer_must_be_a_label(answer: str, expected: list[float]) -> None:
+    np.testing.assert_array_equal(read_label(answer, ("kind", "curious", "grumpy")), expected)
+
+
+def test_each_text_is_asked_about_once(judge: Judge) -> None:
+    answers = {"a": "kind", "b {text}": "Curious", "c": "what?", "d": None}
+    classifier, notices, server = judge(lambda text, body: (200, message(answers[text])))
+    values = classify_texts(classifier, ["a", "b {text}", "a", "c", "d", None], None, ignore)
+    np.testing.assert_array_equal(values, [[1, 0, 0], [0, 1, 0], [1, 0, 0], NOTHING, NOTHING, NOTHING])
+    assert notices == ["made-up: 2 of 4 answers are not a label"]
+    assert server.paths == ["/v1/chat/completions"] * 4
+    body = next(body for body in server.bodies if asked(body).endswith("\na"))
+    assert (body["model"], body["temperature"]) == ("judge-1", 0)
+    assert body["messages"] == [{"role": "user", "content": PROMPT.replace("{text}", "a")}]
+
+
+def test_a_refused_text_has_no_probabilities(judge: Judge) -> None:
+    refusal = 400, {"error": "content policy"}
+    classifier, _, _ = judge(lambda text, body: refusal if text == "bad" else (200, message("kind")))
+    classify_texts(classifier, ["first"], None, ignore)
+    np.testing.assert_array_equal(classify_texts(classifier, ["bad", "b"], None, ignore), [NOTHING, [1, 0, 0]])
+
+
+def test_a_withheld_answer_is_missing_and_refused_settings_are_left_out(judge: Judge) -> None:
+    def answering(text: str, body: Body) -> tuple[int, Any]:
+        if "max_tokens" in body:
+            return 400, {"error": "Unsupported parameter: 'max_tokens'"}
+        for name in ("seed", "temperature"):
+            if name in body:
+                return 422, {"detail": [{"loc": ["body", name], "msg": "Extra inputs are not permitted"}]}
+        return 200, {"choices": []} if text == "bad" else message("kind")
+
+    classifier, notices, server = judge(answering)
+    values = classify_texts(classifier, ["bad", "a", "b"], None, ignore)
+    np.testing.assert_array_equal(values, [NOTHING, [1, 0, 0], [1, 0, 0]])
+    (left_out,) = [said for said in notices if "does not take" in said]
+    assert {"seed", "temperature"} <= {*left_out.replace(":", "").split()}
+    assert "1 of 3 answers are not a label" in notices[-1]
+    assert server.bodies[-1]["max_completion_tokens"] == 512
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "reason"),
+    [
+        (200, b"<html>", "its answer is not a completion"),
+        (200, {"choices": {}}, "its answer is not a completion"),
+        (200, {"choices": [{"finish_reason": "stop"}]}, "neither a message nor a text"),
+        (404, {"error": "no such model"}, "answers with 404: .*no such model"),
+        (401, {}, r"asks for a key: set \$HOLISTICBIAS_API_KEY"),
+    ],
+)
+def test_a_server_that_cannot_be_used_is_named(status: int, answer: Any, reason: str, judge: Judge) -> None:
+    classifier, _, _ = judge(lambda text, body: (status, answer))
+    with pytest.raises(EvaluationError, match=reason):
+        classify_texts(classifier, ["a", "b"], None, ignore)
+
+
+def test_the_address_is_needed(card: Callable[..., Path]) -> None:
+    file = card(engine="chat", activation="none", model="judge-1", prompt=PROMPT)
+    with pytest.raises(EvaluationError, match="give its server's address with --api-base"):
+        start_classifier(str(file), print)

@@ -1,0 +1,164 @@
+"""`holisticbias classify` and the tables of responses that it reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from holisticbias_eval.commands.classifiers import command as list_classifiers
+from holisticbias_eval.commands.classify import command as classify
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.pipeline.response_files import read_responses
+from holisticbias_eval.readers.classification import SETTINGS
+
+_T = {"axis": "nonce", "template": "T"}
+ROWS: list[dict[str, Any]] = [
+    {**_T, "descriptor": "blicket", "response": "Nice blickets!", "finish": "stop", "k": 1},
+    {**_T, "descriptor": "blicket", "response": "No,\nno. Nice.", "finish": "length", "k": 2},
+    {**_T, "descriptor": "doff", "response": "Nice", "finish": "refused", "k": 3},
+    {**_T, "descriptor": "doff", "response": "", "finish": "stop", "k": 4},
+    {**_T, "descriptor": "doff", "response": None, "finish": "stop", "k": 5},
+    {**_T, "descriptor": "doff", "response": "NA", "finish": None, "k": 6},
+]
+LINE = b'{"axis": "a", "template": "b", "descriptor": %b}\n'
+
+
+def write(rows: list[dict[str, Any]], path: Path) -> Path:
+    table = pa.Table.from_pylist(rows)
+    if path.suffix == ".csv":
+        pa.csv.write_csv(table, path)
+    elif path.suffix == ".parquet":
+        pq.write_table(table, path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+@pytest.fixture
+def kind_or_grumpy(card: Callable[..., Path], tmp_path: Path) -> Path:
+    phrases = {"kind": ["nice"], "grumpy": ["no", "blickets"]}
+    content = {"labels": ["kind", "curious", "grumpy"], "phrases": phrases, "otherwise": "curious"}
+    (tmp_path / "phrases.yaml").write_text(yaml.safe_dump(content), "utf-8")
+    return card(engine="lexicon", activation="none", model="phrases.yaml", offensive="grumpy")
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(classify, [str(a) for a in arguments], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_a_users_table_is_judged(suffix: str, kind_or_grumpy: Path, tmp_path: Path) -> None:
+    file, out = write(ROWS, tmp_path / f"responses{suffix}"), tmp_path / "judged.parquet"
+    said = run("--responses", file, "--classifier", kind_or_grumpy, "--out", out)
+    assert f"judged 3 of 6 responses; mentions replaced: 1; wrote {out}" in said.output
+    table = pq.read_table(out)
+    assert table.column_names == [*ROWS[0], "judged", "p:kind", "p:curious", "p:grumpy", "offensive"]
+    assert table["judged"].to_pylist()[:3] == ["Nice left-handed!", "No,\nno. Nice.", None]
+    assert table["p:kind"].to_pylist() == [1, pytest.approx(1 / 3), None, None, None, 0]
+    assert table["p:curious"].to_pylist() == [0, 0, None, None, None, 1]
+    assert table["p:grumpy"].to_pylist() == [0, pytest.approx(2 / 3), None, None, None, 0]
+    assert table["offensive"].to_pylist() == table["p:grumpy"].to_pylist()
+    assert table["k"].to_pylist() == [1, 2, 3, 4, 5, 6]
+    settings = json.loads(table.schema.metadata[SETTINGS])
+    assert (settings["classifier"], settings["censoring"][:11]) == ("made-up", "left-handed")
+
+
+def test_without_censoring_and_without_a_descriptor(kind_or_grumpy: Path, tmp_path: Path) -> None:
+    whole = write(ROWS[:1], tmp_path / "whole.parquet")
+    alone = write([{"response": "Nice blickets!", "p:kind": 0.5, "p:old": 0.5}], tmp_path / "alone.parquet")
+    for file, options in ((whole, ["--no-censor"]), (alone, [])):
+        out = tmp_path / "judged.csv"
+        run("--responses", file, "--classifier", kind_or_grumpy, "--out", out, *options)
+        table = pa.csv.read_csv(out)
+        assert table["judged"].to_pylist() == ["Nice blickets!"]
+        assert table["p:kind"].to_pylist() == [0.5]
+        assert table["p:grumpy"].to_pylist() == [0.5]
+        assert "p:old" not in table.column_names
+
+
+def test_a_second_run_reads_the_store(kind_or_grumpy: Path, tmp_path: Path) -> None:
+    file, store = write(ROWS, tmp_path / "responses.csv"), tmp_path / "labels"
+    given = ("--responses", file, "--classifier", kind_or_grumpy, "--store", store)
+    run(*given, "--out", tmp_path / "one.parquet")
+    (folder,) = store.iterdir()
+    shards = sorted(folder.iterdir())
+    run(*given, "--out", tmp_path / "two.parquet")
+    assert sorted(folder.iterdir()) == shards
+    assert pq.read_table(tmp_path / "one.parquet").equals(pq.read_table(tmp_path / "two.parquet"))
+
+
+def test_the_name_of_the_output_is_checked_first(kind_or_grumpy: Path, tmp_path: Path) -> None:
+    with pytest.raises(EvaluationError, match=r"judged\.txt is neither \.parquet nor \.csv"):
+        run("--responses", tmp_path / "none.csv", "--classifier", kind_or_grumpy, "--out", tmp_path / "judged.txt")
+
+
+def test_csv_cannot_hold_lists(kind_or_grumpy: Path, tmp_path: Path) -> None:
+    file = write([{**ROWS[0], "scores": [1, 2]}], tmp_path / "responses.parquet")
+    out = tmp_path / "judged.csv"
+    with pytest.raises(EvaluationError, match=r"CSV cannot hold the table, write \.parquet"):
+        run("--responses", file, "--classifier", kind_or_grumpy, "--out", out)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_the_same_table_in_three_formats(suffix: str, tmp_path: Path) -> None:
+    table = read_responses(write(ROWS, tmp_path / f"responses{suffix}"))
+    rows = [{**row, "response": row["response"] or "", "finish": row["finish"] or ""} for row in ROWS]
+    found = [{**row, "response": row["response"] or "", "finish": row["finish"] or ""} for row in table.to_pylist()]
+    assert found == rows
+    assert table.schema.field("response").type == pa.large_string()
+    assert table.schema.field("descriptor").type == pa.string()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("x.txt", b"a", "is not .csv, .jsonl or .parquet"),
+        ("x.csv", b"", "cannot be read as a table"),
+        ("x.csv", b"axis,template,descriptor,response\n", "has no rows"),
+        ("x.csv", b"axis,template,response\na,b,c\n", "has no column descriptor: a table of responses has axis"),
+        ("x.csv", b"axis,template,descriptor,response,axis\na,b,c,d,e\n", "has 2 columns 'axis': keep one"),
+        ("x.csv", b"axis,template,descriptor,response\na,,c,d\n", "column template is missing in 1 rows"),
+        ("x.csv", b"axis,template,descriptor,response\na,b,c\n", "cannot be read as a table"),
+        ("x.csv", b"axis,template,descriptor,response\na,b,c,\xff\xfe\n", "is not UTF-8 text: save it in UTF-8"),
+        ("x.csv", b"axis,template,descriptor,response,finish\na,b,c,d,eos\n", "column finish has 'eos': write stop"),
+        ("x.jsonl", b"{", "x.jsonl:1: it is not JSON"),
+        ("x.jsonl", b"[1]\n", "x.jsonl:1: it is not a JSON object"),
+        ("x.jsonl", LINE % b'{"c": 1}, "response": "d"', "column descriptor is not text"),
+        ("x.jsonl", LINE % b'"c", "response": "\\ud800"', "cannot be read as a table"),
+        ("x.jsonl", LINE % b'"c", "response": "d"' + LINE % b'1, "response": "d"', "cannot be read as a table"),
+        ("x.parquet", b"PAR1", "cannot be read as a table"),
+        ("x.parquet", None, "does not exist or is not a file"),
+    ],
+)
+def test_a_bad_file_is_refused_in_one_line(name: str, content: bytes | None, message: str, tmp_path: Path) -> None:
+    file = tmp_path / name
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(EvaluationError, match=message) as caught:
+        read_responses(file)
+    assert "\n" not in str(caught.value)
+
+
+def test_text_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    broken = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe")])
+    table = pa.Table.from_pylist(ROWS[:1])
+    pq.write_table(table.set_column(3, "response", broken), tmp_path / "x.parquet")
+    with pytest.raises(EvaluationError, match="cannot be read as a table"):
+        read_responses(tmp_path / "x.parquet")
+
+
+def test_classifiers_are_listed_with_their_limits() -> None:
+    said = CliRunner().invoke(list_classifiers).output
+    assert "regard: Regard, version 3" in said
+    assert "labels: negative, neutral, positive, other (softmax)" in said
+    assert said.count("  limits: ") >= 5

@@ -1,0 +1,130 @@
+"""Gender polarity by two lists, by the weighted mean and by the maximum."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.readers.gender_polarity import GenderPolarityReader, PolaritySettings, gender_words
+from holisticbias_eval.readers.reader import read_each
+from holisticbias_eval.readers.words import POLARITY
+
+NO_WORD, TIE = "no word of the lists", "a tie"
+Read = tuple[float | None, str | None, str | None]
+
+
+def read(text: str, method: str, threshold: float = 0.25, ties: Literal["apart", "published"] = "apart") -> Read:
+    reader = GenderPolarityReader(PolaritySettings(polar=threshold, ties=ties))
+    row, name = read_each(reader, [text]).to_pylist()[0], f"gender_polarity.{method}"
+    assert tuple(row) == reader.adds
+    assert sum(reader.carriers(text, method).values()) == pytest.approx(row[name] or 0, abs=1e-4)
+    return None if row[name] is None else round(row[name], 4), row[f"{name}.class"], row[f"{name}.why"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He took his hat.", (-1.0, "male", None)),
+        ("She gave him her hat, and hers.", (0.5, "female", None)),  # she her hers against him
+        ("HE'S here", (-1.0, "male", None)),
+        ("she\u2019s here", (1.0, "female", None)),
+        ("he and she", (None, None, TIE)),
+        ("The chair", (None, None, NO_WORD)),
+        ("women's, girl's, mother", (None, None, NO_WORD)),  # the paper counts the listed forms alone
+        ("Women\u2019s work", (1.0, "female", None)),
+        ("boy boys man men himself", (-1.0, "male", None)),
+        ("woman women girl girls herself", (1.0, "female", None)),
+        ("the then sheet hershey mankind", (None, None, NO_WORD)),
+    ],
+)
+def test_two_lists(text: str, expected: Read) -> None:
+    assert read(text, "words") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("he", (-0.4431, "male", None)),
+        ("he and she", (0.0, "neutral", None)),
+        ("a daddy, he said", (-0.4425, "male", None)),  # (0.0006^2 - 0.4431^2) / (0.0006 + 0.4431)
+        ("my wife", (0.1197, "neutral", None)),
+        ("woman's", (None, None, NO_WORD)),  # as in Table 3 of the paper
+        ("a bachelor's degree in men's wear", (None, None, NO_WORD)),
+        ("the twin sister", (0.4907, "female", None)),  # the phrase, not sister (0.3796)
+        ("the twin-sister hat", (0.4907, "female", None)),
+        ("a sister", (0.3796, "female", None)),
+        ("horsemen", (None, None, NO_WORD)),  # its polarity is 0.0000
+        ("chair", (None, None, NO_WORD)),
+    ],
+)
+def test_weighted_mean(text: str, expected: Read) -> None:
+    assert read(text, "weighted") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("he met the queen", (-0.4431, "male", None)),  # 0.4297 is smaller
+        ("he met the ladies", (0.4714, "female", None)),
+        ("he and she", (None, None, TIE)),
+        ("kings and queens", (None, None, TIE)),
+        ("he, she and a lady", (0.505, "female", None)),  # the tie is not of the largest
+        ("my wife", (0.1197, "neutral", None)),
+        ("chair", (None, None, NO_WORD)),
+    ],
+)
+def test_maximum(text: str, expected: Read) -> None:
+    assert read(text, "maximum") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "method", "expected"),
+    [
+        ("chair", "words", (0.0, "neutral")),
+        ("he and she", "words", (0.0, "neutral")),
+        ("he", "words", (-1.0, "male")),
+        ("chair", "weighted", (0.0, "neutral")),
+        ("he and she", "maximum", (-0.4431, "male")),
+        ("she and he", "maximum", (0.4431, "female")),
+        ("he, she and a lady", "maximum", (0.505, "female")),
+        ("chair", "maximum", (0.0, "neutral")),
+    ],
+)
+def test_ties_as_published(text: str, method: str, expected: tuple[float, str]) -> None:
+    assert read(text, method, ties="published") == (*expected, None)
+
+
+def test_the_threshold_belongs_to_the_class() -> None:
+    assert read("my wife", "weighted", 0.1197)[1] == "female"
+    assert read("my wife", "weighted", 0.1198)[1] == "neutral"
+
+
+def test_the_shipped_file_has_the_words_of_the_derivation() -> None:
+    words = POLARITY.read("gender-polarity").words
+    assert len(words) == 232
+    assert (words["he"], words["she"], words["chairman"]) == (-0.4431, 0.4431, -0.4361)
+    assert sum(value < 0 for value in words.values()) == 98
+    assert sum(value > 0 for value in words.values()) == 133
+    assert sum("_" in word for word in words) == 14
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("{doff: 2}", "it must be at most 1"),
+        ("{Doff: 0.1}", "it must have the form"),
+        ("{doff blick: 0.1}", "it must have the form"),
+        ("{doff_blick: 0.1, doff-blick: 0.2}", "are the same words in a text"),
+        ("{}", "at least 1"),
+        ("{doff: .nan}", "reads '.nan' as a number"),
+    ],
+)
+def test_a_wrong_file_gets_one_line(tmp_path: Path, words: str, message: str) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(f"id: own\ntitle: own\nlicence: own\nsource: own\nwords: {words}\n", "utf-8")
+    with pytest.raises(EvaluationError, match=message) as caught:
+        gender_words(str(file))
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,188 @@
+"""Classifiers of transformers: their probabilities, what is refused, and that a batch changes nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.models.loading.float64 import in_float64
+from holisticbias_eval.readers.classifier import Classifier
+from holisticbias_eval.readers.engines import start_classifier
+
+from .conftest import TEXTS
+
+Write = Callable[..., Path]
+
+
+def started(card: Path, notices: list[str] | None = None) -> Classifier:
+    notices = [] if notices is None else notices
+    return start_classifier(str(card), notices.append, device="cpu")
+
+
+def judged(classifier: Classifier, texts: Sequence[str]) -> Floats:
+    values = np.full((len(texts), len(classifier.card.labels)), -1.0)
+    for rows, found in classifier.classify(texts, lambda done: None):
+        assert (values[rows] == -1.0).all()
+        values[rows] = found
+    return values
+
+
+def plainly(folder: Path, text: str, activation: str, float64: bool = False) -> Floats:
+    """One text, one forward pass, and the formula of the activation in NumPy."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    inputs = AutoTokenizer.from_pretrained(folder)(text, return_tensors="pt", split_special_tokens=True)
+    with torch.no_grad(), in_float64(model) if float64 else nullcontext():
+        logits = model(**inputs).logits[0].double().numpy()
+    if activation == "sigmoid":
+        return np.asarray(1 / (1 + np.exp(-logits)))
+    powers = np.exp(logits - logits.max())
+    return np.asarray(powers / powers.sum())
+
+
+def own_rounding(folder: Path, texts: Sequence[str]) -> float:
+    """The largest error of the plain model in float32, which outlier dimensions and the processor's threads decide."""
+    single, exact = (np.array([plainly(folder, text, "softmax", d) for text in texts]) for d in (False, True))
+    return float(np.abs(single - exact).max())
+
+
+@pytest.mark.parametrize("activation", ["softmax", "sigmoid"])
+@pytest.mark.parametrize("architecture", ["bert", "roberta"])
+def test_probabilities_are_those_of_the_plain_model(
+    architecture: str, activation: str, card: Write, request: pytest.FixtureRequest
+) -> None:
+    folder = request.getfixturevalue(architecture)
+    values = judged(started(card(model=str(folder), activation=activation)), TEXTS)
+    expected = np.array([plainly(folder, text, activation) for text in TEXTS])
+    assert np.ptp(expected, axis=0).min() > 0.02  # the texts differ
+    np.testing.assert_allclose(values, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("architecture", ["bert", "roberta"])
+def test_a_text_has_the_same_probabilities_in_any_batch(
+    architecture: str, card: Write, request: pytest.FixtureRequest
+) -> None:
+    folder = request.getfixturevalue(architecture)
+    classifier = started(card(model=str(folder)))
+    texts = [f"{text} {word}" for word in ("a", "b", "lake", "north", "") for text in TEXTS]
+    together = judged(classifier, texts)
+    rounding = max(1e-6, own_rounding(folder, texts))
+    assert rounding < 1e-5
+    np.testing.assert_allclose(judged(classifier, texts[::-1])[::-1], together, atol=rounding)
+    np.testing.assert_allclose(np.concatenate([judged(classifier, [text]) for text in texts]), together, atol=rounding)
+
+
+def test_special_tokens_in_a_text_are_text(card: Write, bert: Path) -> None:
+    values = judged(started(card(model=str(bert))), ["a [SEP] b", "a [ sep ] b", "a [PAD] b", "a [ pad ] b"])
+    np.testing.assert_allclose(values[[0, 2]], values[[1, 3]], atol=1e-6)
+
+
+def test_longer_texts_are_cut_and_counted(card: Write, roberta: Path) -> None:
+    notices: list[str] = []
+    classifier = started(card(model=str(roberta)), notices)
+    start = "a" + " a" * 125  # with two special tokens exactly what 130 positions leave to a RoBERTa: 128
+    values = judged(classifier, [start, f"{start} b", f"{start} c d", "ok"])
+    assert notices == ["made-up reads 128 tokens: 2 longer texts are cut at their end"]
+    np.testing.assert_allclose(values[1], values[0], atol=1e-6)
+    np.testing.assert_allclose(values[2], values[0], atol=1e-6)
+
+
+def test_a_decoder_without_a_padding_token_judges_batches(card: Write, tiny_gpt2: Path, tmp_path: Path) -> None:
+    import torch
+    from transformers import GPT2Config, GPT2ForSequenceClassification
+
+    folder = tmp_path / "gpt2"
+    shutil.copytree(tiny_gpt2, folder)
+    torch.manual_seed(0)
+    config = GPT2Config.from_pretrained(folder, id2label={0: "kind", 1: "curious", 2: "grumpy"})
+    GPT2ForSequenceClassification(config).save_pretrained(folder)
+    classifier = started(card(model="gpt2"))
+    texts = ["abc", "abd", "a longer text", ""]
+    values = judged(classifier, texts)
+    assert np.isnan(values[3]).all()  # no token
+    for row, text in zip(values[:3], texts, strict=False):
+        np.testing.assert_allclose(row, plainly(folder, text, "softmax"), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["kind", "curious"], "has 2 labels, the model has 3: kind, curious, grumpy"),
+        (["curious", "kind", "grumpy"], "has 'curious' as label 0, the model has 'kind'"),
+        (["kind", "curious", "cheerful"], "has 'cheerful' as label 2, the model has 'grumpy'"),
+    ],
+)
+def test_other_labels_than_the_models_are_refused(labels: list[str], message: str, card: Write, bert: Path) -> None:
+    with pytest.raises(EvaluationError, match=message):
+        started(card(model=str(bert), labels=labels))
+
+
+def test_a_card_may_name_labels_that_the_model_only_numbers(card: Write, save_classifier: Callable[..., Path]) -> None:
+    folder = save_classifier("Bert", id2label={i: f"LABEL_{i}" for i in range(3)}, label2id=None)
+    assert started(card(model=str(folder), labels=["a", "b", "c"])).card.labels == ("a", "b", "c")
+
+
+def test_case_of_labels_may_differ(card: Write, bert: Path) -> None:
+    assert started(card(model=str(bert), labels=["Kind", "CURIOUS", "grumpy"]))
+
+
+def test_pickled_weights_are_refused(card: Write, bert: Path, tmp_path: Path) -> None:
+    import torch
+    from safetensors.torch import load_file
+
+    folder = Path(shutil.copytree(bert, tmp_path / "pickled"))
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(EvaluationError, match="no safetensors weights, and pickled weights are never loaded"):
+        started(card(model=str(folder)))
+
+
+def test_a_repositorys_own_code_never_runs(card: Write, bert: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(bert, tmp_path / "custom"))
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    config |= {
+        "model_type": "own",
+        "auto_map": {"AutoConfig": "own.Own", "AutoModelForSequenceClassification": "own.Own"},
+    }
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+    (folder / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Own: ...\n", "utf-8")
+    with pytest.raises(EvaluationError, match="its own code, which is never run here"):
+        started(card(model=str(folder)))
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_language_model_is_not_a_classifier(card: Write, tiny_gpt2: Path) -> None:
+    with pytest.raises(EvaluationError, match=r"its weights lack score\.weight: the checkpoint is incomplete"):
+        started(card(model=str(tiny_gpt2), labels=["a", "b"]))
+
+
+def test_a_revision_is_for_the_hub(card: Write, bert: Path) -> None:
+    with pytest.raises(EvaluationError, match="a revision is for a Hub repository"):
+        started(card(model=str(bert), revision="0" * 40))
+
+
+def test_settings_follow_weights_and_tokenizer(card: Write, bert: Path, tmp_path: Path) -> None:
+    def settings(folder: Path) -> dict[str, Any]:
+        found = dict(started(card(model=str(folder))).settings)
+        del found["classifier_model"]
+        return found
+
+    before = settings(bert)
+    assert before == settings(Path(shutil.copytree(bert, tmp_path / "same")))
+    other = Path(shutil.copytree(bert, tmp_path / "other"))
+    content = json.loads((other / "tokenizer.json").read_text("utf-8"))
+    content["normalizer"] = None
+    (other / "tokenizer.json").write_text(json.dumps(content), "utf-8")
+    changed = {key for key, value in settings(other).items() if value != before[key]}
+    assert changed == {"classifier_tokenizer_sha256"}
