@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 import pyarrow as pa
 from pydantic import Field
 
-from holisticbias_eval.figures import DEVIATION, Figure, Figures, Part
+from holisticbias_eval.figures import DEVIATION, Figure, Figures, Part, make_figure
 from holisticbias_eval.models.model import Kind
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.readers.gender_polarity import PolaritySettings
@@ -267,16 +267,9 @@ def _changes(both: Mapping[str, Figure]) -> Iterator[Figure]:
         yield figure.model_copy(update={"name": name, "of": figure.name})
     one = next(iter(both.values()))
     first, second = (_shown_value(both[name]) if name in both else None for name in ("first", "second"))
-    known = first is not None and second is not None
-    yield Figure(
-        measure=one.measure,
-        name="change",
-        keys=one.keys,
-        value=second - first if first is not None and second is not None else None,
-        unit=one.unit,
-        n=min(figure.n for figure in both.values()) if known else 0,
-        of=one.name,
-    )
+    change = second - first if first is not None and second is not None else None
+    n = 0 if change is None else min(figure.n for figure in both.values())
+    yield make_figure(one.measure, "change", one.keys, change, one.unit, n, of=one.name)
 
 
 def _shown_value(figure: Figure) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.descriptors.compared import descriptor_changes
 from holisticbias_eval.measures.descriptors.sections import descriptor_sections
 from holisticbias_eval.measures.descriptors.terms import SHOWN
@@ -71,14 +71,7 @@ def median_figures(
                 keys["template"] = intern(row["template"])
             n, missing = row["sentences"], row["missing"]
             name = f"median_{value}"
-            yield Figure(measure=measure, name=name, keys=keys, value=row["median"], unit=unit, n=n, missing=missing)
+            yield make_figure(measure, name, keys, row["median"], unit, n, missing)
             if "median_tokens" in row:
-                yield Figure(
-                    measure=measure,
-                    name="median_tokens",
-                    keys=keys,
-                    value=row["median_tokens"],
-                    unit="tokens",
-                    n=n + missing,
-                    of=name,
-                )
+                tokens = row["median_tokens"]
+                yield make_figure(measure, "median_tokens", keys, tokens, "tokens", n + missing, of=name)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.figures import Figure, Figures, corrected
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Needs, Settings, View
 from holisticbias_eval.measures.options import Phrasing
 from holisticbias_eval.measures.responses.changed_wording import compare_wordings
@@ -28,6 +28,7 @@ from holisticbias_eval.measures.responses.row_values import (
 from holisticbias_eval.measures.responses.wording_sections import VALUES, wording_changes, wording_sections
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Use
+from holisticbias_eval.statistics.corrections import benjamini_hochberg
 from holisticbias_eval.statistics.rarefaction import expected_distinct
 
 NAME = "response_wording"
@@ -95,7 +96,7 @@ class ResponseWording(Measure):
                 own = list(_of_groups(maker, row_value, (design.descriptors,), tested=is_tested))
                 tested.setdefault(row_value.name, []).extend(own)
         for name, own in tested.items():
-            figures += own if name == UNTESTED else [*own, *maker.adjusted(own)]
+            figures += own if name == UNTESTED else [*own, *corrected(own, benjamini_hochberg)]
         figures += _distinct(maker, wordings, design)
         figures += found_phrases(maker, wordings, design, _names(answers, design.descriptors))
         return Measured(tuple(figures), notes=tuple(_notes(answers)))
