@@ -27,6 +27,9 @@ class ModelIdentity:
     quantization: str | None = None
     file_sha256: str | None = None
 
+    def __str__(self) -> str:
+        return f"{self.name} ({self.architecture})"
+
 
 def server_identity(name: str, base: str) -> ModelIdentity:
     """The identity of a model behind a server, of which only the name and the address are known."""

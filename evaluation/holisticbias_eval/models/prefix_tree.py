@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools, Int32s, Ints
+from holisticbias_eval.models.sequences import bounds, ranges, sorted_sequences
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +61,10 @@ def build_tree(ids: Int32s, starts: Ints) -> Tree:
     Sequences may be empty, equal, or prefixes of others. Works on whole arrays,
     without a loop over sequences.
     """
-    order = _sorted(ids, starts)
+    order = sorted_sequences(ids, starts)
     lengths = np.diff(starts)[order]
-    begins = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))[:-1]
-    depth = _ranges(lengths)
+    begins = bounds(lengths)[:-1]
+    depth = ranges(np.zeros_like(lengths), lengths)
     source = np.repeat(starts[:-1][order], lengths) + depth
     tokens = ids[source]
     new = depth >= np.repeat(_shared_lengths(tokens, begins, lengths), lengths)
@@ -76,37 +75,12 @@ def build_tree(ids: Int32s, starts: Ints) -> Tree:
     return _assemble(tokens[new], node, depth[new].astype(np.int32), above[new].astype(np.int32))
 
 
-def distinct_sequences(ids: Int32s, starts: Ints) -> tuple[Ints, Ints]:
-    """The first row of each distinct sequence, and for each row the position of its distinct sequence."""
-    which = pc.dictionary_encode(_binary(ids, starts)).indices.to_numpy().astype(np.int64)
-    return np.unique(which, return_index=True)[1], which
-
-
-def _sorted(ids: Int32s, starts: Ints) -> Ints:
-    """The order that sorts the sequences by their ids."""
-    order: Ints = pc.sort_indices(_binary(ids, starts)).to_numpy().astype(np.int64)
-    return order
-
-
-def _binary(ids: Int32s, starts: Ints) -> pa.LargeBinaryArray:
-    """Each sequence as big-endian bytes, which sort as the ids do."""
-    offsets, data = (starts * 4).astype(np.int64).tobytes(), ids.astype(">u4").tobytes()
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-    return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(starts) - 1, buffers)
-
-
-def _ranges(lengths: Ints) -> Ints:
-    """``0 .. length - 1`` for each length, one after the other."""
-    ends = np.cumsum(lengths)
-    return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths, lengths)
-
-
 def _shared_lengths(tokens: Int32s, begins: Ints, lengths: Ints) -> Ints:
     """How many leading tokens each sequence shares with the previous one."""
     if not len(lengths):
         return lengths
     common = np.minimum(lengths, np.concatenate((np.zeros(1, np.int64), lengths[:-1])))
-    offset = _ranges(common)
+    offset = ranges(np.zeros_like(common), common)
     before = np.concatenate((np.zeros(1, np.int64), begins[:-1]))
     same = tokens[np.repeat(begins, common) + offset] == tokens[np.repeat(before, common) + offset]
     shared = common.copy()

@@ -73,11 +73,11 @@ class Cluster:
         import ray
 
         try:
-            found: list[Any] = ray.get(self.replicas[0].about.remote(names))
+            values: list[Any] = ray.get(self.replicas[0].about.remote(names))
         except ray.exceptions.RayError as error:
             cause = getattr(error, "cause", None) or error
             raise ModelError(re.sub(r"^[\w.]+Error: ", "", str(cause).strip().splitlines()[-1])) from error
-        return found
+        return values
 
     def probe(self, asked: Spans | Requests) -> Any:
         """Let every replica test itself; returns the first one's result."""

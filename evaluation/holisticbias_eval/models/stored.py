@@ -141,11 +141,15 @@ class _StoredScorer(Scorer):
         blocks, kept = self._missing(spans, known), int(known.sum())
         self.kept = _kept(self, self._store, kept, len(spans))
         progress(kept)
-        for i, found in self._scorer.score_blocks(blocks, progress):
+        for i, of_block in self._scorer.score_blocks(blocks, progress):
             block = blocks[i]
-            refuse_non_numbers(block.text, found)
-            _write(self._store, block.table(), [pa.array(found.nll), pa.array(found.tokens), pa.array(found.bytes)])
-            scores.put(blocks.rows[i], found)
+            refuse_non_numbers(block.text, of_block)
+            _write(
+                self._store,
+                block.table(),
+                [pa.array(of_block.nll), pa.array(of_block.tokens), pa.array(of_block.bytes)],
+            )
+            scores.put(blocks.rows[i], of_block)
             kept += len(block)
             self.kept = _kept(self, self._store, kept, len(spans))
         return scores

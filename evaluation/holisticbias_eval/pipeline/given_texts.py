@@ -10,13 +10,13 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.models.loading.source import file_sha256
-from holisticbias_eval.pipeline.collection_prompts import Asked
 from holisticbias_eval.pipeline.response_files import RESPONSES, read_texts
 from holisticbias_eval.prompts.group_words import WORDS
 from holisticbias_eval.prompts.texts import MODEL, Making, Part, model_texts
 from holisticbias_eval.results.signature import ReleaseSignature
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.forms import columns
+from holisticbias_eval.tasks.collected import PromptsAsked
 
 _RUN = ("response_id", "prompt", "persona", "response", "finish", "tokens", "reasoning")
 _LONG = pa.large_string()
@@ -32,7 +32,7 @@ GIVEN = replace(
 )
 
 
-def read_given_texts(path: Path, part: Part | None) -> Asked:
+def read_given_texts(path: Path, part: Part | None) -> PromptsAsked:
     """Read texts from a table with ``group`` and either ``text``, or ``response`` and ``prompt`` to join.
 
     ``domain, subject, forms, person, item, source, finish`` are read if they are there; ``source`` is ``model`` or
@@ -59,7 +59,7 @@ def read_given_texts(path: Path, part: Part | None) -> Asked:
     made = _filled(table) if given else model_texts(_filled(table), Making(own))
     measured = "the column text" if given else own
     signature = ReleaseSignature(version="none", subset=None, digest=file_sha256(path), prompts=path.stem)
-    return Asked(made, made.slice(0, 0), own, path.stem, signature, {"measured_part": measured})
+    return PromptsAsked(made, made.slice(0, 0), own, path.stem, signature, {"measured_part": measured})
 
 
 def _filled(table: pa.Table) -> pa.Table:

@@ -152,17 +152,17 @@ def text_form(options: ConversationOptions, kind: Kind = "causal") -> Conversati
 def _form(tokenizer: Any, options: ConversationOptions, kind: Kind) -> ConversationForm:
     """The form of the text, and the tokens at which a response ends."""
     has_template = bool(getattr(tokenizer, "chat_template", None))
-    given = [f"--{name}" for name in ("separator", "continuation") if getattr(options, name) is not None]
-    if given and options.chat == "on":
-        raise ModelError(f"{given[0]} and --chat on exclude each other: leave one out")
+    forms = [f"--{name}" for name in ("separator", "continuation") if getattr(options, name) is not None]
+    if forms and options.chat == "on":
+        raise ModelError(f"{forms[0]} and --chat on exclude each other: leave one out")
     if options.chat == "on" and not has_template:
         raise ModelError("--chat on: the tokenizer has no chat template; leave it out, or give a --separator")
-    if options.chat != "off" and has_template and not given:
+    if options.chat != "off" and has_template and not forms:
         return _continuing_chat(tokenizer, options) if options.style else _chat(tokenizer, options.system)
     form = text_form(options, kind)
-    known = tokenizer.get_vocab().get(options.separator)
-    if known is not None and known in tokenizer.added_tokens_decoder:
-        return replace(form, stops=(), ends=(int(known),))
+    token = tokenizer.get_vocab().get(options.separator)
+    if token is not None and token in tokenizer.added_tokens_decoder:
+        return replace(form, stops=(), ends=(int(token),))
     return form
 
 
@@ -182,8 +182,8 @@ def _continuing_chat(tokenizer: Any, options: ConversationOptions) -> Conversati
 
 def _chat(tokenizer: Any, system: str | None, turn: str = PROMPT) -> ConversationForm:
     first = [] if system is None else [{"role": "system", "content": system}]
-    asked = [*first, {"role": "user", "content": turn.replace(PROMPT, _CONTENT)}]
-    text = _rendered(tokenizer, asked, add_generation_prompt=True)
+    messages = [*first, {"role": "user", "content": turn.replace(PROMPT, _CONTENT)}]
+    text = _rendered(tokenizer, messages, add_generation_prompt=True)
     before, content, after = text.partition(_CONTENT)
     if not content or _CONTENT in after:
         raise ModelError("the chat template does not show the user's turn exactly once: use --chat off")
@@ -194,7 +194,7 @@ def _chat(tokenizer: Any, system: str | None, turn: str = PROMPT) -> Conversatio
     named = "chat template, " + ("no system prompt given" if system is None else "system prompt given")
     named += "" if turn == PROMPT else ", a turn around the prompt"
     frame = Frame(before, "\n", before, after, "\n")
-    return ConversationForm(named, frame, ends=_turn_end(tokenizer, asked), thinking=_thinking(tokenizer, after))
+    return ConversationForm(named, frame, ends=_turn_end(tokenizer, messages), thinking=_thinking(tokenizer, after))
 
 
 def _thinking(tokenizer: Any, after: str) -> Thinking:

@@ -45,8 +45,8 @@ class Decoding(BaseModel):
     @property
     def settings(self) -> Mapping[str, str]:
         """Every setting, with the name of the file, for a run's signature."""
-        given = self.model_dump(exclude={"source", "note"}, exclude_none=True)
-        return {f"decoding_{key}" if key != "id" else "decoding": str(value) for key, value in given.items()}
+        values = self.model_dump(exclude={"source", "note"}, exclude_none=True)
+        return {f"decoding_{key}" if key != "id" else "decoding": str(value) for key, value in values.items()}
 
 
 FILES = NamedFiles("decoding", "decoding", Decoding)

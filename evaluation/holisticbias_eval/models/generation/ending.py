@@ -40,8 +40,8 @@ class Ending:
 
     def __init__(self, model: Any, tokenizer: Any, conversation: Conversation, decoding: Decoding) -> None:
         settings = model.generation_config
-        own = (settings.eos_token_id, model.config.eos_token_id, tokenizer.eos_token_id)
-        self.tokens = frozenset(token for ids in (*map(_ids, own), conversation.ends) for token in ids)
+        ids_of_end = (settings.eos_token_id, model.config.eos_token_id, tokenizer.eos_token_id)
+        self.tokens = frozenset(token for ids in (*map(_ids, ids_of_end), conversation.ends) for token in ids)
         self._suppressed = _ids(settings.suppress_tokens)
         self._suppressed_first = _ids(settings.begin_suppress_tokens)
         self._first = int(settings.forced_bos_token_id is not None)  # the first step whose token is chosen

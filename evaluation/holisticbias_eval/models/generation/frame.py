@@ -61,8 +61,8 @@ def continuation_frame(pattern: str) -> Frame:
 
     Without a persona, its line is left out. Raises ``ModelError`` for another pattern.
     """
-    before, found, close = pattern.partition(PROMPT)
-    if not found or PROMPT in close or _PERSONA in close or before.count(_PERSONA) > 1:
+    before, mark, close = pattern.partition(PROMPT)
+    if not mark or PROMPT in close or _PERSONA in close or before.count(_PERSONA) > 1:
         raise ModelError(f"--continuation: write {PROMPT} once, and {_PERSONA} at most once and before it")
     opening, _, middle = before.partition(_PERSONA)
     if _PERSONA not in before:
@@ -96,8 +96,8 @@ class FrameEncoder:
         if not prompts:
             return []
         pieces = [self.frame.pieces(*request) for request in zip(personas, prompts, strict=True)]
-        found = self._tokenizer(["".join(p) for p in pieces], add_special_tokens=False)["input_ids"]
-        ids = [list(row) if self._is_plain(row, p) else self._apart(p) for row, p in zip(found, pieces, strict=True)]
+        encoded = self._tokenizer(["".join(p) for p in pieces], add_special_tokens=False)["input_ids"]
+        ids = [list(row) if self._is_plain(row, p) else self._apart(p) for row, p in zip(encoded, pieces, strict=True)]
         return [self._closed(row) for row in ids]
 
     def _encode(self, text: str) -> list[int]:
@@ -151,10 +151,12 @@ def choose_control(name: str, asked: str | None, notice: Notice) -> str:
     """
     if asked is not None:
         return check_control(asked, "--control")
-    own = _own_control(Path(name))
-    if own:
-        notice(f"{name} was trained to read {own!r} at the end of the context, and does; --control '' leaves it out")
-    return own
+    trained = _own_control(Path(name))
+    if trained:
+        notice(
+            f"{name} was trained to read {trained!r} at the end of the context, and does; --control '' leaves it out"
+        )
+    return trained
 
 
 def _own_control(folder: Path) -> str:

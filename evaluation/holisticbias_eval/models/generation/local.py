@@ -28,6 +28,7 @@ from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.memory import each_batch, one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length
 from holisticbias_eval.models.model import Kind
+from holisticbias_eval.models.sequences import equal_groups
 from holisticbias_eval.progress import Notice, Progress
 
 _LOGITS_AT_ONCE = 32_000_000
@@ -80,7 +81,7 @@ class LocalGenerator(Generator):
 
             def run(start: int, stop: int, rows: Ints = rows) -> tuple[Ints, Responses]:
                 part = rows[start:stop]
-                with one_line_for_errors(self._name):
+                with one_line_for_errors(str(self.identity)):
                     return part, self._responses(self._write(prompts.take(part)))
 
             for part, responses in each_batch(len(rows), self._size(prompts.take(rows)), run, self._notice):
@@ -95,7 +96,7 @@ class LocalGenerator(Generator):
         self._choose(prompts)
         few = spread_rows(prompts, TRIED)
         others = np.setdiff1d(spread_rows(prompts, BATCH), few)
-        with one_line_for_errors(self._name):
+        with one_line_for_errors(str(self.identity)):
             return same_in_batch(self._write, prompts.take(few), prompts.take(np.concatenate((few, others))))
 
     def vectors(self, texts: Sequence[str]) -> Floats:
@@ -106,13 +107,13 @@ class LocalGenerator(Generator):
         import torch
 
         table = self._model.get_input_embeddings().weight
-        found = np.full((len(texts), table.shape[1]), np.nan)
+        means = np.full((len(texts), table.shape[1]), np.nan)
         for row, text in enumerate(texts):
             ids = self._tokenizer(f" {text}", add_special_tokens=False)["input_ids"]
             if ids:
                 with torch.inference_mode():
-                    found[row] = table[torch.tensor(ids, device=table.device)].double().mean(0).cpu().numpy()
-        return found
+                    means[row] = table[torch.tensor(ids, device=table.device)].double().mean(0).cpu().numpy()
+        return means
 
     def _choose(self, prompts: TokenPrompts) -> None:
         """Find out whether the model can write prompts of these lengths together; if not, say so once."""
@@ -120,10 +121,12 @@ class LocalGenerator(Generator):
         if self._is_plain or longest <= self._tried:
             return
         self._tried = longest
-        reason = why_not_together(self._together, self._model, prompts.take(spread_rows(prompts, TRIED)), self._name)
+        reason = why_not_together(
+            self._together, self._model, prompts.take(spread_rows(prompts, TRIED)), str(self.identity)
+        )
         if reason:
             self._is_plain = True
-            self._notice(f"{self._name} {reason}: its responses are written in batches of equal length, more slowly")
+            self._notice(f"{self.identity} {reason}: its responses are written in batches of equal length, more slowly")
 
     def _write(self, prompts: TokenPrompts) -> list[list[int]]:
         """The new tokens of prompts of any lengths."""
@@ -155,12 +158,9 @@ class LocalGenerator(Generator):
         """The rows that may share batches, in the order in which they share most."""
         lengths = np.array([len(ids) for ids in prompts.ids], np.int64)
         if self._is_plain:
-            key, order = lengths, np.argsort(lengths, kind="stable")
-        else:
-            key = np.zeros_like(lengths)
-            ranked = sorted(range(len(lengths)), key=lambda row: (lengths[row] // _NEAR_LENGTHS, prompts.ids[row]))
-            order = np.array(ranked, np.int64)
-        return [group for group in np.split(order, np.flatnonzero(np.diff(key[order])) + 1) if len(group)]
+            return equal_groups(lengths)
+        ranked = sorted(range(len(lengths)), key=lambda row: (lengths[row] // _NEAR_LENGTHS, prompts.ids[row]))
+        return [np.array(ranked, np.int64)] if ranked else []
 
     def _size(self, prompts: TokenPrompts) -> int:
         """The number of responses to write at once, so that all batches of a group are of nearly the same size."""
@@ -184,10 +184,6 @@ class LocalGenerator(Generator):
             np.array([row.tokens for row in written], np.int32),
             [reasoning for _, reasoning in said],
         )
-
-    @property
-    def _name(self) -> str:
-        return f"{self.identity.name} ({self.identity.architecture})"
 
 
 def _bytes_per_token(model: Any) -> int:

@@ -89,10 +89,10 @@ def _settings(model: Any, decoding: Decoding, ending: Ending) -> Any:
     """The settings of ``generate``: those of the decoding, and of the model's own only its tokens."""
     from transformers import GenerationConfig
 
-    own, config = model.generation_config, model.config.get_text_config(decoder=True)
+    of_model, config = model.generation_config, model.config.get_text_config(decoder=True)
     start = getattr(config, "decoder_start_token_id", None)
     ends = sorted(ending.tokens)
-    pad = own.pad_token_id if own.pad_token_id is not None else next(iter(ends), 0)
+    pad = of_model.pad_token_id if of_model.pad_token_id is not None else next(iter(ends), 0)
     return GenerationConfig(
         do_sample=False,
         num_beams=decoding.beams or 1,
@@ -100,9 +100,9 @@ def _settings(model: Any, decoding: Decoding, ending: Ending) -> Any:
         max_new_tokens=decoding.max_new_tokens,
         eos_token_id=ends or None,
         pad_token_id=pad,
-        bos_token_id=own.bos_token_id,
-        decoder_start_token_id=start if own.decoder_start_token_id is None else own.decoder_start_token_id,
-        forced_bos_token_id=own.forced_bos_token_id,
+        bos_token_id=of_model.bos_token_id,
+        decoder_start_token_id=start if of_model.decoder_start_token_id is None else of_model.decoder_start_token_id,
+        forced_bos_token_id=of_model.forced_bos_token_id,
     )
 
 
@@ -112,8 +112,8 @@ def _settings_of(model: Any, settings: Any) -> Iterator[None]:
 
     Settings that are passed to ``generate`` would be filled up with the model's own, such as a number of beams.
     """
-    own, model.generation_config = model.generation_config, settings
+    before, model.generation_config = model.generation_config, settings
     try:
         yield
     finally:
-        model.generation_config = own
+        model.generation_config = before

@@ -15,6 +15,7 @@ from transformers.cache_utils import Cache, DynamicLayer
 
 from holisticbias_eval.arrays import Int32s, Ints
 from holisticbias_eval.models.prefix_tree import Pack, Tree, build_tree, cut_packs, place_nodes, tree_inputs
+from holisticbias_eval.models.sequences import bounds
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -79,10 +80,6 @@ class SlotCache(Cache):  # type: ignore[misc] # transformers has no types
         for layer in self.layers:
             layer.aim(row, slot, width)
 
-    def keep(self, rows: Tensor) -> None:
-        """Keep these rows alone, in this order."""
-        self.batch_select_indices(rows)
-
 
 def layer_count(model: Any) -> int:
     """The number of layers with keys and values."""
@@ -105,7 +102,7 @@ def read_prompts(model: Any, prompts: Sequence[Sequence[int]], cache: SlotCache)
     for the first step of decoding.
     """
     lengths = np.array([len(prompt) for prompt in prompts])
-    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+    starts = bounds(lengths)
     tree = build_tree(np.array([token for prompt in prompts for token in prompt], np.int32), starts)
     if not tree.inner:
         return

@@ -136,13 +136,13 @@ class CausalScorer(Scorer):
         architectures fail only at certain slots, which only full packs show.
         """
         filling, longest = spread(encoded, self._size.slots), int(encoded.lengths.max(initial=0))
-        known = self._probed[0] >= len(filling) and self._probed[1] >= longest
-        if self.method == PLAIN or (self.method and known):
+        tried = self._probed[0] >= len(filling) and self._probed[1] >= longest
+        if self.method == PLAIN or (self.method and tried):
             return
         rows = spread(encoded, _PROBED)
         few, many = pick(encoded, rows), pick(encoded, [*rows, *filling])
         with nullcontext() if self._rounding is None else in_float32(self._model):
-            plain = plain_sums(few, self._with(PLAIN), self._name)
+            plain = plain_sums(few, self._with(PLAIN), str(self.identity))
             self._exactness = self._most_exact(few, many, plain)
         self._probed = (max(self._probed[0], len(filling)), max(self._probed[1], longest))
         if self.identity.dtype != "float32" and self._rounding is None:
@@ -150,7 +150,7 @@ class CausalScorer(Scorer):
 
     def _most_exact(self, few: Encoded, many: Encoded, plain: Floats) -> Exactness:
         """The first method whose error is at most rounding, with both errors; see ``probe``."""
-        reference, float64 = reference_sums(few, self._with(PLAIN), self._model, self._name)
+        reference, float64 = reference_sums(few, self._with(PLAIN), self._model, str(self.identity))
         plain_error = largest_difference(plain, reference)
         allowed = allowed_error(plain, reference, float64=float64)
         errors = {}
@@ -176,14 +176,10 @@ class CausalScorer(Scorer):
         if self._refused:
             times = len(encoded.ids) / max(1, build_tree(encoded.ids, encoded.starts).inner)
             self._notice(
-                f"{self._name} {self._refused}: its texts are scored in batches of equal length, "
+                f"{self.identity} {self._refused}: its texts are scored in batches of equal length, "
                 f"about {times:.1f} times slower"
             )
             self._refused = ""
-
-    @property
-    def _name(self) -> str:
-        return f"{self.identity.name} ({self.identity.architecture})"
 
     def _round(self, few: Encoded, plain: Floats) -> None:
         """Switch to the requested precision, and print its error."""
@@ -210,9 +206,9 @@ def _parts(spans: Spans) -> Iterator[tuple[Ints, Spans]]:
 
 def _refuse_unknown(loaded: LoadedModel, opening: Opening) -> None:
     """Raise ``ModelError`` if the tokenizer has a first token that was added to it and not to the model."""
-    known = loaded.model.get_input_embeddings().weight.shape[0]
+    vocabulary = loaded.model.get_input_embeddings().weight.shape[0]
     for token in opening.tokens:
-        if token >= known:
+        if token >= vocabulary:
             name = loaded.tokenizer.convert_ids_to_tokens(token)
             raise ModelError(
                 f"{loaded.identity.name} has no weights for the token {name!r}, which would stand before each text: "

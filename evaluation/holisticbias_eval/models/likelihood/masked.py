@@ -20,7 +20,7 @@ from holisticbias_eval.models.loading.float64 import allowed_error, exactly, lar
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.memory import in_batches, one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length, special_tokens
-from holisticbias_eval.models.prefix_tree import distinct_sequences
+from holisticbias_eval.models.sequences import bounds, distinct_sequences, equal_groups, ranges
 from holisticbias_eval.progress import Notice, Progress, in_rows
 
 if TYPE_CHECKING:
@@ -111,9 +111,9 @@ class MaskedScorer(Scorer):
         head, tail = (np.array(side, np.int32) for side in self._around)
         refuse_long(self._model, encoded, spans, added=len(head) + len(tail))
         row = np.repeat(np.arange(len(encoded.lengths)), encoded.scored)
-        place = _ranges(encoded.first, encoded.scored)
+        place = ranges(encoded.first, encoded.scored)
         length = encoded.lengths[row] + len(head) + len(tail)
-        starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
+        starts = bounds(length)
         within = np.arange(starts[-1]) - np.repeat(starts[:-1], length)
         source = np.repeat(encoded.starts[row], length) + within - len(head)
         text = (within >= len(head)) & (within < np.repeat(length, length) - len(tail))
@@ -123,11 +123,11 @@ class MaskedScorer(Scorer):
             ids[starts[:-1] + i] = token
         for i, token in enumerate(tail):
             ids[starts[1:] - len(tail) + i] = token
-        asked = np.repeat(place, length)
-        hidden = source == asked
+        hidden_first = np.repeat(place, length)
+        hidden = source == hidden_first
         if self._variant != "original" and encoded.word is not None:
             word = np.append(encoded.word, -1)[np.where(text, source, len(encoded.ids))]
-            hidden |= (word == np.repeat(encoded.word[place], length)) & (source > asked)
+            hidden |= (word == np.repeat(encoded.word[place], length)) & (source > hidden_first)
         ids[text & hidden] = self._mask
         mask = place - encoded.starts[row] + len(head)
         return encoded, _merge(ids, starts, mask, encoded.ids[place], place)
@@ -138,26 +138,24 @@ class MaskedScorer(Scorer):
             return
         few = _take(inputs, np.unique(np.linspace(0, len(inputs.mask) - 1, 8).astype(np.int64)))
         every = partial(self._run, few, "all positions", lambda _: None)
-        with one_line_for_errors(f"{self.identity.name} ({self.identity.architecture})"):
+        with one_line_for_errors(str(self.identity)):
             plain = every()
             reference, float64 = exactly(self._model, every)
         allowed = allowed_error(plain, reference, float64=float64)
         try:
-            found = self._run(few, "masks only", lambda _: None)
-            self._head = "masks only" if largest_difference(found, reference) <= allowed else "all positions"
+            values = self._run(few, "masks only", lambda _: None)
+            self._head = "masks only" if largest_difference(values, reference) <= allowed else "all positions"
         except (AttributeError, TypeError, RuntimeError, ValueError, IndexError):
             self._head = "all positions"
 
     def _run(self, inputs: _Inputs, head: str, progress: Progress) -> Floats:
         """The negative log-likelihood of every scored token."""
         lengths = np.diff(inputs.starts)
-        order = np.argsort(lengths, kind="stable")
         by_input = np.argsort(inputs.answer, kind="stable")
-        bounds = np.searchsorted(inputs.answer[by_input], np.arange(len(lengths) + 1))
+        first = np.searchsorted(inputs.answer[by_input], np.arange(len(lengths) + 1))
         nll = np.zeros(len(inputs.answer))
-        for group in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1):
-            if len(group):
-                self._run_group(inputs, group, (by_input, bounds), head, nll, progress)
+        for group in equal_groups(lengths):
+            self._run_group(inputs, group, (by_input, first), head, nll, progress)
         return nll
 
     def _run_group(
@@ -166,7 +164,7 @@ class MaskedScorer(Scorer):
         """Run inputs of equal length, which need no padding."""
         import torch
 
-        by_input, bounds = answers
+        by_input, first = answers
         width = int(inputs.starts[group[0] + 1] - inputs.starts[group[0]])
 
         def run(start: int, stop: int) -> None:
@@ -174,11 +172,11 @@ class MaskedScorer(Scorer):
             ids = torch.from_numpy(inputs.ids[inputs.starts[rows][:, None] + np.arange(width)].astype(np.int64))
             with torch.inference_mode():
                 logits = self._logits(ids.to(self._model.device), torch.from_numpy(inputs.mask[rows]), head)
-                counts = np.diff(bounds)[rows]
-                asked = by_input[_ranges(bounds[rows], counts)]
+                counts = np.diff(first)[rows]
+                answered = by_input[ranges(first[rows], counts)]
                 owner = torch.from_numpy(np.repeat(np.arange(len(rows)), counts)).to(logits.device)
-                target = torch.from_numpy(inputs.target[asked].astype(np.int64)).to(logits.device)
-                nll[asked] = (logits.logsumexp(1)[owner] - logits[owner, target]).double().cpu().numpy()
+                target = torch.from_numpy(inputs.target[answered].astype(np.int64)).to(logits.device)
+                nll[answered] = (logits.logsumexp(1)[owner] - logits[owner, target]).double().cpu().numpy()
             progress(stop - start)
 
         in_batches(len(group), max(1, _SLOTS // width), run, self._notice)
@@ -207,23 +205,13 @@ class MaskedScorer(Scorer):
         return at_masks
 
 
-def _ranges(first: Ints, counts: Any) -> Ints:
-    """The ranges ``first[i] .. first[i] + counts[i] - 1``, one after the other."""
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    places: Ints = np.arange(total) - np.repeat(ends - counts, counts) + np.repeat(first, counts)
-    return places
-
-
 def _merge(ids: Int32s, starts: Ints, mask: Ints, target: Int32s, place: Ints) -> _Inputs:
     """Merge equal inputs whose scored mask is at the same position."""
     key = np.insert(ids, starts[:-1], mask.astype(np.int32)).astype(np.int32)
     distinct, answer = distinct_sequences(key, starts + np.arange(len(starts)))
     lengths = np.diff(starts)[distinct]
-    kept = _ranges(starts[:-1][distinct], lengths)
-    return _Inputs(
-        ids[kept], np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))), mask[distinct], answer, target, place
-    )
+    kept = ranges(starts[:-1][distinct], lengths)
+    return _Inputs(ids[kept], bounds(lengths), mask[distinct], answer, target, place)
 
 
 def _take(inputs: _Inputs, rows: Ints) -> _Inputs:
@@ -231,8 +219,8 @@ def _take(inputs: _Inputs, rows: Ints) -> _Inputs:
     lengths = np.diff(inputs.starts)[rows]
     answers = np.array([np.flatnonzero(inputs.answer == row)[0] for row in rows], np.int64)
     return _Inputs(
-        inputs.ids[_ranges(inputs.starts[rows], lengths)],
-        np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))),
+        inputs.ids[ranges(inputs.starts[rows], lengths)],
+        bounds(lengths),
         inputs.mask[rows],
         np.arange(len(rows)),
         inputs.target[answers],

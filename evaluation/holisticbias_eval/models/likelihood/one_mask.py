@@ -12,6 +12,7 @@ from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.memory import in_batches
 from holisticbias_eval.models.loading.tokenizers import context_length, tokenizer_digest
 from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.sequences import equal_groups
 from holisticbias_eval.progress import Notice, Progress
 
 _SLOTS = 4096
@@ -41,12 +42,10 @@ class OneMaskScorer:
         ids = [list(tokenizer(template)["input_ids"]) for template in templates]
         pieces = [[list(tokenizer(t, add_special_tokens=False)["input_ids"]) for t in pair] for pair in terms]
         self._refuse(ids, templates)
-        found = np.full((len(ids), 2), np.nan)
-        lengths = np.array([len(row) for row in ids], np.int64)
-        for length in np.unique(lengths):
-            group = np.flatnonzero(lengths == length)
-            self._run_group(group, ids, pieces, found, progress)
-        return found
+        scores = np.full((len(ids), 2), np.nan)
+        for group in equal_groups(np.array([len(row) for row in ids], np.int64)):
+            self._run_group(group, ids, pieces, scores, progress)
+        return scores
 
     def _refuse(self, ids: Sequence[Sequence[int]], templates: Sequence[str]) -> None:
         longest, mask = context_length(self._loaded.model), self._loaded.tokenizer.mask_token_id
@@ -63,7 +62,7 @@ class OneMaskScorer:
         group: Ints,
         ids: Sequence[list[int]],
         pieces: Sequence[Sequence[list[int]]],
-        found: Floats,
+        scores: Floats,
         progress: Progress,
     ) -> None:
         """Score templates of equal length, which need no padding."""
@@ -79,7 +78,7 @@ class OneMaskScorer:
                 values = logits[at, ids[row].index(mask)].double().cpu().numpy()
                 for side in (0, 1):
                     if pieces[row][side]:
-                        found[row, side] = values[pieces[row][side]].mean()
+                        scores[row, side] = values[pieces[row][side]].mean()
             progress(stop - start)
 
         in_batches(len(group), max(1, _SLOTS // len(ids[int(group[0])])), run, self._notice)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +28,6 @@ class PackSize:
 
     slots: int = 128
     batch: int = 1024
-
-
-Head = Callable[[Any, Any, Any, Any], Any]
 
 
 def tiled(model: Any, inputs: Any, kept: Tensor, state: Tensor, token: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.tokens import Encoded, pick, span_scores
 from holisticbias_eval.models.loading.float64 import exactly, largest_difference
 from holisticbias_eval.models.loading.memory import one_line_for_errors
+from holisticbias_eval.models.sequences import bounds
 
 Likelihoods = Callable[[Encoded], Floats]
 
@@ -60,10 +61,10 @@ def reference_sums(few: Encoded, plain: Likelihoods, model: Any, name: str) -> t
 def largest_error(many: Encoded, expected: Floats, tree: Likelihoods) -> float:
     """The largest error of a method on the first texts, in nats; infinite if it fails."""
     try:
-        found = span_scores(many, tree(many)).nll
+        sums = span_scores(many, tree(many)).nll
     except Exception:  # noqa: BLE001 - an architecture may refuse a tree with any error
         return np.inf
-    return largest_difference(found[: len(expected)], expected)
+    return largest_difference(sums[: len(expected)], expected)
 
 
 @contextmanager
@@ -87,6 +88,6 @@ def _all_but_last(few: Encoded) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 def _without_last(few: Encoded) -> Encoded:
     """The same texts, each without its last token."""
-    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.maximum(few.lengths - 1, 0))))
+    starts = bounds(np.maximum(few.lengths - 1, 0))
     shorter = Encoded(few.ids[_all_but_last(few)], starts, starts[:-1], starts[1:], few.bytes)
     return pick(shorter, range(len(few.lengths)))

@@ -57,8 +57,8 @@ def no_scores(rows: int) -> Scores:
 
 def _exp(values: Floats) -> Floats:
     with np.errstate(over="ignore"):
-        found: Floats = np.exp(values)
-    return found
+        exponentials: Floats = np.exp(values)
+    return exponentials
 
 
 def _ratio(sums: Floats, counts: Int32s) -> Floats:

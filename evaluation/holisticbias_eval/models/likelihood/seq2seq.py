@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.likelihood.equal_lengths import in_equal_lengths
 from holisticbias_eval.models.likelihood.scorer import Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans
 from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder, refuse_long, span_scores
 from holisticbias_eval.models.likelihood.windows import TextWindow, token_windows
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.loading.memory import in_batches, one_line_for_errors
+from holisticbias_eval.models.loading.memory import one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length, special_tokens
-from holisticbias_eval.models.prefix_tree import distinct_sequences
+from holisticbias_eval.models.sequences import bounds, ranges
 from holisticbias_eval.progress import Notice, Progress, in_rows
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 _LOGITS_AT_ONCE = 32_000_000
 
@@ -71,10 +76,6 @@ class Seq2SeqScorer(Scorer):
         refuse_long(self._model, encoded, spans)
         return encoded
 
-    @property
-    def _name(self) -> str:
-        return f"{self.identity.name} ({self.identity.architecture})"
-
     def _score_context(self, context: str, rows: Ints, encoded: Encoded, nll: Floats, advance: Progress) -> None:
         """Score the texts of one context, in batches of equal length."""
         import torch
@@ -89,32 +90,26 @@ class Seq2SeqScorer(Scorer):
         if len(read) > limit:
             raise ModelError(f"the encoder reads at most {limit:,} tokens; the context {context!r} has {len(read):,}")
         ids = torch.tensor([read], device=self._model.device, dtype=torch.long)
-        with torch.inference_mode(), one_line_for_errors(self._name):
-            read_by_encoder = self._model.get_encoder()(input_ids=ids)
-            states = read_by_encoder.last_hidden_state
-        lengths = encoded.lengths[rows]
-        order = np.argsort(lengths, kind="stable")
-        room = _LOGITS_AT_ONCE // self._model.get_output_embeddings().weight.shape[0]
-        for group in np.split(rows[order], np.flatnonzero(np.diff(lengths[order])) + 1):
-            places = encoded.starts[group][:, None] + np.arange(encoded.lengths[group[0]])
-            first, which = distinct_sequences(encoded.ids[places].ravel(), np.arange(len(group) + 1) * places.shape[1])
-            values = np.zeros((len(first), places.shape[1]))
+        with torch.inference_mode(), one_line_for_errors(str(self.identity)):
+            encoded_context = self._model.get_encoder()(input_ids=ids)
+        places = ranges(encoded.starts[rows], encoded.lengths[rows])
+        nll[places] = in_equal_lengths(
+            self._model.device,
+            partial(self._likelihoods, encoded_context, encoded_context.last_hidden_state),
+            _LOGITS_AT_ONCE // self._model.get_output_embeddings().weight.shape[0],
+            encoded.ids[places],
+            bounds(encoded.lengths[rows]),
+            advance,
+            self._notice,
+        )
 
-            def run(start: int, stop: int, values: Floats = values, places: Ints = places[first]) -> None:
-                read_by_encoder.last_hidden_state = states.expand(stop - start, -1, -1)
-                values[start:stop, 1:] = self._batch(read_by_encoder, encoded.ids[places[start:stop]])
-
-            in_batches(len(first), room // places.shape[1], run, self._notice)
-            nll[places] = values[which]
-            advance(len(group))
-
-    def _batch(self, read_by_encoder: Any, ids: Any) -> Floats:
+    def _likelihoods(self, read_by_encoder: Any, states: Tensor, tokens: Tensor) -> Tensor:
         """Negative log-likelihoods of the decoder's tokens after the first; shape ``[rows, length - 1]``."""
         import torch
 
-        tokens = torch.from_numpy(ids.astype(np.int64)).to(self._model.device)
+        read_by_encoder.last_hidden_state = states.expand(len(tokens), -1, -1)
         shape = read_by_encoder.last_hidden_state.shape[:2]
-        with torch.inference_mode(), one_line_for_errors(self._name):
+        with one_line_for_errors(str(self.identity)):
             logits = self._model(
                 encoder_outputs=read_by_encoder,
                 attention_mask=torch.ones(shape, dtype=torch.long, device=tokens.device),
@@ -124,5 +119,4 @@ class Seq2SeqScorer(Scorer):
             nll = torch.nn.functional.cross_entropy(
                 logits.flatten(0, 1).float(), tokens[:, 1:].flatten(), reduction="none"
             )
-        values: Floats = nll.view(len(ids), -1).double().cpu().numpy()
-        return values
+        return nll.view(len(tokens), -1)

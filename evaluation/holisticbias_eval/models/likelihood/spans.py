@@ -81,18 +81,18 @@ def parts(texts: Sequence[str], phrases: Sequence[str], context: Sequence[str] |
 
     Raises ``SelectionError`` if a phrase is empty or is not in its text.
     """
-    found = [_find(text, phrase) for text, phrase in zip(texts, phrases, strict=True)]
-    start = np.array(found, np.int32).reshape(-1)
+    places = [_find(text, phrase) for text, phrase in zip(texts, phrases, strict=True)]
+    start = np.array(places, np.int32).reshape(-1)
     lengths = np.fromiter(map(len, phrases), np.int32, len(texts))
     return Spans(texts, start, start + lengths, context or Repeated("", len(texts)))
 
 
 def _find(text: str, phrase: str) -> int:
     places = [text.find(p) for p in (phrase, phrase[:1].upper() + phrase[1:]) if phrase]
-    known = [p for p in places if p >= 0]
-    if not known:
+    inside = [p for p in places if p >= 0]
+    if not inside:
         raise SelectionError(f"the phrase {phrase!r} is not in the text {text!r}")
-    return min(known)
+    return min(inside)
 
 
 def joined(one: Spans, other: Spans) -> Spans:

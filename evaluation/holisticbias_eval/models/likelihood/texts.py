@@ -36,8 +36,8 @@ class Texts(Sequence[str]):
     def __getitem__(self, place: int | slice) -> str | Sequence[str]:
         if isinstance(place, slice):
             return [self[i] for i in range(*place.indices(len(self)))]
-        found: str = self._array[int(place if self._rows is None else self._rows[place])].as_py()
-        return found
+        text: str = self._array[int(place if self._rows is None else self._rows[place])].as_py()
+        return text
 
     def __iter__(self) -> Iterator[str]:
         for start in range(0, len(self), _AT_ONCE):

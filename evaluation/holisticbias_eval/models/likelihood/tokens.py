@@ -15,6 +15,7 @@ from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans
 from holisticbias_eval.models.loading.tokenizers import context_length, tokenizer_digest, tokenizer_errors
+from holisticbias_eval.models.sequences import bounds
 
 _BATCH = 8192
 
@@ -55,7 +56,7 @@ class Encoded:
 def pick(encoded: Encoded, rows: Sequence[int]) -> Encoded:
     """Select rows by position, each with all of its tokens after the first as its span."""
     tokens = [encoded.row(i) for i in rows]
-    starts = _bounds(np.array([len(t) for t in tokens], np.int64))
+    starts = bounds(np.array([len(t) for t in tokens], np.int64))
     first = np.minimum(starts[:-1] + 1, starts[1:])
     ids = np.concatenate([*tokens, np.zeros(0, np.int32)])
     return Encoded(ids, starts, first, starts[1:], (starts[1:] - first).astype(np.int32))
@@ -99,13 +100,13 @@ class TextEncoder:
         drops_first = not lead and not first_is_scored
         tokens = self._tokenize(places.texts, offsets=words or drops_first or not bool(places.all_of_it.all()))
         first, last, covered = _covered(places, tokens, drops_first=drops_first)
-        starts = _bounds(tokens.lengths)
+        starts = bounds(tokens.lengths)
         if not lead:
             return Encoded(tokens.ids, starts, first, last, covered, tokens.word)
         added = len(lead) * np.arange(1, len(spans) + 1)
         at, led = np.repeat(starts[:-1], len(lead)), np.tile(np.array(lead, np.int32), len(spans))
         ids = np.insert(tokens.ids, at, led).astype(np.int32)
-        return Encoded(ids, _bounds(tokens.lengths + len(lead)), first + added, last + added, covered)
+        return Encoded(ids, bounds(tokens.lengths + len(lead)), first + added, last + added, covered)
 
     def token_begins(self, text: str) -> Int32s | None:
         """The character at which each token of a text begins; None if the tokenizer does not say."""
@@ -115,13 +116,13 @@ class TextEncoder:
         pieces = [self._tokenize_batch(texts[i : i + _BATCH], offsets) for i in range(0, len(texts), _BATCH)]
         if not pieces:
             return _Tokens(np.zeros(0, np.int32), np.zeros(0, np.int64), None, None)
-        known = all(p.begin is not None for p in pieces)
+        placed = all(p.begin is not None for p in pieces)
         return _Tokens(
             np.concatenate([p.ids for p in pieces]),
             np.concatenate([p.lengths for p in pieces]),
-            np.concatenate([p.begin for p in pieces if p.begin is not None]) if known else None,
-            np.concatenate([p.end for p in pieces if p.end is not None]) if known else None,
-            np.concatenate([p.word for p in pieces if p.word is not None]) if known else None,
+            np.concatenate([p.begin for p in pieces if p.begin is not None]) if placed else None,
+            np.concatenate([p.end for p in pieces if p.end is not None]) if placed else None,
+            np.concatenate([p.word for p in pieces if p.word is not None]) if placed else None,
         )
 
     def _tokenize_batch(self, texts: Sequence[str], offsets: bool) -> _Tokens:
@@ -149,7 +150,7 @@ def encode_offsets(spans: Spans, begins: Sequence[Int32s], *, first_is_scored: b
     end = np.concatenate([*ends, np.zeros(0, np.int32)]).astype(np.int32)
     tokens = _Tokens(np.zeros(len(flat), np.int32), lengths, flat, end)
     first, last, covered = _covered(places, tokens, drops_first=not first_is_scored)
-    return Encoded(tokens.ids, _bounds(lengths), first, last, covered)
+    return Encoded(tokens.ids, bounds(lengths), first, last, covered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +176,7 @@ def _covered(places: _Places, tokens: _Tokens, *, drops_first: bool) -> tuple[In
     start = places.start
     first, last = _scored_tokens(tokens, start, places.stop, places.all_of_it)
     if drops_first:
-        begins, some = _bounds(tokens.lengths)[:-1], tokens.lengths > 0
+        begins, some = bounds(tokens.lengths)[:-1], tokens.lengths > 0
         first = np.where(some & (first == begins), np.minimum(first + 1, last), first)
         if tokens.end is not None and len(tokens.end):
             unscored = np.minimum(tokens.end[np.minimum(begins, len(tokens.end) - 1)], places.stop)
@@ -188,15 +189,11 @@ def _tokens(ids: Sequence[Sequence[int]]) -> _Tokens:
     return _Tokens(np.fromiter(chain.from_iterable(ids), np.int32, int(lengths.sum())), lengths, None, None)
 
 
-def _bounds(lengths: Ints) -> Ints:
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
-
-
 def _scored_tokens(tokens: _Tokens, start: Int32s, stop: Int32s, all_of_it: Bools) -> tuple[Ints, Ints]:
     """The first token of each row in its span, and the position after the last, as positions in the ids."""
-    bounds = _bounds(tokens.lengths)
+    edges = bounds(tokens.lengths)
     if all_of_it.all():
-        return bounds[:-1], bounds[1:]
+        return edges[:-1], edges[1:]
     if tokens.begin is None or tokens.end is None:
         raise ModelError("the tokenizer gives no character offsets, so it can only score whole texts")
     row = np.repeat(np.arange(len(tokens.lengths)), tokens.lengths)
@@ -205,8 +202,8 @@ def _scored_tokens(tokens: _Tokens, start: Int32s, stop: Int32s, all_of_it: Bool
     low, high = (np.searchsorted(row[inside], np.arange(len(tokens.lengths)), side) for side in ("left", "right"))
     none = low == high
     padded = np.append(inside, 0)
-    first = np.where(none, bounds[:-1], padded[low])
-    return first, np.where(none, bounds[:-1], padded[np.maximum(high, 1) - 1] + 1)
+    first = np.where(none, edges[:-1], padded[low])
+    return first, np.where(none, edges[:-1], padded[np.maximum(high, 1) - 1] + 1)
 
 
 def _utf8_lengths(texts: Sequence[str], start: npt.NDArray[Any], stop: npt.NDArray[Any]) -> Int32s:
@@ -219,8 +216,8 @@ def _utf8_lengths(texts: Sequence[str], start: npt.NDArray[Any], stop: npt.NDArr
 
 def span_scores(encoded: Encoded, nll: Floats) -> Scores:
     """Sum the negative log-likelihoods of the tokens of each row's span."""
-    bounds = np.stack((encoded.first, encoded.stop), axis=1).ravel()
-    sums = np.add.reduceat(np.append(nll, 0.0), bounds)[::2] if len(bounds) else np.zeros(0)
+    edges = np.stack((encoded.first, encoded.stop), axis=1).ravel()
+    sums = np.add.reduceat(np.append(nll, 0.0), edges)[::2] if len(edges) else np.zeros(0)
     scored = encoded.scored
     return Scores(np.where(scored > 0, sums, 0.0), scored, np.where(scored > 0, encoded.bytes, 0).astype(np.int32))
 

@@ -66,12 +66,12 @@ def in_float64(model: Any) -> Iterator[None]:
             args: tuple[Any, ...] = (),
             kwargs: Mapping[str, Any] | None = None,
         ) -> Any:
-            given = dict(kwargs or {})
+            named = dict(kwargs or {})
             if getattr(func, "__name__", "") == "__get__":  # an attribute, such as a shape: nothing is computed
-                return func(*args, **given)
+                return func(*args, **named)
             if func in {torch.Tensor.float, torch.Tensor.half, torch.Tensor.bfloat16}:
                 func = torch.Tensor.double
-            return func(*tree_map(widened, args), **tree_map(widened, given))
+            return func(*tree_map(widened, args), **tree_map(widened, named))
 
     default = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)

@@ -49,13 +49,13 @@ def check_address(base: str) -> str:
     form = "it must start with http:// or https:// and the name of a host"
     try:
         parts = urlsplit(base)
-        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_server = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError as error:
         raise ModelError(f"the address of the server cannot be read: {form}") from error
     query = parse_qsl(parts.query, keep_blank_values=True)
     secret = any(_SECRET.search(f"{name} {value}") or not 0 < len(value) <= _LONGEST_VALUE for name, value in query)
-    if "@" in (parts.netloc if known else base) or parts.fragment or secret or (parts.query and not query):
+    if "@" in (parts.netloc if is_server else base) or parts.fragment or secret or (parts.query and not query):
         raise ModelError(KEY_IN_ADDRESS)
-    if not known or not base.isprintable():
+    if not is_server or not base.isprintable():
         raise ModelError(f"{base!r} is not the address of a server: {form}")
     return base

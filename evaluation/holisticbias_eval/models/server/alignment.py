@@ -54,19 +54,19 @@ def _begins(text: bytes, tokens: Sequence[str], most: int, *, gaps: bool) -> lis
         if len(text) in places and len(tokens) - number <= most:
             reached = number
             break
-        found: dict[int, int] = {}
+        begin_of: dict[int, int] = {}
         for place in sorted(places):
             for end in _ends(text, place, token, gaps=gaps):
-                found.setdefault(end, place)
-        if not found or len(found) > _MOST_PLACES:
+                begin_of.setdefault(end, place)
+        if not begin_of or len(begin_of) > _MOST_PLACES:
             return None
-        before.append(found)
-        places = set(found)
+        before.append(begin_of)
+        places = set(begin_of)
     if reached is None and len(text) not in places:
         return None
     begins, place = [], len(text)
-    for found in reversed(before):
-        place = found[place]
+    for begin_of in reversed(before):
+        place = begin_of[place]
         begins.append(place)
     return begins[::-1]
 
@@ -93,8 +93,8 @@ def _ends(text: bytes, place: int, token: str, *, gaps: bool) -> Iterator[int]:
 
 def _shown_bytes(token: str) -> bytes:
     r"""The bytes of a part of a character that is shown as ``bytes:\xf0\x9f``; empty for every other token."""
-    found = _BYTES.fullmatch(token)
-    return bytes.fromhex(found[1].replace("\\x", "")) if found else b""
+    shown = _BYTES.fullmatch(token)
+    return bytes.fromhex(shown[1].replace("\\x", "")) if shown else b""
 
 
 def _matches(text: bytes, start: int, token: str) -> Iterator[int]:

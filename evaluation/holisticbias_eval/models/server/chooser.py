@@ -58,11 +58,11 @@ class ChatChooser:
 
     def choose(self, questions: Sequence[str], progress: Progress) -> Floats:
         """The log-probabilities of A and B for each question, NaN if an answer is neither: ``[questions, 2]``."""
-        found = np.full((len(questions), 2), np.nan)
+        chosen = np.full((len(questions), 2), np.nan)
         for i, values in enumerate(self._client.server.each(self._choice, questions)):
-            found[i] = values
+            chosen[i] = values
             progress(1)
-        return found
+        return chosen
 
     def _choice(self, question: str) -> tuple[float, float]:
         try:

@@ -90,18 +90,18 @@ class EchoClient:
 
     def _read(self, prompt: str, choice: _Echo) -> PromptTokens:
         """The tokens of a prompt, without the tokens that the server puts before every prompt."""
-        found = choice.logprobs
+        logprobs = choice.logprobs
         if not _echoes(prompt, choice):
             raise self.refused("it does not echo the prompt (it ignores echo=true)")
-        if found is None or not found.token_logprobs or len(found.tokens) != len(found.token_logprobs):
+        if logprobs is None or not logprobs.token_logprobs or len(logprobs.tokens) != len(logprobs.token_logprobs):
             raise self.refused("it gives no log-probabilities (it ignores logprobs)")
-        begin = self._align(prompt, found.tokens)
+        begin = self._align(prompt, logprobs.tokens)
         inside = slice(len(self.leading or ()), len(self.leading or ()) + len(begin))
-        nll = np.array([np.nan if p is None else -p for p in found.token_logprobs[inside]], np.float64)
+        nll = np.array([np.nan if p is None else -p for p in logprobs.token_logprobs[inside]], np.float64)
         if np.isnan(nll[1:]).any() or np.any(nll < -1e-6):
             raise self.refused("it gives tokens of the prompt no log-probability, or one above 0")
-        likeliest = [max(top.values(), default=np.nan) if top else np.nan for top in found.top_logprobs or []]
-        least = -np.array([*likeliest, *[np.nan] * len(found.tokens)][inside], np.float64)
+        likeliest = [max(top.values(), default=np.nan) if top else np.nan for top in logprobs.top_logprobs or []]
+        least = -np.array([*likeliest, *[np.nan] * len(logprobs.tokens)][inside], np.float64)
         return PromptTokens(begin, nll, least)
 
     def _align(self, prompt: str, tokens: Sequence[str]) -> Int32s:
@@ -110,12 +110,12 @@ class EchoClient:
             leading = find_leading(prompt, tokens, _MAX_TOKENS)
             leading = find_leading(prompt, tokens, len(tokens)) if leading is None else leading
             self.leading = tuple(tokens[: leading or 0])
-        own = tokens[len(self.leading) :]
+        rest = tokens[len(self.leading) :]
         if tuple(tokens[: len(self.leading)]) == self.leading:
-            begin = align(prompt, own, _MAX_TOKENS)
+            begin = align(prompt, rest, _MAX_TOKENS)
             if begin is not None:
                 return begin
-            if align(prompt, own, len(own)) is not None:
+            if align(prompt, rest, len(rest)) is not None:
                 raise self.refused(f"it generates more text after the prompt (it ignores max_tokens={_MAX_TOKENS})")
         raise self.refused("its tokens do not make up the prompt")
 

@@ -98,12 +98,12 @@ class ApiGenerator(Generator):
 
     def _batch(self, answers: Mapping[int, Answer], progress: Progress) -> tuple[Ints, Responses]:
         progress(len(answers))
-        found = list(answers.values())
-        for answer in found:
+        batch = list(answers.values())
+        for answer in batch:
             self._watch(answer.fingerprint)
-        tokens = np.array([answer.tokens for answer in found], np.int32)
-        texts, ends = [answer.text for answer in found], [answer.finish for answer in found]
-        return np.array(list(answers), np.int64), Responses(texts, ends, tokens, [answer.reasoning for answer in found])
+        tokens = np.array([answer.tokens for answer in batch], np.int32)
+        texts, ends = [answer.text for answer in batch], [answer.finish for answer in batch]
+        return np.array(list(answers), np.int64), Responses(texts, ends, tokens, [answer.reasoning for answer in batch])
 
     def _watch(self, fingerprint: str | None) -> None:
         """Say so if the server names a configuration that it has not named before."""

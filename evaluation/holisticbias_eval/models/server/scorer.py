@@ -58,8 +58,8 @@ class ApiScorer(Scorer):
         batches = [distinct[i : i + self._batch] for i in range(0, len(distinct), self._batch)]
         advance = in_rows(progress, len(spans), len(distinct))
         answers = {"": PromptTokens(np.zeros(0, np.int32), np.zeros(0), np.zeros(0))}
-        for batch, found in zip(batches, self._client.each(batches), strict=True):
-            answers.update(zip(batch, found, strict=True))
+        for batch, tokens_of_batch in zip(batches, self._client.each(batches), strict=True):
+            answers.update(zip(batch, tokens_of_batch, strict=True))
             advance(len(batch))
         tokens = [answers[text] for text in texts]
         encoded = encode_offsets(spans, [t.begin for t in tokens], first_is_scored=self._first_scored)
@@ -91,16 +91,16 @@ class ApiScorer(Scorer):
         if first_token == LEFT_OUT:
             return Opening(settings={FIRST_TOKEN: "not counted: left out with --first-token"})
         if first_token not in (AUTO, PUBLISHED):
-            (found,) = self._client.ask([first_token + _PROBE])
-            if len(found.begin) < 2 or found.begin[1] != len(first_token):
+            (tokens,) = self._client.ask([first_token + _PROBE])
+            if len(tokens.begin) < 2 or tokens.begin[1] != len(first_token):
                 raise self._client.refused(f"it does not read {first_token!r} before a text as one token")
             said = f"counted, given the token {first_token!r}, chosen with --first-token"
             return Opening(text=first_token, settings={FIRST_TOKEN: said})
         if not self._first_scored:
             return Opening(settings={FIRST_TOKEN: "not counted: the server gives it no likelihood"})
         leading = "".join(self._client.leading or ())
-        given = f"given the token{'s' * (len(self._client.leading or ()) > 1)} {leading!r}, which the server prepends"
-        return Opening(settings={FIRST_TOKEN: f"counted, {given if leading else 'as the server gives it'}"})
+        before = f"given the token{'s' * (len(self._client.leading or ()) > 1)} {leading!r}, which the server prepends"
+        return Opening(settings={FIRST_TOKEN: f"counted, {before if leading else 'as the server gives it'}"})
 
     def _refuse_shifted(self, alone: PromptTokens) -> None:
         """Raise ``ModelError`` if the likeliest token after some words depends on the word that follows them.

@@ -52,17 +52,17 @@ class KeyPlaces:
 
     def find(self, rows: pa.Table) -> Ints:
         """For each row the place of its key among those asked for; -1 if it is not asked for."""
-        found = np.full(rows.num_rows, -1, np.int64)
+        places_of_rows = np.full(rows.num_rows, -1, np.int64)
         if not len(self._order):
-            return found
+            return places_of_rows
         keys = rows.select(self._names)
         hashes = _hashes(keys)
         near = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
         alike = np.flatnonzero(self._sorted[near] == hashes)
         places = self._order[near[alike]].astype(np.int64)
         equal = _equal(keys.take(pa.array(alike)), self._table(places))
-        found[alike[equal]] = places[equal]
-        return found
+        places_of_rows[alike[equal]] = places[equal]
+        return places_of_rows
 
     def _table(self, rows: Ints) -> pa.Table:
         taken = self._asked.take(rows)

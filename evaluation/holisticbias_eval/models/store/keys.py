@@ -17,8 +17,8 @@ def distinct_rows(table: pa.Table, keys: Sequence[str] | None = None) -> tuple[I
     Distinct keys are in order of first occurrence. ``keys`` are columns, by default all of them.
     """
     names = list(keys or table.column_names)
-    one = table[names[0]].combine_chunks() if len(names) == 1 else None
-    encoded = one if one is not None and not one.null_count else _encoded(table, names)
+    single = table[names[0]].combine_chunks() if len(names) == 1 else None
+    encoded = single if single is not None and not single.null_count else _encoded(table, names)
     which = pc.dictionary_encode(encoded).indices.to_numpy().astype(np.int64)
     return np.unique(which, return_index=True)[1], which
 
