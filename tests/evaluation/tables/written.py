@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 from tests.golden import inputs
 
 from holisticbias_eval.corpus.examples import read_examples
-from holisticbias_eval.pipeline.given_texts import read_given_texts
 from holisticbias_eval.pipeline.group_files import read_test_set
 from holisticbias_eval.pipeline.pair_files import read_pairs
 from holisticbias_eval.pipeline.response_files import read_responses, read_texts
@@ -25,6 +24,7 @@ from holisticbias_eval.prompts.prompt_files import read_prompts
 from holisticbias_eval.prompts.prompt_sources import HUMAN, read_source
 from holisticbias_eval.stereotypes.imported import read_sentences
 from holisticbias_eval.stereotypes.source_sentences import read_source_sentences
+from holisticbias_eval.tasks import texts
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -58,7 +58,7 @@ READERS: Mapping[str, tuple[Callable[[Any], Any], Rows]] = {
     "intersections": (partial(read_scores, answers="intersections"), INTERSECTIONS),
     "texts": (read_texts, inputs.ABOUT),
     "responses to judge": (read_responses, [{k: v for k, v in row.items() if k != "draw"} for row in inputs.RESPONSES]),
-    "texts of others": (lambda path: read_given_texts(path, None).requests, inputs.ABOUT),
+    "texts of others": (lambda path: texts.read_given_texts(path, None).requests, inputs.ABOUT),
     "prompts": (lambda path: read_prompts(path, 2), PROMPTS),
     "prompts about groups": (lambda path: read_source(str(path), keep_faulty=True).table, PROMPTS),
     "continuations": (HUMAN.read, PROMPTS),
