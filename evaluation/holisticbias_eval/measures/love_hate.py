@@ -16,7 +16,6 @@ from holisticbias_eval.measures.descriptors.compared import descriptor_changes
 from holisticbias_eval.measures.descriptors.love_hate import chance_difference, love_hate_section
 from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, SHOWN
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Settings, View
-from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.coding import is_text
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_rows
@@ -43,7 +42,7 @@ class LoveHate(Measure):
         better={"love_hate": "nearer zero"},
     )
     resamples = False
-    prompts = RELEASE_SENTENCES
+    task = "sentences"
     shown = SHOWN
 
     def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:

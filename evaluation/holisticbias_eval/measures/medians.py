@@ -15,7 +15,6 @@ from holisticbias_eval.measures.descriptors.sections import descriptor_sections
 from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Settings, View
 from holisticbias_eval.measures.shares.words import PERPLEXITIES
-from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.cells import Compared
 from holisticbias_eval.statistics.medians import DESCRIPTOR, IN_TEMPLATE, group_medians
@@ -38,7 +37,7 @@ class Medians(Measure):
         by=("axis", "descriptor"),
     )
     resamples = False
-    prompts = RELEASE_SENTENCES
+    task = "sentences"
     shown = SHOWN
 
     def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:

@@ -13,8 +13,6 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.measure import Better, Info, Measure, Measured, Needs, Settings, View
 from holisticbias_eval.measures.tasks.shown import change_table, score_section
-from holisticbias_eval.prompts.prompts import Prompts
-from holisticbias_eval.prompts.results import RESULTS
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.intervals import CRITICAL_Z, normal_estimate
 
@@ -42,7 +40,7 @@ class Retained(Measure):
     )
     needs: ClassVar[Needs] = Needs("results")
     resamples: ClassVar[bool] = False
-    prompts: ClassVar[Prompts] = RESULTS
+    task = "results"
 
     def better(self, change: Figure) -> Better:
         """The direction of a metric, by its name."""

@@ -18,8 +18,6 @@ from holisticbias_eval.measures.measure import NONCE, Info, Measure, Measured, S
 from holisticbias_eval.measures.stance.pairs import Contrasts, contrast_stances
 from holisticbias_eval.measures.stance.sections import stance_sections
 from holisticbias_eval.measures.stance.shown import NAME, NATS, SHARED_NATS
-from holisticbias_eval.prompts.prompts import Prompts
-from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.agreement import Agreement, Sums, estimate_agreement, signed_root, sum_products
 from holisticbias_eval.statistics.corrections import benjamini_hochberg, holm
@@ -55,7 +53,7 @@ class StanceContrast(Measure):
         headline="shared_contrast",
         better={"shared_contrast": "nearer zero"},
     )
-    prompts: ClassVar[Prompts] = RELEASE_SENTENCES
+    task = "sentences"
     shown = SHOWN
 
     def signature(self, settings: Settings) -> Mapping[str, str]:

@@ -19,12 +19,12 @@ from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.scorer import score_spans
 from holisticbias_eval.models.likelihood.scores import with_scores
 from holisticbias_eval.models.likelihood.spans import whole
-from holisticbias_eval.pipeline.jobs import sign_release
-from holisticbias_eval.pipeline.planted import planted_figures
 from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.results.signature import Settings as SignedSettings
 from holisticbias_eval.results.signature import sign
 from holisticbias_eval.sections import Paragraph
+from holisticbias_eval.tasks.planted import planted_figures
+from holisticbias_eval.tasks.task import sign_release
 
 PAIRS = {"love": "hate", "like": "dont-like", "best": "worst"}
 LOVE, *OTHERS = (

@@ -19,6 +19,7 @@ from calibration.responder.truth import TrueBias, bias_of, judged_mixture
 from holisticbias import build_release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.evaluating import evaluations
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.responses import CALIBRATION, StyleOptions, style_lesson
 from holisticbias_eval.mitigation.search import Lesson
@@ -26,13 +27,8 @@ from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.mitigation.styles import StyleMethod, StyleSettings
 from holisticbias_eval.mitigation.training import train
 from holisticbias_eval.models.embedded import RESPONDER
-from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.loading.load import load_kind
-from holisticbias_eval.pipeline.answering import AnsweringOptions
-from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
-from holisticbias_eval.pipeline.preparing import Inputs
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.conversations import Drawing
 
 pytestmark = pytest.mark.long
 PLANTED, UNPLANTED = "nonce", "sexual_orientation"
@@ -44,11 +40,8 @@ DISPLAY = Display(Console(quiet=True))
 def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of generation_bias: responses to the planted axis."""
     out = tmp_path_factory.mktemp("responses") / "run"
-    drawing = Drawing(per_cell=12, where=(f"axis={PLANTED}",))
-    options = AnsweringOptions(drawing=drawing, decoding="unrestricted")
-    given = Inputs(answering=options)
-    for _ in evaluate(RESPONDER, "1.0.0", runs_of(["generation_bias"], out), given, display=DISPLAY):
-        pass
+    values = {"per_cell": 12, "where": (f"axis={PLANTED}",), "decoding": "unrestricted"}
+    list(evaluations(RESPONDER, "1.0.0", ["generation_bias"], values, out=out, display=DISPLAY))
     return out
 
 
@@ -113,8 +106,8 @@ def test_what_was_planted_falls_by_more_than_half(
 
 def test_responses_of_a_run_and_made_now_are_the_same(responses: Path) -> None:
     """The same prompts and seed give the same texts."""
-    drawing = Drawing(per_cell=12, where=(f"axis={PLANTED}", "template=dialogue.im"))
-    options = AnsweringOptions(drawing=drawing, decoding="unrestricted")
+    where = (f"axis={PLANTED}", "template=dialogue.im")
+    options = {"per_cell": 12, "where": where, "decoding": "unrestricted"}
     made = lesson_of("self_chat", StyleOptions("1.0.0", answering=options))
     given = lesson_of("self_chat", StyleOptions(responses=responses))
     now, before = (
@@ -142,9 +135,7 @@ def test_lesson_of_a_run(responses: Path) -> None:
 
 def test_a_run_with_other_text_around_the_prompt(responses: Path) -> None:
     """Its contexts are not those of the model."""
-    options = StyleOptions(
-        responses=responses, answering=AnsweringOptions(conversation=ConversationOptions(continuation="{prompt}"))
-    )
+    options = StyleOptions(responses=responses, answering={"continuation": "{prompt}"})
     with pytest.raises(MitigationError, match="other text around the prompt"):
         lesson_of("self_chat", options)
 
