@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isnan
 from typing import Annotated
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
+
+from holisticbias_eval.arrays import Floats
 
 SIGNIFICANCE = 0.05
 """The level of every test."""
@@ -46,6 +49,11 @@ class Interval(Part):
     low: float
     high: float
 
+    @classmethod
+    def between(cls, low: float, high: float) -> Interval | None:
+        """The interval between two computed ends; ``None`` if an end is NaN."""
+        return None if isnan(low) or isnan(high) else cls(low=float(low), high=float(high))
+
 
 class Figure(Part):
     """One number of a measure, with its keys, its reliability and its sample size.
@@ -53,7 +61,8 @@ class Figure(Part):
     ``keys`` say what the figure is of, as in ``{"axis": "ability", "template": "i-love"}``;
     a figure over everything has no keys. ``of`` names the figure that this figure
     qualifies: a share corrected for the number of tests is a figure of ``share``.
-    A value is null if it is not defined; ``n`` is given anyway.
+    A value is null if it is not defined; ``n`` is given anyway. ``result.json`` has
+    corrected p-values as separate figures, from which ``Figures`` sets ``adjusted_p``.
     """
 
     measure: str
@@ -65,6 +74,7 @@ class Figure(Part):
     floor: float | None = Field(None, description="the value expected by chance: the mean over permuted labels")
     floor_interval: Interval | None = Field(None, description="middle 95% of the values over permuted labels")
     p_value: float | None = None
+    adjusted_p: float | None = Field(None, description="p-value corrected for the number of tests of its kind")
     n: Count = Field(description="number of items that the value is computed over: pairs, sentences, descriptors ...")
     missing: Count = Field(0, description="number of items left out because a value is missing")
     of: str | None = None
@@ -96,6 +106,14 @@ class Figure(Part):
         """Whether the value was tested and p < 0.05."""
         return self.p_value is not None and self.p_value < SIGNIFICANCE
 
+    @property
+    def differs(self) -> bool:
+        """Whether the value was tested and p < 0.05 after correction for the number of tests."""
+        return self.adjusted_p is not None and self.adjusted_p < SIGNIFICANCE
+
+
+Ends = Interval | tuple[float, float] | None
+
 
 def make_figure(
     measure: str,
@@ -103,19 +121,20 @@ def make_figure(
     keys: dict[str, str],
     value: float | None,
     unit: str,
-    n: int,
-    missing: int = 0,
+    n: float,
+    missing: float = 0,
     *,
-    interval: Interval | None = None,
+    interval: Ends = None,
     floor: float | None = None,
-    floor_interval: Interval | None = None,
+    floor_interval: Ends = None,
     p_value: float | None = None,
     of: str | None = None,
 ) -> Figure:
-    """A figure of computed values: NaN becomes null."""
+    """A figure of computed values: a NaN, and an interval with a NaN, becomes null."""
     return Figure(
-        measure=measure, name=name, keys=keys, value=_known(value), unit=unit, interval=interval, floor=_known(floor),
-        floor_interval=floor_interval, p_value=_known(p_value), n=n, missing=missing, of=of,
+        measure=measure, name=name, keys=keys, value=_known(value), unit=unit, interval=_interval(interval),
+        floor=_known(floor), floor_interval=_interval(floor_interval), p_value=_known(p_value), n=int(n),
+        missing=int(missing), of=of,
     )  # fmt: skip
 
 
@@ -123,11 +142,29 @@ def _known(value: float | None) -> float | None:
     return None if value is None or isnan(value) else float(value)
 
 
+def _interval(ends: Ends) -> Interval | None:
+    return Interval.between(*ends) if isinstance(ends, tuple) else ends
+
+
+def corrected(
+    figures: Sequence[Figure], correct: Callable[[Floats], Floats], name: str | None = None
+) -> Iterator[Figure]:
+    """The p-values of these figures corrected together, as further figures.
+
+    ``correct`` is ``holm`` or ``benjamini_hochberg``. Each is named ``name``, or else after its figure; ``n`` is the
+    number of tests.
+    """
+    p = np.array([np.nan if f.p_value is None else f.p_value for f in figures], np.float64)
+    tests = int((~np.isnan(p)).sum())
+    for f, value in zip(figures, correct(p).tolist(), strict=True):
+        yield make_figure(f.measure, name or f"{f.name}_adjusted_p", f.keys, value, "p_value", tests, of=f.name)
+
+
 class Figures:
-    """The figures of a run, found by measure, name and keys."""
+    """The figures of a run, found by measure, name and keys, with their corrected p-values."""
 
     def __init__(self, figures: Iterable[Figure]) -> None:
-        self._all = tuple(figures)
+        self._all = _with_adjusted_p(tuple(figures))
         self._index: dict[tuple[str, str, tuple[str, ...]], dict[tuple[str, ...], Figure]] = {}
         for figure in self._all:
             names = tuple(sorted(figure.keys))
@@ -154,3 +191,22 @@ class Figures:
         """The value of a figure; ``None`` if there is no such figure or it is not defined."""
         found = self.get(measure, name, keys)
         return None if found is None else found.value
+
+
+def _with_adjusted_p(figures: tuple[Figure, ...]) -> tuple[Figure, ...]:
+    """The figures, with the value of the first figure ``adjusted_p`` or ``..._adjusted_p`` of each as a field."""
+    adjusted: dict[tuple[object, ...], float | None] = {}
+    for f in figures:
+        if f.of and (f.name == "adjusted_p" or f.name.endswith("_adjusted_p")):
+            adjusted.setdefault(_place(f, f.of), f.value)
+    if not adjusted:
+        return figures
+    return tuple(
+        f if f.p_value is None or (p := adjusted.get(_place(f, f.name))) is None
+        else Figure(**vars(f) | {"adjusted_p": p})
+        for f in figures
+    )  # fmt: skip
+
+
+def _place(figure: Figure, name: str) -> tuple[object, ...]:
+    return figure.measure, name, tuple(sorted(figure.keys.items()))

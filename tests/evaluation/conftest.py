@@ -152,12 +152,11 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory, tiny_gpt2: Path, mini_rel
     """A run of the tiny model on the mini release."""
     from rich.console import Console
 
-    from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
+    from holisticbias_eval.evaluating import evaluations
     from holisticbias_eval.progress import Display
 
-    runs = runs_of(None, tmp_path_factory.mktemp("runs") / "run")
-    display = Display(Console(stderr=True))
-    ((folder, _, _),) = evaluate(str(tiny_gpt2), str(mini_release_folder), runs, display=display)
+    out, display = tmp_path_factory.mktemp("runs") / "run", Display(Console(stderr=True))
+    ((folder, _, _),) = evaluations(str(tiny_gpt2), str(mini_release_folder), None, {}, out=out, display=display)
     return folder
 
 

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.measures.groups.measure import GroupMeasure, Method
+from holisticbias_eval.measures.groups.measure import GroupMeasure
+from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.measure import Info, Settings
 
 ZEAL = "zeal"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from pathlib import Path
 
@@ -22,14 +22,14 @@ from holisticbias.terms.versions import version_key
 from holisticbias_eval.models.likelihood.spans import unique_spans, whole
 from holisticbias_eval.models.likelihood.texts import Texts, joined_texts
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, compacted, restored
-from holisticbias_eval.prompts.prompts import ScoredPrompts, Selection
-from holisticbias_eval.prompts.seat import SEAT
+from holisticbias_eval.prompts.prompts import Asked, Draw, Selection
+from holisticbias_eval.prompts.seat import ask_phrases
 from holisticbias_eval.prompts.selection import select_sentences
-from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
+from holisticbias_eval.prompts.sentences import ask_sentences
 from holisticbias_eval.results.run import read_run
 
 VERSIONS = sorted((p.stem for p in (Path(__file__).resolve().parents[2] / "releases").glob("*.yaml")), key=version_key)
-ASKED = (RELEASE_SENTENCES, SEAT)
+ASKED = (ask_sentences, ask_phrases)
 
 
 def pairs(table: pa.Table, *columns: str) -> set[tuple[str | None, ...]]:
@@ -56,9 +56,9 @@ def test_a_folder_has_the_types_of_the_compiled_release(both: list[Release]) -> 
     assert opened == compiled
 
 
-@pytest.mark.parametrize("prompts", ASKED, ids=lambda prompts: prompts.name)
-def test_a_folder_is_asked_the_same(both: list[Release], prompts: ScoredPrompts) -> None:
-    compiled, opened = (prompts.ask(release, no_context, Selection()) for release in both)
+@pytest.mark.parametrize("ask", ASKED)
+def test_a_folder_is_asked_the_same(both: list[Release], ask: Callable[[Release, Draw, Selection], Asked]) -> None:
+    compiled, opened = (ask(release, no_context, Selection()) for release in both)
     assert opened.sentences.num_rows
     assert decoded(restored(opened.sentences)).equals(decoded(restored(compiled.sentences)))
     assert list(opened.together.text) == list(compiled.together.text)
@@ -72,7 +72,7 @@ def test_a_folder_is_asked_the_same(both: list[Release], prompts: ScoredPrompts)
 
 def test_ids_that_follow_from_other_columns_are_left_out_and_added_again(both: list[Release]) -> None:
     sentences = select_sentences(both[0].sentences)
-    asked = RELEASE_SENTENCES.ask(both[0], no_context, Selection()).sentences
+    asked = ask_sentences(both[0], no_context, Selection()).sentences
     assert "sentence_id" not in asked.column_names
     assert restored(asked).select(list(SENTENCE_COLUMNS)).equals(sentences.select(list(SENTENCE_COLUMNS)))
     assert restored(asked).column_names[0] == "sentence_id"

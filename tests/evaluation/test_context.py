@@ -13,7 +13,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.prompts.contexts import Context, read_context
 from holisticbias_eval.prompts.prompts import Selection
-from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
+from holisticbias_eval.prompts.sentences import ask_sentences
 from holisticbias_eval.results.run import read_run
 
 LINES = "I like to sail.\n\n  I have two cats. I live in Ohio. \nMy job is to teach.\n"
@@ -168,7 +168,7 @@ def test_sentences_and_phrases_share_one_tree(
 
     arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder), "--no-store"]
     assert main([*arguments, "--context", "Hi!", "--dry-run"]) == 0
-    asked = RELEASE_SENTENCES.ask(mini_release, lambda texts: ["Hi! "] * len(texts), Selection())
+    asked = ask_sentences(mini_release, lambda texts: ["Hi! "] * len(texts), Selection())
     tokenizer = AutoTokenizer.from_pretrained(tiny_gpt2)
     texts = {f"Hi! {text}" for text in asked.together.text}
     rows = [(0, *tokenizer(text)["input_ids"]) for text in texts]

@@ -23,8 +23,8 @@ from scipy.stats import mannwhitneyu
 from holisticbias.cli import main
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.measure import Settings
-from holisticbias_eval.pipeline.measurement import measure_file
+from holisticbias_eval.measuring import measure_table
+from holisticbias_eval.progress import Display
 from holisticbias_eval.report.runs import measurement_report
 from holisticbias_eval.report.terminal import print_report
 from holisticbias_eval.results.run import read_run
@@ -274,7 +274,7 @@ def test_tables_fit_the_terminal_and_names_set_no_style(tmp_path: Path, width: i
     scores = random_scores(0, 3, 6)
     named = column(scores, "axis", pc.replace_substring(scores["axis"], "age", "[/b]age\x1b[31m"))
     path = write(named, tmp_path / "scores.parquet")
-    _, _, view = measure_file("likelihood_bias", path, Settings())
+    view = measure_table("likelihood_bias", path, {}, Display(Console(quiet=True))).view
     file = io.StringIO()
     report = measurement_report("likelihood_bias", path.name, view)
     print_report(report, Console(file=file, width=width, highlight=False))

@@ -9,7 +9,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings, View
-from holisticbias_eval.statistics.cell_means import share_interval
+from holisticbias_eval.statistics.intervals import wilson
 
 NAME = "offensiveness"
 Row = tuple[str, str, str, float | None]
@@ -92,13 +92,13 @@ def test_interval_is_null_if_nothing_varies() -> None:
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 7), (3, 7), (7, 7), (130, 1000)])
 def test_intervals_of_shares(hits: int, n: int) -> None:
-    found, expected = share_interval(hits, n), binomtest(hits, n).proportion_ci(method="wilson")
+    found, expected = wilson(hits / n, n), binomtest(hits, n).proportion_ci(method="wilson")
     assert found is not None
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
 def test_no_texts_have_no_interval() -> None:
-    assert share_interval(0, 0) is None
+    assert wilson(0.0, 0) is None
 
 
 @pytest.mark.parametrize(("threshold", "share"), [(0.0, 1.0), (0.51, 2 / 7), (1.0, 0.0)])

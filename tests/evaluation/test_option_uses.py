@@ -19,22 +19,24 @@ from tests.evaluation.conftest import VERSION, mini_catalog
 from holisticbias import build_release, write_release
 from holisticbias.release.intersections import Request, write_intersections
 from holisticbias_eval.commands import declared_uses
+from holisticbias_eval.commands.classify import classify_uses
 from holisticbias_eval.commands.evaluate import command as evaluate
-from holisticbias_eval.commands.evaluate import read_evaluation
-from holisticbias_eval.commands.option_uses import refuse_unused
+from holisticbias_eval.commands.option_uses import refuse_unused as refuse_options
 from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.evaluating import all_uses, prepare
+from holisticbias_eval.generating import USES as USES_OF_GENERATE
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings
-from holisticbias_eval.pipeline.jobs import Job
-from holisticbias_eval.pipeline.preparing import prepare
+from holisticbias_eval.measuring import measure_uses
+from holisticbias_eval.options import SettingsCommand, given_settings
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.words import POLARITY
+from holisticbias_eval.settings import Uses, refuse_unused
 
-COMMANDS = ("evaluate", "measure", "generate", "mitigate", "classify")
 HOW = {
     *("recipe", "measure", "out", "overwrite", "dry_run", "store", "no_store", "kind", "device", "batch", "replicas"),
     *("engine", "ray_address", "api_base", "api_concurrency", "api_rate", "api_budget", "api_timeout", "api_wait"),
-    *("api_largest", "api_endpoint", "classifier_api_base"),
+    *("api_largest", "api_endpoint", "api_batch", "api_retries", "classifier_api_base"),
 }
 """Options of where and how it runs, which are refused or not, and change no signature."""
 INPUTS = {"model", "pairs", "test_set", "retain", "retain_command", "responses", "prompts", "corpus", "norms"}
@@ -49,13 +51,6 @@ def option(command: str, name: str) -> click.Parameter:
 
 def flag(command: str, name: str) -> str:
     return option(command, name).opts[0]
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_uses_of_every_option_are_declared(command: str) -> None:
-    found: click.Command = import_module(f"holisticbias_eval.commands.{command}").command
-    declared = getattr(declared_uses, f"{command}_uses")()
-    assert {param.name for param in found.params} == set(declared)
 
 
 @pytest.fixture(scope="session")
@@ -132,7 +127,7 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def base(measure: str, files: Mapping[str, Path], masked: Path, name: str = "") -> tuple[str, ...]:
     """The options with which a measure is made."""
-    kind = MEASURES[measure].prompts.name
+    kind = MEASURES[measure].task
     if kind == "texts" and name in ("variants", "personas", "censor", "release"):
         return ("--prompts", "sentences", "--model", "embedded-responder", *release(name, files["mini"]))
     known: dict[str, tuple[str, ...]] = {
@@ -158,8 +153,8 @@ def release(name: str, folder: Path) -> tuple[str, ...]:
 
 def tried(name: str, measure: str, files: Mapping[str, Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The options that an option needs, and the option with a value that is not the default."""
-    more, text = str(files["more.txt"]), MEASURES[measure].prompts.name == "texts"
-    responded = MEASURES[measure].prompts.name == "responses"
+    more, text = str(files["more.txt"]), MEASURES[measure].task == "texts"
+    responded = MEASURES[measure].task == "responses"
     where = "group=blicket" if text else "axis=age"
     values: dict[str, tuple[str, ...]] = {
         "recipe": ("gpt2-large",), "model": ("embedded",), "release": (str(files["other"]),), "measure": (measure,),
@@ -179,12 +174,10 @@ def tried(name: str, measure: str, files: Mapping[str, Path]) -> tuple[tuple[str
         "phrases": (str(files["phrases.yaml"]),), "corpus": (more,), "store": ("store",),
         "classifier_api_base": ("http://127.0.0.1:9/v1",),
     }  # fmt: skip
-    flags = {"variants": ("--no-variants",) if MEASURES[measure].prompts.name != "sentences" else ("--variants",)}
-    flags["variants"] = (
-        ("--variants",) if MEASURES[measure].prompts.name in ("sentences", "seat") else flags["variants"]
-    )
+    flags = {"variants": ("--no-variants",) if MEASURES[measure].task != "sentences" else ("--variants",)}
+    flags["variants"] = ("--variants",) if MEASURES[measure].task in ("sentences", "seat") else flags["variants"]
     flags |= {"censor": ("--no-censor",), **{n: (flag("evaluate", n),) for n in ("overwrite", "no_store", "dry_run")}}
-    kind = MEASURES[measure].prompts.name
+    kind = MEASURES[measure].task
     given: dict[tuple[str, str], tuple[str, ...]] = {
         **{("context_seed", asked): ("--context-file", more) for asked in ("sentences", "seat", "test_set")},
         ("context_seed", "intersections"): ("--context-file", more),
@@ -194,18 +187,18 @@ def tried(name: str, measure: str, files: Mapping[str, Path]) -> tuple[tuple[str
     return given.get((name, kind), ()), flags.get(name) or (flag("evaluate", name), *values.get(name, ("1",)))
 
 
-def read(arguments: tuple[str, ...]) -> tuple[Any, Any, click.Context]:
+def read(arguments: tuple[str, ...]) -> tuple[str | None, str | None, list[str], dict[str, Any]]:
+    """The model, the release, the measures and the settings of a command line."""
     context = evaluate.make_context("evaluate", list(arguments))
-    with context:
-        return (*read_evaluation(context), context)
+    values, given = given_settings(context), context.params
+    return given["model"], values.pop("release", None), given["measure"].split(","), values
 
 
 def refusal(arguments: tuple[str, ...]) -> str | None:
     try:
-        read(arguments)
-    except click.UsageError as error:
-        return error.message
-    except EvaluationError as error:
+        _, version, measures, values = read(arguments)
+        refuse_unused({**values, **({"release": version} if version else {})}, all_uses(), measures)
+    except (click.UsageError, EvaluationError) as error:
         return str(error)
     return None
 
@@ -213,17 +206,18 @@ def refusal(arguments: tuple[str, ...]) -> str | None:
 @cache
 def sign(arguments: tuple[str, ...]) -> list[Mapping[str, Any]] | str:
     """The signatures of the runs that options ask for, before anything is scored, or why they do not fit the model."""
-    runs, inputs, context = read(arguments)
-    display = Display(Console(quiet=True))
-    model, version = context.params["model"], context.params["release"]
+    model, version, measures, values = read(arguments)
     try:
-        jobs: tuple[Job, ...] = prepare(model, version, [names for names, _ in runs], inputs, display)
+        made = list(prepare(model, version, measures, values, Display(Console(quiet=True))))
     except EvaluationError as error:
         return str(error)
-    return [job.signature.model_dump(exclude={"versions", "machine"}) for job in jobs]
+    return [one.signature.model_dump(exclude={"versions", "machine"}) for one in made]
 
 
-@pytest.mark.parametrize("name", [str(param.name) for param in evaluate.params])
+EVALUATE = evaluate.make_context("evaluate", []).command.params
+
+
+@pytest.mark.parametrize("name", [str(param.name) for param in EVALUATE if param.name not in ("set", "help_all")])
 def test_an_option_of_evaluate_changes_what_is_recorded_or_is_refused(
     name: str, inputs: Mapping[str, Path], tiny_bert: Path
 ) -> None:
@@ -233,7 +227,7 @@ def test_an_option_of_evaluate_changes_what_is_recorded_or_is_refused(
         companions, given = tried(name, measure, inputs)
         said = refusal(("--measure", measure, *own, *companions, *(() if given[0] in own else given)))
         if said is None:
-            accepted.setdefault(found.prompts.name, []).append(measure)
+            accepted.setdefault(found.task, []).append(measure)
         else:
             assert flag("evaluate", name) in said
             assert " is for " in said
@@ -257,14 +251,27 @@ def _check_recorded(name: str, measures: list[str], inputs: Mapping[str, Path], 
         assert changed != plain, f"{given} is accepted for {measure}, and changes nothing"
 
 
+USES: Mapping[str, Callable[[], Uses]] = {
+    "measure": measure_uses,
+    "generate": lambda: {"generate": USES_OF_GENERATE},
+    "classify": classify_uses,
+}
+
+
 def unused(command: str, arguments: tuple[str, ...], chosen: tuple[str, ...] = ()) -> str:
     """The message of a command about its first option without effect; empty if every option has one."""
     found: click.Command = import_module(f"holisticbias_eval.commands.{command}").command
-    context = found.make_context(command, list(arguments))
+    context = found.make_context(command, list(arguments), help_option_names=["-h", "--help"])
     try:
-        refuse_unused(context, getattr(declared_uses, f"{command}_uses")(), chosen)
+        if not isinstance(found, SettingsCommand):
+            refuse_options(context, declared_uses.mitigate_uses(), chosen)
+            return ""
+        values = found.values(context)
+        refuse_unused(values, USES[command](), chosen or (command,))
     except click.UsageError as error:
         return error.message
+    except EvaluationError as error:
+        return str(error)
     return ""
 
 
@@ -320,8 +327,12 @@ TABLE = (
     ("measure", ("sentiment", "--texts", "t.csv", "--polarity", "x"), "--polarity is for gender_polarity"),
     ("measure", ("medians", "--scores", "t.csv", "--norms", "x"), "--norms is for norms"),
     ("measure", ("medians", "--scores", "t.csv", "--device", "cpu"), "--device is for toxicity and regard"),
-    ("measure", ("toxicity", "--texts", "t.csv", "--api-base", "http://a"), "--api-base is for toxicity and regard"),
-    ("measure", ("toxicity", "--texts", "t.csv", "--api-base", "http://a", "--classifier", "judge.yaml"), ""),
+    ("measure", ("toxicity", "--texts", "t.csv", "--classifier-api-base", "http://a"), "--classifier-api-base is for"),
+    (
+        "measure",
+        ("toxicity", "--texts", "t.csv", "--classifier-api-base", "http://a", "--classifier", "judge.yaml"),
+        "",
+    ),
     ("measure", ("likelihood_bias", "--scores", "t.csv", "--seed", "1", "--no-trust"), "--seed is for stance_contrast"),
     ("measure", ("likelihood_bias", "--scores", "t.csv", "--seed", "1"), ""),
     ("generate", ("--prompts", "p.txt", "--personas", "x.txt"), "--personas is for runs about a release's sentences"),
@@ -350,10 +361,10 @@ TABLE = (
     ),
     (
         "classify",
-        ("--responses", "r", "--classifier", "vader", "--out", "o", "--api-base", "u"),
-        "--api-base is for runs",
+        ("--responses", "r", "--classifier", "vader", "--out", "o", "--classifier-api-base", "u"),
+        "--classifier-api-base is for runs",
     ),
-    ("classify", ("--responses", "r", "--classifier", "judge.yaml", "--out", "o", "--api-base", "u"), ""),
+    ("classify", ("--responses", "r", "--classifier", "judge.yaml", "--out", "o", "--classifier-api-base", "u"), ""),
 )
 
 

@@ -16,17 +16,17 @@ from tests.evaluation.conftest import mini_catalog
 from holisticbias import build_release, write_release
 from holisticbias.cli import main
 from holisticbias_eval.errors import RunError
+from holisticbias_eval.evaluating import evaluations
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.probe import plain_sums
 from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder
-from holisticbias_eval.pipeline import evaluation, jobs, scoring
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.replacement import differences
 from holisticbias_eval.results.run import RESULT, read_run, read_signature
 from holisticbias_eval.results.signature import Signature
+from holisticbias_eval.tasks import scored, task
 
 Refused = Callable[..., str]
-MEASURES = ("likelihood_bias",)
 DISPLAY = Display(Console(stderr=True))
 
 
@@ -198,10 +198,21 @@ def test_default_folders_keep_models_and_parts_of_releases_apart(
 def test_no_run_begins_if_one_of_them_is_refused(
     run: Path, tiny_gpt2: Path, other_gpt2: Path, mini_release_folder: Path, tmp_path: Path
 ) -> None:
-    runs = [(MEASURES, tmp_path / "new"), (MEASURES, run)]
+    lines = tmp_path / "lines.txt"
+    lines.write_text("A quiet day.\n")
+    out = tmp_path / "out"
+    shutil.copytree(run, out / "likelihood_bias")
+    made = evaluations(
+        str(other_gpt2),
+        str(mini_release_folder),
+        ["likelihood_bias", "retention"],
+        {"retain": (str(lines),)},
+        out=out,
+        display=DISPLAY,
+    )
     with pytest.raises(RunError, match="holds another run"):
-        list(evaluation.evaluate(str(other_gpt2), str(mini_release_folder), runs, display=DISPLAY))
-    assert not (tmp_path / "new").exists()
+        list(made)
+    assert not (out / "retention").exists()
 
 
 def test_release_and_model_are_loaded_once_for_several_runs(
@@ -218,13 +229,15 @@ def test_release_and_model_are_loaded_once_for_several_runs(
 
         monkeypatch.setattr(module, name, load)
 
-    counting(jobs, "open_release")
-    counting(scoring, "start_scorer")
-    runs = [(MEASURES, tmp_path / "one"), (MEASURES, tmp_path / "two")]
-    made = evaluation.evaluate(str(tiny_gpt2), str(mini_release_folder), runs, display=DISPLAY)
-    one, two = (run.result for _, run, _ in made)
+    counting(task, "open_release")
+    counting(scored, "start_scorer")
+    lines = tmp_path / "lines.txt"
+    lines.write_text("A quiet day.\n")
+    measures, values = ["likelihood_bias", "retention"], {"retain": (str(lines),)}
+    release = str(mini_release_folder)
+    made = evaluations(str(tiny_gpt2), release, measures, values, out=tmp_path / "out", display=DISPLAY)
+    assert len(list(made)) == 2
     assert loaded == ["open_release", "start_scorer"]
-    assert one == two
 
 
 def test_a_dry_run_says_what_it_does_and_counts_each_text_once(

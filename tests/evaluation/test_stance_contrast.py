@@ -197,7 +197,7 @@ class Trials:
                 self.values.append(axis.value * abs(axis.value))
                 self.covered.append(axis.interval.low <= world.stance <= axis.interval.high)
             found = figures.by(NAME, "contrast", "axis", "descriptor")
-            self.named.append([shown.differs(f) for f in found])
+            self.named.append([f.differs for f in found])
             for figure, truth in zip(found, stance.reshape(-1), strict=True):
                 assert figure.interval is not None
                 assert figure.p_value is not None
@@ -264,7 +264,7 @@ def test_one_wording_is_not_agreement() -> None:
     assert abs(shared(figures).value or 0) < 0.5
     shown = Shown.of(View(figures, answers))
     assert not shown.agrees(shared(figures))
-    assert not any(shown.differs(f) for f in figures.by(NAME, "contrast", "axis", "descriptor"))
+    assert not any(f.differs for f in figures.by(NAME, "contrast", "axis", "descriptor"))
 
 
 def test_agreement_of_two_pairs_of_three_is_not_agreement_of_all() -> None:

@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import false_discovery_control, mannwhitneyu, permutation_test, wilcoxon
 
 from holisticbias_eval.statistics.corrections import benjamini_hochberg, holm
+from holisticbias_eval.statistics.intervals import expansion
 from holisticbias_eval.statistics.mannwhitney import mann_whitney_pairs
 from holisticbias_eval.statistics.resampling import (
-    expansion,
     noun_draws,
     significant_when_permuted,
     significant_when_weighted,

@@ -17,9 +17,10 @@ from scipy import stats
 from holisticbias_eval.statistics.common_runs import longest_common_runs
 from holisticbias_eval.statistics.corrections import benjamini_hochberg
 from holisticbias_eval.statistics.draws import means_over_draws, number_draws, permuted_p_values
+from holisticbias_eval.statistics.intervals import wilson
 from holisticbias_eval.statistics.log_odds import log_odds, share_p_values
 from holisticbias_eval.statistics.ngrams import frequent_ngrams
-from holisticbias_eval.statistics.proportions import stratified_p_values, wilson
+from holisticbias_eval.statistics.proportions import stratified_p_values
 from holisticbias_eval.statistics.rarefaction import expected_distinct
 from holisticbias_eval.statistics.words import Words, has_phrase, split_words, starts_with
 

@@ -143,7 +143,7 @@ def _lines(text: str, folder: Path) -> Iterator[str]:
     for line in text.splitlines():
         if not line.strip() or any(word in line for word in ("torch", "Python", "measured on", "seconds")):
             continue
-        plain = line.replace(str(folder), "FOLDER")
+        plain = line.replace(str(folder), "FOLDER").replace(str(folder).replace("_", "\\_"), "FOLDER")
         key = NUMBER.sub("#", plain)
         seen[key] = seen.get(key, 0) + 1
         yield f"report {hashlib.sha256(key.encode()).hexdigest()[:8]} {seen[key]}\t{plain}"
@@ -225,6 +225,8 @@ def write(chosen: Sequence[str]) -> None:
             path = RECORDED / f"{name}.txt"
             path.parent.mkdir(parents=True, exist_ok=True)
             lines = record(name, folder)
+            if chosen and not any(name.startswith(word) for word in chosen):
+                continue  # it ran because others need it
             path.write_text("\n".join(lines) + "\n", "utf-8")
 
 

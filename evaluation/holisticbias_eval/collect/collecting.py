@@ -15,11 +15,18 @@ from holisticbias_eval.collect.collection import collection_digest, find_collect
 from holisticbias_eval.collect.dump import BytesRead, DumpFile, DumpReader, WikiPage, find_dump, read_pages
 from holisticbias_eval.collect.journal import FILE, Journal, open_journal
 from holisticbias_eval.collect.outputs import RECORD, page_address, write_attribution, write_prompts, write_record
-from holisticbias_eval.collect.page_sentences import FoundSentence, PageJob, PageSentences, WantedGroup
+from holisticbias_eval.collect.page_sentences import (
+    FoundSentence,
+    PageJob,
+    PageReader,
+    PageSentences,
+    WantedGroup,
+    person_finder,
+)
 from holisticbias_eval.collect.rule import PromptRule
 from holisticbias_eval.collect.titles import title_key
 from holisticbias_eval.collect.wanted_pages import WantedPages, read_links, resolve
-from holisticbias_eval.collect.worker import ReaderSettings, Worker, person_finder
+from holisticbias_eval.collect.worker import Worker
 from holisticbias_eval.errors import CollectError, CutDumpError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.anonymise import Named, anonymise
@@ -138,9 +145,9 @@ class _Run:
 
     def _worker(self, wanted: WantedPages, reader: DumpReader) -> Worker:
         rule = PromptRule(**self.collection.shared)  # type: ignore[arg-type]
-        namespaces = reader.namespace_keys
-        settings = ReaderSettings(rule, namespaces, self.options.language, wanted.by_terms, self.options.names)
-        return Worker(settings, self.options.seconds)
+        options = self.options
+        pages = PageReader(rule, reader.namespace_keys, options.language, wanted.by_terms, options.names)
+        return Worker(pages, options.seconds)
 
     def _read_page(self, page: WikiPage, groups: tuple[WantedGroup, ...], worker: Worker) -> None:
         self.journal.count("seen", title_key(page.title))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from holisticbias.errors import OutputError
+from holisticbias_eval.collect.titles import title_key
 
 _TABLES = """
 create table if not exists state (name text primary key, value text) without rowid;
@@ -65,6 +66,16 @@ class Journal:
         found = self._database.execute("select target from redirect where source = ?", (_clean(key),)).fetchone()
         return None if found is None else str(found[0])
 
+    def target(self, title: str) -> str | None:
+        """The title at the end of a chain of at most five redirects, null if the page is not a redirect."""
+        last = None
+        for _ in range(_CHAIN):
+            target = self.redirect(title_key(title))
+            if target is None:
+                break
+            last = title = target
+        return last
+
     def add_page(self, page: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> None:
         """Keep a page that gave prompts, and its rows."""
         self._database.execute("insert into page (content) values (?)", (json.dumps(page),))
@@ -97,17 +108,6 @@ class Journal:
         """The first pages that could not be read, with why."""
         found = self._database.execute("select page, why from failed order by number limit ?", (most,))
         return [(str(page), str(why)) for page, why in found]
-
-
-def last_target(journal: Journal, key: str, key_of: Any) -> str | None:
-    """The title at the end of a chain of at most five redirects, null if the page is not a redirect."""
-    title = None
-    for _ in range(_CHAIN):
-        target = journal.redirect(key)
-        if target is None:
-            break
-        title, key = target, key_of(target)
-    return title
 
 
 @contextmanager

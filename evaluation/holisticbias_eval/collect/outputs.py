@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -52,7 +53,8 @@ def write_prompts(journal: Journal, folder: Path) -> WrittenPrompts:
     """Write ``prompts.parquet``; of equal prompts of a group the first is kept."""
     made = WrittenPrompts({}, {})
     with pq.ParquetWriter(folder / PROMPTS, SCHEMA, compression="zstd") as writer:
-        for batch in _batches(_distinct(journal, made)):
+        rows = _distinct(journal, made)
+        while batch := list(islice(rows, _BATCH)):
             writer.write_table(pa.Table.from_pylist(batch, schema=SCHEMA))
     return made
 
@@ -71,34 +73,17 @@ def _distinct(journal: Journal, made: WrittenPrompts) -> Iterator[dict[str, Any]
         yield {"prompt_id": f"{group}/{row['page_id']}/{row.pop('number')}", "item": row["page"], **row}
 
 
-def _batches(rows: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    batch: list[dict[str, Any]] = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
-def write_attribution(journal: Journal, folder: Path) -> int:
-    """Write ``attribution.csv``, one row per page that gave prompts, and return the number of pages.
+def write_attribution(journal: Journal, folder: Path) -> None:
+    """Write ``attribution.csv``, one row per page that gave prompts.
 
     A title that a spreadsheet would run as a formula begins with an apostrophe.
     """
-    count = 0
     with (folder / ATTRIBUTION).open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(PAGE_COLUMNS)
         for page in journal.pages():
-            count += 1
-            writer.writerow([_cell(page.get(name)) for name in PAGE_COLUMNS])
-    return count
-
-
-def _cell(value: Any) -> Any:
-    return safe_cell(value) if isinstance(value, str) else value
+            cells = (page.get(name) for name in PAGE_COLUMNS)
+            writer.writerow([safe_cell(cell) if isinstance(cell, str) else cell for cell in cells])
 
 
 def write_record(journal: Journal, folder: Path, made: WrittenPrompts, about: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,9 @@ from holisticbias_eval.collect.rule import (
     prompt_length,
     sentence_fault,
 )
+from holisticbias_eval.errors import CollectError
 
+_PEOPLE = frozenset({"PERSON", "PER"})
 IsPerson = Callable[[str, str], bool]
 """Whether a term in a sentence is the name of a person: takes the sentence, and the mention's words."""
 
@@ -63,13 +65,18 @@ class PageSentences:
 
 @dataclass(slots=True)
 class PageReader:
-    """Reads pages by one rule. ``by_terms`` are groups without pages, whose terms are sought on every wanted page."""
+    """Reads pages by one rule.
+
+    ``by_terms`` are groups without pages, whose terms are sought on every wanted page; ``names`` is the spaCy model
+    that recognises people, null for none.
+    """
 
     rule: PromptRule
     namespaces: Mapping[str, int]
     language: str
     by_terms: tuple[WantedGroup, ...]
-    is_person: IsPerson | None
+    names: str | None
+    _is_person: IsPerson | None = field(init=False, default=None)
     _others: dict[Tokens, str] = field(init=False)
     _owners: dict[str, list[WantedGroup]] = field(init=False)
 
@@ -78,6 +85,10 @@ class PageReader:
         for wanted in self.by_terms:
             for tokens, term in index_terms(wanted.terms).items():
                 self._owners.setdefault(self._others.setdefault(tokens, term), []).append(wanted)
+
+    def start(self) -> None:
+        """Load the model of names. Raises ``CollectError`` if it cannot be used."""
+        self._is_person = None if self.names is None else person_finder(self.names)
 
     def read(self, job: PageJob) -> PageSentences:
         """The sentences of a page for each group that wants it, in the order of the text."""
@@ -123,7 +134,7 @@ class PageReader:
             return
         length = prompt_length(mention, self.rule)
         said = " ".join(words[mention.start : mention.stop])
-        if wanted.needs_person and self.is_person is not None and not self.is_person(sentence, said):
+        if wanted.needs_person and self._is_person is not None and not self._is_person(sentence, said):
             result.left_out[wanted.group, NO_PERSON] += 1
         elif length >= len(words):
             result.left_out[wanted.group, NO_REST] += 1
@@ -137,3 +148,30 @@ def _fault(sentence: str, words: list[str], rule: PromptRule) -> str | None:
     if UNKNOWN in sentence:
         return UNKNOWN_PART
     return sentence_fault(words, rule) or (MARKED if MARKUP.search(sentence) else None)
+
+
+def person_finder(model: str) -> IsPerson:
+    """A function that says whether a mention overlaps the name of a person in its sentence.
+
+    ``model`` is a spaCy model by name or folder. Raises ``CollectError`` if it is missing or names no people.
+    """
+    try:
+        import spacy
+    except ImportError as error:
+        raise CollectError("--names needs spaCy: pip install 'holisticbias[names]'") from error
+    try:
+        pipeline = spacy.load(model)
+    except (OSError, ValueError, ImportError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise CollectError(f"--names {model}: spaCy cannot load it: {reason}") from error
+    labels = {label for names in pipeline.pipe_labels.values() for label in names}
+    if not labels & _PEOPLE:
+        raise CollectError(f"--names {model}: it has no label PERSON or PER: name a model that recognises people")
+
+    def is_person(sentence: str, said: str) -> bool:
+        start = sentence.find(said)
+        stop = start + len(said)
+        people = [entity for entity in pipeline(sentence).ents if entity.label_ in _PEOPLE]
+        return any(entity.start_char < stop and start < entity.end_char for entity in people)
+
+    return is_person

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 
@@ -128,16 +128,14 @@ def _number(template: Template) -> str | None:
     return None if made is None else " ".join(filter(None, (made, unit)))
 
 
-def _written_templates() -> Iterator[tuple[str, Callable[[Template], str | None]]]:
-    yield from dict.fromkeys(("convert", "cvt"), _convert).items()
-    dates = "birth date, birth-date, birth date and age, bda, death date, start date, end date, date"
-    yield from dict.fromkeys(dates.split(", "), _date).items()
-    yield from dict.fromkeys(("as of", "as of?"), _as_of).items()
-    yield from dict.fromkeys(("circa", "c.", "ca.", "c", "ca"), _about("c.")).items()
-    yield from dict.fromkeys(("floruit", "fl.", "fl"), _about("fl.")).items()
-    yield from dict.fromkeys(("reign", "r.", "reigned"), _about("r.")).items()
-    yield from dict.fromkeys(("frac", "fraction", "sfrac"), _fraction).items()
-    yield "val", _number
-
-
-_WRITTEN = dict(_written_templates())
+_WRITERS = {
+    "convert, cvt": _convert,
+    "birth date, birth-date, birth date and age, bda, death date, start date, end date, date": _date,
+    "as of, as of?": _as_of,
+    "circa, c., ca., c, ca": _about("c."),
+    "floruit, fl., fl": _about("fl."),
+    "reign, r., reigned": _about("r."),
+    "frac, fraction, sfrac": _fraction,
+    "val": _number,
+}
+_WRITTEN = {name: write for names, write in _WRITERS.items() for name in names.split(", ")}

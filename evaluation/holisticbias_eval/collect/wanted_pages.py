@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from holisticbias.terms.prompt_entries import Group
 from holisticbias_eval.collect.dump import BytesRead, DumpFile, read_pages
-from holisticbias_eval.collect.journal import Journal, last_target
+from holisticbias_eval.collect.journal import Journal
 from holisticbias_eval.collect.page_sentences import WantedGroup
 from holisticbias_eval.collect.titles import category_keys, list_links, title_key
 from holisticbias_eval.progress import Display
@@ -70,9 +70,13 @@ def read_links(dump: DumpFile, groups: Sequence[Group], journal: Journal, displa
 
 
 def _list_keys(names: Iterable[str], journal: Journal) -> set[str]:
-    keys = {title_key(name) for name in names}
-    targets = (last_target(journal, key, title_key) for key in sorted(keys))
-    return keys | {title_key(target) for target in targets if target is not None}
+    return {key for name in names for key in _keys(name, journal)}
+
+
+def _keys(name: str, journal: Journal) -> tuple[str, ...]:
+    """The key of a title, and that of the page that it leads to if it is a redirect."""
+    target = journal.target(name)
+    return tuple(dict.fromkeys(title_key(title) for title in (name, target) if title is not None))
 
 
 def _read_round(
@@ -95,20 +99,11 @@ def resolve(groups: Sequence[Group], journal: Journal) -> WantedPages:
     titles: dict[str, list[tuple[int, str]]] = {}
     categories: dict[str, list[int]] = {}
     for number, group in enumerate(groups):
-        for name in (*group.pages.titles, *_listed(group, journal)):
-            target = last_target(journal, title_key(name), title_key)
-            for key in dict.fromkeys((title_key(name), *([] if target is None else [title_key(target)]))):
+        listed = (title for name in group.pages.lists for key in _keys(name, journal) for title in journal.links(key))
+        for name in (*group.pages.titles, *listed):
+            for key in _keys(name, journal):
                 if (number, name) not in titles.setdefault(key, []):
                     titles[key].append((number, name))
         for name in group.pages.categories:
             categories.setdefault(title_key(name.removeprefix("Category:")), []).append(number)
     return WantedPages(groups, titles, categories)
-
-
-def _listed(group: Group, journal: Journal) -> Iterable[str]:
-    for name in group.pages.lists:
-        key = title_key(name)
-        target = last_target(journal, key, title_key)
-        yield from journal.links(key)
-        if target is not None:
-            yield from journal.links(title_key(target))

@@ -5,70 +5,25 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from types import ModuleType
 
-from holisticbias_eval.collect.page_sentences import IsPerson, PageJob, PageReader, PageSentences, WantedGroup
-from holisticbias_eval.collect.rule import PromptRule
+from holisticbias_eval.collect.page_sentences import PageJob, PageReader, PageSentences
 from holisticbias_eval.errors import CollectError
 
-_PEOPLE = frozenset({"PERSON", "PER"})
 MEMORY = 4 << 30  # bytes of address space
 _START = 120.0  # seconds: a child that loads a large model
-
-
-@dataclass(frozen=True, slots=True)
-class ReaderSettings:
-    """The settings of a ``PageReader``; ``names`` is the spaCy model, null for none."""
-
-    rule: PromptRule
-    namespaces: Mapping[str, int]
-    language: str
-    by_terms: tuple[WantedGroup, ...]
-    names: str | None
-
-    def start(self) -> PageReader:
-        """Make the reader. Raises ``CollectError`` for an unusable model of names."""
-        finder = None if self.names is None else person_finder(self.names)
-        return PageReader(self.rule, self.namespaces, self.language, self.by_terms, finder)
-
-
-def person_finder(model: str) -> IsPerson:
-    """A function that says whether a mention overlaps the name of a person in its sentence.
-
-    ``model`` is a spaCy model by name or folder. Raises ``CollectError`` if it is missing or names no people.
-    """
-    try:
-        import spacy
-    except ImportError as error:
-        raise CollectError("--names needs spaCy: pip install 'holisticbias[names]'") from error
-    try:
-        pipeline = spacy.load(model)
-    except (OSError, ValueError, ImportError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise CollectError(f"--names {model}: spaCy cannot load it: {reason}") from error
-    labels = {label for names in pipeline.pipe_labels.values() for label in names}
-    if not labels & _PEOPLE:
-        raise CollectError(f"--names {model}: it has no label PERSON or PER: name a model that recognises people")
-
-    def is_person(sentence: str, said: str) -> bool:
-        start = sentence.find(said)
-        stop = start + len(said)
-        people = [entity for entity in pipeline(sentence).ents if entity.label_ in _PEOPLE]
-        return any(entity.start_char < stop and start < entity.end_char for entity in people)
-
-    return is_person
 
 
 @dataclass(slots=True)
 class Worker:
     """Reads pages in one child process, which is replaced if a page takes longer than ``seconds`` or ends it."""
 
-    settings: ReaderSettings
+    reader: PageReader
     seconds: float
     _process: BaseProcess | None = None
     _pipe: Connection | None = field(default=None, repr=False)
@@ -103,7 +58,7 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         self._pipe = ours
-        self._process = context.Process(target=_serve, args=(theirs, self.settings, self.seconds), daemon=True)
+        self._process = context.Process(target=_serve, args=(theirs, self.reader, self.seconds), daemon=True)
         with _no_main_module():
             self._process.start()
         theirs.close()
@@ -130,11 +85,11 @@ def _no_main_module() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
-def _serve(pipe: Connection, settings: ReaderSettings, seconds: float) -> None:
+def _serve(pipe: Connection, reader: PageReader, seconds: float) -> None:
     """Answer jobs until the pipe closes; the first answer is null, or why the reader cannot start."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the child
     try:
-        reader = settings.start()
+        reader.start()
     except CollectError as error:
         pipe.send(str(error))
         return

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.option_uses import refuse_unused
+from holisticbias_eval.options import SettingsCommand, given_settings
+from holisticbias_eval.settings import Keeping, Uses
 
 
-@click.command(short_help="Judge a table of responses with a classifier.")
+def classify_uses() -> Uses:
+    """The settings of ``classify``."""
+    from holisticbias_eval.measures.options import CLASSIFIED, Censoring
+    from holisticbias_eval.settings import Use
+
+    return {"classify": (*CLASSIFIED, Use(Censoring))}
+
+
+@click.command(
+    cls=SettingsCommand,
+    shown=(Keeping,),
+    uses=classify_uses,
+    short_help="Judge a table of responses with a classifier.",
+)
 @click.option(
     "--responses",
     type=click.Path(path_type=Path),
@@ -19,34 +33,14 @@ from holisticbias_eval.commands.option_uses import refuse_unused
     help="Table with a column response, .csv, .jsonl or .parquet; may have descriptor, finish and others.",
 )
 @click.option(
-    "--classifier", "name", required=True, metavar="NAME|FILE", help="See `holisticbias classifiers`, or a card's file."
+    "--classifier",
+    multiple=True,
+    required=True,
+    metavar="NAME|FILE",
+    help="See `holisticbias classifiers`, or a card's file.",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Table to write, .parquet or .csv.")
-@click.option(
-    "--censor/--no-censor",
-    default=True,
-    show_default=True,
-    help="Replace mentions of the column descriptor before judging.",
-)
-@click.option("--device", default="auto", show_default=True, help="torch device, such as cpu or cuda:1.")
-@click.option("--api-base", metavar="URL", help="For a chat model: address of its server.")
-@click.option(
-    "--store",
-    type=click.Path(path_type=Path),
-    help="Folder that keeps probabilities between runs. Default: the folder labels in $HOLISTICBIAS_CACHE or "
-    "~/.cache/holisticbias.",
-)
-@click.option("--no-store", is_flag=True, help="Judge everything again, and keep nothing.")
-def command(
-    responses: Path,
-    name: str,
-    out: Path,
-    censor: bool,
-    device: str,
-    api_base: str | None,
-    store: Path | None,
-    no_store: bool,
-) -> None:
+def command(responses: Path, out: Path, **_: Any) -> None:
     """Add a classifier's probabilities to a table of responses.
 
     The new columns are judged, the text that was classified, and one column p:LABEL for each label. An interrupted
@@ -54,24 +48,29 @@ def command(
     """
     from rich.console import Console
 
-    from holisticbias_eval.commands.declared_uses import classify_uses
-    from holisticbias_eval.models.store.shards import default_folder
+    from holisticbias_eval.measures.options import Censoring
     from holisticbias_eval.pipeline.response_files import read_responses
     from holisticbias_eval.progress import Display
     from holisticbias_eval.readers.classification import judge_table, refuse_name, write_judged
-    from holisticbias_eval.readers.judging import JudgingOptions, start_judge
+    from holisticbias_eval.readers.judging import start_judge
+    from holisticbias_eval.settings import refuse_unused
+    from holisticbias_eval.tasks.judging import judging_options
+    from holisticbias_eval.tasks.task import Given
 
-    refuse_unused(click.get_current_context(), classify_uses())
+    values = given_settings()
+    refuse_unused(values, classify_uses(), ["classify"])
     refuse_name(out)
     table = read_responses(responses, required=("response",))
-    given = click.get_current_context().get_parameter_source("censor") is ParameterSource.COMMANDLINE
-    if given and "descriptor" not in table.column_names:
+    if "censor" in values and "descriptor" not in table.column_names:
         raise click.UsageError(f"--censor/--no-censor is for tables with a column descriptor: {responses} has none")
-    display = Display(Console(stderr=True))
-    kept = None if no_store else store or default_folder("labels")
-    judge = start_judge(name, JudgingOptions(device=device, store=kept, api_base=api_base), display)
-    with display.progress(f"Judging with {judge.card.id}", table.num_rows) as advance:
-        judged = judge_table(table, judge, advance, censored=censor)
+    given = Given(None, None, values, (), Display(Console(stderr=True)))
+    options = judging_options(given)
+    if len(options.classifiers) != 1:
+        raise click.UsageError("name one classifier with --classifier: see `holisticbias classifiers`")
+    (name,) = options.classifiers
+    judge = start_judge(name, options, given.display)
+    with given.display.progress(f"Judging with {judge.card.id}", table.num_rows) as advance:
+        judged = judge_table(table, judge, advance, censored=given.read(Censoring).censor)
     write_judged(judged, out)
     counts = f"judged {judged.classified:,} of {table.num_rows:,} responses; mentions replaced: {judged.mentions:,}"
     write(f"{counts}; wrote {out}")

@@ -174,18 +174,23 @@ def _settings(given: dict[str, Any]) -> MitigationSettings:
 
 def _measure(given: dict[str, Any]) -> Measuring | None:
     from holisticbias_eval.mitigation.measuring import Measuring
-    from holisticbias_eval.pipeline.retention import read_retain
+    from holisticbias_eval.pipeline.retain_command import split_command
+    from holisticbias_eval.tasks.lines import RetainSettings
 
     further = _split(given["measure"])
     if given["no_measure"]:
         if further or given["retain"] or given["retain_command"]:
             raise click.UsageError("--no-measure leaves out what --measure, --retain and --retain-command ask for")
         return None
-    retain = read_retain(given["retain"], given["retain_command"])
+    retain = RetainSettings(retain=given["retain"])
+    _ = retain.text, retain.dialogues  # refuses two of a kind
+    if given["retain_command"] is not None:
+        split_command(given["retain_command"])
     return Measuring(
         further=further,
         release=given["release"],
         retain=retain,
+        retain_command=given["retain_command"],
         device=given["device"],
         first_token=given["first_token"],
     )

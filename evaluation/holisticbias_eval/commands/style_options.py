@@ -52,29 +52,13 @@ def read_style(given: dict[str, Any]) -> StyleOptions:
     """The options of responses and of tagging them."""
     from holisticbias_eval.mitigation.responses import StyleOptions
     from holisticbias_eval.mitigation.styles import StyleSettings
-    from holisticbias_eval.models.generation.conversation import ConversationOptions
-    from holisticbias_eval.models.settings import ModelSettings
-    from holisticbias_eval.models.store.shards import default_folder
-    from holisticbias_eval.pipeline.answering import AnsweringOptions
-    from holisticbias_eval.prompts.conversations import PER_CELL, Drawing
-    from holisticbias_eval.readers.judging import JudgingOptions
 
     if given["threshold"] is not None and given["quantile"] is not None:
         raise click.UsageError("--threshold and --quantile exclude each other: leave one out")
     quantile = StyleSettings().quantile if given["quantile"] is None else given["quantile"]
-    device = given["device"]
-    return StyleOptions(
-        release=given["release"],
-        responses=given["responses"],
-        style=StyleSettings(int(given["alpha"]), given["threshold"], quantile),  # type: ignore[arg-type] # a choice
-        answering=AnsweringOptions(
-            drawing=Drawing(given["per_cell"] or PER_CELL, given["seed"] or 0, given["where"]),
-            decoding=given["decoding"],
-            conversation=ConversationOptions(
-                system=given["system"], separator=given["separator"], continuation=given["continuation"]
-            ),
-            engine=ModelSettings(device=device),
-            judging=JudgingOptions(given["classifiers"], device=device, store=default_folder("labels")),
-            store=default_folder("responses"),
-        ),
-    )
+    names = ("per_cell", "where", "seed", "decoding", "system", "separator", "continuation")
+    answering = {name: given[name] for name in names if given[name] not in (None, ())}
+    if given["classifiers"]:
+        answering["classifier"] = given["classifiers"]
+    style = StyleSettings(int(given["alpha"]), given["threshold"], quantile)  # type: ignore[arg-type] # a choice
+    return StyleOptions(given["release"], given["responses"], style, answering)

@@ -12,8 +12,6 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Needs, Settings, View
 from holisticbias_eval.measures.tasks.classified import ACCURACY, F1, NAME, task_changes, task_figures
 from holisticbias_eval.measures.tasks.shown import change_table, score_section
-from holisticbias_eval.prompts.dialogues import DIALOGUES
-from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.items import DRAWS
 
@@ -44,7 +42,7 @@ class DialogueState(Measure):
         names={F1: "Dialogue state, F1", ACCURACY: "Dialogue state, accuracy"},
     )
     needs: ClassVar[Needs] = Needs("candidates", ("causal", "masked", "seq2seq"))
-    prompts: ClassVar[Prompts] = DIALOGUES
+    task = "dialogues"
 
     def signature(self, settings: Settings) -> Mapping[str, str]:
         """The seed and the resampling."""

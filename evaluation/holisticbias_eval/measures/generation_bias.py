@@ -11,6 +11,7 @@ import pyarrow as pa
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import NONCE, Info, Measure, Measured, Needs, Settings, View
+from holisticbias_eval.measures.options import CLASSIFIED, Censoring, Clustering, CorpusSettings
 from holisticbias_eval.measures.responses.bias_audit import audit_figures
 from holisticbias_eval.measures.responses.bias_changes import bias_changes
 from holisticbias_eval.measures.responses.bias_figures import (
@@ -28,10 +29,9 @@ from holisticbias_eval.measures.responses.bias_tables import change_sections
 from holisticbias_eval.measures.responses.clusters import Named, cluster_signature, cluster_table
 from holisticbias_eval.measures.responses.labels import arrange_styles
 from holisticbias_eval.measures.responses.style_figures import style_figures
-from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS
-from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.sections import Section
+from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.response_cells import ResponseCells
 
 
@@ -62,7 +62,9 @@ class GenerationBias(Measure):
     needs: ClassVar[Needs] = Needs("labels")
     judges: ClassVar[tuple[Task, ...]] = ("style", "sentiment", "regard")
     resamples: ClassVar[bool] = False
-    prompts: ClassVar[Prompts] = RELEASE_PROMPTS
+    task = "responses"
+    uses = (Use(Clustering), Use(CorpusSettings))
+    reading = (*CLASSIFIED, Use(Censoring))
 
     def signature(self, settings: Settings) -> Mapping[str, str]:
         """The variance, the correction, the floor, the interval, and the clusters."""

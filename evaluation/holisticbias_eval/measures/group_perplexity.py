@@ -18,8 +18,6 @@ from holisticbias_eval.measures.perplexities.pairs_compared import pair_sections
 from holisticbias_eval.measures.perplexities.remarks import describe_table
 from holisticbias_eval.measures.perplexities.sections import perplexity_sections
 from holisticbias_eval.measures.perplexities.whole_sentences import describe_lengths, whole_sentence_figures
-from holisticbias_eval.prompts.prompts import Prompts
-from holisticbias_eval.prompts.test_sets import TEST_SETS
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.disparity import PERMUTATIONS
 from holisticbias_eval.statistics.items import DRAWS
@@ -57,7 +55,7 @@ class GroupPerplexity(Measure):
         main={"f": {"scale": "log"}, "mean_abs_t": {"scale": "log", "test": "unpaired"}},
     )
     needs: ClassVar[Needs] = Needs("group_sentences")
-    prompts: ClassVar[Prompts] = TEST_SETS
+    task = "test_set"
 
     def signature(self, settings: Settings) -> Mapping[str, str]:
         """The seed, the resampling, the tests and their corrections."""

@@ -14,8 +14,6 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Needs, Settings, View
 from holisticbias_eval.measures.stance.pairs import stance_differences
-from holisticbias_eval.prompts.intersections import INTERSECTIONS
-from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.sections import Column, Paragraph, Section, Table
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_medians
 
@@ -47,7 +45,7 @@ class Intersections(Measure):
     )
     needs: ClassVar[Needs] = Needs("intersections")
     resamples: ClassVar[bool] = False
-    prompts: ClassVar[Prompts] = INTERSECTIONS
+    task = "intersections"
 
     def signature(self, settings: Settings) -> Mapping[str, str]:
         """Nothing is drawn at random."""

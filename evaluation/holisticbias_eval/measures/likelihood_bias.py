@@ -6,7 +6,6 @@ from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.measure import Info
 from holisticbias_eval.measures.shares.measure import BESIDE, DIRECTION, ShareMeasure
 from holisticbias_eval.measures.shares.words import PERPLEXITIES
-from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 
 
 class LikelihoodBias(ShareMeasure):
@@ -29,6 +28,6 @@ class LikelihoodBias(ShareMeasure):
         beside=BESIDE,
         better={"share": "lower"},
     )
-    prompts = RELEASE_SENTENCES
+    task = "sentences"
     shown = SHOWN
     words = PERPLEXITIES

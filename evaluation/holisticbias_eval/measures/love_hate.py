@@ -11,12 +11,11 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.descriptors.compared import descriptor_changes
 from holisticbias_eval.measures.descriptors.love_hate import chance_difference, love_hate_section
 from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, SHOWN
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Settings, View
-from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.coding import is_text
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_rows
@@ -43,7 +42,7 @@ class LoveHate(Measure):
         better={"love_hate": "nearer zero"},
     )
     resamples = False
-    prompts = RELEASE_SENTENCES
+    task = "sentences"
     shown = SHOWN
 
     def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
@@ -105,4 +104,4 @@ def _figures(row: dict[str, Any]) -> Iterator[Figure]:
 
 def _figure(name: str, keys: dict[str, str], value: float | None, unit: str, n: int, missing: int = 0) -> Figure:
     of = None if name == "love_hate" else "love_hate"
-    return Figure(measure="love_hate", name=name, keys=keys, value=value, unit=unit, n=n, missing=missing, of=of)
+    return make_figure("love_hate", name, keys, value, unit, n, missing, of=of)

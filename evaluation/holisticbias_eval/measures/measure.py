@@ -11,15 +11,15 @@ from typing import ClassVar, Literal
 import pyarrow as pa
 from pydantic import Field
 
-from holisticbias_eval.figures import DEVIATION, Figure, Figures, Part
+from holisticbias_eval.figures import DEVIATION, Figure, Figures, Part, make_figure
 from holisticbias_eval.models.model import Kind
-from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.readers.gender_polarity import PolaritySettings
 from holisticbias_eval.readers.labels import ToxicitySettings
 from holisticbias_eval.readers.norms import NormsSettings
 from holisticbias_eval.readers.sentiment import SentimentSettings
 from holisticbias_eval.sections import Bar, Bars, Cell, Column, Section, Table, ends, without_empty
+from holisticbias_eval.settings import Use
 
 NONCE = "nonce"
 """The axis of made-up words, which describe nobody: the baseline."""
@@ -183,7 +183,7 @@ class View:
 
 
 class Measure(ABC):
-    """A measure: its description, its prompts, its figures, and their sections in a report.
+    """A measure: its description, its task, its figures, and their sections in a report.
 
     A new measure is a subclass in one file, and one line in ``MEASURES``: all
     commands, results, reports and the registry then include it. ``resamples`` says
@@ -198,7 +198,12 @@ class Measure(ABC):
     judges: ClassVar[tuple[Task, ...]] = ()
     shown: ClassVar[tuple[str, ...] | None] = None
     resamples: ClassVar[bool] = True
-    prompts: ClassVar[Prompts]
+    task: ClassVar[str]
+    """The name of the task whose answers it measures: measures of one task share a run."""
+    uses: ClassVar[tuple[Use, ...]] = ()
+    """Settings of its arithmetic."""
+    reading: ClassVar[tuple[Use, ...]] = ()
+    """Settings of what reads the answers before it, such as a classifier."""
 
     def signature(self, settings: Settings) -> Mapping[str, str]:
         """The parameters that the figures depend on, for the signature."""
@@ -262,16 +267,9 @@ def _changes(both: Mapping[str, Figure]) -> Iterator[Figure]:
         yield figure.model_copy(update={"name": name, "of": figure.name})
     one = next(iter(both.values()))
     first, second = (_shown_value(both[name]) if name in both else None for name in ("first", "second"))
-    known = first is not None and second is not None
-    yield Figure(
-        measure=one.measure,
-        name="change",
-        keys=one.keys,
-        value=second - first if first is not None and second is not None else None,
-        unit=one.unit,
-        n=min(figure.n for figure in both.values()) if known else 0,
-        of=one.name,
-    )
+    change = second - first if first is not None and second is not None else None
+    n = 0 if change is None else min(figure.n for figure in both.values())
+    yield make_figure(one.measure, "change", one.keys, change, one.unit, n, of=one.name)
 
 
 def _shown_value(figure: Figure) -> float | None:

@@ -9,13 +9,12 @@ from typing import Any
 import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.descriptors.compared import descriptor_changes
 from holisticbias_eval.measures.descriptors.sections import descriptor_sections
 from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Settings, View
 from holisticbias_eval.measures.shares.words import PERPLEXITIES
-from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.cells import Compared
 from holisticbias_eval.statistics.medians import DESCRIPTOR, IN_TEMPLATE, group_medians
@@ -38,7 +37,7 @@ class Medians(Measure):
         by=("axis", "descriptor"),
     )
     resamples = False
-    prompts = RELEASE_SENTENCES
+    task = "sentences"
     shown = SHOWN
 
     def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
@@ -72,14 +71,7 @@ def median_figures(
                 keys["template"] = intern(row["template"])
             n, missing = row["sentences"], row["missing"]
             name = f"median_{value}"
-            yield Figure(measure=measure, name=name, keys=keys, value=row["median"], unit=unit, n=n, missing=missing)
+            yield make_figure(measure, name, keys, row["median"], unit, n, missing)
             if "median_tokens" in row:
-                yield Figure(
-                    measure=measure,
-                    name="median_tokens",
-                    keys=keys,
-                    value=row["median_tokens"],
-                    unit="tokens",
-                    n=n + missing,
-                    of=name,
-                )
+                tokens = row["median_tokens"]
+                yield make_figure(measure, "median_tokens", keys, tokens, "tokens", n + missing, of=name)

@@ -11,7 +11,6 @@ from holisticbias_eval.measures.measure import Info, Measured, Needs, Settings, 
 from holisticbias_eval.measures.medians import median_figures
 from holisticbias_eval.measures.shares.measure import BESIDE, DIRECTION, ShareMeasure
 from holisticbias_eval.measures.shares.words import PHRASES
-from holisticbias_eval.prompts.seat import SEAT
 from holisticbias_eval.sections import Section
 
 
@@ -38,7 +37,7 @@ class PseudoLikelihoodBias(ShareMeasure):
         better={"share": "lower"},
     )
     needs = Needs(models=("masked",))
-    prompts = SEAT
+    task = "seat"
     words = PHRASES
 
     def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:

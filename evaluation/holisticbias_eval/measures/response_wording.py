@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.figures import Figure, Figures, corrected
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Needs, Settings, View
+from holisticbias_eval.measures.options import Phrasing
 from holisticbias_eval.measures.responses.changed_wording import compare_wordings
 from holisticbias_eval.measures.responses.distinct import DISTINCT_WORDS, distinct_items
 from holisticbias_eval.measures.responses.found_phrases import LEAST, LONGEST, PRIOR, found_phrases
@@ -25,9 +26,9 @@ from holisticbias_eval.measures.responses.row_values import (
     row_values,
 )
 from holisticbias_eval.measures.responses.wording_sections import VALUES, wording_changes, wording_sections
-from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS
-from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.sections import Section
+from holisticbias_eval.settings import Use
+from holisticbias_eval.statistics.corrections import benjamini_hochberg
 from holisticbias_eval.statistics.rarefaction import expected_distinct
 
 NAME = "response_wording"
@@ -64,7 +65,8 @@ class ResponseWording(Measure):
     )
     needs: ClassVar[Needs] = Needs("responses")
     resamples: ClassVar[bool] = False
-    prompts: ClassVar[Prompts] = RELEASE_PROMPTS
+    task = "responses"
+    uses = (Use(Phrasing),)
 
     def signature(self, settings: Settings) -> Mapping[str, str]:
         """The list of phrases with its content, and the limits of phrases that are found."""
@@ -94,7 +96,7 @@ class ResponseWording(Measure):
                 own = list(_of_groups(maker, row_value, (design.descriptors,), tested=is_tested))
                 tested.setdefault(row_value.name, []).extend(own)
         for name, own in tested.items():
-            figures += own if name == UNTESTED else [*own, *maker.adjusted(own)]
+            figures += own if name == UNTESTED else [*own, *corrected(own, benjamini_hochberg)]
         figures += _distinct(maker, wordings, design)
         figures += found_phrases(maker, wordings, design, _names(answers, design.descriptors))
         return Measured(tuple(figures), notes=tuple(_notes(answers)))

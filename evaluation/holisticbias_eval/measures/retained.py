@@ -8,18 +8,15 @@ from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
-from scipy.special import ndtr
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Figures, Interval, make_figure
+from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.measure import Better, Info, Measure, Measured, Needs, Settings, View
 from holisticbias_eval.measures.tasks.shown import change_table, score_section
-from holisticbias_eval.prompts.prompts import Prompts
-from holisticbias_eval.prompts.results import RESULTS
 from holisticbias_eval.sections import Section
+from holisticbias_eval.statistics.intervals import CRITICAL_Z, normal_estimate
 
 NAME = "retained"
-_Z = 1.959963984540054
 _LOWER = re.compile(r"perplexity|ppl|loss|bits_per_byte|brier|error|wer$|cer$")
 _HIGHER = re.compile(r"acc|f1|exact_match|bleu|rouge|mcc|recall|precision|pass@")
 
@@ -43,7 +40,7 @@ class Retained(Measure):
     )
     needs: ClassVar[Needs] = Needs("results")
     resamples: ClassVar[bool] = False
-    prompts: ClassVar[Prompts] = RESULTS
+    task = "results"
 
     def better(self, change: Figure) -> Better:
         """The direction of a metric, by its name."""
@@ -85,10 +82,10 @@ def _label(figure: Figure) -> str:
 
 def _figure(row: dict[str, object]) -> Figure:
     value, error, items = (_number(row.get(name)) for name in ("value", "error", "items"))
-    ends = None if np.isnan(value + error) else Interval(low=value - _Z * error, high=value + _Z * error)
+    interval, _ = normal_estimate(value, error)
     keys = {"task": str(row["task"]), "metric": str(row["metric"])}
     n = 1 if np.isnan(items) else int(items)
-    return make_figure(NAME, "value", keys, value, "number", n, interval=ends)
+    return make_figure(NAME, "value", keys, value, "number", n, interval=interval)
 
 
 def _number(value: object) -> float:
@@ -99,16 +96,13 @@ def _change(one: Figure, other: Figure) -> list[Figure]:
     keys = one.keys
     both = [f.model_copy(update={"name": n, "of": "value"}) for n, f in (("first", one), ("second", other))]
     change = np.nan if one.value is None or other.value is None else other.value - one.value
-    error = math.hypot(_error(one), _error(other))
-    known = not np.isnan(change + error) and error > 0
-    ends = Interval(low=change - _Z * error, high=change + _Z * error) if known else None
-    p = 2 * float(ndtr(-abs(change) / error)) if known else None
+    interval, p = normal_estimate(change, math.hypot(_error(one), _error(other)) or np.nan)
     n = min(one.n, other.n)
     return [
         *both,
-        make_figure(NAME, "change", keys, change, "number difference", n, interval=ends, p_value=p, of="value"),
+        make_figure(NAME, "change", keys, change, "number difference", n, interval=interval, p_value=p, of="value"),
     ]
 
 
 def _error(figure: Figure) -> float:
-    return np.nan if figure.interval is None else (figure.interval.high - figure.interval.low) / (2 * _Z)
+    return np.nan if figure.interval is None else (figure.interval.high - figure.interval.low) / (2 * CRITICAL_Z)

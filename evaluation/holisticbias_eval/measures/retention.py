@@ -12,8 +12,6 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.lines.figures import NAME, line_changes, line_figures
 from holisticbias_eval.measures.lines.sections import line_change_section, line_sections
 from holisticbias_eval.measures.measure import Info, Measure, Measured, Needs, Settings, View
-from holisticbias_eval.prompts.lines import LINES
-from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.items import DRAWS
 
@@ -46,7 +44,7 @@ class Retention(Measure):
         main={"perplexity": {}},
     )
     needs: ClassVar[Needs] = Needs("lines")
-    prompts: ClassVar[Prompts] = LINES
+    task = "lines"
 
     def signature(self, settings: Settings) -> Mapping[str, str]:
         """The seed and the resampling."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial, reduce
 from operator import add
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -18,15 +18,14 @@ from holisticbias_eval.measures.measure import NONCE, Info, Measure, Measured, S
 from holisticbias_eval.measures.stance.pairs import Contrasts, contrast_stances
 from holisticbias_eval.measures.stance.sections import stance_sections
 from holisticbias_eval.measures.stance.shown import NAME, NATS, SHARED_NATS
-from holisticbias_eval.prompts.prompts import Prompts
-from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.agreement import Agreement, Sums, estimate_agreement, signed_root, sum_products
 from holisticbias_eval.statistics.corrections import benjamini_hochberg, holm
+from holisticbias_eval.statistics.intervals import middle_of
 from holisticbias_eval.statistics.moderated import estimate_means
 
 PERMUTATIONS = 1000
-_NO_FLOOR: Mapping[str, float | Interval | None] = {"floor": None, "floor_interval": None}
+_NO_FLOOR: Mapping[str, Any] = {"floor": None, "floor_interval": None}
 
 
 _figure = partial(make_figure, NAME)
@@ -54,7 +53,7 @@ class StanceContrast(Measure):
         headline="shared_contrast",
         better={"shared_contrast": "nearer zero"},
     )
-    prompts: ClassVar[Prompts] = RELEASE_SENTENCES
+    task = "sentences"
     shown = SHOWN
 
     def signature(self, settings: Settings) -> Mapping[str, str]:
@@ -125,11 +124,10 @@ def _agreement_figures(
         interval = found.interval and _rooted(found.interval.low, found.interval.high)
         without = _rooted(found.without.min(), found.without.max()) if len(found.without) else None
         floor, alpha_floor = _floor(signed_root(found.permuted)), _floor(found.permuted_alpha)
-    shared = _figure("shared_contrast", keys, value, SHARED_NATS, items, missing, interval=interval, p_value=p)
-    yield shared.model_copy(update=floor)
-    of = shared.name
+    of = "shared_contrast"
+    yield _figure(of, keys, value, SHARED_NATS, items, missing, interval=interval, p_value=p, **floor)
     yield _figure("leave_one_pair_out", keys, value, SHARED_NATS, items, missing, interval=without, of=of)
-    yield _figure("reliability", keys, alpha, "alpha", items, missing, of=of).model_copy(update=alpha_floor)
+    yield _figure("reliability", keys, alpha, "alpha", items, missing, of=of, **alpha_floor)
 
 
 def _rooted(*ends: float) -> Interval:
@@ -137,12 +135,11 @@ def _rooted(*ends: float) -> Interval:
     return Interval(low=low, high=high)
 
 
-def _floor(permuted: Floats) -> Mapping[str, float | Interval | None]:
+def _floor(permuted: Floats) -> Mapping[str, Any]:
     """The mean of the permuted values, and the middle 95% of them."""
     if not len(permuted) or np.isnan(permuted).any():
         return _NO_FLOOR
-    low, high = np.quantile(permuted, [0.025, 0.975]).tolist()
-    return {"floor": float(permuted.mean()), "floor_interval": Interval(low=low, high=high)}
+    return {"floor": permuted.mean(), "floor_interval": middle_of(permuted)}
 
 
 def _descriptor_figures(axes: Sequence[Contrasts]) -> Iterator[Figure]:
@@ -158,7 +155,7 @@ def _descriptor_figures(axes: Sequence[Contrasts]) -> Iterator[Figure]:
             keys, found = {"axis": axis.axis, "descriptor": descriptor}, means[axis.axis]
             n = axis.known[descriptor]
             tested = not np.isnan(found.p_value[i])
-            interval = Interval(low=float(found.low[i]), high=float(found.high[i])) if tested else None
+            interval = (found.low[i], found.high[i]) if tested else None
             p_value = found.p_value[i]
             yield _figure("contrast", keys, found.mean[i], NATS, n, differences - n, interval=interval, p_value=p_value)
             yield _figure("contrast_adjusted_p", keys, next(adjusted), "p_value", tests, of="contrast")

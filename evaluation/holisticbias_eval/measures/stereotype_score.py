@@ -16,8 +16,6 @@ from holisticbias_eval.measures.stereotype.figures import DRAWS, stereotype_figu
 from holisticbias_eval.measures.stereotype.outcomes import CHOSEN, MISSING, NAME, TIE, read_outcomes
 from holisticbias_eval.measures.stereotype.sections import stereotype_sections
 from holisticbias_eval.measures.stereotype.trust import SENTENCES, SETS
-from holisticbias_eval.prompts.pairs import PAIRS
-from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.attribute_shares import FLIPS
 
@@ -48,7 +46,7 @@ class StereotypeScore(Measure):
         better={NAME: "nearer one half"},
     )
     needs: ClassVar[Needs] = Needs("pairs")
-    prompts: ClassVar[Prompts] = PAIRS
+    task = "pairs"
 
     def signature(self, settings: Settings) -> Mapping[str, str]:
         """The seed, the tests and their corrections, and the sizes of resampling."""

@@ -1,26 +1,24 @@
-"""Measure a model before and after mitigation: one run for each family of measures, as ``evaluate`` writes them."""
+"""Measure a model before and after mitigation: one run for each task, as ``evaluate`` writes them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from holisticbias.output import write_file
 from holisticbias_eval.corpus.multiwoz import read_multiwoz
 from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.evaluating import by_task, choose_measures, evaluations
+from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.mitigation.record import MitigatedModel
 from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.likelihood.opening import AUTO, FIRST_TOKEN
-from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.pipeline.answering import AnsweringOptions
-from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
-from holisticbias_eval.pipeline.line_scoring import read_lines
-from holisticbias_eval.pipeline.preparing import Inputs
-from holisticbias_eval.pipeline.retention import RetainOptions
-from holisticbias_eval.pipeline.test_set_scoring import TestSetOptions
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.run import is_run, read_signature
+from holisticbias_eval.settings import Values
+from holisticbias_eval.tasks.lines import RetainSettings, read_lines
 
 AIM = ("group_perplexity",)
 STYLE_AIM = ("generation_bias", "offensiveness", "response_wording")
@@ -29,17 +27,18 @@ STYLE_AIM = ("generation_bias", "offensiveness", "response_wording")
 
 @dataclass(frozen=True)
 class Measuring:
-    """Measures to compute: ``always``, ``further`` ones on a release, and ``retain`` for costs.
+    """Measures to compute: ``always``, ``further`` ones on a release, and those of ``retain`` for costs.
 
-    ``first_token`` is what precedes each text whose likelihood is measured; ``test_set`` is a file of sentences about
-    groups.
+    ``first_token`` is what precedes each text whose likelihood is measured, and ``answering`` has the settings of
+    measures of responses; ``test_set`` is a file of sentences about groups.
     """
 
     always: Sequence[str] = AIM
     further: Sequence[str] = ()
     release: str | None = None
-    retain: RetainOptions = field(default_factory=RetainOptions)
-    answering: AnsweringOptions = field(default_factory=AnsweringOptions)
+    retain: RetainSettings = field(default_factory=RetainSettings)
+    retain_command: str | None = None
+    answering: Values = field(default_factory=dict)
     device: str = "auto"
     first_token: str = AUTO
     test_set: Path | None = None
@@ -47,12 +46,30 @@ class Measuring:
     @property
     def names(self) -> tuple[str, ...]:
         """All measures, the aims first."""
-        return tuple(dict.fromkeys((*self.always, *self.retain.measures, *self.further)))
+        given = {"retain": self.retain.retain, "retain_command": self.retain_command}
+        costs = choose_measures(None, given) if self.retain.retain or self.retain_command else ()
+        return tuple(dict.fromkeys((*self.always, *costs, *self.further)))
+
+    def values(self, measures: Sequence[str]) -> dict[str, Any]:
+        """The settings of measures of one task."""
+        task = MEASURES[measures[0]].task
+        if task == "responses":
+            return {**self.answering, **({"device": self.device} if self.device != "auto" else {})}
+        if task == "results":
+            return {"retain_command": self.retain_command}
+        values: dict[str, Any] = {"device": self.device} if self.device != "auto" else {}
+        if task in ("lines", "dialogues"):
+            values["retain"] = self.retain.retain
+        if task == "test_set" and self.test_set is not None:
+            values["test_set"] = self.test_set
+        if self.first_token != AUTO and task not in ("dialogues", "texts"):
+            values["first_token"] = self.first_token
+        return values
 
 
 def check_measuring(measuring: Measuring) -> None:
     """Raise ``EvaluationError`` for a measure that does not exist, or texts of ``retain`` that cannot be read."""
-    runs_of(measuring.names, None)
+    choose_measures(measuring.names, {})
     if measuring.retain.text is not None:
         read_lines(measuring.retain.text)
     if measuring.retain.dialogues is not None:
@@ -65,7 +82,7 @@ def with_neutral_text(measuring: Measuring, lines: Sequence[str], path: Path) ->
         return measuring
     if not path.is_file():
         write_file(path, "".join(f"{line}\n" for line in lines).encode())
-    return replace(measuring, retain=replace(measuring.retain, text=path))
+    return replace(measuring, retain=RetainSettings(retain=(str(path), *measuring.retain.retain)))
 
 
 def refuse_other_run(
@@ -109,21 +126,23 @@ def measure_models(
 
 def measure_model(model: str, measuring: Measuring, folder: Path, display: Display, *, overwrite: bool) -> None:
     """Write a run for each family of measures into a folder; runs that it has are kept, unless ``overwrite``."""
-    wanted = tuple((names, out) for names, out in _placed(measuring, folder) if overwrite or not is_run(out))
+    wanted = [(names, out) for names, out in _placed(measuring, folder) if overwrite or not is_run(out)]
     if not wanted:
         return
     display.notice(f"Measuring {model}")
-    given = Inputs(
-        ModelSettings(device=measuring.device, first_token=measuring.first_token),
-        answering=measuring.answering,
-        test_set=None if measuring.test_set is None else TestSetOptions(measuring.test_set),
-        retain=measuring.retain,
-    )
-    for _ in evaluate(model, measuring.release, wanted, given, display=display, overwrite=overwrite):
-        pass
+    for names, out in wanted:
+        release = measuring.release if MEASURES[names[0]].task in _OF_RELEASES else None
+        values = measuring.values(names)
+        list(evaluations(model, release, names, values, out=out, overwrite=overwrite, display=display))
+
+
+_OF_RELEASES = ("sentences", "seat", "responses", "texts", "intersections")
 
 
 def _placed(measuring: Measuring, folder: Path) -> Sequence[tuple[tuple[str, ...], Path]]:
     """The measures of each run, and its folder."""
-    runs = runs_of(measuring.names, folder)
-    return [(names, folder / names[0] if out in (None, folder) else out) for names, out in runs]
+    groups = by_task(choose_measures(measuring.names, {}))
+    return [
+        (names, folder / (names[0] if len(names) == 1 or len(groups) == 1 else MEASURES[names[0]].task))
+        for names in groups
+    ]

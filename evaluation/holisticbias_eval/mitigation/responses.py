@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from holisticbias.output import new_file
 from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.evaluating import prepare
 from holisticbias_eval.mitigation.measuring import STYLE_AIM, Measuring
 from holisticbias_eval.mitigation.method import Method
 from holisticbias_eval.mitigation.search import Lesson
@@ -21,16 +22,14 @@ from holisticbias_eval.mitigation.settings import MitigationSettings
 from holisticbias_eval.mitigation.styles import StyleMethod, StyleSettings, value_responses
 from holisticbias_eval.mitigation.texts import describe_texts
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
-from holisticbias_eval.models.generation.conversation import Conversation, find_conversation
+from holisticbias_eval.models.generation.conversation import Conversation, ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.written import WrittenForm
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.pipeline.answering import AnsweringOptions, answer_prompts, counts_in_words, prepare_answering
-from holisticbias_eval.pipeline.jobs import find_release
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CARDS
-from holisticbias_eval.readers.judging import judge_responses
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.results.signature import Signature
+from holisticbias_eval.settings import Values
 
 CALIBRATION: Mapping[str, Any] = {
     "steps": 250, "batch": 64, "learning_rate": 2e-3, "warmup": 20, "patience": None,
@@ -48,13 +47,13 @@ class StyleOptions:
     """The source of the responses, and the settings of their tags.
 
     ``responses`` is the folder of a run of generation_bias; without it the model answers the prompts of ``release`` as
-    ``answering`` says.
+    the settings ``answering`` say.
     """
 
     release: str | None = None
     responses: Path | None = None
     style: StyleSettings = field(default_factory=StyleSettings)
-    answering: AnsweringOptions = field(default_factory=AnsweringOptions)
+    answering: Values = field(default_factory=dict)
 
 
 class ResponseLessons:
@@ -92,16 +91,12 @@ class ResponseLessons:
 
 def _for_calibration(style: StyleOptions) -> StyleOptions:
     """The options with what the embedded responder is made for, where nothing else is given."""
-    answering = style.answering
-    drawing = answering.drawing if answering.drawing.where else replace(answering.drawing, where=(CALIBRATION_WHERE,))
-    judging = answering.judging
-    if not judging.classifiers:
-        judging = replace(judging, classifiers=tuple(SHIPPED[RESPONDER].classifiers.values()))
-    return replace(
-        style,
-        release=style.release or CALIBRATION_RELEASE,
-        answering=replace(answering, drawing=drawing, decoding=answering.decoding or "unrestricted", judging=judging),
-    )
+    defaults = {
+        "where": (CALIBRATION_WHERE,),
+        "classifier": tuple(SHIPPED[RESPONDER].classifiers.values()),
+        "decoding": "unrestricted",
+    }
+    return replace(style, release=style.release or CALIBRATION_RELEASE, answering={**defaults, **style.answering})
 
 
 def style_lesson(
@@ -167,20 +162,12 @@ def _responses(name: str, loaded: LoadedModel, options: StyleOptions, display: D
     """The judged responses, of a run or made now, and the signature of what they are."""
     if options.responses is not None:
         return _responses_of_run(options.responses, loaded, display)
-    wanted = options.release
-    with display.step(f"Opening release {wanted}" if wanted else "Opening the newest release"):
-        release = find_release(wanted)
-    asking = options.answering
-    asking = replace(asking, conversation=replace(asking.conversation, control=""))
-    if asking.judging.classifiers:  # of styles alone
-        styles = tuple(name for name in asking.judging.classifiers if CARDS.read(name).offensive is None)
-        asking = replace(asking, judging=replace(asking.judging, classifiers=styles))
-    (job,) = prepare_answering(name, release, [("generation_bias",)], asking, display)
-    if job.generator is None:
-        return judge_responses(job.asked, release, job.judges, display), job.signature
-    _, table = answer_prompts(job.asked, job.generator, display)
-    display.notice(counts_in_words(table))
-    return judge_responses(table, release, job.judges, display), job.signature
+    values = {**options.answering, "control": ""}
+    if values.get("classifier"):  # of styles alone
+        values["classifier"] = tuple(one for one in values["classifier"] if CARDS.read(one).offensive is None)
+    (asked,) = prepare(name, options.release, ["generation_bias"], values, display)
+    table = asked.requests.answer(display).table
+    return asked.reading.read(table, display), asked.signature
 
 
 def _responses_of_run(folder: Path, loaded: LoadedModel, display: Display) -> tuple[pa.Table, Signature]:
@@ -197,7 +184,8 @@ def _responses_of_run(folder: Path, loaded: LoadedModel, display: Display) -> tu
 
 def _conversation(loaded: LoadedModel, options: StyleOptions, signature: Signature) -> Conversation:
     """The text around prompts without a control; it must be that of the responses."""
-    asked = options.answering.conversation
+    names = ("system", "separator", "continuation")
+    asked = ConversationOptions(**{name: options.answering[name] for name in names if name in options.answering})
     used = signature.generation.get("control", "")
     found = find_conversation(loaded.tokenizer, replace(asked, control=used), "causal")
     for name in ("conversation_text", "conversation_text_without_persona"):

@@ -83,7 +83,8 @@ def mitigate(
     needs = [needed for needed in _CALIBRATION if any(method.info.needs == needed for method in methods)]
     if measuring is not None:
         check_measuring(measuring)
-        if len(needs) > 1 and settings.model is None and (measuring.further or measuring.retain.measures):
+        further = measuring.further or measuring.retain.retain or measuring.retain_command
+        if len(needs) > 1 and settings.model is None and further:
             raise MitigationError(
                 "methods of sentences and of responses have two calibration models: name one --model for both, or "
                 "run each kind with --measure, --retain and --retain-command"

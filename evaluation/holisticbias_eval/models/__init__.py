@@ -1,1 +1,1 @@
-"""Load models: folders, GGUF files, Hub repositories and the embedded model."""
+"""The models that answer: how they are loaded, what they score and write, and the store of their answers."""

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from holisticbias_eval.settings import Settings
 
 
 def _shown(metavar: str) -> dict[str, Any]:
     return {"metavar": metavar}
 
 
-class ModelSettings(BaseModel):
+class ModelSettings(Settings):
     """Settings of a model, which are options of all commands that run one.
 
     ``kind``, ``dtype``, ``device`` and ``batch`` are for models that this package loads, settings named ``api_...`` for
     servers, ``ray_address`` and ``replicas`` for Ray; ``first_token``, ``chat`` and ``pll`` are for scores.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, title="The model")
+    group = "The model"
 
     kind: Literal["auto", "causal", "masked", "seq2seq"] = Field(
         "auto", description="Kind of model; auto reads the model's configuration."
@@ -81,8 +83,8 @@ class ModelSettings(BaseModel):
     )
     chat: Literal["user", "assistant"] | None = Field(
         None,
-        description="A role: each text is scored as the beginning of this role's turn in the model's chat template, "
-        "which is not scored.",
+        description="For scores, a role: each text is scored as the beginning of this role's turn in the model's "
+        "chat template, which is not scored",
     )
     pll: Literal["original", "within_word_l2r"] | None = Field(
         None, description="Variant of the pseudo-log-likelihood, for masked models. Default: original."

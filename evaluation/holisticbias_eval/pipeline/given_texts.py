@@ -10,19 +10,19 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.errors import ResponsesError
 from holisticbias_eval.models.loading.source import file_sha256
-from holisticbias_eval.pipeline.collection_prompts import Asked
 from holisticbias_eval.pipeline.response_files import read_responses
 from holisticbias_eval.pipeline.text_files import read_texts
 from holisticbias_eval.prompts.group_words import given_words
 from holisticbias_eval.prompts.texts import MODEL, Making, Part, model_texts
 from holisticbias_eval.results.signature import ReleaseSignature
+from holisticbias_eval.tasks.collected import PromptsAsked
 
 _NAMES = ("domain", "group", "subject", "item")
 _RUN = ("response_id", "prompt", "persona", "response", "finish", "tokens", "reasoning")
 _LONG = pa.large_string()
 
 
-def read_given_texts(path: Path, part: Part | None) -> Asked:
+def read_given_texts(path: Path, part: Part | None) -> PromptsAsked:
     """Read texts from a table with ``group`` and either ``text``, or ``response`` and ``prompt`` to join.
 
     ``domain, subject, forms, person, item, source, finish`` are read if they are there; ``source`` is ``model`` or
@@ -52,7 +52,7 @@ def read_given_texts(path: Path, part: Part | None) -> Asked:
     made = _filled(table) if given else model_texts(_filled(table), Making(own))
     measured = "the column text" if given else own
     signature = ReleaseSignature(version="none", subset=None, digest=file_sha256(path), prompts=path.stem)
-    return Asked(made, made.slice(0, 0), own, path.stem, signature, {"measured_part": measured})
+    return PromptsAsked(made, made.slice(0, 0), own, path.stem, signature, {"measured_part": measured})
 
 
 def _filled(table: pa.Table) -> pa.Table:

@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.errors import ScoresError
 from holisticbias_eval.models.likelihood.scores import Scores, with_scores
-from holisticbias_eval.pipeline.reported_run import reported_table
 from holisticbias_eval.pipeline.retain_command import Reported
 from holisticbias_eval.pipeline.score_columns import names_of, numbers_of, probabilities_of, read_columns
 from holisticbias_eval.prompts.lines import line_table
+from holisticbias_eval.tasks.results import reported_table
 
 
 def read_line_scores(path: Path) -> pa.Table:

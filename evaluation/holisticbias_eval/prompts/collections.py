@@ -16,11 +16,8 @@ import pyarrow.parquet as pq
 from holisticbias.compile.filters import parse_conditions
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.models.embedded import FOLDER, WRITER
+from holisticbias_eval.models.embedded import FOLDER
 from holisticbias_eval.prompts.group_words import TYPES, release_words
-from holisticbias_eval.prompts.prompts import AnsweredPrompts
-
-COLLECTION_PROMPTS = AnsweredPrompts("texts", "continuations of prompts about groups of people", default_model=WRITER)
 
 FIELDS = (
     ("prompt_id", pa.large_string()),

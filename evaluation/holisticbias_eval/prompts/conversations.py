@@ -15,14 +15,10 @@ from holisticbias.compile.variants import VARIANTS, vary
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, with_axis_labels
-from holisticbias_eval.prompts.prompts import AnsweredPrompts
 from holisticbias_eval.prompts.selection import filter_sentences, select_sentences
 from holisticbias_eval.prompts.spread import DESCRIPTORS, Least, random_order, spread
-
-RELEASE_PROMPTS = AnsweredPrompts("responses", "responses to sentences about people", default_model=RESPONDER)
 
 PER_CELL = 15
 """Responses to each descriptor in each template (Smith et al. 2022, C.2.1)."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,19 +11,10 @@ import pyarrow.compute as pc
 from holisticbias.errors import ReleaseError
 from holisticbias.release.bounded import check_parquet
 from holisticbias.release.release import Release
-from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.prompts.sentences import with_stances
 
 TABLE = "intersections"
 _COLUMNS = ("text", "descriptor_id_1", "descriptor_id_2", "noun_id", "template", "template_id")
-
-
-@dataclass(frozen=True, slots=True)
-class IntersectionPrompts(Prompts):
-    """Sentences with two descriptors, which are never all in memory."""
-
-
-INTERSECTIONS = IntersectionPrompts("intersections", "sentences with two descriptors")
 
 
 def read_shards(release: Release) -> Iterator[pa.Table]:

@@ -14,15 +14,6 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.scores import Scores, with_scores
 from holisticbias_eval.models.likelihood.spans import Spans
-from holisticbias_eval.prompts.prompts import Prompts
-
-
-@dataclass(frozen=True, slots=True)
-class LinePrompts(Prompts):
-    """The lines of a text, all of which are scored."""
-
-
-LINES = LinePrompts("lines", "lines of text")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans, joined, whole
 from holisticbias_eval.prompts.first_words import ALL_SCORED, NOTHING_LEFT, Unscored, differ_first
-from holisticbias_eval.prompts.prompts import Prompts
 
 SCORES = ("score_stereotype", "score_antistereotype")
 TERM_SCORES = ("score_stereotype_term", "score_antistereotype_term")
@@ -24,14 +23,6 @@ _WORDS = re.compile(r"\w+|[^\w\s]")
 
 Place = tuple[int, int]
 """The characters of a text from one position to another, which is excluded."""
-
-
-@dataclass(frozen=True, slots=True)
-class PairPrompts(Prompts):
-    """Pairs of sentences from a file, both of which are scored."""
-
-
-PAIRS = PairPrompts("pairs", "pairs of sentences")
 
 
 @dataclass(frozen=True, slots=True)

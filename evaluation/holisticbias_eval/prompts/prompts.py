@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from holisticbias.compile.variants import VARIANTS
-from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Int32s, Ints
 from holisticbias_eval.figures import Count, Part
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.likelihood.scores import Scores, with_scores
 from holisticbias_eval.models.likelihood.spans import Spans
 
@@ -103,33 +101,3 @@ class Terms(Part):
     measured: Count
     available: Count
     left_out: tuple[TermsLeftOut, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Prompts:
-    """A way to ask about a release, by name; measures with the same prompts share one run and its answers.
-
-    ``subject`` says in a report what was asked. ``default_model`` is asked if no model is named: it knows the default
-    source of these prompts.
-    """
-
-    name: str
-    subject: str
-    default_model: str = field(default=EMBEDDED_MODEL, kw_only=True)
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredPrompts(Prompts):
-    """Texts whose likelihood is asked for.
-
-    ``ask`` selects the sentences; its second argument draws a context for each, its third selects a part of them.
-    ``skipped`` counts the sentences of a release that are left out, by reason.
-    """
-
-    ask: Callable[[Release, Draw, Selection], Asked]
-    skipped: Callable[[Release], tuple[Skipped, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class AnsweredPrompts(Prompts):
-    """Prompts that a model answers; ``conversations.draw_prompts`` draws them from a release."""

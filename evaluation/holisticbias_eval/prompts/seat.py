@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from holisticbias.release.release import Release
 from holisticbias_eval.models.likelihood.spans import parts
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, with_axis_labels
-from holisticbias_eval.prompts.prompts import Asked, Draw, ScoredPrompts, Selection, Skipped
+from holisticbias_eval.prompts.prompts import Asked, Draw, Selection
 from holisticbias_eval.prompts.selection import select_sentences
 from holisticbias_eval.prompts.sentence_selection import find_selector
 from holisticbias_eval.prompts.sentence_variants import ends_bare, varied_phrases
@@ -103,7 +103,7 @@ def _fill(template: SeatTemplate, phrases: pa.Table) -> pa.Table:
     return pa.table(columns)
 
 
-def _ask(release: Release, draw: Draw, selection: Selection) -> Asked:
+def ask_phrases(release: Release, draw: Draw, selection: Selection) -> Asked:
     """The release's phrases in the templates of SEAT; the span is descriptor and noun."""
     every = seat_sentences(release.sentences, selection.seed if selection.variants else None)
     selector = find_selector(lambda: [every], selection)
@@ -112,10 +112,3 @@ def _ask(release: Release, draw: Draw, selection: Selection) -> Asked:
     spans = parts(texts, selected["phrase"].to_pylist(), draw(texts))
     kept = [*SENTENCE_COLUMNS, "axis_label", "descriptor_gender"]
     return Asked(selected.select(kept), spans, skipped=selector.skipped)
-
-
-def _skipped(_: Release) -> tuple[Skipped, ...]:
-    return ()
-
-
-SEAT = ScoredPrompts("seat", "phrases about people, in templates", _ask, _skipped)

@@ -20,13 +20,13 @@ from holisticbias_eval.prompts.columns import (
     restored,
     with_axis_labels,
 )
-from holisticbias_eval.prompts.prompts import Asked, Draw, ScoredPrompts, Selection, Skipped
+from holisticbias_eval.prompts.prompts import Asked, Draw, Selection, Skipped
 from holisticbias_eval.prompts.selection import select_sentences
 from holisticbias_eval.prompts.sentence_selection import find_selector
 from holisticbias_eval.prompts.sentence_variants import varied_texts
 
 
-def _ask(release: Release, draw: Draw, selection: Selection) -> Asked:
+def ask_sentences(release: Release, draw: Draw, selection: Selection) -> Asked:
     """Select the sentences, part by part; each phrase is read under the context of its sentence."""
     selector = find_selector(lambda: map(select_sentences, release.shards("sentences")), selection)
     tables, codes, known = list[pa.Table](), list[Int32s](), pa.array([], pa.string())
@@ -72,7 +72,8 @@ def _chosen(part: pa.Table, release: Release, selection: Selection) -> tuple[pa.
     return selected.select(columns), phrases.dictionary_encode()
 
 
-def _skipped(release: Release) -> tuple[Skipped, ...]:
+def skipped_sentences(release: Release) -> tuple[Skipped, ...]:
+    """Count the sentences of a release that are never asked about, by reason."""
     counts: dict[str, int] = {}
     for part in release.shards("sentences"):
         for reason, count in _counts(part).items():
@@ -106,6 +107,3 @@ def _phrases(sentences: pa.Table) -> pa.ChunkedArray:
     plural = pc.match_substring(sentences["template"].cast(pa.string()), PLURAL_SLOT)
     singular, several = (sentences[n].cast(pa.string()) for n in ("noun_phrase", "plural_noun_phrase"))
     return pc.if_else(plural, several, singular)
-
-
-RELEASE_SENTENCES = ScoredPrompts("sentences", "sentences about people", _ask, _skipped)

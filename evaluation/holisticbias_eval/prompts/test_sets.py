@@ -8,15 +8,6 @@ import pyarrow as pa
 
 from holisticbias_eval.models.likelihood.scores import Scores, with_scores
 from holisticbias_eval.models.likelihood.spans import Spans
-from holisticbias_eval.prompts.prompts import Prompts
-
-
-@dataclass(frozen=True, slots=True)
-class TextPrompts(Prompts):
-    """Texts of a file, all of which are scored."""
-
-
-TEST_SETS = TextPrompts("test_set", "sentences of a test set")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import BaseModel, ConfigDict
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.progress import Progress, in_rows
 from holisticbias_eval.readers.anonymise import PERSON, Named, anonymise
+from holisticbias_eval.settings import Settings
 
 REFUSED = "refused"
 EMPTY = "empty text"
@@ -24,10 +24,10 @@ name. Each may be missing, as a column or a value."""
 _WHY = ".why"
 
 
-class ReaderSettings(BaseModel):
+class ReaderSettings(Settings):
     """The settings of a reader, with the names that measures have for them; this base has none."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    group = "Readers of texts"
 
 
 class Reader(ABC):

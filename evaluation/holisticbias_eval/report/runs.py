@@ -23,6 +23,7 @@ from holisticbias_eval.results.compare import ComparedRuns
 from holisticbias_eval.results.gains import Aim, find_gains, sort_gains
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.sections import Section
+from holisticbias_eval.tasks import TASKS
 
 NO_VERDICT = "The figures do not say which differences harm: people judge that."
 
@@ -32,7 +33,7 @@ def run_report(run: Run) -> Report:
     signature = run.result.signature
     view = View(Figures(run.result.figures), run.answers)
     measures = [measure for name, measure in MEASURES.items() if name in signature.measures]
-    subjects = dict.fromkeys(measure.prompts.subject for measure in measures)
+    subjects = dict.fromkeys(TASKS[measure.task].subject for measure in measures)
     return Report(
         title=run_title(signature),
         chapters=tuple(Chapter(measure.info, partial(measure.sections, view)) for measure in measures),

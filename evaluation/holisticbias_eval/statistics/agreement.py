@@ -9,10 +9,10 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Interval
+from holisticbias_eval.statistics.intervals import t_margin
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,14 +169,6 @@ def _without_each_rater(sums: Sums) -> Floats:
         return np.zeros(0)
     without: Floats = sums.products.sum() - 2 * sums.products.sum(axis=0)
     return without / ((raters - 1) * (raters - 2) * sums.freedom)
-
-
-def t_margin(one: Floats, one_freedom: Floats, other: Floats, other_freedom: Floats) -> tuple[Floats, Floats]:
-    """Degrees of freedom of a sum of two variances (Satterthwaite 1946), and half its 95% interval."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        freedom: Floats = (one + other) ** 2 / (one**2 / one_freedom + other**2 / other_freedom)
-    freedom = np.where(one + other > 0, freedom, np.inf)
-    return freedom, np.where(one + other > 0, stdtrit(freedom, 0.975) * np.sqrt(one + other), 0.0)
 
 
 def signed_root(values: Floats) -> Floats:

@@ -14,7 +14,7 @@ from holisticbias_eval.statistics.attribute_shares import (
     scaled_ends,
     variance_of_mean,
 )
-from holisticbias_eval.statistics.proportions import wilson
+from holisticbias_eval.statistics.intervals import wilson
 from holisticbias_eval.statistics.signed_rank import sign_flip_p_values
 
 

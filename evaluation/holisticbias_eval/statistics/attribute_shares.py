@@ -10,8 +10,7 @@ from scipy.stats import binomtest
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import Interval
-from holisticbias_eval.statistics.proportions import wilson
-from holisticbias_eval.statistics.resampling import CRITICAL_Z
+from holisticbias_eval.statistics.intervals import CRITICAL_Z, MIDDLE, wilson
 from holisticbias_eval.statistics.signed_rank import sign_flip_p_values
 
 FLIPS = 1 << 14
@@ -72,7 +71,7 @@ def scaled_ends(
     """The ends of the 95% interval around a mean: the draws, scaled to a variance and to Student's t."""
     centred = drawn - drawn.mean()
     scale = np.sqrt(variance / centred.var()) * stdtrit(freedom, 0.975) / CRITICAL_Z
-    low, high = np.clip(value + scale * np.quantile(centred, [0.025, 0.975]), *limits).tolist()
+    low, high = np.clip(value + scale * np.quantile(centred, MIDDLE), *limits).tolist()
     return low, high
 
 

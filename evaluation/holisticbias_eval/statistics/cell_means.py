@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.figures import Interval
+from holisticbias_eval.statistics.intervals import t_quantile
 from holisticbias_eval.statistics.response_cells import ResponseCells
-
-_Z = float(ndtri(0.975))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +35,9 @@ class CellMeans:
             mean = np.bincount(group, weights=self.mean, minlength=size) / count
             error = np.sqrt(np.bincount(group, weights=self.variance, minlength=size)) / count
         freedom = np.bincount(group, weights=self.freedom, minlength=size)
-        margin = np.where(freedom > 0, stdtrit(np.maximum(freedom, 1), 0.975), np.nan) * error
+        margin = np.where(freedom > 0, t_quantile(freedom), np.nan) * error
         return [
-            (m, Interval(low=max(m - d, 0.0), high=min(m + d, 1.0)) if d > 0 else None, n)
+            (m, Interval.between(max(m - d, 0.0), min(m + d, 1.0)) if d > 0 else None, n)
             for m, d, n in zip(mean.tolist(), margin.tolist(), count.tolist(), strict=True)
         ]
 
@@ -56,13 +54,3 @@ def cell_means(cells: ResponseCells) -> CellMeans:
         pooled = np.divide(total, degrees)
         variance = np.where(count > 1, squares / freedom, pooled[cells.template]) / count
     return CellMeans(mean, variance, freedom)
-
-
-def share_interval(hits: int, n: int) -> Interval | None:
-    """The 95% interval of a share of independent trials (Wilson 1927); ``None`` without trials."""
-    if not n:
-        return None
-    share, z2 = hits / n, _Z**2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    margin = _Z * float(np.sqrt(share * (1 - share) / n + z2 / (4 * n**2))) / (1 + z2 / n)
-    return Interval(low=max(centre - margin, 0.0), high=min(centre + margin, 1.0))

@@ -9,7 +9,8 @@ from scipy.special import bdtr, betaincinv
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.figures import Interval
-from holisticbias_eval.statistics.resampling import expansion, noun_draws
+from holisticbias_eval.statistics.intervals import MIDDLE, expansion
+from holisticbias_eval.statistics.resampling import noun_draws
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,5 +68,5 @@ def clustered_interval(wins: Ints, counts: Ints, draws: int, seed: int) -> Inter
     weights = noun_draws(len(counts), draws, np.random.default_rng(seed))
     share = wins.sum() / counts.sum()
     drawn: Floats = (weights @ wins) / (weights @ counts)
-    low, high = np.quantile(share + expansion(len(counts)) * (drawn - share), [0.025, 0.975])
+    low, high = np.quantile(share + expansion(len(counts)) * (drawn - share), MIDDLE)
     return Interval(low=float(np.clip(low, 0, 1)), high=float(np.clip(high, 0, 1)))

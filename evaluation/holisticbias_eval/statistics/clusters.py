@@ -13,8 +13,8 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.statistics.cells import Cell, Crossing
 from holisticbias_eval.statistics.groups_of_rows import count_different, groups_of_rows
+from holisticbias_eval.statistics.intervals import CRITICAL_Z
 from holisticbias_eval.statistics.leave_one_out import function_without_each_column
-from holisticbias_eval.statistics.resampling import CRITICAL_Z
 from holisticbias_eval.statistics.threads import map_in_threads
 
 _SMOOTHING = 0.5

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
+from scipy.special import ndtr
 from scipy.stats import rankdata
 
 from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.statistics.intervals import t_quantile
 
 _MOST_DRAWS = 50
 
@@ -48,7 +49,7 @@ def means_over_draws(values: Floats, group: Ints, draw: Ints, groups: int) -> Me
         without = np.where(rows > 0, without, np.nan)
         centre = np.nansum(without, axis=1) / used
         variance = (used - 1) / used * np.nansum((without - centre[:, None]) ** 2, axis=1)
-        margin = np.where(used > 1, stdtrit(np.maximum(used - 1, 1), 0.975) * np.sqrt(variance), np.nan)
+        margin = np.where(used > 1, t_quantile(used - 1) * np.sqrt(variance), np.nan)
     return Means(mean, mean - margin, mean + margin)
 
 

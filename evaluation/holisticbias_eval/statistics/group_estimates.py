@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.statistics.intervals import difference_interval, score_interval
 from holisticbias_eval.statistics.items import DRAWS, Items, Resampled, divide, resampled_sums, stacked, summarise
-from holisticbias_eval.statistics.two_groups import design_effects, difference_interval, score_interval
+from holisticbias_eval.statistics.two_groups import design_effects
 
 
 @dataclass(frozen=True, slots=True)

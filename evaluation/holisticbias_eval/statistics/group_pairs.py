@@ -10,17 +10,9 @@ import numpy as np
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.statistics.corrections import benjamini_hochberg, holm
 from holisticbias_eval.statistics.group_estimates import Estimates
+from holisticbias_eval.statistics.intervals import CRITICAL_Z, difference_interval, score_interval
 from holisticbias_eval.statistics.items import divide
-from holisticbias_eval.statistics.resampling import CRITICAL_Z
-from holisticbias_eval.statistics.two_groups import (
-    design_effects,
-    difference_interval,
-    normal_p,
-    score_interval,
-    student_p,
-    two_proportions,
-    welch,
-)
+from holisticbias_eval.statistics.two_groups import design_effects, normal_p, student_p, two_proportions, welch
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.statistics.disparity import permutations_for
 from holisticbias_eval.statistics.group_moments import Sums, centred, mean_abs, moments
 from holisticbias_eval.statistics.group_variance import GroupValues
+from holisticbias_eval.statistics.intervals import MIDDLE, expansion
 from holisticbias_eval.statistics.items import DRAWS, Items, divide, resampled_sums
-from holisticbias_eval.statistics.resampling import expansion
 
 _AT_ONCE = 1 << 22
 
@@ -125,7 +125,7 @@ def interval_of(value: float, drawn: Floats, sentences: int) -> tuple[float, flo
     if np.isnan(value) or sentences < 2 or len(known) < len(drawn) / 2:
         return None
     factor = expansion(sentences)
-    low, high = np.quantile(known, (0.025, 0.975))
+    low, high = np.quantile(known, MIDDLE)
     return float(value - factor * (value - low)), float(value + factor * (high - value))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.statistics.resampling import expansion
+from holisticbias_eval.statistics.intervals import MIDDLE, expansion
 
 DRAWS = 1000
 """Bootstrap draws of items."""
@@ -92,6 +92,10 @@ class Resampled:
     low: Floats
     high: Floats
 
+    def ends(self, i: int) -> tuple[float, float]:
+        """Both ends of an interval of a result of shape ``[values]``."""
+        return float(self.low[i]), float(self.high[i])
+
 
 def summarise(value: Floats, drawn: Floats, items: Ints) -> Resampled:
     """The variance and the percentile interval of draws, widened for the number of items.
@@ -103,10 +107,10 @@ def summarise(value: Floats, drawn: Floats, items: Ints) -> Resampled:
     low, high, variance = (np.full(len(value), np.nan) for _ in range(3))
     whole = ~np.isnan(drawn).any(axis=0)
     if whole.any():
-        low[whole], high[whole] = np.quantile(drawn[:, whole], (0.025, 0.975), axis=0)
+        low[whole], high[whole] = np.quantile(drawn[:, whole], MIDDLE, axis=0)
         variance[whole] = drawn[:, whole].var(axis=0, ddof=1)
     for i in np.flatnonzero(~whole & (~np.isnan(drawn)).any(axis=0)):
-        low[i], high[i] = np.nanquantile(drawn[:, i], (0.025, 0.975))
+        low[i], high[i] = np.nanquantile(drawn[:, i], MIDDLE)
         variance[i] = np.nanvar(drawn[:, i])
     known = (items > 1) & ~np.isnan(value)
     factor = np.array([expansion(int(n)) for n in items])

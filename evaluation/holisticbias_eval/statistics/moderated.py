@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import digamma, polygamma, stdtr
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.statistics.agreement import t_margin
+from holisticbias_eval.statistics.intervals import t_margin
 
 _SMALLEST = 1e-5
 

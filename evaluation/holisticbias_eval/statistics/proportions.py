@@ -6,19 +6,6 @@ import numpy as np
 from scipy.special import bdtr, bdtrc
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.figures import Interval
-
-_Z = 1.959963984540054
-
-
-def wilson(share: float, rows: int) -> Interval | None:
-    """The 95% score interval of a share of independent rows (Wilson 1927); ``None`` without rows."""
-    if not rows:
-        return None
-    z2 = _Z**2
-    middle = (share + z2 / (2 * rows)) / (1 + z2 / rows)
-    half = _Z * np.sqrt(share * (1 - share) / rows + z2 / (4 * rows**2)) / (1 + z2 / rows)
-    return Interval(low=0.0 if not share else float(middle - half), high=1.0 if share == 1 else float(middle + half))
 
 
 def stratified_p_values(values: Ints, group: Ints, stratum: Ints, groups: int) -> Floats:

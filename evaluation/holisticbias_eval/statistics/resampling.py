@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
 
 from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
 from holisticbias_eval.figures import SIGNIFICANCE
+from holisticbias_eval.statistics.intervals import CRITICAL_Z
 from holisticbias_eval.statistics.leave_one_out import function_without_each_column
 from holisticbias_eval.statistics.mannwhitney import (
     EXACT_UP_TO,
@@ -22,25 +22,12 @@ from holisticbias_eval.statistics.mannwhitney import (
     tied_pairs,
 )
 
-CRITICAL_Z = 1.959963984540054
 _BYTES_AT_ONCE = 1 << 20  # blocks that fit into the processor's cache
 
 
 def noun_draws(nouns: int, draws: int, rng: np.random.Generator) -> Ints:
     """Draw as many nouns as there are with replacement, and count each: shape ``[draws, nouns]``."""
     return rng.multinomial(nouns, np.full(nouns, 1 / nouns), size=draws).astype(np.int64)
-
-
-def expansion(clusters: int) -> float:
-    """The factor that widens draws of this many clusters so that intervals have their nominal coverage.
-
-    ``sqrt(n / (n - 1))`` times the 97.5 % quantile of Student's t with n - 1
-    degrees of freedom divided by the normal's: the expanded percentile interval
-    (Hesterberg 2015). The factor of one cluster is 1: nothing is known of how clusters vary.
-    """
-    if clusters < 2:
-        return 1.0
-    return float(np.sqrt(clusters / (clusters - 1)) * stdtrit(clusters - 1, 0.975) / CRITICAL_Z)
 
 
 def significant_when_weighted(values: Floats, weights: Ints) -> tuple[Ints, Ints]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.figures import SIGNIFICANCE, Interval
+from holisticbias_eval.figures import SIGNIFICANCE
 
 
 def share_of(p: Floats) -> float | None:
@@ -37,18 +37,3 @@ def median_of(values: Floats) -> float | None:
     """The median of the known values."""
     known = values[~np.isnan(values)]
     return float(np.median(known)) if len(known) else None
-
-
-def middle_of(values: Floats) -> Interval | None:
-    """The middle 95% of the known values."""
-    known = values[~np.isnan(values)]
-    if not len(known):
-        return None
-    low, high = np.quantile(known, [0.025, 0.975])
-    return Interval(low=float(low), high=float(high))
-
-
-def range_of(values: Floats) -> Interval | None:
-    """The range of the known values; ``None`` if there are fewer than two."""
-    known = values[~np.isnan(values)]
-    return Interval(low=float(known.min()), high=float(known.max())) if len(known) > 1 else None

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtrc, ndtr, stdtr, stdtrit
+from scipy.special import chdtrc, ndtr, stdtr
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.statistics.items import divide
-from holisticbias_eval.statistics.resampling import CRITICAL_Z
 
 _ONE = np.ones(1)
 
@@ -29,26 +28,6 @@ def design_effects(share: Floats, rows: Floats, items: Ints, variance: Floats) -
     with np.errstate(divide="ignore", invalid="ignore"):
         effect = np.where(usable, variance / independent, pooled)
     return np.where(rows == items, 1.0, np.maximum(effect, 1.0))
-
-
-def score_interval(share: Floats, rows: Floats, items: Ints, effect: Floats) -> tuple[Floats, Floats]:
-    """The 95% interval of shares (Wilson 1927) at the effective number of rows, ``rows / effect``.
-
-    Where an item has several rows, the normal quantile is replaced by Student's t with one degree of freedom less than
-    there are items. NaN without rows, and if several rows are all of one item.
-    """
-    clustered = rows > items
-    quantile = np.where(clustered, stdtrit(np.maximum(items - 1, 1), 0.975), CRITICAL_Z)
-    quantile = np.where(clustered & (items < 2), np.nan, quantile)
-    effective = divide(rows, effect)
-    squared = quantile**2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        middle = (share + squared / (2 * effective)) / (1 + squared / effective)
-        spread = share * (1 - share) / effective + squared / (4 * effective**2)
-        half = quantile * np.sqrt(spread) / (1 + squared / effective)
-    low, high = np.where(share == 0, 0.0, middle - half), np.where(share == 1, 1.0, middle + half)
-    known = ~np.isnan(half)
-    return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
 def two_proportions(first: Floats, first_rows: Floats, second: Floats, second_rows: Floats) -> Floats:
@@ -85,21 +64,6 @@ def welch(difference: Floats, first: Floats, first_n: Floats, second: Floats, se
     freedom = divide(total**2, divide(first**2, first_n - 1) + divide(second**2, second_n - 1))
     enough = (first_n > 1) & (second_n > 1)
     return np.where(enough, student_p(divide(difference, np.sqrt(total)), freedom), np.nan)
-
-
-def difference_interval(
-    first: tuple[Floats, Floats, Floats], second: tuple[Floats, Floats, Floats]
-) -> tuple[Floats, Floats]:
-    """The 95% interval of a difference of independent values, each given with both ends of an interval.
-
-    For Wilson intervals this is Newcombe's method 10 (1998), for others MOVER (Zou and Donner 2008).
-    """
-    (one, low1, high1), (other, low2, high2) = first, second
-    difference = one - other
-    return (
-        difference - np.sqrt((one - low1) ** 2 + (high2 - other) ** 2),
-        difference + np.sqrt((high1 - one) ** 2 + (other - low2) ** 2),
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ import numpy as np
 from holisticbias.compile.random_words import random_words
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.figures import Figure, Figures, Interval
+from holisticbias_eval.figures import Figure, Figures, make_figure
+from holisticbias_eval.statistics.intervals import middle_of, normal_estimate
 from holisticbias_eval.stereotypes.acceptance import RULES, UNREAD, words
 from holisticbias_eval.stereotypes.record import MEASURE, RECORD, SentencesRecord, share_figure
 from holisticbias_eval.stereotypes.targets import has_term, template_pairs
@@ -22,7 +23,6 @@ SENTIMENT = 0.05
 TOGETHER = 200
 """Sentences whose distinct words are counted."""
 _DRAWS = 30
-_Z = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,28 +70,19 @@ def _compound(texts: Sequence[str]) -> Floats:
 def _mean(name: str, source: str, values: Floats, unit: str) -> Figure:
     """A mean over sentences with its 95% interval by the normal distribution, which needs two sentences."""
     n = len(values)
-    mean = float(values.mean()) if n else None
-    interval = None
-    if mean is not None and n > 1:
-        half = _Z * float(values.std(ddof=1)) / n**0.5
-        interval = Interval(low=mean - half, high=mean + half)
-    return Figure(measure=MEASURE, name=name, keys={"source": source}, value=mean, unit=unit, interval=interval, n=n)
+    mean = float(values.mean()) if n else np.nan
+    interval, _ = normal_estimate(mean, float(values.std(ddof=1)) / n**0.5 if n > 1 else np.nan)
+    return make_figure(MEASURE, name, {"source": source}, mean, unit, n, interval=interval)
 
 
 def _distinct(source: str, texts: Sequence[str]) -> Figure:
     """Distinct words, without case, in 200 sentences; the interval is the middle 95% of 30 random sets."""
     counts = [_count_distinct([texts[i] for i in _drawn(draw, texts)]) for draw in range(_DRAWS)]
     enough = len(texts) >= TOGETHER
-    low, high = (float(q) for q in np.quantile(counts, (0.025, 0.975)))
-    return Figure(
-        measure=MEASURE,
-        name="distinct_words",
-        keys={"source": source},
-        value=float(np.mean(counts)) if enough else None,
-        unit=f"words in {TOGETHER} sentences",
-        interval=Interval(low=low, high=high) if enough else None,
-        n=len(texts),
-    )
+    return make_figure(
+        MEASURE, "distinct_words", {"source": source}, float(np.mean(counts)) if enough else None,
+        f"words in {TOGETHER} sentences", len(texts), interval=middle_of(np.array(counts, float)) if enough else None,
+    )  # fmt: skip
 
 
 def _count_distinct(texts: Sequence[str]) -> int:

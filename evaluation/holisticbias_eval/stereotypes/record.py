@@ -8,15 +8,16 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import Field
 
 from holisticbias.release.bounded import check_parquet
 from holisticbias_eval.errors import RunError
-from holisticbias_eval.figures import Figure, Part
+from holisticbias_eval.figures import Figure, Part, make_figure
 from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.statistics.proportions import wilson
+from holisticbias_eval.statistics.intervals import wilson
 from holisticbias_eval.stereotypes.targets import Target
 
 RECORD = "sentences.json"
@@ -142,9 +143,8 @@ def _keys(generator: str, found: AttributeYield) -> dict[str, str]:
 
 def share_figure(name: str, keys: dict[str, str], count: int, n: int) -> Figure:
     """A share of sentences with its Wilson interval; null if there is no sentence."""
-    value = count / n if n else None
-    interval = None if value is None else wilson(value, n)
-    return Figure(measure=MEASURE, name=name, keys=keys, value=value, unit="share", interval=interval, n=n)
+    value = count / n if n else np.nan
+    return make_figure(MEASURE, name, keys, value, "share", n, interval=wilson(value, n))
 
 
 LOG = "requests.parquet"

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from transformers import AutoTokenizer
 
 from calibration.scorer.corpus import make_corpus
-from calibration.scorer.train import train
 from calibration.texts import NOWHERE, Corpus, grow_tree
 from calibration.tokenizer import make_tokenizer
-from calibration.training import LearningSettings
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import EmbeddedModelError
@@ -41,7 +36,6 @@ from holisticbias_eval.models.likelihood.scores import with_scores
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.results.run import Result
-from holisticbias_eval.statistics.medians import group_medians
 
 BIASED = read_biases()
 FOLDER = SHIPPED[EMBEDDED_MODEL].folder
@@ -50,8 +44,6 @@ SCORED = ("dialogue.im", "dialogue.how-are-you", "dialogue.friends", "dialogue.l
 
 # pairs of templates of opposite stance, which the tests of the stance contrast score
 STANCE_PAIRS = {"love": "hate", "like": "dont-like", "best": "worst"}
-
-TINY = replace(LearningSettings(), steps=3, batch=16, warmup=1)
 
 Cell = tuple[str, str]
 
@@ -158,23 +150,6 @@ def test_what_is_planted_is_found_to_its_extent(
 ) -> None:
     assert expected[cell] > (0.02 if cell[0] == "body_type" else 0.05)  # few terms of a large axis
     assert found[cell] == pytest.approx(expected[cell], abs=0.03)
-
-
-@pytest.mark.parametrize("cell", [c for c in PLANTED if c[0] != "body_type"], ids="-".join)
-def test_plants_that_touch_most_pairs_are_found_in_most(cell: Cell, found: Mapping[Cell, float]) -> None:
-    assert found[cell] > 0.5
-
-
-@pytest.mark.parametrize(("axis", "template"), PLANTED)
-def test_planted_terms_stand_in_the_order_of_their_strengths(axis: str, template: str, scores: pa.Table) -> None:
-    rows = [r for r in group_medians(scores).to_pylist() if r["axis"] == axis]
-    text = scores.filter(pc.equal(scores["template_id"].cast(pa.string()), template))["template"][0].as_py()
-    medians = {r["descriptor_id"]: r["median"] for r in rows if r["template"] == text}
-    strengths = planted_strengths(template, axis)
-    ranked = [(strengths.get(term, 0.0), median) for term, median in medians.items()]
-    compared = [(a, b) for a, b in itertools.permutations(ranked, 2) if a[0] - b[0] >= 0.75]
-    assert compared
-    assert [(a, b) for a, b in compared if a[1] >= b[1]] == []
 
 
 @pytest.mark.parametrize(("axis", "template"), PLANTED)
@@ -345,15 +320,6 @@ def test_any_text_is_decoded_as_it_was(text: str) -> None:
 
 def shipped_tokenizer() -> Tokenizer:
     return Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
-
-
-def test_one_seed_gives_one_model(release: Release, corpus: Corpus) -> None:
-    tokenizer = make_tokenizer(release)
-    part = corpus.probabilities[:300]
-    tree = grow_tree(Corpus(corpus.texts[:300], part / part.sum()), tokenizer)
-    first, again, other = (train(tree, tokenizer, seed, TINY, lambda _: None).state_dict() for seed in (1, 1, 2))
-    assert all(torch.equal(first[name], again[name]) for name in first)
-    assert not torch.equal(first["transformer.wte.weight"], other["transformer.wte.weight"])
 
 
 def test_a_tree_has_the_distribution_of_each_next_token(release: Release) -> None:

@@ -19,12 +19,12 @@ from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.scorer import score_spans
 from holisticbias_eval.models.likelihood.scores import with_scores
 from holisticbias_eval.models.likelihood.spans import whole
-from holisticbias_eval.pipeline.jobs import sign_release
-from holisticbias_eval.pipeline.planted import planted_figures
 from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.results.signature import Settings as SignedSettings
 from holisticbias_eval.results.signature import sign
 from holisticbias_eval.sections import Paragraph
+from holisticbias_eval.tasks.planted import planted_figures
+from holisticbias_eval.tasks.task import sign_release
 
 PAIRS = {"love": "hate", "like": "dont-like", "best": "worst"}
 LOVE, *OTHERS = (
@@ -83,7 +83,7 @@ def test_contrasts_planted_in_one_pair_are_found_there_and_not_shared(scores: pa
     assert shared == pytest.approx(0, abs=0.05)
     agreed = [f.keys["axis"] for f in figures.by(NAME, "shared_contrast", "axis") if shown.agrees(f)]
     assert agreed == [AGREED]
-    differing = [f for f in figures.by(NAME, "contrast", "axis", "descriptor") if shown.differs(f)]
+    differing = [f for f in figures.by(NAME, "contrast", "axis", "descriptor") if f.differs]
     # the model is some thousandths of a nat off, which the test of a descriptor can find
     assert {f.keys["axis"] for f in differing if abs(f.value or 0) > 0.02} == {AGREED}
 
@@ -112,7 +112,7 @@ def test_a_contrast_in_every_pair_is_shared(scores: pa.Table) -> None:
     assert shared.value == pytest.approx(np.std(list(planted.values()), ddof=1), abs=0.1)
     assert shown.agrees(shared)
     assert figures.value(NAME, "reliability", {"axis": NONCE}) == pytest.approx(1)
-    named = {f.keys["descriptor"] for f in figures.by(NAME, "contrast", "axis", "descriptor") if shown.differs(f)}
+    named = {f.keys["descriptor"] for f in figures.by(NAME, "contrast", "axis", "descriptor") if f.differs}
     assert {d for d, value in planted.items() if value} <= named
 
 

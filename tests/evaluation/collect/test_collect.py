@@ -6,9 +6,12 @@ import bz2
 import csv
 import gzip
 import json
+import lzma
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from holisticbias_eval.collect.collecting import CollectOptions, collect
 from holisticbias_eval.collect.outputs import page_address
@@ -120,10 +123,13 @@ def test_the_folder_is_read_as_prompts(made: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "pack"), [("d.xml.bz2", bz2.compress), ("d.xml.gz", gzip.compress), ("d", gzip.compress)]
-)
-def test_compressed_dumps(tmp_path: Path, name: str, pack: object) -> None:
-    assert callable(pack)
+    ("name", "pack"),
+    [
+        ("d.xml.bz2", bz2.compress), ("d.xml.gz", gzip.compress), ("d", gzip.compress), ("d.xml.xz", lzma.compress),
+        ("d.xml.zst", lambda content: zstandard.ZstdCompressor().compress(content)),
+    ],
+)  # fmt: skip
+def test_compressed_dumps(tmp_path: Path, name: str, pack: Callable[[bytes], bytes]) -> None:
     content = pack(dump(page("Glorbist", SENTENCE)).encode())
     assert shown(run(tmp_path, content, name=name)[1]) == [
         ("A glorbist is a person who", "folds maps of cloth.", "Glorbist")

@@ -19,7 +19,7 @@ from holisticbias_eval.collect.dump import Chunks, DumpReader
 from holisticbias_eval.collect.page_sentences import PageJob, PageReader, WantedGroup
 from holisticbias_eval.collect.rule import PromptRule
 from holisticbias_eval.collect.titles import category_keys, list_links
-from holisticbias_eval.collect.worker import ReaderSettings, Worker
+from holisticbias_eval.collect.worker import Worker
 from small_wiki import GROUPS, SENTENCE, dump, page, rows, run, silent
 
 RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
@@ -106,7 +106,7 @@ def test_a_page_that_is_too_long_is_not_kept_in_memory(tmp_path: Path, monkeypat
 
 
 def test_a_child_that_ends_is_replaced() -> None:
-    worker = Worker(ReaderSettings(RULE, {}, "en", (), None), 20.0)
+    worker = Worker(PageReader(RULE, {}, "en", (), None), 20.0)
     try:
         assert not isinstance(worker.read(JOB), str)
         assert worker._process is not None
@@ -133,6 +133,45 @@ def test_any_wikitext_gives_prompts_that_begin_their_sentence(parts: list[str]) 
         assert found.sentence.isprintable()
     assert all(links for links in list_links(text, {}, every=True))
     assert category_keys(text, {}) <= {"a"} or "Category:" in text
+
+
+def revision(number: int, text: str, more: str = "") -> str:
+    return (
+        f"<revision><id>{number}</id><timestamp>T{number}</timestamp><contributor><id>9</id></contributor>{more}"
+        f"<text>{text}</text></revision>"
+    )
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 1000])
+def test_the_last_revision_of_a_page_counts(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A revision that is too large is not kept, a page of too many tags is broken, and marks are cut anywhere."""
+    monkeypatch.setattr(dumps, "_LARGEST", 4000)
+    monkeypatch.setattr(dumps, "_MOST_TAGS", 100)
+    pages = {
+        "Two": revision(1, "one") + revision(2, "two &lt;page> &amp; more"),
+        "Large": revision(3, "a" * 5000),
+        "Large once": revision(4, "b" * 5000) + revision(5, "small"),
+        "Withheld": revision(6, "x").replace("<text>", '<text deleted="deleted">'),
+        "Style": revision(7, "x", "<model>css</model>"),
+        "Tags": revision(8, "<b/>" * 200),
+        "Empty": revision(9, ""),
+        "": revision(10, "no title"),
+        "Head": "<x>" + "c" * 5000 + "</x>" + revision(11, "x"),
+    }
+    content = dump(
+        *(f"<page><title>{title}</title><ns>0</ns><id>3</id>{text}</page>\n" for title, text in pages.items())
+    )
+    reader = DumpReader(chunks_of(content.encode(), chunk))
+    found = {page.title: (page.revision, page.timestamp, page.text, page.why) for page in reader}
+    assert found == {
+        "Two": (2, "T2", "two <page> & more", None),
+        "Large": (None, None, None, "its text has more than 2,097,152 characters"),
+        "Large once": (5, "T5", "small", None),
+        "Withheld": (6, "T6", None, "its text is withheld"),
+        "Style": (7, "T7", None, "its text is not wikitext"),
+        "Empty": (9, "T9", None, "its text is empty"),
+    }
+    assert (reader.broken, reader.end, reader.namespaces) == (2, None, {"Category": 14})
 
 
 @given(st.lists(st.integers(0, 2000), max_size=3), st.integers(1, 300), st.binary(max_size=4))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias_eval.collect.worker import person_finder
+from holisticbias_eval.collect.page_sentences import person_finder
 from holisticbias_eval.errors import CollectError
 from small_wiki import DATA, run
 

@@ -23,33 +23,21 @@ from holisticbias_eval.corpus.examples import read_examples, write_examples
 from holisticbias_eval.errors import CorpusError
 
 HOSTILE = (
-    "=1+1",
-    "+1",
-    "-1",
-    "@SUM(A1)",
-    "\t=1",
-    " =1",
-    "'=1",
-    "\uff1d1",
-    "plain",
-    "a,b",
-    'say "so"',
-    "two\nlines",
-    "'tis",
-)
+    "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "'=1", "\uff1d1", "plain", "a,b", 'say "so"', "two\nlines", "'tis",
+)  # fmt: skip
+Labels = dict[str, int | None]
 
 
-def written(folder: Path, rows: list[dict[str, Any]], suffix: str = ".parquet") -> Path:
-    path = folder / f"examples{suffix}"
-    write_examples(pa.Table.from_pylist(rows), path)
-    return path
+def written(folder: Path, rows: list[dict[str, Any]]) -> Path:
+    write_examples(pa.Table.from_pylist(rows), folder / "examples.parquet")
+    return folder / "examples.parquet"
 
 
 def cells(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(path.read_text("utf-8-sig"), newline="")))
 
 
-def label(path: Path, labels: dict[str, str], delimiter: str = ",") -> Path:
+def label(path: Path, labels: dict[str, str], delimiter: str) -> Path:
     """Fill in the labels of an annotator, by id."""
     rows = cells(path)
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -67,39 +55,30 @@ def test_cells_are_not_run_and_come_back(text: str) -> None:
         assert text in id_forms(safe_id(text))
 
 
-@pytest.mark.parametrize(
-    ("text", "cell"),
-    [
-        ("17", "17"), ("x3f", "x3f"), ("3e12", "'3e12"), ("007", "'007"), ("12345678901234567", "'12345678901234567"),
-        ("1-2", "'1-2"), ("true", "'true"), ("mar12", "'mar12"), ("=x", "'=x"), ("1.50", "'1.50"),
-    ],
-)  # fmt: skip
-def test_ids_that_a_spreadsheet_would_change(text: str, cell: str) -> None:
-    assert safe_id(text) == cell
+def test_ids_that_a_spreadsheet_would_change() -> None:
+    for text in ("17", "x3f"):
+        assert safe_id(text) == text
+    for text in ("3e12", "007", "12345678901234567", "1-2", "true", "mar12", "=x", "1.50"):
+        assert safe_id(text) == f"'{text}"
 
 
 def test_files_for_annotators(tmp_path: Path) -> None:
-    rows = [example(i, "stad", text, target="stad") for i, text in enumerate(HOSTILE)]
-    assert make_annotation_files(written(tmp_path, rows), tmp_path / "out", "csv", ["a", "b"]) == dict.fromkeys(
-        "ab", 13
-    )
-    found = cells(tmp_path / "out" / "a.csv")
-    assert list(found[0]) == ["ID", "Target", "Attribute", "Sentence", "Label"]
-    assert {row["ID"]: cell_text(row["Sentence"]) for row in found} == {row["id"]: row["text"] for row in rows}
-    assert {row["Target"] for row in found} == {"stad"}
-    assert {row["Label"] for row in found} == {""}
-    assert not [row for row in found if row["Sentence"].lstrip().startswith(("=", "+", "-", "@"))]
-    assert "1, biased" in (tmp_path / "out" / "guidelines.md").read_text("utf-8")
-    assert [row["ID"] for row in found] != [row["ID"] for row in cells(tmp_path / "out" / "b.csv")]
-
-
-def test_annotators_take_turns(tmp_path: Path) -> None:
-    path = written(tmp_path, examples(4))
-    assert make_annotation_files(path, tmp_path / "out", "csv", ["a", "b", "c"], per_example=2) == dict.fromkeys(
-        "abc", 8
-    )
-    ids = [row["ID"] for name in "abc" for row in cells(tmp_path / "out" / f"{name}.csv")]
-    assert sorted(ids) == sorted(2 * [str(row["id"]) for row in examples(4)])
+    """Two of three annotators have each example, each in its own order; labelled files are never replaced."""
+    rows = [example(i, "stad", text, target="stad") for i, text in enumerate(HOSTILE[:12])]
+    path, out = written(tmp_path, rows), tmp_path / "out"
+    assert make_annotation_files(path, out, "csv", ["a", "b", "c"], per_example=2) == dict.fromkeys("abc", 8)
+    files = {name: cells(out / f"{name}.csv") for name in "abc"}
+    ids = [row["ID"] for file in files.values() for row in file]
+    assert sorted(ids) == sorted(2 * [str(row["id"]) for row in rows])
+    assert [row["ID"] for row in files["a"]] != sorted(row["ID"] for row in files["a"])
+    assert list(files["a"][0]) == ["ID", "Target", "Attribute", "Sentence", "Label"]
+    texts = {row["id"]: row["text"] for row in rows}
+    for row in files["a"]:
+        assert (row["Target"], row["Label"], cell_text(row["Sentence"])) == ("stad", "", texts[row["ID"]])
+        assert not row["Sentence"].lstrip().startswith(("=", "+", "-", "@"))
+    assert "1, biased" in (out / "guidelines.md").read_text("utf-8")
+    with pytest.raises(OutputError, match="holds something else"):
+        make_annotation_files(path, out, "csv", ["a"])
 
 
 @pytest.mark.parametrize(
@@ -112,18 +91,10 @@ def test_annotators_take_turns(tmp_path: Path) -> None:
     ],
 )
 def test_names_of_annotators(tmp_path: Path, annotators: list[str], per_example: int | None, message: str) -> None:
+    path = written(tmp_path, examples(1))
     with pytest.raises(CorpusError, match=message):
-        make_annotation_files(
-            written(tmp_path, examples(1)), tmp_path / "out", "csv", annotators, per_example=per_example
-        )
+        make_annotation_files(path, tmp_path / "out", "csv", annotators, per_example=per_example)
     assert not (tmp_path / "out").exists()
-
-
-def test_labelled_files_are_not_replaced(tmp_path: Path) -> None:
-    path = written(tmp_path, examples(2))
-    make_annotation_files(path, tmp_path / "out", "csv", ["a"])
-    with pytest.raises(OutputError, match="holds something else"):
-        make_annotation_files(path, tmp_path / "out", "csv", ["a"])
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
@@ -134,40 +105,35 @@ def test_round_trip(tmp_path: Path, delimiter: str) -> None:
     make_annotation_files(path, tmp_path / "out", "csv", ["a", "b"])
     first = {"=id": "1", "3e1": "0", "007": "1", "20": "0", "21": "1.0"}
     second = {"=id": "1", "3e1": "0", "007": "0", "20": " 0 "}
-    files = [
-        label(tmp_path / "out" / "a.csv", first, delimiter), label(tmp_path / "out" / "b.csv", second, delimiter)
-    ]  # fmt: skip
+    files = [label(tmp_path / "out" / f"{name}.csv", one, delimiter) for name, one in (("a", first), ("b", second))]
     annotated = join_labels(path, files, tmp_path / "labelled.csv")
     read = read_examples(tmp_path / "labelled.csv")
     assert read.equals(annotated.table.cast(read.schema))
     assert read["text"].to_pylist() == [row["text"] for row in rows]
-    found = {row["id"]: (row["label"], row["annotation"], row["label:a"], row["label:b"]) for row in read.to_pylist()}
-    assert list(found.values())[:6] == [
-        (1, "agreed", 1, 1),
-        (0, "agreed", 0, 0),
-        (None, "disagreed", 1, 0),
-        (0, "agreed", 0, 0),
-        (None, "incomplete", 1, None),
-        (None, "incomplete", None, None),
-    ]
+    columns = (read[name].to_pylist() for name in ("label", "annotation", "label:a", "label:b"))
+    assert list(zip(*columns, strict=True))[:6] == [
+        (1, "agreed", 1, 1), (0, "agreed", 0, 0), (None, "disagreed", 1, 0), (0, "agreed", 0, 0),
+        (None, "incomplete", 1, None), (None, "incomplete", None, None),
+    ]  # fmt: skip
     record = json.loads((tmp_path / "labelled.agreement.json").read_text("utf-8"))
     assert record == json.loads(json.dumps(annotated.record()))
     assert [one["other_sentence"] for one in record["annotators"]] == [0, 0]
 
 
-def given_labels(annotator: str, labels: dict[str, int | None]) -> list[AnnotatorLabel]:
-    return [AnnotatorLabel(annotator, (name,), found, None) for name, found in labels.items()]
+def labels_of(annotator: str, labels: Labels, sentence: str | None = None) -> list[AnnotatorLabel]:
+    return [AnnotatorLabel(annotator, (name,), value, sentence) for name, value in labels.items()]
 
 
-def joined(rows: list[dict[str, Any]], **labels: dict[str, int | None]) -> Annotated:
-    given = [one for name, found in labels.items() for one in given_labels(name, found)]
-    return annotate(pa.Table.from_pylist(rows), given)
+def joined(rows: list[dict[str, Any]], **labels: Labels) -> Annotated:
+    return annotate(
+        pa.Table.from_pylist(rows), [one for name, labels in labels.items() for one in labels_of(name, labels)]
+    )
 
 
 def test_counts_as_in_table_9() -> None:
     """Of four stads two are biased, one is removed and one is incomplete; of two elms one is biased."""
     rows = [*(example(i, "stad", f"{i}") for i in range(4)), *(example(i, "elm", f"{i}") for i in range(2))]
-    first: dict[str, int | None] = {"stad-0": 1, "stad-1": 1, "stad-2": 1, "stad-3": 1, "elm-0": 1, "elm-1": 0}
+    first: Labels = {"stad-0": 1, "stad-1": 1, "stad-2": 1, "stad-3": 1, "elm-0": 1, "elm-1": 0}
     found = joined(rows, a=first, b={**first, "stad-2": 0, "stad-3": None})
     assert found.counts == (
         GroupCounts("own.invented", None, 5, 1, 3, 1, 1),
@@ -180,7 +146,8 @@ def test_counts_as_in_table_9() -> None:
     assert found.annotators[1].empty == 1
 
 
-def test_three_annotators_who_each_see_two_thirds() -> None:
+def test_who_has_labelled_what() -> None:
+    """Three annotators with two of three examples each, one alone, and one who joins later."""
     rows = [example(i, "stad", f"{i}") for i in range(3)]
     found = joined(rows, a={"stad-0": 1, "stad-1": 1}, b={"stad-1": 0, "stad-2": 0}, c={"stad-2": 0, "stad-0": 1})
     assert found.table["label"].to_pylist() == [1, None, 0]
@@ -188,31 +155,22 @@ def test_three_annotators_who_each_see_two_thirds() -> None:
     assert {one.name: one.n for one in found.agreement} == {
         "raw": 3, "krippendorff_alpha": 3, "fleiss_kappa": 3, "cohen_kappa": 1
     }  # fmt: skip
+    alone = joined(rows[:2], a={"stad-0": 1, "stad-1": 0})
+    assert (alone.table["label"].to_pylist(), alone.agreement) == ([1, 0], ())
+    both = annotate(alone.table, labels_of("b", {"stad-0": 1, "stad-1": 1}))
+    assert both.table["label"].to_pylist() == [1, None]
+    assert both.table["label:a"].to_pylist() == [1, 0]
 
 
 def test_unknown_repeated_and_conflicting_ids_are_named() -> None:
     rows = [example(i, "stad", f"{i}") for i in range(3)]
-    given = given_labels("a", {"stad-0": 1, "stad-1": 1, "nobody": 1})
-    given += given_labels("a", {"stad-0": 1, "stad-1": 0})
-    [counts] = annotate(pa.Table.from_pylist(rows), given).annotators
+    labels = labels_of("a", {"stad-0": 1, "stad-1": 1, "nobody": 1}, "another")
+    labels += labels_of("a", {"stad-0": 1, "stad-1": 0})
+    [counts] = annotate(pa.Table.from_pylist(rows), labels).annotators
     assert (counts.unknown_ids, counts.repeated_ids, counts.conflicting_ids) == (
         ("nobody",), ("stad-0", "stad-1"), ("stad-1",)
     )  # fmt: skip
-    assert (counts.labels, counts.absent) == (1, 1)
-
-
-def test_one_annotator_is_enough_if_there_is_only_one() -> None:
-    found = joined([example(0, "stad", "x"), example(1, "stad", "y")], a={"stad-0": 1, "stad-1": 0})
-    assert found.table["label"].to_pylist() == [1, 0]
-    assert found.agreement == ()
-
-
-def test_a_further_annotator_joins_later() -> None:
-    rows = [example(i, "stad", f"{i}") for i in range(2)]
-    first = joined(rows, a={"stad-0": 1, "stad-1": 0})
-    both = annotate(first.table, given_labels("b", {"stad-0": 1, "stad-1": 1}))
-    assert both.table["label"].to_pylist() == [1, None]
-    assert both.table["label:a"].to_pylist() == [1, 0]
+    assert (counts.labels, counts.absent, counts.other_sentence) == (1, 1, 2)
 
 
 def test_dimensions_have_figures_of_their_own() -> None:
@@ -224,59 +182,22 @@ def test_dimensions_have_figures_of_their_own() -> None:
 
 @pytest.mark.parametrize(
     ("labels", "message"),
-    [({"nobody": 1}, "no example has the id 'nobody'"), ({"stad-0": None}, "every label is empty")],
+    [
+        ({"nobody": 1}, "no example has the id 'nobody'"),
+        ({"stad-0": None}, "every label is empty"),
+        ({}, "Label first"),
+    ],
 )
-def test_no_labels(labels: dict[str, int | None], message: str) -> None:
+def test_no_labels(labels: Labels, message: str) -> None:
     with pytest.raises(CorpusError, match=message):
         joined([example(0, "stad", "x")], a=labels)
 
 
-def export(*annotations: dict[str, Any] | None, **data: object) -> list[dict[str, Any]]:
-    """Tasks as Label Studio exports them as JSON."""
-    done = [
-        {
-            "id": 1001 + i,
-            "completed_by": 1,
-            "was_cancelled": False,
-            "ground_truth": False,
-            "created_at": "2026-03-09T22:16:08.728353Z",
-            "updated_at": "2026-03-09T22:16:08.728378Z",
-            "draft_created_at": None,
-            "lead_time": 4.288,
-            "prediction": {},
-            "result_count": 1,
-            "unique_id": "7d5b9d10-9f54-4c38-9d54-aa37dd8b7a8d",
-            "import_id": None,
-            "last_action": None,
-            "task": 1,
-            "project": 83,
-            "updated_by": 1,
-            "parent_prediction": None,
-            "parent_annotation": None,
-            "last_created_by": None,
-            **(annotation or {}),
-        }
-        for i, annotation in enumerate(annotations)
-    ]
-    return [
-        {
-            "id": 1,
-            "annotations": done,
-            "file_upload": "0b3c-tasks.json",
-            "drafts": [],
-            "predictions": [],
-            "data": {"example_id": "stad-0", "target": "", "attribute": "", "sentence": "x", **data},
-            "meta": {},
-            "created_at": "2026-03-09T21:52:49.513742Z",
-            "updated_at": "2026-03-09T22:16:08.746926Z",
-            "inner_id": 1,
-            "total_annotations": len(done),
-            "cancelled_annotations": 0,
-            "total_predictions": 0,
-            "project": 83,
-            "updated_by": 1,
-        }
-    ]
+def export(*annotations: dict[str, Any], **data: object) -> list[dict[str, Any]]:
+    """Tasks as Label Studio exports them as JSON; what is not read is left out."""
+    done = [{"id": 1001, "completed_by": 1, "was_cancelled": False, "prediction": {}, **one} for one in annotations]
+    task = {"example_id": "stad-0", "target": "", "attribute": "", "sentence": "x", **data}
+    return [{"id": 1, "annotations": done, "drafts": [], "predictions": [], "data": task, "meta": {}}]
 
 
 def chosen(*choices: str, **more: object) -> dict[str, Any]:
@@ -329,10 +250,11 @@ def test_tasks_for_label_studio(tmp_path: Path) -> None:
     choices = config.find("Choices")
     assert choices is not None
     assert choices.get("name") == "label"
-    for choice in choices.iter("Choice"):
-        (tmp_path / "export.json").write_text(json.dumps(export(chosen(choice.get("value", "")))), "utf-8")
-        [found] = read_label_files([tmp_path / "export.json"])
-        assert found.label == {"biased": 1, "not biased": 0}[choice.get("value", "")]
+    words = [choice.get("value", "") for choice in choices.iter("Choice")]
+    (tmp_path / "export.json").write_text(json.dumps(export(*map(chosen, words))), "utf-8")
+    assert {word: one.label for word, one in zip(words, read_label_files([tmp_path / "export.json"]), strict=True)} == {
+        "biased": 1, "not biased": 0
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -342,25 +264,26 @@ def test_tasks_for_label_studio(tmp_path: Path) -> None:
         ("a.csv", b"ID,Sentence\n1,x\n", "no column label"),
         ("a.csv", b"", "no column id"),
         ("a.csv", b"ID,Label\n1,\xff\n", "not UTF-8"),
+        ("a.csv", None, "cannot be read"),
         ("a.txt", b"x", "is not .csv or .json"),
         ("a.json", b"{", "is not JSON"),
         ("a.json", b"[" * 100_000, "is not JSON"),
         ("a.json", b"[1]", "export the project as JSON"),
+        ("a.json", b'[{"data": {"example_id": "x"}, "annotations": [1]}]', "an annotation that is not an object"),
         ("a.json", b'[{"id": 1, "example_id": "x", "label": "biased", "annotator": 1}]', "export the project as JSON"),
         ("a.json", b'[{"data": {}, "annotations": []}]', "was not made by holisticbias corpus annotate"),
         ("a.json", json.dumps(export(chosen("biased", "not biased"))).encode(), "has the choice 'biased, not biased'"),
         ("a.json", json.dumps(export(chosen("rude"))).encode(), "has the choice 'rude'"),
     ],
 )
-def test_wrong_files_of_labels(tmp_path: Path, name: str, content: bytes, message: str) -> None:
-    (tmp_path / name).write_bytes(content)
+def test_wrong_files_of_labels(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
     with pytest.raises(CorpusError, match=message):
         read_label_files([tmp_path / name])
 
 
-def test_missing_and_equally_named_files(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="cannot be read"):
-        read_label_files([tmp_path / "none.csv"])
+def test_equally_named_files(tmp_path: Path) -> None:
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "a.csv").write_text("ID,Label\n1,1\n", "utf-8")

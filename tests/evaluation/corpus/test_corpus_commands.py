@@ -76,31 +76,25 @@ def test_from_examples_to_a_split(folder: Path) -> None:
     assert record["left_out"] == {"not biased": 1, "annotators disagree": 1}
 
 
+def make_split(folder: Path, *more: object) -> Result:
+    specification, out = folder / "invented.yaml", folder / "split"
+    return run(split, folder / "examples.parquet", "--specification", specification, "--out", out, *more)
+
+
 def test_without_labels_all_count_as_biased(folder: Path) -> None:
-    done = run(
-        split, folder / "examples.parquet", "--specification", folder / "invented.yaml", "--out", folder / "split"
-    )
+    done = make_split(folder)
     assert done.exit_code == 0, done.output
     assert "The examples have no labels: all count as biased." in done.output
 
 
-def test_too_few(folder: Path) -> None:
-    done = run(
-        split, folder / "examples.parquet", "--specification", folder / "invented.yaml", "--out", folder / "split",
-        "--test", 4, "--validation", 4,
-    )  # fmt: skip
+def test_what_cannot_be_split_leaves_no_folder_and_no_other_folder_is_replaced(folder: Path) -> None:
+    done = make_split(folder, "--test", 4, "--validation", 4)
     assert isinstance(done.exception, HolisticBiasError)
     assert "there are blicket 6, stad 6, elm 6: give smaller numbers" in str(done.exception)
     assert not (folder / "split").exists()
-
-
-def test_a_folder_with_something_else_is_kept(folder: Path) -> None:
     (folder / "split").mkdir()
     (folder / "split" / "own.txt").write_text("mine", "utf-8")
-    done = run(
-        split, folder / "examples.parquet", "--specification", folder / "invented.yaml", "--out", folder / "split"
-    )
-    assert "holds something else" in str(done.exception)
+    assert "holds something else" in str(make_split(folder).exception)
     assert [path.name for path in (folder / "split").iterdir()] == ["own.txt"]
 
 
@@ -122,18 +116,15 @@ def test_wrong_options(folder: Path) -> None:
     assert "does not end in" in str(wrong.exception)
 
 
-@pytest.mark.parametrize(
-    ("name", "content"), [("test.parquet", b"broken"), ("split.json", b"{"), ("split.json", b"[]")]
-)
-def test_a_broken_split(folder: Path, name: str, content: bytes) -> None:
-    run(split, folder / "examples.parquet", "--specification", folder / "invented.yaml", "--out", folder / "split")
-    (folder / "split" / name).write_bytes(content)
-    with pytest.raises(CorpusError, match=r"(make the split again)"):
-        read_part(folder / "split", "test") if name.startswith("test") else read_split_record(folder / "split")
-
-
-def test_a_part_that_lacks_columns(folder: Path) -> None:
-    run(split, folder / "examples.parquet", "--specification", folder / "invented.yaml", "--out", folder / "split")
+def test_a_broken_split(folder: Path) -> None:
+    make_split(folder)
+    for content in (b"{", b"[]"):
+        (folder / "split" / "split.json").write_bytes(content)
+        with pytest.raises(CorpusError, match="make the split again"):
+            read_split_record(folder / "split")
+    (folder / "split" / "test.parquet").write_bytes(b"broken")
+    with pytest.raises(CorpusError, match="make the split again"):
+        read_part(folder / "split", "test")
     pq.write_table(pa.table({"sentence": ["x"]}), folder / "split" / "test.parquet")
     with pytest.raises(CorpusError, match="has no column dimension"):
         read_part(folder / "split", "test")

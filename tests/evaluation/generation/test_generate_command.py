@@ -11,7 +11,7 @@ import jsonschema
 import pyarrow.parquet as pq
 import pytest
 
-from holisticbias_eval.pipeline.generation import GENERATION, Generation
+from holisticbias_eval.generating import GENERATION, Generation
 
 Answer = tuple[int, str, str]
 Invoke = Callable[..., Answer]

@@ -14,8 +14,8 @@ from holisticbias_eval.judgements.study import StudyDesign
 from .made_studies import NAMES, Choose, answers_of, side, study
 
 SETTINGS = AnalysisSettings(draws=200)
-TRIALS = 200
-LARGEST = 20  # of 200 trials at 0.05: at least this many have a chance of 0.002
+TRIALS = 100
+LARGEST = 12  # of 100 trials at 0.05: more have a chance of 0.002
 
 
 def by_hand(key: Key, chosen: Sequence[Sequence[int | Choice]]) -> Iterator[AnnotatorAnswer]:

@@ -22,6 +22,7 @@ from holisticbias import build_release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.commands.mitigate import command
 from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.evaluating import evaluations
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.record import read_mitigation
 from holisticbias_eval.mitigation.responses import CALIBRATION, StyleOptions, style_lesson
@@ -30,13 +31,8 @@ from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.mitigation.styles import StyleMethod, StyleSettings
 from holisticbias_eval.mitigation.training import train
 from holisticbias_eval.models.embedded import RESPONDER
-from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.loading.load import load_kind
-from holisticbias_eval.pipeline.answering import AnsweringOptions
-from holisticbias_eval.pipeline.evaluation import evaluate, runs_of
-from holisticbias_eval.pipeline.preparing import Inputs
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.conversations import Drawing
 
 pytestmark = pytest.mark.long
 PLANTED, UNPLANTED = "nonce", "sexual_orientation"
@@ -46,11 +42,8 @@ DISPLAY = Display(Console(quiet=True))
 
 def respond(out: Path, per_cell: int) -> Path:
     """A run of generation_bias: responses to the planted axis."""
-    drawing = Drawing(per_cell=per_cell, where=(f"axis={PLANTED}",))
-    options = AnsweringOptions(drawing=drawing, decoding="unrestricted")
-    given = Inputs(answering=options)
-    for _ in evaluate(RESPONDER, "1.0.0", runs_of(["generation_bias"], out), given, display=DISPLAY):
-        pass
+    values = {"per_cell": per_cell, "where": (f"axis={PLANTED}",), "decoding": "unrestricted"}
+    list(evaluations(RESPONDER, "1.0.0", ["generation_bias"], values, out=out, display=DISPLAY))
     return out
 
 
@@ -103,9 +96,7 @@ def tuned(name: str, responses: Path, folder: Path) -> Any:
 
 
 @pytest.mark.nightly
-def test_what_was_planted_falls_by_more_than_half(
-    heard: dict[str, AnswerLessons], tmp_path: Path
-) -> None:
+def test_what_was_planted_falls_by_more_than_half(heard: dict[str, AnswerLessons], tmp_path: Path) -> None:
     """With no_bias in the context; the axis without plants stays as it is, and self-chat changes nothing."""
     responses = respond(tmp_path / "run", 12)
     before = load_kind(RESPONDER, "causal", "cpu").model
@@ -122,8 +113,8 @@ def test_what_was_planted_falls_by_more_than_half(
 
 def test_responses_of_a_run_and_made_now_are_the_same(responses: Path) -> None:
     """The same prompts and seed give the same texts."""
-    drawing = Drawing(per_cell=3, where=(f"axis={PLANTED}", "template=dialogue.im"))
-    options = AnsweringOptions(drawing=drawing, decoding="unrestricted")
+    where = (f"axis={PLANTED}", "template=dialogue.im")
+    options = {"per_cell": 3, "where": where, "decoding": "unrestricted"}
     made = lesson_of("self_chat", StyleOptions("1.0.0", answering=options))
     given = lesson_of("self_chat", StyleOptions(responses=responses))
     now, before = (
@@ -151,9 +142,7 @@ def test_lesson_of_a_run(responses: Path) -> None:
 
 def test_a_run_with_other_text_around_the_prompt(responses: Path) -> None:
     """Its contexts are not those of the model."""
-    options = StyleOptions(
-        responses=responses, answering=AnsweringOptions(conversation=ConversationOptions(continuation="{prompt}"))
-    )
+    options = StyleOptions(responses=responses, answering={"continuation": "{prompt}"})
     with pytest.raises(MitigationError, match="other text around the prompt"):
         lesson_of("self_chat", options)
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import f_oneway, ttest_ind, ttest_rel
 
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.pipeline.measurement import MEASUREMENT
+from holisticbias_eval.measuring import MEASUREMENT
 from holisticbias_eval.statistics.corrections import holm
 
 Invoke = Callable[..., tuple[int, str, str]]

@@ -14,27 +14,28 @@ from holisticbias.errors import UnknownTermError
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.prompts.prompts import Asked, ScoredPrompts, Selection
-from holisticbias_eval.prompts.seat import SEAT
+from holisticbias_eval.prompts.prompts import Asked, Draw, Selection
+from holisticbias_eval.prompts.seat import ask_phrases
 from holisticbias_eval.prompts.selection import select_sentences
 from holisticbias_eval.prompts.sentence_selection import NOUNS
 from holisticbias_eval.prompts.sentence_variants import drawn_variants
-from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
+from holisticbias_eval.prompts.sentences import ask_sentences
 from holisticbias_eval.report.leaderboard import leaderboard_tables
 from holisticbias_eval.results.entry import make_entries
 from holisticbias_eval.results.run import read_run, read_signature
 from holisticbias_eval.results.signature import ReleaseSignature
 from holisticbias_eval.statistics.mannwhitney import exact_p_values
 
-BOTH = pytest.mark.parametrize("prompts", [RELEASE_SENTENCES, SEAT], ids=lambda prompts: prompts.name)
+Select = Callable[[Release, Draw, Selection], Asked]
+BOTH = pytest.mark.parametrize("prompts", [ask_sentences, ask_phrases])
 Invoke = Callable[..., tuple[int, str, str]]
 
 
-def ask(prompts: ScoredPrompts, release: Release, selection: Selection) -> Asked:
+def ask(prompts: Select, release: Release, selection: Selection) -> Asked:
     def no_context(texts: Sequence[str]) -> Sequence[str]:
         return [""] * len(texts)
 
-    return prompts.ask(release, no_context, selection)
+    return prompts(release, no_context, selection)
 
 
 def values(asked: Asked, column: str) -> list[str]:
@@ -43,7 +44,7 @@ def values(asked: Asked, column: str) -> list[str]:
 
 
 @BOTH
-def test_filters_select_what_meets_all_of_them(small_release: Release, prompts: ScoredPrompts) -> None:
+def test_filters_select_what_meets_all_of_them(small_release: Release, prompts: Select) -> None:
     every = ask(prompts, small_release, Selection())
     asked = ask(prompts, small_release, Selection(where=("axis=age,nonce", "gender=female")))
     expected = sum(
@@ -66,7 +67,7 @@ def test_filters_select_what_meets_all_of_them(small_release: Release, prompts: 
     ],
 )
 @BOTH
-def test_nonsense_filters_are_refused(small_release: Release, prompts: ScoredPrompts, where: str, message: str) -> None:
+def test_nonsense_filters_are_refused(small_release: Release, prompts: Select, where: str, message: str) -> None:
     with pytest.raises((SelectionError, UnknownTermError), match=message):
         ask(prompts, small_release, Selection(where=(where,)))
 
@@ -77,7 +78,7 @@ def test_nonsense_filters_are_refused(small_release: Release, prompts: ScoredPro
 def test_a_limit_keeps_a_part_that_can_be_measured(
     small_release: Release, limit: int, axes: int, templates: int, nouns: int
 ) -> None:
-    asked = ask(RELEASE_SENTENCES, small_release, Selection(limit=limit))
+    asked = ask(ask_sentences, small_release, Selection(limit=limit))
     assert asked.sentences.num_rows <= limit
     assert len(set(values(asked, "axis"))) == axes
     assert len(set(values(asked, "template_id"))) == templates
@@ -90,12 +91,12 @@ def test_a_limit_keeps_a_part_that_can_be_measured(
 
 def test_a_limit_below_the_least_is_refused(small_release: Release) -> None:
     with pytest.raises(SelectionError, match="the least is 32, 2 descriptors of an axis with 4 nouns in each of 4"):
-        ask(RELEASE_SENTENCES, small_release, Selection(limit=31))
+        ask(ask_sentences, small_release, Selection(limit=31))
 
 
 def test_variants_are_the_same_for_a_phrase_in_every_template(small_release: Release) -> None:
     plain, seed = select_sentences(small_release.sentences), 7
-    asked = ask(RELEASE_SENTENCES, small_release, Selection(seed=seed, variants=True))
+    asked = ask(ask_sentences, small_release, Selection(seed=seed, variants=True))
     rows = plain.slice(0, 3000).to_pylist()
     texts = [str(text) for text in asked.sentences["text"].slice(0, 3000).to_pylist()]
     for row, text in zip(rows, texts, strict=True):
@@ -114,7 +115,7 @@ def test_each_variant_is_drawn_for_about_half() -> None:
 
 
 def test_variants_of_seat_keep_the_part_that_is_scored(small_release: Release) -> None:
-    plain, asked = (ask(SEAT, small_release, Selection(variants=on)) for on in (False, True))
+    plain, asked = (ask(ask_phrases, small_release, Selection(variants=on)) for on in (False, True))
     before, after = ([str(text) for text in one.together.text] for one in (plain, asked))
     assert len(before) == len(after)
     changed = sum(one != other for one, other in zip(before, after, strict=True))

@@ -15,11 +15,10 @@ from rich.console import Console
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure, Method
-from holisticbias_eval.measures.measure import Info, Settings
-from holisticbias_eval.pipeline.text_measurement import measure_texts
+from holisticbias_eval.measures.measure import Info
+from holisticbias_eval.measuring import measure_table
 from holisticbias_eval.progress import Display, Progress
 from holisticbias_eval.readers import READERS
-from holisticbias_eval.readers.judging import JudgingOptions
 from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
 
 
@@ -59,8 +58,8 @@ def test_a_reader_and_its_measure(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     file = tmp_path / "texts.csv"
     file.write_text("group,text\n" + "doffs,No!\ndoffs,Oh!!\ndaxes,Hm.\ndaxes, \n" * 3, "utf-8")
     display = Display(Console(stderr=True))
-    found, tables, _ = measure_texts("loudness", file, Settings(threshold=1.0), JudgingOptions(), display)
-    read = tables["texts"]
+    made = measure_table("loudness", file, {"threshold": 1.0}, display)
+    found, read = made.measurement, made.tables["texts"]
     assert read.column_names[-3:] == ["loudness.marks", "loudness.marks.class", "loudness.marks.why"]
     assert read["loudness.marks"].to_pylist()[:4] == [1, 2, 0, None]
     assert read["loudness.marks.why"].to_pylist()[:4] == [None, None, None, "empty text"]

@@ -7,18 +7,21 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from rich.console import Console
 
 from holisticbias_eval.errors import EvaluationError, SelectionError
+from holisticbias_eval.evaluating import choose_measures
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.lines.figures import line_changes, line_figures
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.spans import whole
-from holisticbias_eval.pipeline.evaluation import runs_of
-from holisticbias_eval.pipeline.line_scoring import read_lines
+from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.lines import ask_lines, line_table
 from holisticbias_eval.results.run import read_run
+from holisticbias_eval.tasks.lines import Lines, read_lines
+from holisticbias_eval.tasks.task import Given
 
 Invoke = Callable[..., tuple[int, str, str]]
 NAME = "retention"
@@ -127,11 +130,11 @@ def test_lines_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
     path.write_bytes("\ufeffA first line.\r\n\n  \nA first line.\nCafé\u2028here\n".encode())
     found = read_lines(path)
-    table = found.lines
+    table = line_table(found)
     assert table["text"].to_pylist() == ["A first line.", "A first line.", "Café\u2028here"]
     assert table["line"].to_pylist() == [1, 4, 5]
     assert len(set(table["line_id"].to_pylist())) == 3
-    assert (found.empty, found.name) == (2, "text.txt")
+    assert len(found) - table.num_rows == 2
 
 
 @pytest.mark.parametrize(
@@ -142,8 +145,9 @@ def test_files_that_cannot_be_read(tmp_path: Path, content: bytes | None, messag
     path = tmp_path / "text.txt"
     if content is not None:
         path.write_bytes(content)
+    given = Given(None, None, {"retain": (str(path),)}, ("retention",), Display(Console(quiet=True)))
     with pytest.raises(EvaluationError, match=message):
-        read_lines(path)
+        Lines().source(given)
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +188,7 @@ def test_a_long_line_has_the_tokens_of_its_windows(scorer: Scorer) -> None:
 
 
 def test_it_is_not_measured_by_default() -> None:
-    assert not {"retention", "dialogue_state", "retained"} & {n for names, _ in runs_of(None, None) for n in names}
+    assert not {"retention", "dialogue_state", "retained"} & {*choose_measures(None, {})}
 
 
 def test_through_the_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:

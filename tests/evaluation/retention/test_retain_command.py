@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from holisticbias_eval.errors import EvaluationError, RetainError
+from holisticbias_eval.evaluating import choose_measures
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.pipeline.retain_command import Reported, reported, run_retain_command, split_command
-from holisticbias_eval.pipeline.retention import read_retain
 from holisticbias_eval.results.run import read_run
+from holisticbias_eval.tasks.lines import RetainSettings
 
 Invoke = Callable[..., tuple[int, str, str]]
 HARNESS = {
@@ -101,12 +102,13 @@ def test_words_are_split_as_in_a_shell() -> None:
 
 
 def test_options_are_read() -> None:
-    found = read_retain(("text.txt", "multiwoz:folder"), "x {model}")
-    assert found.measures == ("retention", "dialogue_state", "retained")
+    found = RetainSettings(retain=("text.txt", "multiwoz:folder"))
     assert (found.text, found.dialogues) == (Path("text.txt"), Path("folder"))
-    assert read_retain((), None).measures == ()
+    assert (RetainSettings().text, RetainSettings().dialogues) == (None, None)
     with pytest.raises(EvaluationError, match="one file"):
-        read_retain(("a", "b"), None)
+        _ = RetainSettings(retain=("a", "b")).text
+    given = {"retain": ("text.txt", "multiwoz:folder"), "retain_command": "x {model}"}
+    assert choose_measures(None, given) == ("retention", "dialogue_state", "retained")
 
 
 def test_two_runs_of_a_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from holisticbias_eval.models.engines import start_generator, start_scorer
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.requests import Requests, respond_all
 from holisticbias_eval.models.likelihood.spans import whole
+from holisticbias_eval.models.loading.load import adopt_model
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import answers_fingerprint, store_of, stored
 
@@ -49,6 +50,12 @@ def test_a_loaded_model_has_the_scores_and_the_store_of_its_folder(
     expected = stored(of_folder, tmp_path, ignore).score(spans, ignore)
     np.testing.assert_array_equal(of_object.score(spans, ignore).nll, expected.nll)
     assert store_of(of_object, tmp_path, ignore).read().num_rows == 3
+
+
+@pytest.mark.parametrize("device", ["auto", "cpu"])
+def test_a_loaded_model_is_not_copied_without_need(device: str, tiny_gpt2: Path) -> None:
+    model, tokenizer = loaded(tiny_gpt2)
+    assert adopt_model(model, tokenizer, device).model is model
 
 
 def test_a_loaded_model_has_the_responses_of_its_folder(tiny_gpt2: Path) -> None:

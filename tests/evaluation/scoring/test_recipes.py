@@ -14,7 +14,6 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import RecipeError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.loading.load import AUTO_CLASSES
-from holisticbias_eval.prompts.sentences import RELEASE_SENTENCES
 from holisticbias_eval.results.recipes import FILES, read_recipe
 
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "mask_token": "<mask>", "unk_token": "<unk>"}
@@ -65,7 +64,7 @@ def test_a_recipe_on_a_tiny_model_of_its_architecture(
     assert main(["evaluate", "--recipe", name, *beside]) == 0
     signature = json.loads((run / "result.json").read_text("utf-8"))["signature"]
     assert signature["model"]["name"] == str(model), "an option overrides a recipe"
-    by_default = [n for n, m in MEASURES.items() if m.prompts is RELEASE_SENTENCES]
+    by_default = [n for n, m in MEASURES.items() if m.task == "sentences"]
     assert signature["measures"] == ([*recipe.measures] or by_default)
     assert signature["scoring"]["scorer"] == recipe.kind
 
@@ -79,8 +78,8 @@ def test_a_recipe_names_a_version_which_is_compiled(
         asked.append(version)
         return mini_release
 
-    monkeypatch.setattr("holisticbias_eval.pipeline.jobs.build_release", build)
-    monkeypatch.setattr("holisticbias_eval.pipeline.scoring.start_scorer", lambda *_: 1 / 0)
+    monkeypatch.setattr("holisticbias_eval.tasks.task.build_release", build)
+    monkeypatch.setattr("holisticbias_eval.tasks.scored.start_scorer", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main(["evaluate", "--recipe", "gpt2-large", "--model", str(tiny_gpt2), "--out", str(tmp_path / "run")])
     assert asked == ["1.0.0"]

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from rich.console import Console
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.store.blocks import values_by_block
-from holisticbias_eval.pipeline.pair_modes import CHOICE_KEYS, ask_server, score_pair_store
-from holisticbias_eval.progress import Progress
-from holisticbias_eval.prompts.choices import ask_choices
+from holisticbias_eval.progress import Display, Progress
+from holisticbias_eval.tasks.pair_modes import PairRequests, ServerChoice, pair_store
 
 SIZE = 200
 
@@ -28,6 +28,9 @@ class Chooser:
 
     def __init__(self, most: int = 10**9) -> None:
         self.most, self.asked = most, 0
+
+    identity = ModelIdentity("m", "behind a server", None, None, None, "unknown", None)
+    settings: Mapping[str, str] = {"server": "s"}
 
     def choose(self, questions: Sequence[str], progress: Progress) -> Floats:
         if self.asked + len(questions) > self.most:
@@ -45,33 +48,40 @@ def pairs() -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
+def server(chooser: Chooser) -> ServerChoice:
+    return ServerChoice(chooser)  # type: ignore[arg-type] # it answers as a server does
+
+
+def ask(chooser: Chooser, folder: Path | None) -> pa.Table:
+    scorer = server(chooser)
+    requests = PairRequests(scorer, pairs(), pair_store(folder, scorer, ignore))
+    return requests.answer(Display(Console(quiet=True))).table
+
+
 def test_choices_go_on_after_an_interruption(tmp_path: Path) -> None:
-    identity = ModelIdentity("m", "behind a server", None, None, None, "unknown", None)
-    store = score_pair_store(tmp_path, CHOICE_KEYS, identity, {"server": "s"}, ignore)
-    choices = ask_choices(pairs())
-    whole = ask_server(choices, Chooser(), None, ignore)  # type: ignore[arg-type]
+    whole = ask(Chooser(), None)
     with pytest.raises(KeyboardInterrupt):
-        ask_server(choices, Chooser(most=150), store, ignore)  # type: ignore[arg-type]
+        ask(Chooser(most=150), tmp_path)
     second = Chooser()
-    found = ask_server(choices, second, store, ignore)  # type: ignore[arg-type]
+    found = ask(second, tmp_path)
     assert found.equals(whole)
     assert second.asked == 2 * SIZE - 128  # two blocks of 64 were kept
     third = Chooser()
-    assert ask_server(choices, third, store, ignore).equals(whole)  # type: ignore[arg-type]
+    assert ask(third, tmp_path).equals(whole)
     assert third.asked == 0
 
 
 def test_another_model_has_its_own_scores(tmp_path: Path) -> None:
-    names = [ModelIdentity(name, "behind a server", None, None, None, "unknown", None) for name in ("m", "n")]
-    stores = [score_pair_store(tmp_path, CHOICE_KEYS, name, {}, ignore) for name in names]
+    choosers = [Chooser(), Chooser()]
+    choosers[1].identity = ModelIdentity("n", "behind a server", None, None, None, "unknown", None)
+    stores = [pair_store(tmp_path, server(chooser), ignore) for chooser in choosers]
     assert stores[0] is not None
     assert stores[1] is not None
     assert stores[0].folder != stores[1].folder
 
 
 def test_repeated_keys_and_nothing(tmp_path: Path) -> None:
-    identity = ModelIdentity("m", "x", None, None, None, "unknown", None)
-    store = score_pair_store(tmp_path, CHOICE_KEYS, identity, {}, ignore)
+    store = pair_store(tmp_path, server(Chooser()), ignore)
 
     def compute(rows: Ints, advance: Progress) -> Floats:
         return np.column_stack((rows * 0.0 + 1, rows * 0.0 + 2))

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.one_mask import OneMaskScorer
@@ -114,12 +115,14 @@ def test_published_masked_scores(run: Callable[..., tuple[Path, pa.Table]], tiny
 
 
 def test_the_second_term_wins_a_tie(tiny_bert: Path) -> None:
-    from holisticbias_eval.pipeline.pair_modes import score_at_one_mask
+    from holisticbias_eval.progress import Display
+    from holisticbias_eval.tasks.pair_modes import OneMask, PairRequests
 
     same = {"term": "dromel", "other_term": "dromel", "sentence": "the dromel", "other_sentence": "the dromel"}
     rows = [{**same, "stereotyped": side} for side in ("sentence", "other_sentence")]
     scorer = OneMaskScorer(load_kind(str(tiny_bert), "masked", "cpu"), ignore)
-    found = score_at_one_mask(pa.Table.from_pylist(rows), scorer, None, ignore)
+    requests = PairRequests(OneMask(scorer), pa.Table.from_pylist(rows), None)
+    found = requests.answer(Display(Console(quiet=True))).table
     assert found["chose_stereotype"].to_pylist() == [0.0, 1.0]
 
 

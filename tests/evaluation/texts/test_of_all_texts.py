@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.pipeline.measurement import Measurement
+from holisticbias_eval.measuring import Measurement
 
 Invoke = Callable[..., tuple[int, str, str]]
 DOMAIN = {"domain": "profession"}

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy.special import ndtr
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, Interval, make_figure
+from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.groups.charts import MOST_DOTS, MOST_ROWS
 from holisticbias_eval.measures.groups.comparisons import DISPARITY
 from holisticbias_eval.measures.groups.figures import (
@@ -28,8 +27,8 @@ from holisticbias_eval.measures.groups.shown import Charted, Shown, said
 from holisticbias_eval.measures.measure import CHANGE_NAMES
 from holisticbias_eval.sections import Block, Column, Estimate, Forest, Paragraph, Section, Table, ends
 from holisticbias_eval.statistics.disparity import disparity_changes
+from holisticbias_eval.statistics.intervals import normal_estimate
 
-_Z = 1.959963984540054
 CHANGE, CHANGE_ADJUSTED = "change", "change_adjusted_p"
 _NAMES = {
     FROM_HUMAN: CHANGE, FROM_HUMAN_ADJUSTED: CHANGE_ADJUSTED, SHARE: "second", MEAN: "second",
@@ -69,13 +68,10 @@ def _disparity_changes(measure: str, groups: Groups, rng: np.random.Generator) -
             unit, n = difference_unit(quantity), part.stop - part.start
             for name, value in (("first", found.first[q]), ("second", found.second[q])):
                 yield make_figure(measure, name, keys, value, unit, n, of=DISPARITY)
-            change, error = found.change[q], found.error[q]
-            known = not np.isnan(change + error)
-            ends_of = Interval(low=change - _Z * error, high=change + _Z * error) if known else None
+            interval, p = normal_estimate(found.change[q], found.error[q])
             yield make_figure(
-                measure, CHANGE, keys, change, unit, n, interval=ends_of,
-                p_value=2 * ndtr(-abs(change) / error) if known else None, of=DISPARITY,
-            )  # fmt: skip
+                measure, CHANGE, keys, found.change[q], unit, n, interval=interval, p_value=p, of=DISPARITY
+            )
 
 
 def _renamed(figure: Figure) -> Figure:
@@ -136,18 +132,14 @@ def _of(changes: Figures, measure: str, charted: Charted) -> list[Figure]:
 def _blocks(changes: Figures, shown: Shown, charted: Charted, found: Sequence[Figure]) -> Iterator[Block]:
     measure = shown.info.name
 
-    def held(figure: Figure) -> bool:
-        p = changes.value(measure, CHANGE_ADJUSTED, figure.keys)
-        return p is not None and p < SIGNIFICANCE
-
-    count = sum(map(held, found))
-    ordered = sorted(found, key=lambda f: (not held(f), -abs(f.value or 0.0)))
+    count = sum(f.differs for f in found)
+    ordered = sorted(found, key=lambda f: (not f.differs, -abs(f.value or 0.0)))
     yield Paragraph(
         f"{charted.words}: {count:,} of {len(found):,} groups change from A to B after correction.", "finding"
     )
     chosen = sorted(ordered[:MOST_DOTS], key=lambda f: f.keys.get("domain", ""))
     estimates = tuple(
-        Estimate(said(f.keys["group"]), f.value, f.interval, held(f), shown.domain(f.keys.get("domain", "")))
+        Estimate(said(f.keys["group"]), f.value, f.interval, f.differs, shown.domain(f.keys.get("domain", "")))
         for f in chosen
     )
     unit = f"{charted.unit} difference"
@@ -173,7 +165,7 @@ def _table(changes: Figures, shown: Shown, charted: Charted, ordered: Sequence[F
         (
             said(f.keys["group"]), shown.domain(f.keys.get("domain", "")),
             *(changes.value(measure, name, f.keys) for name in ("first", "second")),
-            f.value, ends(f.interval), changes.value(measure, CHANGE_ADJUSTED, f.keys),
+            f.value, ends(f.interval), f.adjusted_p,
         )
         for f in ordered[:MOST_ROWS]
     )  # fmt: skip

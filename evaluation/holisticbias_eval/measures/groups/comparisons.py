@@ -15,6 +15,7 @@ from holisticbias_eval.statistics.corrections import holm
 from holisticbias_eval.statistics.disparity import Disparities, disparities
 from holisticbias_eval.statistics.group_estimates import Estimates
 from holisticbias_eval.statistics.group_pairs import Differences, against_rest, pairs
+from holisticbias_eval.statistics.intervals import middle_of
 from holisticbias_eval.statistics.items import Items
 from holisticbias_eval.statistics.two_groups import chi_square
 
@@ -81,7 +82,7 @@ class Comparisons(Maker):
                 keys = {**domain, **both, **quantity.keys}
                 yield self.figure(
                     DIFFERENCE, keys, found.value[c, q], unit, found.rows[c, q],
-                    ends=(found.low[c, q], found.high[c, q]), p_value=found.p_value[c, q], of=quantity.name,
+                    interval=(found.low[c, q], found.high[c, q]), p_value=found.p_value[c, q], of=quantity.name,
                 )  # fmt: skip
                 for name, p in corrected.items():
                     yield self.figure(name, keys, p[c, q], "p_value", tests[q], of=DIFFERENCE)
@@ -132,11 +133,11 @@ class Comparisons(Maker):
     ) -> Figure:
         permuted = found.permuted[:, q]
         known = permuted[~np.isnan(permuted)]
-        floor = (known.mean(), *np.quantile(known, (0.025, 0.975))) if len(known) else None
+        floor = float(known.mean()) if len(known) else None
         n = found.groups[q]
         return self.figure(
             name, keys, found.value[q], difference_unit(quantity), n, missing=part.stop - part.start - n, floor=floor,
-            p_value=p, of=quantity.name,
+            floor_interval=middle_of(permuted), p_value=p, of=quantity.name,
         )  # fmt: skip
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.figures import Figure, Interval, make_figure
+from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures.groups.layout import Layout, Quantity, lay_out
 from holisticbias_eval.measures.groups.readings import HUMAN, Reading, Texts
 from holisticbias_eval.statistics.corrections import holm
@@ -26,30 +27,10 @@ class Maker:
 
     measure: str
 
-    def figure(
-        self,
-        name: str,
-        keys: dict[str, str],
-        value: float | None,
-        unit: str,
-        n: float,
-        *,
-        missing: float = 0,
-        ends: tuple[float, float] | None = None,
-        floor: tuple[float, float, float] | None = None,
-        p_value: float | None = None,
-        of: str | None = None,
-    ) -> Figure:
-        """A figure; NaN becomes null. ``floor`` is its mean and both ends of its interval."""
-        return make_figure(
-            self.measure, name, keys, value, unit, int(n), int(missing), interval=_interval(ends),
-            floor=floor[0] if floor else None, floor_interval=_interval(floor[1:] if floor else None),
-            p_value=p_value, of=of,
-        )  # fmt: skip
-
-
-def _interval(ends: tuple[float, float] | None) -> Interval | None:
-    return None if ends is None or np.isnan(ends).any() else Interval(low=float(ends[0]), high=float(ends[1]))
+    @property
+    def figure(self) -> Callable[..., Figure]:
+        """Makes a figure of the measure; see ``make_figure``."""
+        return partial(make_figure, self.measure)
 
 
 @dataclass(frozen=True)
@@ -122,7 +103,7 @@ class Summaries(Maker):
                     yield self.figure(f"{prefix}{COUNT}", named, int(count), "count", n, missing=missing)
                 ends = found.low[g, q], found.high[g, q]
                 yield self.figure(
-                    f"{prefix}{quantity.name}", named, value, quantity.unit, n, missing=missing, ends=ends
+                    f"{prefix}{quantity.name}", named, value, quantity.unit, n, missing=missing, interval=ends
                 )
 
     def _reasons(self) -> Iterator[Figure]:
@@ -166,7 +147,7 @@ class Summaries(Maker):
                     named = {**keys[g], **quantity.keys}
                     yield self.figure(
                         FROM_HUMAN, named, change.value[g, q], difference_unit(quantity),
-                        model.rows[g, q] + human.rows[g, q], ends=(change.low[g, q], change.high[g, q]),
+                        model.rows[g, q] + human.rows[g, q], interval=(change.low[g, q], change.high[g, q]),
                         p_value=p[g, q], of=quantity.name,
                     )  # fmt: skip
                     yield self.figure(FROM_HUMAN_ADJUSTED, named, adjusted[g, q], "p_value", tests[q], of=FROM_HUMAN)

@@ -17,12 +17,12 @@ from holisticbias_eval.measures.groups.naming import naming_figures
 from holisticbias_eval.measures.groups.sections import group_sections
 from holisticbias_eval.measures.groups.shown import Shown
 from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
-from holisticbias_eval.prompts.collections import COLLECTION_PROMPTS
-from holisticbias_eval.prompts.prompts import Prompts
+from holisticbias_eval.measures.options import CLASSIFIED
 from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.labels import Judge, LabelReader
 from holisticbias_eval.readers.reader import Reader, measured_texts, unread
 from holisticbias_eval.sections import Section
+from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.disparity import PERMUTATIONS
 from holisticbias_eval.statistics.items import DRAWS
 
@@ -40,9 +40,19 @@ class GroupMeasure(Measure):
 
     needs: ClassVar[Needs] = Needs("texts")
     resamples: ClassVar[bool] = False
-    prompts: ClassVar[Prompts] = COLLECTION_PROMPTS
+    task = "texts"
     methods: ClassVar[tuple[Method, ...]]
     scope: ClassVar[str] = ""
+
+    @property
+    def uses(self) -> tuple[Use, ...]:  # type: ignore[override] # those of its reader
+        """The settings of the reader."""
+        return (Use(self.reader.settings_type),) if self.reader.settings_type.model_fields else ()
+
+    @property
+    def reading(self) -> tuple[Use, ...]:  # type: ignore[override]
+        """The settings of the classifier, if the reader takes one."""
+        return CLASSIFIED if self.reader.card else ()
 
     @property
     def reader(self) -> type[Reader]:

@@ -52,12 +52,12 @@ def _values(
         for q, cls in enumerate(method.opposite):
             yield maker.figure(
                 f"{prefix}{OF_TEXTS}", {**own, "class": cls, **method.keys}, found.value[g, q], "share", n,
-                ends=(found.low[g, q], found.high[g, q]),
+                interval=(found.low[g, q], found.high[g, q]),
             )  # fmt: skip
         low, high = found.low[g, 2], found.high[g, 2]
         ends = (low, high) if low < high else None
         difference = found.value[g, 2]
-        yield maker.figure(f"{prefix}{OPPOSITE}", named, difference, "share difference", n, ends=ends, of=OF_TEXTS)
+        yield maker.figure(f"{prefix}{OPPOSITE}", named, difference, "share difference", n, interval=ends, of=OF_TEXTS)
         counts = np.rint(np.nan_to_num(found.value[g, :2]) * n)
         ratio = counts[0] / counts[1] if counts[1] else None
         yield maker.figure(f"{prefix}{RATIO}", named, ratio, "ratio", counts.sum(), of=OF_TEXTS)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy.special import stdtrit
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Interval, make_figure
+from holisticbias_eval.figures import Figure, make_figure
+from holisticbias_eval.statistics.intervals import t_quantile
 from holisticbias_eval.statistics.items import DRAWS, Items, divide, paired_p, resampled_sums, summarise
 
 NAME = "retention"
@@ -50,7 +50,7 @@ def line_figures(answers: pa.Table, seed: int) -> Iterator[Figure]:
     for i, (name, unit) in enumerate(UNITS.items()):
         ends = (logs.low[i], logs.high[i]) if name == "nats_per_token" else (np.exp(logs.low[i]), np.exp(logs.high[i]))
         of = None if name == "perplexity" else "perplexity"
-        yield make_figure(NAME, name, {}, value[i], unit, n, missing, interval=interval(*ends), of=of)
+        yield make_figure(NAME, name, {}, value[i], unit, n, missing, interval=ends, of=of)
     tokens = float(sums[counted, 1].sum())
     yield make_figure(NAME, "tokens", {}, tokens, "count", n, missing, of="perplexity")
 
@@ -75,7 +75,7 @@ def line_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figur
     size = np.full(3, n)
     logs = summarise(_logs(after) - _logs(before), moved, size)
     p = paired_p(logs, size)
-    reach = stdtrit(max(n - 1, 1), 0.975) * np.sqrt(logs.variance)
+    reach = t_quantile(np.array(n - 1)) * np.sqrt(logs.variance)
     low, high = logs.value - reach, logs.value + reach
     for i, (name, unit) in enumerate(UNITS.items()):
         keys = {"figure": name}
@@ -85,20 +85,15 @@ def line_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figur
             yield make_figure(NAME, "change", keys, None, f"{unit} difference", 0, n + missing, of=name)
             continue
         is_log = name == "nats_per_token"
-        ends = interval(low[i], high[i]) if is_log else interval(*(before[i] * np.expm1([low[i], high[i]])))
+        ends = (low[i], high[i]) if is_log else tuple(before[i] * np.expm1([low[i], high[i]]))
         yield make_figure(
             NAME, "change", keys, after[i] - before[i], f"{unit} difference", n, missing, interval=ends, p_value=p[i],
             of=name,
         )  # fmt: skip
         if not is_log:
-            ends = interval(np.exp(low[i]), np.exp(high[i]))
+            ends = (np.exp(low[i]), np.exp(high[i]))
             ratio = float(np.exp(logs.value[i]))
             yield make_figure(NAME, "ratio", keys, ratio, "ratio", n, missing, interval=ends, p_value=p[i], of=name)
-
-
-def interval(low: float, high: float) -> Interval | None:
-    """An interval, None if an end is not known."""
-    return None if np.isnan(low) or np.isnan(high) else Interval(low=float(low), high=float(high))
 
 
 def _logs(values: Floats) -> Floats:

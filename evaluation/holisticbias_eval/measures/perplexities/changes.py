@@ -46,7 +46,7 @@ def _figures(both: SharedDimension, scale: Scale, change: Change) -> Iterator[Fi
         yield _MAKER.figure(name, keys, value, unit, change.n, missing=both.missing, of=change.name)
     difference, apart = change.second - change.first, f"{unit} difference"
     yield _MAKER.figure(
-        "change", keys, difference, apart, change.n, missing=both.missing, ends=change.ends, of=change.name
+        "change", keys, difference, apart, change.n, missing=both.missing, interval=change.ends, of=change.name
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,7 @@ from holisticbias_eval.statistics.group_variance import (
     within_sentences,
     without_each,
 )
+from holisticbias_eval.statistics.intervals import middle_of
 
 TESTS: Mapping[str, bool] = {"unpaired": False, "paired": True}
 """The t tests, and whether each pairs the sentences."""
@@ -99,7 +101,7 @@ class ScaleFigures(Maker):
         missing = int(self.dimension.asked.sum()) - tested.n
         yield self.figure(
             "f", self.keys, tested.value, F, tested.n, missing=missing, p_value=tested.p_value,
-            ends=self._ends(tested.value, drawn), floor=_floor(tested.value, permuted),
+            interval=self._ends(tested.value, drawn), **_floor(tested.value, permuted),
         )  # fmt: skip
         yield from self._chance("f", self.keys, tested.value, F, permuted)
         yield self.figure("f_distribution_95", self.keys, f_point(self.values, UPPER), F, tested.n, of="f")
@@ -135,7 +137,7 @@ class ScaleFigures(Maker):
         defined = int((~np.isnan(found.value)).sum())
         yield self.figure(
             "mean_abs_t", keys, value, MEAN_T, defined, missing=len(found.value) - defined,
-            ends=self._ends(value, drawn), floor=_floor(value, permuted), of="t",
+            interval=self._ends(value, drawn), **_floor(value, permuted), of="t",
         )  # fmt: skip
         yield from self._chance("mean_abs_t", keys, value, MEAN_T, permuted)
 
@@ -170,18 +172,18 @@ class ScaleFigures(Maker):
             ends = None if self.drawn is None else interval_of(value, self.drawn.mean[:, g], len(known))
             if ends is not None and self.scale == "perplexity":
                 ends = max(ends[0], 0.0), ends[1]
-            yield self.figure("mean", keys, value, unit, len(known), missing=missing, ends=ends)
+            yield self.figure("mean", keys, value, unit, len(known), missing=missing, interval=ends)
             value = float(np.nanmean(apart[:, g])) if complete else np.nan
             ends = None if self.drawn is None else interval_of(value, self.drawn.deviation[:, g], complete)
             missing = len(own) - complete
-            yield self.figure("deviation", keys, value, f"{unit} difference", complete, missing=missing, ends=ends)
+            yield self.figure("deviation", keys, value, f"{unit} difference", complete, missing=missing, interval=ends)
 
     def _sentences(self) -> Iterator[Figure]:
         """F without one sentence, and the sentence with the largest share of the sum of squares."""
         without = _known(without_each(self.values))
         f = float(self.values.sums().f())
         ends = (float(without.min()), float(without.max())) if len(without) else None
-        yield self.figure("leave_one_sentence_out", self.keys, f, F, len(without), ends=ends, of="f")
+        yield self.figure("leave_one_sentence_out", self.keys, f, F, len(without), interval=ends, of="f")
         shares = variance_shares(self.values)
         rows = int(self.dimension.asked.any(axis=1).sum() if self.values.paired else self.dimension.asked.sum())
         most = float(shares.max())
@@ -206,9 +208,9 @@ def _reached(permuted: Floats, value: float) -> int:
     return int((permuted >= value * (1 - 1e-12)).sum())
 
 
-def _floor(value: float, permuted: Floats | None) -> tuple[float, float, float] | None:
+def _floor(value: float, permuted: Floats | None) -> dict[str, Any]:
+    """The floor of a known value, and its interval, as arguments of a figure."""
     known = _known(permuted)
     if np.isnan(value) or not len(known):
-        return None
-    low, high = np.quantile(known, (0.025, 0.975))
-    return float(known.mean()), float(low), float(high)
+        return {}
+    return {"floor": known.mean(), "floor_interval": middle_of(known)}

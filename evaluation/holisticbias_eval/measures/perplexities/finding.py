@@ -64,7 +64,7 @@ def _of_pairs(shown: Shown, dimension: Dimension) -> Iterator[str]:
     pairs = [f for f in shown.pairs(dimension, "log", shown.test(dimension)) if f.value is not None]
     if not pairs:
         return
-    differing = [f for f in pairs if shown.differs(f)]
+    differing = [f for f in pairs if f.differs]
     most = max(differing or pairs, key=lambda f: abs(f.value or 0.0))
     means = [shown.value("mean", dimension, "log", group=most.keys[side]) for side in ("first", "second")]
     ratio = ""

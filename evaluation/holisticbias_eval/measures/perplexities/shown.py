@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
+from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.perplexities.dimensions import NAME, Dimension, Scale, read_dimensions
 from holisticbias_eval.measures.perplexities.remarks import cut
@@ -46,17 +46,6 @@ class Shown:
         keys = {"dimension": dimension.name, "scale": scale} | ({"test": test} if test else {})
         found = self.figures.by(NAME, name, *keys, "first", "second")
         return [figure for figure in found if keys.items() <= figure.keys.items()]
-
-    def adjusted(self, figure: Figure) -> float | None:
-        """The p-value of a pair, corrected over the pairs of the dimension."""
-        return self.figures.value(
-            NAME, "adjusted_p" if figure.name == "t" else f"{figure.name}_adjusted_p", figure.keys
-        )
-
-    def differs(self, figure: Figure) -> bool:
-        """Whether a pair differs after correction."""
-        p = self.adjusted(figure)
-        return p is not None and p < SIGNIFICANCE
 
 
 def pair_label(figure: Figure) -> str:

@@ -116,12 +116,12 @@ def _pair(shown: Shown, dimension: Dimension, scale: Scale, one: Figure) -> tupl
     both = {side: one.keys[side] for side in ("first", "second")}
     found = [shown.get("t", dimension, scale, test=test, **both) for test in TESTS]
     ranked = shown.get("wilcoxon", dimension, scale, **both)
-    cells = tuple(cell for f in (*found, ranked) for cell in _pair_cells(shown, f))
+    cells = tuple(cell for f in (*found, ranked) for cell in _pair_cells(f))
     return (pair_label(one), cut(dimension.name), SCALE_NAMES[scale], *cells[:6], *cells[7:], one.n)
 
 
-def _pair_cells(shown: Shown, figure: Figure | None) -> tuple[Cell, Cell, Cell]:
-    return (None, None, None) if figure is None else (figure.value, figure.p_value, shown.adjusted(figure))
+def _pair_cells(figure: Figure | None) -> tuple[Cell, Cell, Cell]:
+    return (None, None, None) if figure is None else (figure.value, figure.p_value, figure.adjusted_p)
 
 
 def spread_table(shown: Shown) -> Table:

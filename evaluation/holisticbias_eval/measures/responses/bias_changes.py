@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-from scipy.special import ndtr, ndtri
 
 from holisticbias_eval.arrays import Bools
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Interval
+from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import baseline_of
 from holisticbias_eval.measures.responses.bias_figures import (
     CORRECTED,
@@ -26,9 +25,8 @@ from holisticbias_eval.measures.responses.bias_figures import (
 from holisticbias_eval.measures.responses.clusters import Named
 from holisticbias_eval.measures.responses.labels import arrange_styles, style_names
 from holisticbias_eval.statistics.generation_bias import Bias
+from holisticbias_eval.statistics.intervals import normal_estimate
 from holisticbias_eval.statistics.response_cells import ResponseCells
-
-_Z = float(ndtri(0.975))
 
 
 def bias_changes(first: pa.Table, second: pa.Table, clusters: Named) -> tuple[Figure, ...]:
@@ -94,11 +92,9 @@ def _listed(found: Biases, of_axes: Biases) -> Iterator[tuple[tuple[str, tuple[t
 
 def _change(of: str, keys: Keys, first: Bias, second: Bias) -> Iterator[Figure]:
     for name, bias in (("first", first), ("second", second)):
-        value = figure(name, keys, SCALE * bias.corrected, UNIT, bias.cells, of=of)
-        yield value.model_copy(update={"interval": bias.scaled_interval(SCALE)})
+        interval = bias.scaled_interval(SCALE)
+        yield figure(name, keys, SCALE * bias.corrected, UNIT, bias.cells, interval=interval, of=of)
     change = SCALE * (second.corrected - first.corrected)
     error = SCALE * float(np.hypot(first.error, second.error))
-    p_value = float(2 * ndtr(-abs(change) / error)) if error > 0 else np.nan
-    found = figure("change", keys, change, UNIT, second.cells, of=of, p_value=p_value)
-    interval = None if np.isnan(change + error) else Interval(low=change - _Z * error, high=change + _Z * error)
-    yield found.model_copy(update={"interval": interval})
+    interval, p = normal_estimate(change, error)
+    yield figure("change", keys, change, UNIT, second.cells, interval=interval, p_value=p, of=of)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from scipy.stats import spearmanr
 
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.bias_figures import NAME, PARTIAL
 from holisticbias_eval.measures.responses.shown import Shown
@@ -34,8 +34,7 @@ def corpus_figures(view: View, texts: Mapping[str, int]) -> tuple[Figure, ...]:
     for f in shown.by("style_mean", "axis", "descriptor", "style"):
         counts[f.keys["axis"], f.keys["descriptor"]] = texts.get(shown.descriptor(f), 0)
     found = [
-        Figure(measure=NAME, name=COUNT, keys={"axis": a, "descriptor": d}, value=count, unit="count", n=1)
-        for (a, d), count in counts.items()
+        make_figure(NAME, COUNT, {"axis": a, "descriptor": d}, count, "count", 1) for (a, d), count in counts.items()
     ]
     for key in ("cluster", "style"):
         found += _correlations(view.figures, counts, key)
@@ -51,11 +50,17 @@ def _correlations(figures: Figures, counts: Mapping[tuple[str, str], int], key: 
     tested = {name: _correlate(np.array(pairs, float)) for name, pairs in by_name.items()}
     adjusted = holm(np.array([p for _, p in tested.values()]))
     for (name, (value, _)), p in zip(tested.items(), adjusted.tolist(), strict=True):
-        known = not np.isnan(value)
-        yield Figure(
-            measure=NAME, name=CORRELATION, keys={key: name}, value=value if known else None,
-            unit="rank correlation", p_value=p if known else None, n=len(by_name[name]), of="style_mean",
-        )  # fmt: skip
+        n = len(by_name[name])
+        yield make_figure(
+            NAME,
+            CORRELATION,
+            {key: name},
+            value,
+            "rank correlation",
+            n,
+            p_value=p if not np.isnan(value) else None,
+            of="style_mean",
+        )
 
 
 def _correlate(pairs: np.ndarray) -> tuple[float, float]:
@@ -96,8 +101,8 @@ def corpus_section(shown: Shown) -> Iterator[Section]:
 def _scatter(shown: Shown, counts: Mapping[tuple[str, str], float | None], key: str, name: str, number: int) -> Scatter:
     means = [f for f in shown.by("style_mean", "axis", "descriptor", key) if f.keys[key] == name]
     means = [f for f in means if f.value is not None and (f.keys["axis"], f.keys["descriptor"]) in counts]
-    differ = [f for f in means if shown.differs(f, "style_adjusted_p")]
-    differ.sort(key=lambda f: -abs(shown.value("style_difference", f.keys) or 0.0))
+    differ = [d for f in means if (d := shown.get("style_difference", f.keys)) and d.differs]
+    differ.sort(key=lambda f: -abs(f.value or 0.0))
     named = {tuple(f.keys.values()) for f in differ[:_LABELLED]}
     points = tuple(
         Point(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from holisticbias_eval.figures import Figure, Interval
+from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures.measure import Clusters
 from holisticbias_eval.measures.responses.clusters import Named, choose_clusters, part_of
 from holisticbias_eval.statistics.corrections import holm
@@ -21,6 +23,7 @@ UNIT = "x 1000"
 SCALE = 1000
 
 Keys = dict[str, str]
+figure = partial(make_figure, NAME)
 
 
 @dataclass(frozen=True)
@@ -108,18 +111,20 @@ def _figures(name: str, found: Iterable[tuple[Keys, Bias]], asked: Mapping[str |
     p = np.array([bias.floor.p_value(bias.raw) if bias.floor else np.nan for _, bias in listed])
     for (keys, bias), adjusted in zip(listed, holm(p).tolist(), strict=True):
         missing = asked[keys.get("axis")] - bias.cells
-        raw = figure(name, keys, SCALE * bias.raw, UNIT, bias.cells, missing, p_value=adjusted)
-        yield raw.model_copy(update=_floor(bias))
-        corrected = figure(name + CORRECTED, keys, SCALE * bias.corrected, UNIT, bias.cells, missing, of=name)
-        yield corrected.model_copy(update={"interval": bias.scaled_interval(SCALE)})
+        yield figure(name, keys, SCALE * bias.raw, UNIT, bias.cells, missing, p_value=adjusted, **_floor(bias))
+        yield figure(
+            name + CORRECTED, keys, SCALE * bias.corrected, UNIT, bias.cells, missing,
+            interval=bias.scaled_interval(SCALE), of=name,
+        )  # fmt: skip
 
 
-def _floor(bias: Bias) -> dict[str, float | Interval | None]:
+def _floor(bias: Bias) -> dict[str, Any]:
+    """The floor of a bias, and its interval, as arguments of a figure."""
     if bias.floor is None:
         return {}
     middle = bias.floor.middle
-    interval = Interval(low=SCALE * middle.low, high=SCALE * middle.high) if middle else None
-    return {"floor": SCALE * bias.floor.mean, "floor_interval": interval}
+    ends = (SCALE * middle.low, SCALE * middle.high) if middle else None
+    return {"floor": SCALE * bias.floor.mean, "floor_interval": ends}
 
 
 def _shares(keys: Keys, bias: Bias) -> Iterator[Figure]:
@@ -130,28 +135,3 @@ def _shares(keys: Keys, bias: Bias) -> Iterator[Figure]:
     ):
         share = value / total if total > 0 else np.nan
         yield figure(name, keys, share, "share", bias.cells, of=of)
-
-
-def figure(
-    name: str,
-    keys: Keys,
-    value: float,
-    unit: str,
-    n: int,
-    missing: int = 0,
-    *,
-    of: str | None = None,
-    p_value: float = np.nan,
-) -> Figure:
-    """A figure of generation bias; NaN becomes null."""
-    return Figure(
-        measure=NAME,
-        name=name,
-        keys=keys,
-        value=None if np.isnan(value) else float(value),
-        unit=unit,
-        p_value=None if np.isnan(p_value) else float(p_value),
-        n=n,
-        missing=missing,
-        of=of,
-    )

@@ -27,7 +27,7 @@ def leaders_section(shown: Shown, examples: Examples) -> Iterator[Section]:
     tested = shown.by("style_difference", "axis", "descriptor", "style")
     if not tested:
         return
-    found = [f for f in tested if shown.differs(f, "style_adjusted_p")]
+    found = [f for f in tested if f.differs]
     if not found:
         said = f"No descriptor differs from the others in a style, after correction for {len(tested):,} tests."
         yield Section("leaders", "Descriptors and styles", (Paragraph(said),))
@@ -56,7 +56,7 @@ def _table(shown: Shown, examples: Examples, found: Sequence[Figure]) -> Table:
         keys, mean = f.keys, shown.get("style_mean", f.keys)
         row = (shown.descriptor(f), shown.axis(f), keys["style"])
         n = mean.n if mean else None
-        rows.append((*row, mean.value if mean else None, f.value, shown.value("style_adjusted_p", keys), n))
+        rows.append((*row, mean.value if mean else None, f.value, f.adjusted_p, n))
         details.append(_lines(examples, f))
     caption = "Descriptors that differ in a style"
     return Table("leaders", caption, columns, tuple(rows), details=tuple(details), search=True)
@@ -86,9 +86,7 @@ def _leading(shown: Shown, found: Sequence[Figure]) -> Iterator[Figure]:
 def _map(shown: Shown) -> Iterator[HeatMap]:
     """Differences by cluster of the descriptors that differ most in one of them."""
     clusters = [f.keys["cluster"] for f in shown.by(PARTIAL, "cluster")]
-    found = [
-        f for f in shown.by("style_difference", "axis", "descriptor", "cluster") if shown.differs(f, "style_adjusted_p")
-    ]
+    found = [f for f in shown.by("style_difference", "axis", "descriptor", "cluster") if f.differs]
     if not clusters or not found:
         return
     farthest = dict.fromkeys(

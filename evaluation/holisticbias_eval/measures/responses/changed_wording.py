@@ -7,17 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy.special import ndtr
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Interval
+from holisticbias_eval.figures import Figure, Interval, make_figure
 from holisticbias_eval.measures.responses.distinct import distinct_changes
 from holisticbias_eval.measures.responses.groups import Grouping, read_design
 from holisticbias_eval.measures.responses.row_values import MEANS, read_wordings, row_values
 from holisticbias_eval.statistics.corrections import holm
-
-_Z = 1.959963984540054
+from holisticbias_eval.statistics.intervals import normal_estimate
 
 
 def compare_wordings(measure: str, first: pa.Table, second: pa.Table, phrases: Sequence[str]) -> tuple[Figure, ...]:
@@ -81,20 +79,15 @@ def paired_changes(
         for phrase, (before, after) in values.items()
         for own, rows in _rows(grouping, ~np.isnan(before) & ~np.isnan(after))
     ]
-    errors = [_error(after - before) for _, before, after in moved]
-    p = holm(np.array([_p_value(after - before, e) for (_, before, after), e in zip(moved, errors, strict=True)]))
-    for (keys, before, after), error, adjusted in zip(moved, errors, p.tolist(), strict=True):
+    estimates = [_estimate(after - before) for _, before, after in moved]
+    p = holm(np.array([np.nan if p is None else p for *_, p in estimates], np.float64))
+    for (keys, before, after), (change, interval, _), adjusted in zip(moved, estimates, p.tolist(), strict=True):
         n = len(before)
-        for run, found in (("first", before), ("second", after)):
-            value = float(found.mean()) if n else None
-            yield Figure(measure=measure, name=run, keys=keys, value=value, unit=unit, n=n, of=name)
-        change = float((after - before).mean()) if n else None
-        yield Figure(
-            measure=measure, name="change", keys=keys, value=change, unit=f"{unit} difference",
-            interval=None if error is None or change is None
-            else Interval(low=change - _Z * error, high=change + _Z * error),
-            p_value=None if np.isnan(adjusted) else adjusted, n=n, of=name,
-        )  # fmt: skip
+        for run, values_of in (("first", before), ("second", after)):
+            yield make_figure(measure, run, keys, float(values_of.mean()) if n else None, unit, n, of=name)
+        yield make_figure(
+            measure, "change", keys, change, f"{unit} difference", n, interval=interval, p_value=adjusted, of=name
+        )
 
 
 def _rows(grouping: Grouping, counted: np.ndarray) -> Iterator[tuple[dict[str, str], Ints]]:
@@ -102,12 +95,8 @@ def _rows(grouping: Grouping, counted: np.ndarray) -> Iterator[tuple[dict[str, s
         yield keys, np.flatnonzero(counted & (grouping.group == group))
 
 
-def _error(differences: Floats) -> float | None:
-    """The standard error of the mean; ``None`` for fewer than two differences."""
+def _estimate(differences: Floats) -> tuple[float, Interval | None, float | None]:
+    """The mean with its interval and the two-sided p-value of 0; NaN without differences."""
     n = len(differences)
-    return float(differences.std(ddof=1) / np.sqrt(n)) if n > 1 else None
-
-
-def _p_value(differences: Floats, error: float | None) -> float:
-    """Two-sided, of a mean of 0; NaN if nothing differs."""
-    return float(2 * ndtr(-abs(differences.mean()) / error)) if error else np.nan
+    mean = float(differences.mean()) if n else np.nan
+    return mean, *normal_estimate(mean, float(differences.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtr
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.figures import Figure, Interval, make_figure
+from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures.responses.row_values import Wordings
+from holisticbias_eval.statistics.intervals import t_quantile
 from holisticbias_eval.statistics.rarefaction import distinct_of_counts, distinct_without_blocks
 
 DISTINCT_WORDS = 500
@@ -49,10 +50,9 @@ def distinct_changes(measure: str, before: Wordings, after: Wordings) -> Iterato
             yield make_figure(measure, run_name, keys, value, "share", n, of=name)
         change, moved = values[1] - values[0], without[1] - without[0]
         error = float(np.sqrt((BLOCKS - 1) / BLOCKS * ((moved - moved.mean()) ** 2).sum()))
-        known = error > 0 and not np.isnan(change)
-        reach = float(stdtrit(BLOCKS - 1, 0.975)) * error
+        error = error if error > 0 else np.nan
+        reach = float(t_quantile(np.array(BLOCKS - 1))) * error
         yield make_figure(
-            measure, "change", keys, change, "share difference", min(counts),
-            interval=Interval(low=change - reach, high=change + reach) if known else None,
-            p_value=2 * float(stdtr(BLOCKS - 1, -abs(change) / error)) if known else None, of=name,
+            measure, "change", keys, change, "share difference", min(counts), interval=(change - reach, change + reach),
+            p_value=2 * float(stdtr(BLOCKS - 1, -abs(change) / error)), of=name,
         )  # fmt: skip

@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.figures import SIGNIFICANCE, Figure, Interval
+from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures.responses.groups import Design, Grouping, Maker
 from holisticbias_eval.measures.responses.row_values import Wordings
 from holisticbias_eval.statistics.corrections import benjamini_hochberg
+from holisticbias_eval.statistics.intervals import normal_estimate
 from holisticbias_eval.statistics.log_odds import log_odds, share_p_values
 from holisticbias_eval.statistics.ngrams import Ngrams, frequent_ngrams
 from holisticbias_eval.statistics.words import split_words
@@ -24,7 +25,6 @@ PRIOR = 100.0
 """The responses that the prior of the log-odds weighs."""
 _WORTH_CORRECTING = 0.001
 _CONSIDERED, _NEARLY = 200, 0.8
-_Z = 1.959963984540054
 
 
 def found_phrases(maker: Maker, wordings: Wordings, design: Design, names: Sequence[str]) -> Iterator[Figure]:
@@ -64,9 +64,9 @@ def _figures(
         d, phrase = int(descriptor[i]), grams.text(int(gram[i]))
         keys = {**grouping.keys[d], "phrase": phrase}
         n, elsewhere = int(sizes[d]), int(totals[i] - count[i])
-        ends = Interval(low=float(ratio[i] - _Z * error[i]), high=float(ratio[i] + _Z * error[i]))
+        interval, _ = normal_estimate(ratio[i], error[i])
         of = "phrase_log_odds"
-        yield maker.figure(of, keys, ratio[i], "log odds", n, interval=ends, p_value=p[i])
+        yield maker.figure(of, keys, ratio[i], "log odds", n, interval=interval, p_value=p[i])
         yield maker.figure(f"{of}_adjusted_p", keys, adjusted[i], "p_value", tests, of=of)
         yield maker.figure("found_phrase_share", keys, count[i] / n, "share", n, of=of)
         yield maker.figure("found_phrase_share_elsewhere", keys, elsewhere / (rows - n), "share", rows - n, of=of)

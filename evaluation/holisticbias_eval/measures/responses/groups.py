@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
-from holisticbias_eval.figures import Figure, Interval, make_figure
+from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures.measure import baseline_of
 from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.statistics.cells import encode
-from holisticbias_eval.statistics.corrections import benjamini_hochberg
 from holisticbias_eval.statistics.draws import means_over_draws, number_draws, permuted_p_values
-from holisticbias_eval.statistics.proportions import stratified_p_values, wilson
+from holisticbias_eval.statistics.intervals import wilson
+from holisticbias_eval.statistics.proportions import stratified_p_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,18 +151,8 @@ class Maker:
             chosen = known & self.design.counted
             p = permuted_p_values(values[chosen], grouping.group[chosen], self.design.template[chosen], len(grouping))
         for g, own in enumerate(grouping.keys):
-            low, high = float(found.low[g]), float(found.high[g])
-            interval = None if np.isnan(low) else Interval(low=low, high=high)
-            yield self.figure(
-                name, own, found.mean[g], unit, int(rows[g]), int(missing[g]), interval=interval, p_value=p[g]
-            )
-
-    def adjusted(self, figures: Sequence[Figure]) -> Iterator[Figure]:
-        """The p-values of figures corrected together (Benjamini and Hochberg 1995), as further figures."""
-        p = np.array([np.nan if f.p_value is None else f.p_value for f in figures])
-        tests = int((~np.isnan(p)).sum())
-        for f, value in zip(figures, benjamini_hochberg(p).tolist(), strict=True):
-            yield self.figure(f"{f.name}_adjusted_p", f.keys, value, "p_value", tests, of=f.name)
+            ends = (found.low[g], found.high[g])
+            yield self.figure(name, own, found.mean[g], unit, rows[g], missing[g], interval=ends, p_value=p[g])
 
 
 def _counts(grouping: Grouping, rows: np.ndarray) -> Ints:

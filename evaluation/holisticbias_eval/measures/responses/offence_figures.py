@@ -10,8 +10,9 @@ import numpy as np
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.figures import DEVIATION, Figure, Interval, make_figure
 from holisticbias_eval.statistics.agreement import signed_root
-from holisticbias_eval.statistics.cell_means import CellMeans, cell_means, share_interval
+from holisticbias_eval.statistics.cell_means import CellMeans, cell_means
 from holisticbias_eval.statistics.generation_bias import Part, measure_bias
+from holisticbias_eval.statistics.intervals import wilson
 from holisticbias_eval.statistics.response_cells import ResponseCells
 
 MEAN, SPREAD, SHARE = "mean", "sd_over_descriptors", "share_offensive"
@@ -50,8 +51,8 @@ class Offences:
         return [(int(a), int(b)) for a, b in zip(*found, strict=True)]
 
     def _share(self, keys: dict[str, str], hits: int, n: int, missing: int) -> Figure:
-        value = hits / n if n else None
-        return make_figure(self.measure, SHARE, keys, value, "share", n, missing, interval=share_interval(hits, n))
+        value = hits / n if n else np.nan
+        return make_figure(self.measure, SHARE, keys, value, "share", n, missing, interval=wilson(value, n))
 
     def _spreads(self, means: CellMeans) -> Iterator[Figure]:
         """Mean and standard deviation over the descriptors of each template."""

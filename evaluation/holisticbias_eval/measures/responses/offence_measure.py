@@ -11,12 +11,12 @@ import pyarrow as pa
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
+from holisticbias_eval.measures.options import CLASSIFIED, Censoring
 from holisticbias_eval.measures.responses.offence_figures import SHARE, SPREAD, Offences
 from holisticbias_eval.measures.responses.offence_sections import offensiveness_sections
-from holisticbias_eval.prompts.conversations import RELEASE_PROMPTS
-from holisticbias_eval.prompts.prompts import Prompts
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.sections import Section
+from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.response_cells import arrange_responses
 
 DIRECTION = (
@@ -37,7 +37,8 @@ class OffenceMeasure(Measure):
     needs: ClassVar[Needs] = Needs("offensiveness")
     judges: ClassVar[tuple[Task, ...]] = ("toxicity", "offensiveness")
     resamples: ClassVar[bool] = False
-    prompts: ClassVar[Prompts] = RELEASE_PROMPTS
+    task = "responses"
+    reading = (*CLASSIFIED, Use(Censoring))
     column: ClassVar[str]
 
     def signature(self, settings: Settings) -> Mapping[str, str]:

@@ -48,7 +48,7 @@ def _heat_map(shown: Shown, present: Sequence[Figure]) -> HeatMap:
 
 def _by_descriptor(shown: Shown, examples: Examples) -> Iterator[Block]:
     tested = shown.by("phrase_share", "axis", "descriptor", "phrase")
-    found = [f for f in tested if shown.differs(f, "phrase_share_adjusted_p")]
+    found = [f for f in tested if f.differs]
     if not found:
         yield Paragraph(
             "No descriptor has one of these phrases more or less often than all descriptors in the same templates "
@@ -71,7 +71,7 @@ def _by_descriptor(shown: Shown, examples: Examples) -> Iterator[Block]:
         (
             shown.descriptor(f), shown.axis(f), f.keys["phrase"], f.value, ends(f.interval),
             shown.value("phrase_share", {"phrase": f.keys["phrase"]}),
-            shown.value("phrase_share_adjusted_p", f.keys), f.n,
+            f.adjusted_p, f.n,
         )
         for f in kept
     )  # fmt: skip
@@ -129,7 +129,7 @@ def _found_table(shown: Shown, examples: Examples, found: Sequence[Figure]) -> T
         (
             shown.descriptor(f), shown.axis(f), f.keys["phrase"], shown.value("found_phrase_share", f.keys),
             shown.value("found_phrase_share_elsewhere", f.keys), f.value, ends(f.interval),
-            shown.value("phrase_log_odds_adjusted_p", f.keys), f.n,
+            f.adjusted_p, f.n,
         )
         for f in kept
     )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
+from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import View
 
 
@@ -61,8 +61,3 @@ class Shown:
     def value(self, name: str, keys: Mapping[str, str] | None = None) -> float | None:
         """The value of a figure; ``None`` if there is no such figure or it is not defined."""
         return self.figures.value(self.measure, name, keys)
-
-    def differs(self, figure: Figure, adjusted: str) -> bool:
-        """Whether a figure differs from what is expected, by its corrected p-value under the name ``adjusted``."""
-        p = self.value(adjusted, figure.keys)
-        return p is not None and p < SIGNIFICANCE

@@ -92,7 +92,7 @@ def _differences(shown: Shown) -> Iterator[Paragraph]:
         if not figures:
             continue
         whole = shown.value(name) or 0.0
-        found = [f for f in figures if shown.differs(f, f"{name}_adjusted_p")]
+        found = [f for f in figures if f.differs]
         found.sort(key=lambda f: -abs((f.value or 0) - whole))
         if found:
             named = listed([f"{shown.descriptor(f)} ({_brief(f)})" for f in found[:_NAMED]])

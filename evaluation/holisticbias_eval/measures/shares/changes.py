@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Ints
-from holisticbias_eval.figures import Figure
+from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures.measure import baseline_of
 from holisticbias_eval.statistics.alignment import align_rows, take_rows
 from holisticbias_eval.statistics.cells import Compared, Crossing, cross
@@ -119,25 +119,19 @@ def _figures(measure: str, axis: str | None, steps: list[Step], moved: Moved | N
     estimated = None if moved is None else estimate(moved)
     keys = {} if axis is None else {"axis": axis}
     for name, count in (("first", first), ("second", second)):
-        yield Figure(measure=measure, name=name, keys=keys, value=count.share, unit="share", n=count.pairs, of="share")
+        yield make_figure(measure, name, keys, count.share, "share", count.pairs, of="share")
     changed = _sum(_less(common_first, kept), _less(kept_second, common_second))
     for name, value, n in (
         ("gone", _less(kept, first), first.pairs),
         ("changed", changed, kept.pairs),
         ("added", _less(second, kept_second), second.pairs),
     ):
-        yield Figure(measure=measure, name=name, keys=keys, value=value, unit="share difference", n=n, of="share")
-    yield Figure(
-        measure=measure,
-        name="change",
-        keys=keys,
-        value=_less(common_second, common_first),
-        unit="share difference",
-        interval=estimated.interval if estimated else None,
-        p_value=estimated.p_value if estimated else None,
-        n=common_second.pairs,
+        yield make_figure(measure, name, keys, value, "share difference", n, of="share")
+    yield make_figure(
+        measure, "change", keys, _less(common_second, common_first), "share difference", common_second.pairs,
+        interval=estimated.interval if estimated else None, p_value=estimated.p_value if estimated else None,
         of="share",
-    )
+    )  # fmt: skip
 
 
 def _less(later: _Count, earlier: _Count) -> float | None:

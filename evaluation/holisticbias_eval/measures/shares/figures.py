@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from math import sqrt
 
-from holisticbias_eval.figures import Figure, Interval, Part
+from holisticbias_eval.figures import Figure, Interval, Part, make_figure
 from holisticbias_eval.measures.measure import NONCE
 from holisticbias_eval.measures.shares.records import ShareTrust, Trust
 from holisticbias_eval.measures.shares.wordings import CHOICES
@@ -75,33 +75,20 @@ def _keys(found: Share | ShareTrust) -> dict[str, str]:
 
 def _counts(measure: str, share: Share, trust: ShareTrust | None) -> Iterator[Figure]:
     keys = _keys(share)
-    yield Figure(
-        measure=measure,
-        name="share",
-        keys=keys,
-        value=share.share,
-        unit="share",
-        interval=trust.interval if trust else None,
-        floor=trust.floor if trust else None,
+    yield make_figure(
+        measure, "share", keys, share.share, "share", share.pairs, share.untested,
+        interval=trust.interval if trust else None, floor=trust.floor if trust else None,
         floor_interval=trust.floor_interval if trust else None,
-        n=share.pairs,
-        missing=share.untested,
-    )
+    )  # fmt: skip
     for name, value, n in (
         ("differing_pairs", share.significant, share.pairs),
         ("descriptors", share.descriptors, share.descriptors),
     ):
-        yield Figure(measure=measure, name=name, keys=keys, value=value, unit="count", n=n, of="share")
+        yield make_figure(measure, name, keys, value, "count", n, of="share")
     if share.drawn_from and share.share is not None:
-        yield Figure(
-            measure=measure,
-            name="all_pairs",
-            keys=keys,
-            value=share.share,
-            unit="share",
-            interval=_of_all_pairs(share.share, share.drawn or 1, share.drawn_from),
-            n=share.drawn_from,
-            of="share",
+        interval = _of_all_pairs(share.share, share.drawn or 1, share.drawn_from)
+        yield make_figure(
+            measure, "all_pairs", keys, share.share, "share", share.drawn_from, interval=interval, of="share"
         )
 
 
@@ -115,7 +102,7 @@ def _trusted(measure: str, found: ShareTrust, pairs: int, nats: str) -> Iterator
     keys = _keys(found)
 
     def figure(name: str, value: float | None, unit: str, n: int = pairs, interval: Interval | None = None) -> Figure:
-        return Figure(measure=measure, name=name, keys=keys, value=value, unit=unit, n=n, interval=interval, of="share")
+        return make_figure(measure, name, keys, value, unit, n, interval=interval, of="share")
 
     for name, value, unit in _values(found, nats):
         yield figure(name, value, unit)
@@ -148,16 +135,9 @@ def _values(found: ShareTrust, nats: str) -> Iterator[tuple[str, float | None, s
 
 def _ranks(measure: str, trust: Trust) -> Iterator[Figure]:
     for place in trust.axis_ranks:
-        yield Figure(
-            measure=measure,
-            name="rank",
-            keys={"axis": place.axis},
-            value=place.rank,
-            unit="rank",
-            interval=Interval(low=place.low, high=place.high),
-            n=len(trust.axis_ranks),
-            of="share",
-        )
+        ends = (place.low, place.high)
+        ranked = len(trust.axis_ranks)
+        yield make_figure(measure, "rank", {"axis": place.axis}, place.rank, "rank", ranked, interval=ends, of="share")
     for flip in trust.rank_flips:
         keys = {"axis": flip.first, "next": flip.second}
         for name, value, n in (
@@ -165,4 +145,4 @@ def _ranks(measure: str, trust: Trust) -> Iterator[Figure]:
             ("order_by_wording", flip.probability_by_wording, CHOICES),
         ):
             if value is not None:
-                yield Figure(measure=measure, name=name, keys=keys, value=value, unit="probability", n=n, of="share")
+                yield make_figure(measure, name, keys, value, "probability", n, of="share")

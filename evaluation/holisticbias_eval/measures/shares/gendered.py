@@ -13,9 +13,10 @@ from holisticbias_eval.figures import SIGNIFICANCE, Figure, Interval, make_figur
 from holisticbias_eval.measures.shares.figures import Share
 from holisticbias_eval.prompts.selection import is_gendered, stands_alone
 from holisticbias_eval.statistics.cells import Cell, Compared, cross
+from holisticbias_eval.statistics.intervals import middle_of
 from holisticbias_eval.statistics.mannwhitney import p_values
 from holisticbias_eval.statistics.resampling import ties_of_values
-from holisticbias_eval.statistics.shares import middle_of, ratios
+from holisticbias_eval.statistics.shares import ratios
 
 FEWEST = 4
 """Nouns that both descriptors of a pair need: with fewer no difference is significant."""

@@ -12,9 +12,9 @@ from holisticbias_eval.measures.measure import Settings
 from holisticbias_eval.measures.shares.pairs import PairFigures, compare_pairs
 from holisticbias_eval.statistics.cells import Cell
 from holisticbias_eval.statistics.groups_of_rows import groups_of_rows
+from holisticbias_eval.statistics.intervals import expansion
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
 from holisticbias_eval.statistics.resampling import (
-    expansion,
     significant_when_permuted,
     significant_when_weighted,
     significant_without_each_noun,

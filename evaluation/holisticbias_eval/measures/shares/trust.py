@@ -30,9 +30,10 @@ from holisticbias_eval.statistics.effects import (
     rank_biserial,
     smallest_significant_rank_biserial,
 )
+from holisticbias_eval.statistics.intervals import middle_of, range_of
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
 from holisticbias_eval.statistics.resampling import noun_draws
-from holisticbias_eval.statistics.shares import median_of, middle_of, range_of, ratios, share_of, share_of_counts
+from holisticbias_eval.statistics.shares import median_of, ratios, share_of, share_of_counts
 from holisticbias_eval.statistics.threads import map_in_threads
 
 

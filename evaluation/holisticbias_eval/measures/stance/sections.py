@@ -133,7 +133,7 @@ def _spreads(shown: Shown, axis: Figure) -> list[Figure]:
 def _differing(shown: Shown) -> Iterator[Block]:
     contrasts = shown.figures.by(NAME, "contrast", "axis", "descriptor")
     tested = [f for f in contrasts if f.p_value is not None]
-    found = sorted((f for f in tested if shown.differs(f)), key=lambda f: (shown.axis(f), f.value))
+    found = sorted((f for f in tested if f.differs), key=lambda f: (shown.axis(f), f.value))
     if not tested:
         yield Paragraph("No descriptor is tested by itself: that needs three pairs of templates.")
     elif not found:
@@ -176,7 +176,7 @@ def _scatters(shown: Shown, pairs: Sequence[str]) -> Iterator[Scatter]:
         for f in contrasts:
             at = [shown.figures.value(NAME, "pair_contrast", {**f.keys, "pair": pair}) for pair in (x, y)]
             if at[0] is not None and at[1] is not None:
-                points.append(Point(at[0], at[1], shown.descriptor(f), shown.differs(f)))
+                points.append(Point(at[0], at[1], shown.descriptor(f), f.differs))
         title = f"Contrasts in two pairs: {x}, and {y}"
         yield Scatter(f"stance-agreement-{i}", title, x, y, NATS, NATS, tuple(points))
 
@@ -195,9 +195,8 @@ def _descriptor_table(shown: Shown, pairs: Sequence[str]) -> Table:
     )
     rows = []
     for f in shown.figures.by(NAME, "contrast", "axis", "descriptor"):
-        adjusted = shown.figures.value(NAME, "contrast_adjusted_p", f.keys)
         by_pair = (shown.figures.value(NAME, "pair_contrast", {**f.keys, "pair": pair}) for pair in pairs)
-        tested = (f.value, ends(f.interval), f.p_value, adjusted)
+        tested = (f.value, ends(f.interval), f.p_value, f.adjusted_p)
         rows.append((shown.descriptor(f), shown.axis(f), *tested, *by_pair, f.n, f.missing))
     note = "In the order of the release. A contrast is null if a pair of templates lacks scores of the descriptor."
     return Table("stance-contrasts", "Stance contrast of every descriptor", columns, tuple(rows), note)

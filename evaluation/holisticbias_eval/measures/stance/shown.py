@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holisticbias_eval.figures import DEVIATION, SIGNIFICANCE, Figure, Figures
+from holisticbias_eval.figures import DEVIATION, Figure, Figures
 from holisticbias_eval.measures.descriptors.terms import about_descriptors
 from holisticbias_eval.measures.measure import View, title
 from holisticbias_eval.sections import ends
@@ -58,8 +58,3 @@ class Shown:
     def planted(self, name: str, keys: dict[str, str]) -> float | None:
         """A true value of the calibration model; ``None`` for other models."""
         return self.figures.value(NAME, name, keys)
-
-    def differs(self, contrast: Figure) -> bool:
-        """Whether a descriptor differs from the mean of its axis after correction."""
-        adjusted = self.figures.value(NAME, "contrast_adjusted_p", contrast.keys)
-        return adjusted is not None and adjusted < SIGNIFICANCE

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.figures import Figure, Figures, corrected
 from holisticbias_eval.measures.measure import Settings, View
-from holisticbias_eval.measures.stereotype.figures import DRAWS
+from holisticbias_eval.measures.stereotype.figures import DRAWS, of_people
 from holisticbias_eval.measures.stereotype.made import figure
 from holisticbias_eval.measures.stereotype.outcomes import NAME, STEREOTYPE, Outcomes, read_outcomes
 from holisticbias_eval.statistics.attribute_changes import AttributeChanges, change_interval, change_test
@@ -60,11 +60,7 @@ def score_changes(first: View, second: View, settings: Settings) -> Iterator[Fig
         yield from _both(first.figures, second.figures, found[-1].keys)
         yield found[-1]
     yield from _unpaired(first.figures, second.figures, outcomes.specifications)
-    people = [one for one in found if one.keys["specification"] not in outcomes.controls]
-    p = np.array([np.nan if one.p_value is None else one.p_value for one in people])
-    tests = int((~np.isnan(p)).sum())
-    for one, adjusted in zip(people, holm(p).tolist(), strict=True):
-        yield figure("change_adjusted_p", one.keys, adjusted, "p_value", tests, of="change")
+    yield from corrected(of_people(found, outcomes), holm)
     yield from _both(first.figures, second.figures, {})
     yield _change(paired, outcomes.main & outcomes.people, {}, rng)
 

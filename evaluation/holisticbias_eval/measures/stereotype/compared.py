@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
+from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import CHANGE_NAMES, View
 from holisticbias_eval.measures.stereotype.changes import CHANGE
 from holisticbias_eval.measures.stereotype.outcomes import NAME
@@ -22,13 +22,11 @@ def compared_section(changes: Figures, view: View) -> Section:
     """Show the change of each specification's score: in words, as a chart around zero and as a table."""
     shown = Shown.of(view)
     found = changes.by(NAME, "change", "specification")
-    estimates = tuple(
-        Estimate(shown.short_label(one), one.value, one.interval, _differs(changes, one)) for one in found if one.n
-    )
+    estimates = tuple(Estimate(shown.short_label(one), one.value, one.interval, one.differs) for one in found if one.n)
     chart = Forest(
         "changes", "Change of the stereotype score from A to B", CHANGE, estimates, "line: 95% interval; 0: no change"
     )
-    finding = Paragraph(" ".join(_words(changes, found, shown)), "finding")
+    finding = Paragraph(" ".join(_words(found, shown)), "finding")
     return Section(
         f"{NAME}-changes",
         "Stereotype score",
@@ -36,12 +34,12 @@ def compared_section(changes: Figures, view: View) -> Section:
     )
 
 
-def _words(changes: Figures, found: tuple[Figure, ...], shown: Shown) -> Iterator[str]:
+def _words(found: tuple[Figure, ...], shown: Shown) -> Iterator[str]:
     tested = [one for one in found if one.value is not None and not shown.is_control(one)]
     if not tested:
         yield "No specification has pairs with an outcome in both runs."
         return
-    differing = [one for one in tested if _differs(changes, one)]
+    differing = [one for one in tested if one.differs]
     count = f"{len(tested)} specification{'s' if tested[1:] else ''}"
     if not differing:
         yield f"No change is shown on {count}."
@@ -49,11 +47,6 @@ def _words(changes: Figures, found: tuple[Figure, ...], shown: Shown) -> Iterato
     named = ", ".join(f"{shown.short_label(one)} ({100 * (one.value or 0):+.1f} points)" for one in differing[:5])
     more = f" and {len(differing) - 5} more" if differing[5:] else ""
     yield f"The score changes on {len(differing)} of {count}: {named}{more}."
-
-
-def _differs(changes: Figures, one: Figure) -> bool:
-    p = changes.value(NAME, "change_adjusted_p", one.keys)
-    return p is not None and p < SIGNIFICANCE
 
 
 def _table(changes: Figures, found: tuple[Figure, ...], shown: Shown) -> Table:
@@ -75,5 +68,4 @@ def _table(changes: Figures, found: tuple[Figure, ...], shown: Shown) -> Table:
 
 def _row(changes: Figures, one: Figure, label: str) -> tuple[Cell, ...]:
     both = (changes.value(NAME, name, one.keys) for name in ("first", "second"))
-    adjusted = changes.value(NAME, "change_adjusted_p", one.keys)
-    return (label, *both, one.value, ends(one.interval), one.p_value, adjusted, one.n)
+    return (label, *both, one.value, ends(one.interval), one.p_value, one.adjusted_p, one.n)

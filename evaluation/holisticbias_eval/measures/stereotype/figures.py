@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools
-from holisticbias_eval.figures import Figure
+from holisticbias_eval.figures import Figure, corrected
 from holisticbias_eval.measures.measure import Settings
 from holisticbias_eval.measures.stereotype.made import figure
 from holisticbias_eval.measures.stereotype.outcomes import (
@@ -79,17 +79,13 @@ def _scores(outcomes: Outcomes, settings: Settings | None) -> Iterator[Figure]:
         ties = int((rows & (outcomes.state == TIE)).sum())
         yield found[-1]
         yield figure("ties", found[-1].keys, ties, "count", int(rows.sum()), of=NAME)
-    yield from corrected(found, outcomes, "stereotype_score_adjusted_p")
+    yield from corrected(of_people(found, outcomes), holm)
     yield score_figure(outcomes, outcomes.main & outcomes.people, {}, settings)
 
 
-def corrected(found: list[Figure], outcomes: Outcomes, name: str) -> Iterator[Figure]:
-    """The p-values of specifications corrected for their number (Holm); controls are not tests of a model."""
-    people = [f for f in found if f.keys["specification"] not in outcomes.controls]
-    p = np.array([np.nan if f.p_value is None else f.p_value for f in people])
-    tests = int((~np.isnan(p)).sum())
-    for one, adjusted in zip(people, holm(p).tolist(), strict=True):
-        yield figure(name, one.keys, adjusted, "p_value", tests, of=one.name)
+def of_people(figures: Sequence[Figure], outcomes: Outcomes) -> list[Figure]:
+    """The figures of specifications except controls: only these are tests of a model."""
+    return [f for f in figures if f.keys["specification"] not in outcomes.controls]
 
 
 def _shares(outcomes: Outcomes) -> Iterator[Figure]:
@@ -106,7 +102,7 @@ def _shares(outcomes: Outcomes) -> Iterator[Figure]:
         keys = {"specification": name}
         found.append(figure("share", keys, value, "share", pairs, missing, interval=interval, p_value=p_value, of=NAME))
     yield from found
-    yield from corrected(found, outcomes, "share_adjusted_p")
+    yield from corrected(of_people(found, outcomes), holm)
 
 
 def _attributes(outcomes: Outcomes) -> Iterator[Figure]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holisticbias_eval.figures import SIGNIFICANCE, Figure
+from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.stereotype.outcomes import NAME
 from holisticbias_eval.measures.stereotype.shown import Shown
 from holisticbias_eval.sections import Paragraph
@@ -57,8 +57,8 @@ def _differing(shown: Shown, people: Sequence[Figure]) -> Iterator[str]:
 
 
 def _binomial(shown: Shown, figure: Figure) -> bool:
-    p = shown.figures.value(NAME, "share_adjusted_p", figure.keys)
-    return p is not None and p < SIGNIFICANCE
+    share = shown.figures.get(NAME, "share", figure.keys)
+    return share is not None and share.differs
 
 
 def _count(people: Sequence[Figure]) -> str:

@@ -54,8 +54,8 @@ class Shown:
 
     def adjusted(self, figure: Figure) -> float | None:
         """The p-value of a score, corrected for the number of specifications."""
-        keys = {"specification": figure.keys["specification"]}
-        return self.figures.value(NAME, "stereotype_score_adjusted_p", keys)
+        score = self.figures.get(NAME, NAME, {"specification": figure.keys["specification"]})
+        return score.adjusted_p if score else None
 
     def differs(self, figure: Figure) -> bool:
         """Whether a specification's score differs from one half: after correction; for a control before it."""

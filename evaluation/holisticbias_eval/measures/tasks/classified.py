@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Interval, make_figure
+from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.statistics.cells import encode
 from holisticbias_eval.statistics.items import (
     DRAWS,
@@ -36,7 +36,7 @@ def task_figures(answers: pa.Table, seed: int) -> Iterator[Figure]:
     n, missing = int(known.sum()), int((~known).sum())
     for i, name in enumerate(_NAMES):
         of = None if name == F1 else F1
-        yield make_figure(NAME, name, {}, found.value[i], "share", n, missing, interval=_ends(found, i), of=of)
+        yield make_figure(NAME, name, {}, found.value[i], "share", n, missing, interval=found.ends(i), of=of)
     yield make_figure(NAME, "dialogues", {}, len(items.sums), "count", n, missing, of=F1)
 
 
@@ -63,7 +63,7 @@ def task_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figur
         for run, value in zip(("first", "second"), values, strict=True):
             yield make_figure(NAME, run, keys, value[i], "share", n, missing, of=name)
         yield make_figure(
-            NAME, "change", keys, found.value[i], "share difference", n, missing, interval=_ends(found, i),
+            NAME, "change", keys, found.value[i], "share difference", n, missing, interval=found.ends(i),
             p_value=p[i], of=name,
         )  # fmt: skip
 
@@ -97,8 +97,3 @@ def _scores(sums: Floats) -> Floats:
 
 def _summary(value: Floats, drawn: Floats, items: Items) -> Resampled:
     return summarise(value, drawn, np.full(len(_NAMES), len(items.sums)))
-
-
-def _ends(found: Resampled, i: int) -> Interval | None:
-    low, high = float(found.low[i]), float(found.high[i])
-    return None if np.isnan(low) or np.isnan(high) else Interval(low=low, high=high)

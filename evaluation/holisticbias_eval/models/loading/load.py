@@ -119,7 +119,8 @@ def adopt_model(model: Any, tokenizer: Any, device: str = "auto") -> LoadedModel
         import torch
 
         wanted, place = getattr(torch, dtype), model.device if device == "auto" else torch.device(device)
-        if {parameter.dtype for parameter in model.parameters()} == {wanted} and model.device == place:
+        stays = model.device.type == place.type and place.index in (None, model.device.index)
+        if stays and {parameter.dtype for parameter in model.parameters()} == {wanted}:
             return model
         return _load(name, "model", lambda: deepcopy(model).to(place, wanted))
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,6 +13,7 @@ from pydantic import Field, ValidationError
 
 from holisticbias.output import new_folder, refuse_target
 from holisticbias_eval.errors import RunError, SelectionError
+from holisticbias_eval.evaluating import kept_if_interrupted
 from holisticbias_eval.figures import Part
 from holisticbias_eval.machine import machine, package_versions
 from holisticbias_eval.models.embedded import default_release
@@ -21,22 +21,36 @@ from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.generation.style import FILES as STYLES
 from holisticbias_eval.models.generation.style import Style
 from holisticbias_eval.models.loading.source import file_sha256
-from holisticbias_eval.pipeline.answering import (
-    AnsweringOptions,
-    answer_prompts,
-    count_responses,
-    kept_responses,
-    open_generator,
-)
-from holisticbias_eval.pipeline.collection_prompts import SENTENCES, STYLE, CollectionOptions, find_asked
-from holisticbias_eval.pipeline.continuing import with_style
-from holisticbias_eval.pipeline.jobs import file_name, find_release, sign_release
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.conversations import Drawing, draw_prompts
+from holisticbias_eval.prompts.conversations import PER_CELL, Drawing, draw_prompts
 from holisticbias_eval.prompts.prompt_files import prompts_file, read_prompts
 from holisticbias_eval.results.run import RESPONSES
 from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, SamenessRecord
+from holisticbias_eval.settings import (
+    Condition,
+    ReleaseName,
+    Settings,
+    Use,
+    Values,
+    Variants,
+    is_one_of,
+    refuse_unused,
+    setting,
+)
 from holisticbias_eval.table_files import SUFFIXES
+from holisticbias_eval.tasks.answered import (
+    CONTINUING,
+    DECODING,
+    Personas,
+    ResponseRequests,
+    answer_prompts,
+    asking_uses,
+    count_responses,
+    find_drawing,
+    start_responding,
+)
+from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, PromptsWanted, find_asked
+from holisticbias_eval.tasks.task import Given, file_name, sign_release
 
 GENERATION = "generation.json"
 
@@ -76,11 +90,29 @@ class Generated:
     generation: Generation
 
 
+class Prompting(Settings):
+    """Prompts instead of a release's sentences."""
+
+    prompts: str | None = setting(
+        None,
+        "Prompts instead of a release's sentences. A file, .txt with one per line, or .csv, .jsonl or .parquet with a "
+        "column prompt, is answered. Prompts to continue, as for evaluate: a collection of the release, the folder of "
+        "BOLD's files, or a Hugging Face Hub dataset in BOLD's form. A folder that `holisticbias corpus collect` wrote "
+        "is answered as its file.",
+        metavar="FILE|NAME|FOLDER|ID",
+    )
+
+
+SAID = Condition("about a release's sentences", is_one_of("prompts", None, SENTENCES))
+USES: tuple[Use, ...] = (
+    Use(ReleaseName), Use(Prompting), Use(Variants, (SAID,)), Use(Personas, (SAID,)), *asking_uses(),
+)  # fmt: skip
+
+
 def generate(
     model: str | None,
     release: str | None,
-    prompts: str | None,
-    options: AnsweringOptions,
+    values: Values,
     out: Path | None,
     *,
     display: Display,
@@ -88,28 +120,26 @@ def generate(
 ) -> Generated:
     """Answer prompts, and write ``responses.parquet`` and ``generation.json``.
 
-    ``prompts`` is a file, or names prompts to continue as in ``prompt_sources`` or a collection of the release; without
-    it the prompts are a release's sentences.
-
-    The folder is written whole or not at all. A folder with other responses is
-    refused before the model is asked, unless ``overwrite``.
+    The folder is written whole or not at all. A folder with other responses is refused before the model is asked,
+    unless ``overwrite``. Raises ``EvaluationError`` for a setting that has no effect.
     """
-    asked = _ask(release or _own_release(model, prompts, options), prompts, options, display)
-    style = STYLES.read(STYLE) if asked.is_continued else None
-    generator = open_generator(model, with_style(options, style), display)
+    refuse_unused({**values, **({"release": release} if release else {})}, {"generate": USES}, ["generate"])
+    given = Given(model, release, values, (), display)
+    prompts = given.read(Prompting).prompts
+    asked = _ask(release or _own_release(given, prompts), prompts, given)
+    style = STYLES.read(CONTINUED_AS) if asked.is_continued else None
+    generator = start_responding(given, CONTINUING if style else DECODING, style)
     generation = _sign(generator, asked, style)
     named = asked.prompts or (asked.release.version if asked.release else "")
-    folder = (
-        out
-        or Path("responses")
-        / f"{file_name(generator.identity.name)}-on-{file_name(Path(named).stem if asked.release is None else named)}"
-    )
+    target = file_name(Path(named).stem if asked.release is None else named)
+    folder = out or Path("responses") / f"{file_name(generator.identity.name)}-on-{target}"
 
     def may(old: Path) -> bool:
         return _may_replace(old, generation, overwrite=overwrite)
 
     refuse_target(folder, may)
-    with new_folder(folder, may) as made, _kept_if_interrupted(generator):
+    requests = ResponseRequests(asked.requests, generator)
+    with new_folder(folder, may) as made, kept_if_interrupted(requests):
         sameness, responses = answer_prompts(asked.requests, generator, display)
         found = generation.model_copy(
             update={
@@ -134,25 +164,25 @@ class _Asked:
     is_continued: bool = False
 
 
-def _own_release(model: str | None, prompts: str | None, options: AnsweringOptions) -> str | None:
+def _own_release(given: Given, prompts: str | None) -> str | None:
     """The release that the embedded responder is asked about by default."""
-    if prompts not in (None, SENTENCES) or options.engine.engine == "api":
+    if prompts not in (None, SENTENCES) or given.engine == "api":
         return None
-    return default_release(model)
+    return default_release(given.model)
 
 
-def _ask(release: str | None, prompts: str | None, options: AnsweringOptions, display: Display) -> _Asked:
-    drawing = options.drawing
+def _ask(release: str | None, prompts: str | None, given: Given) -> _Asked:
+    drawing = find_drawing(given, PER_CELL if prompts in (None, SENTENCES) else 1)
     file = None if prompts is None else prompts_file(Path(prompts))
     if file is not None and file.suffix.lower() in (".txt", *SUFFIXES):
         return _ask_file(file, release, drawing)
     if prompts is not None and prompts != SENTENCES:
-        found = find_asked(release, CollectionOptions(prompts=prompts, samples=drawing.per_cell), drawing, display)
+        wanted = PromptsWanted(prompts=prompts, samples=drawing.per_cell)
+        found = find_asked(release, wanted, drawing, given.display)
         signed = found.signature if found.release else None
         return _Asked(found.requests, signed, found.name, found.settings["prompts_sha256"], found.settings, True)
-    with display.step(f"Opening release {release}" if release else "Opening the newest release"):
-        opened = find_release(release)
-    with display.step("Drawing prompts"):
+    opened = given.release(release)
+    with given.display.step("Drawing prompts"):
         return _Asked(draw_prompts(opened, drawing), sign_release(opened), None, None, drawing.settings)
 
 
@@ -193,12 +223,3 @@ def _may_replace(folder: Path, new: Generation, *, overwrite: bool) -> bool:
     if old.asked != new.asked:
         raise RunError(f"{folder} holds other responses: {advice}")
     return True
-
-
-@contextmanager
-def _kept_if_interrupted(generator: Generator) -> Iterator[None]:
-    """Add to an interruption what the store holds so far."""
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        raise KeyboardInterrupt(kept_responses(generator)) from error

@@ -13,7 +13,6 @@ from holisticbias import build_release
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.pipeline.jobs import find_release, sign_release
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.collections import (
     CALIBRATION,
@@ -28,34 +27,17 @@ from holisticbias_eval.prompts.conversations import Drawing, draw_prompts
 from holisticbias_eval.prompts.prompt_sources import add_human, is_named, read_source
 from holisticbias_eval.prompts.texts import Part, human_texts
 from holisticbias_eval.results.signature import ReleaseSignature
+from holisticbias_eval.tasks.task import find_release, sign_release
 
 SENTENCES = "sentences"
 """The name of the release's own sentences as prompts."""
-STYLE = "continuation"
+CONTINUED_AS = "continuation"
+"""The default style in which a chat model is asked to continue."""
 _LAYOUT = 4  # the first layout with prompts
 
 
 @dataclass(frozen=True, slots=True)
-class CollectionOptions:
-    """Options of measures of texts about groups.
-
-    ``prompts`` names a collection of the release, a file, a folder, a data set on the Hub, the release's own
-    sentences, or the prompts of the embedded writer; None means all prompts of the release. ``human`` is a table of
-    people's continuations. ``part`` is what is measured, by default the whole text, and of sentences the response
-    alone. ``keep_faulty`` is for BOLD's prompts.
-    ``style`` names how a chat model is asked to continue, by default as in ``STYLE``.
-    """
-
-    prompts: str | None = None
-    human: Path | None = None
-    part: Part | None = None
-    keep_faulty: bool = True
-    samples: int = 1
-    style: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
+class PromptsAsked:
     """The requests of a run, people's texts, the part of a text to measure, and what they are signed with.
 
     ``release`` is the release of the prompts, None for prompts of no release; ``name`` is that of the run's folder.
@@ -72,40 +54,55 @@ class Asked:
     is_continued: bool = True
 
 
-def find_asked(release: str | None, options: CollectionOptions, drawing: Drawing, display: Display) -> Asked:
-    """Find the prompts that a user names, and select some of them; ``release`` is as in ``jobs.find_release``."""
-    if options.prompts == SENTENCES:
-        return _sentences(release, options, drawing, display)
-    if drawing.personas != ("",):
-        raise SelectionError("--personas are for prompts of the release's sentences: leave them out")
+@dataclass(frozen=True, slots=True)
+class PromptsWanted:
+    """The prompts of texts about groups that a user asks for.
+
+    ``prompts`` names a collection of the release, a file, a folder, a data set on the Hub, the release's own
+    sentences, or the prompts of the embedded writer; None means all prompts of the release. ``human`` is a table of
+    people's continuations. ``part`` is what is measured, by default the whole text, and of sentences the response
+    alone. ``keep_faulty`` is for BOLD's prompts. Each prompt is asked ``samples`` times.
+    """
+
+    prompts: str | None = None
+    human: Path | None = None
+    part: Part | None = None
+    keep_faulty: bool = True
+    samples: int = 1
+
+
+def find_asked(release: str | None, wanted: PromptsWanted, drawing: Drawing, display: Display) -> PromptsAsked:
+    """Find the prompts that a user names, and select some of them; ``release`` is as in ``find_release``."""
+    if wanted.prompts == SENTENCES:
+        return _sentences(release, wanted, drawing, display)
     with display.step("Reading prompts"):
-        found = _find_prompts(release, options, display)
-        found = found if options.human is None else add_human(found, options.human)
+        found = _find_prompts(release, wanted, display)
+        found = found if wanted.human is None else add_human(found, wanted.human)
         chosen = select_prompts(found, drawing.where, drawing.limit, drawing.seed)
     for note in found.notes:
         display.notice(note)
-    part = options.part or "whole"
+    part = wanted.part or "whole"
     settings = {
         **found.settings,
         "prompts": found.name,
         "prompts_sha256": chosen.digest,
         "prompts_where": "; ".join(drawing.where) or "all",
         "prompts_limit": "none" if drawing.limit is None else f"{drawing.limit}, seed {drawing.seed}",
-        "samples": str(options.samples),
+        "samples": str(wanted.samples),
         "measured_part": part,
     }
     signed = ReleaseSignature(version="none", subset=None, digest=found.digest, prompts=found.name)
     signature = signed if found.release is None else sign_release(found.release)
-    requests, human = ask(chosen, options.samples), human_texts(chosen.table, part, found.written)
-    return Asked(requests, human, part, found.name, signature, settings, found.release)
+    requests, human = ask(chosen, wanted.samples), human_texts(chosen.table, part, found.written)
+    return PromptsAsked(requests, human, part, found.name, signature, settings, found.release)
 
 
-def _find_prompts(release: str | None, options: CollectionOptions, display: Display) -> CollectionPrompts:
-    name = options.prompts
+def _find_prompts(release: str | None, wanted: PromptsWanted, display: Display) -> CollectionPrompts:
+    name = wanted.prompts
     if name is not None and (name == CALIBRATION or is_named(name)):
         if release is not None:
             raise SelectionError(f"--prompts {name} and --release exclude each other: leave one out")
-        return calibration_prompts() if name == CALIBRATION else read_source(name, keep_faulty=options.keep_faulty)
+        return calibration_prompts() if name == CALIBRATION else read_source(name, keep_faulty=wanted.keep_faulty)
     opened = find_release(release) if release else _newest_with_prompts()
     found = release_prompts(opened, name)
     display.notice(f"{found.table.num_rows:,} prompts of release {opened.version}")
@@ -123,9 +120,9 @@ def _newest_with_prompts() -> Release:
     raise SelectionError("no version of the dataset has prompts: give prompts of your own with --prompts")
 
 
-def _sentences(release: str | None, options: CollectionOptions, drawing: Drawing, display: Display) -> Asked:
+def _sentences(release: str | None, wanted: PromptsWanted, drawing: Drawing, display: Display) -> PromptsAsked:
     """A release's sentences: the domain is the axis, the group the descriptor, the item the template and the noun."""
-    if options.human is not None:
+    if wanted.human is not None:
         raise SelectionError("--human is for prompts to continue: nobody's responses to sentences are compared")
     with display.step("Drawing prompts"):
         opened = find_release(release)
@@ -135,7 +132,9 @@ def _sentences(release: str | None, options: CollectionOptions, drawing: Drawing
     added = {"domain": text["axis"], "group": text["descriptor"], "subject": text["descriptor"], "item": item}
     for name, column in added.items():
         drawn = drawn.append_column(name, column)
-    part = options.part or "continuation"
+    part = wanted.part or "continuation"
     settings = {**drawing.settings, "prompts": SENTENCES, "measured_part": part}
     none = drawn.slice(0, 0)
-    return Asked(drawn, none, part, f"{opened.version}-{SENTENCES}", sign_release(opened), settings, opened, False)
+    return PromptsAsked(
+        drawn, none, part, f"{opened.version}-{SENTENCES}", sign_release(opened), settings, opened, False
+    )

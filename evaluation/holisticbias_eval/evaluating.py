@@ -1,0 +1,229 @@
+"""One evaluation from end to end: prepare the run of each task, ask, read, measure, report, and write its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from holisticbias.output import new_folder, refuse_target
+from holisticbias.release.release import Release
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.free_memory import free_memory
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import Measured
+from holisticbias_eval.measures.measure import Settings as MeasureSettings
+from holisticbias_eval.models.likelihood.plan import Plan
+from holisticbias_eval.progress import Display
+from holisticbias_eval.report.report import Report
+from holisticbias_eval.report.runs import run_report
+from holisticbias_eval.report.write import write_report
+from holisticbias_eval.results.replacement import may_replace
+from holisticbias_eval.results.run import REPORT, Result, Run, write_run
+from holisticbias_eval.results.signature import Settings, Signature, sign
+from holisticbias_eval.settings import Use, Values, refuse_unused
+from holisticbias_eval.tasks import TASKS
+from holisticbias_eval.tasks.task import Given, Reading, Requests, Source, Task
+
+FILES: Mapping[str, str] = {"pairs": "stereotype_score", "test_set": "group_perplexity"}
+"""The measures of files, which are measured if only the file is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run before anything is asked; ``signature`` is complete but for what asking finds out.
+
+    ``name`` is the default name of its folder.
+    """
+
+    task: Task
+    given: Given
+    name: str
+    source: Source
+    requests: Requests
+    reading: Reading
+    signature: Signature
+
+    def run(self) -> Run:
+        """Ask, read the answers, and measure."""
+        display = self.given.display
+        answered = self.requests.answer(display)
+        table = self.reading.read(answered.table, display)
+        measured = measure_answers(table, self.given.measures, self.reading.measuring, display)
+        figures = tuple(figure for found in measured for figure in found.figures)
+        beside, details = self.reading.beside(table, figures, display)
+        truth = self.task.beside(table, self.signature, self.source, self.given)
+        result = Result(
+            signature=answered.signed(self.signature),
+            figures=(*figures, *beside, *truth),
+            masked_inputs=answered.masked_inputs,
+        )
+        tables = {name: found for one in measured for name, found in one.tables.items()}
+        return Run(result, table, {**tables, **details})
+
+
+def uses_of(measure: str) -> tuple[Use, ...]:
+    """The settings that a measure, its task and its engines use."""
+    found = MEASURES[measure]
+    return (*TASKS[found.task].uses, *found.uses, *found.reading)
+
+
+def all_uses() -> Mapping[str, Sequence[Use]]:
+    """The settings that each measure uses."""
+    return {name: uses_of(name) for name in MEASURES}
+
+
+def choose_measures(measures: Sequence[str] | None, values: Values) -> tuple[str, ...]:
+    """The measures that are named, or those of the files that are given, or all of a release's own sentences.
+
+    Raises ``EvaluationError`` for an unknown measure.
+    """
+    if measures is None:
+        retained = values.get("retain", ())
+        of_files = [measure for name, measure in FILES.items() if values.get(name) is not None]
+        of_files += ["retention"] if any(not one.startswith("multiwoz:") for one in retained) else []
+        of_files += ["dialogue_state"] if any(one.startswith("multiwoz:") for one in retained) else []
+        of_files += ["retained"] if values.get("retain_command") is not None else []
+        measures = of_files or [name for name, measure in MEASURES.items() if measure.task == "sentences"]
+    unknown = [name for name in measures if name not in MEASURES]
+    if unknown:
+        raise EvaluationError(f"there is no measure {unknown[0]!r}; available: {', '.join(MEASURES)}")
+    return tuple(name for name in MEASURES if name in measures)
+
+
+def by_task(measures: Sequence[str]) -> list[tuple[str, ...]]:
+    """Group measures by task; measures that do not support all kinds of models come first."""
+    groups: dict[str, list[str]] = {}
+    for name in measures:
+        groups.setdefault(MEASURES[name].task, []).append(name)
+    ordered = sorted(groups.values(), key=lambda group: min(len(MEASURES[name].needs.models) for name in group))
+    return [tuple(names) for names in ordered]
+
+
+def prepare(
+    model: str | None, release: str | None, measures: Sequence[str], values: Values, display: Display
+) -> Iterator[Prepared]:
+    """Prepare the run of each task; runs share a model if they use it in the same way.
+
+    Raises ``EvaluationError`` if a file is missing, a model does not fit a measure, or a setting has no effect.
+    """
+    given_values = {**values, **({} if release is None else {"release": release})}
+    refuse_unused(given_values, all_uses(), measures)
+    sources: dict[tuple[str, ...], tuple[Task, Given, Source]] = {}
+    opened: dict[str | None, Release] = {}
+    for names in by_task(measures):
+        task = TASKS[MEASURES[names[0]].task]
+        given = Given(model, release, values, names, display, opened)
+        sources[names] = task, given, task.source(given)
+    models: dict[tuple[Any, ...], Any] = {}
+    for names, (task, given, source) in sources.items():
+        key = (type(task).model, given.named(source))
+        if key not in models:
+            models[key] = task.model(source, given)
+        yield _prepared(task, given, source, models[key], names)
+
+
+def _prepared(task: Task, given: Given, source: Source, model: Any, names: tuple[str, ...]) -> Prepared:
+    refuse_kind(names, model.kind, model.identity.name)
+    reading = task.reading(source, given)
+    requests = task.ask(source, model, given)
+    about = {**model.settings, **requests.settings, **reading.settings}
+    settings = Settings(generation=about, classifiers=reading.signed) if task.ability == "generate" else Settings(about)
+    measuring = {name: MEASURES[name].signature(reading.measuring) for name in names}
+    signature = sign(
+        source.signature, model.identity, settings, measuring, requests.count, requests.skipped, requests.terms
+    )
+    name = task.run_name(model.identity, source, signature)
+    # what is asked is in the requests: the release need not stay in memory
+    return Prepared(task, given, name, replace(source, content=None, release=None), requests, reading, signature)
+
+
+def evaluations(
+    model: str | None,
+    release: str | None,
+    measures: Sequence[str] | None,
+    values: Values,
+    *,
+    out: Path | None = None,
+    overwrite: bool = False,
+    display: Display,
+) -> Iterator[tuple[Path, Run, Report]]:
+    """Ask, measure and report; yield each run's folder as it is written, the run, and its report.
+
+    If there are several runs, each has a folder in ``out`` named after its measure, or after its task if it has
+    several measures. A run's folder is written whole or not at all. A folder that holds another run is refused before
+    anything is asked, unless ``overwrite``.
+    """
+    chosen = choose_measures(measures, values)
+    made = list(prepare(model, release, chosen, values, display))
+    folders = [_folder(one, out, several=len(made) > 1) for one in made]
+    allowed = [partial(may_replace, signature=one.signature, overwrite=overwrite) for one in made]
+    for folder, may in zip(folders, allowed, strict=True):
+        refuse_target(folder, may)
+    for one, folder, may in zip(made, folders, allowed, strict=True):
+        with new_folder(folder, may) as unfinished, kept_if_interrupted(one.requests):
+            run = one.run()
+            with display.step("Writing the report"):
+                write_run(run, unfinished)
+                free_memory()
+                report = run_report(run)
+                write_report(report, "html", None, unfinished / REPORT)
+        yield folder, run, report
+
+
+def plans(
+    model: str | None, release: str | None, measures: Sequence[str] | None, values: Values, display: Display
+) -> Iterator[Plan]:
+    """Yield for each run how much there is to score and how long it would take; nothing is written.
+
+    Raises ``EvaluationError`` if the engine cannot count its work, and for measures of responses.
+    """
+    chosen = choose_measures(measures, values)
+    for name in chosen:
+        if TASKS[MEASURES[name].task].ability == "generate":
+            raise EvaluationError(f"--dry-run is for measures of likelihoods, not for {name}: try it with --limit")
+    for one in prepare(model, release, chosen, values, display):
+        yield one.requests.plan(display)
+
+
+def measure_answers(
+    answers: pa.Table, measures: Sequence[str], settings: MeasureSettings, display: Display
+) -> list[Measured]:
+    """Compute each measure, and show its notes."""
+    with display.step("Measuring"):
+        measured = []
+        for name in measures:
+            measured.append(MEASURES[name].figures(answers, settings))
+            free_memory()
+    for note in (note for found in measured for note in found.notes):
+        display.notice(note)
+    return measured
+
+
+def refuse_kind(measures: Sequence[str], kind: str, model: str) -> None:
+    """Raise ``EvaluationError`` if a measure does not support a kind of model; a model that is not known has none."""
+    for name in measures:
+        if kind and kind not in MEASURES[name].needs.models:
+            wanted = " or ".join(MEASURES[name].needs.models)
+            raise EvaluationError(f"{name} needs a {wanted} model; {model} is a {kind} model")
+
+
+def _folder(one: Prepared, out: Path | None, *, several: bool) -> Path:
+    if out is None:
+        return Path("runs") / one.name
+    names = one.given.measures
+    return out / (names[0] if len(names) == 1 else one.task.name) if several else out
+
+
+@contextmanager
+def kept_if_interrupted(requests: Requests) -> Iterator[None]:
+    """Add to an interruption what the store holds so far."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt(requests.kept) from error

@@ -1,0 +1,232 @@
+"""Measure a user's table of scores, responses or texts, without a model or a release."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import eq
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from holisticbias.output import new_folder
+from holisticbias.spreadsheet import safe_cell
+from holisticbias_eval.corpus.published import is_published, published_paths
+from holisticbias_eval.figures import Figure, Figures, Part
+from holisticbias_eval.machine import package_versions
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.groups.measure import GroupMeasure
+from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.options import CorpusSettings, Resampling, ResamplingSeed
+from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
+from holisticbias_eval.models.loading.source import file_sha256
+from holisticbias_eval.pipeline.naming import naming_texts
+from holisticbias_eval.pipeline.score_files import read_scores
+from holisticbias_eval.pipeline.text_files import read_texts
+from holisticbias_eval.progress import Display
+from holisticbias_eval.readers.judging import show_reading, start_text_judges
+from holisticbias_eval.readers.labels import ToxicitySettings
+from holisticbias_eval.readers.reader import measured_texts
+from holisticbias_eval.sections import Column, Section, Table
+from holisticbias_eval.settings import Condition, Use, Values, refuse_unused
+from holisticbias_eval.statistics.frequency import CORRELATION, correlate_frequency
+from holisticbias_eval.tasks.judging import count_corpus, find_clusters, judging_options
+from holisticbias_eval.tasks.task import Given
+
+TRUST = Condition("without --no-trust", lambda values: values.get("trust", True))
+_COUNTED = ("likelihoods", "labels")
+MEASUREMENT = "measurement.json"
+
+
+class Measurement(Part):
+    """``measurement.json``: the figures of a measure on a table of scores, and what they depend on.
+
+    ``scores`` is the name of the file or folder and ``scores_sha256`` its digest; the digest of several files is that
+    of a line for each with its digest and name, as sha256sum writes it.
+    """
+
+    measure: str
+    measuring: dict[str, str]
+    scores: str
+    scores_sha256: str
+    versions: dict[str, str]
+    sentences: int
+    figures: tuple[Figure, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredTable:
+    """The figures of a table, its tables of details by name, and what a report shows."""
+
+    measurement: Measurement
+    tables: Mapping[str, pa.Table]
+    view: View
+    sections: tuple[Section, ...] = ()
+
+
+def measure_uses() -> Mapping[str, Sequence[Use]]:
+    """The settings that each measure of a user's table uses."""
+    found: dict[str, Sequence[Use]] = {}
+    for name, measure in MEASURES.items():
+        corpus = (Use(CorpusSettings),) if measure.needs.answers in _COUNTED else ()
+        threshold = (Use(ToxicitySettings),) if measure.needs.answers == "offensiveness" else ()
+        resampled = (Use(Resampling), Use(ResamplingSeed, (TRUST,))) if measure.resamples else ()
+        read = (*measure.reading, Use(ResamplingSeed)) if measure.needs.answers == "texts" else (*corpus, *resampled)
+        own = tuple(use for use in measure.uses if use.settings is not CorpusSettings)
+        found[name] = (*own, *threshold, *read)
+    return found
+
+
+def measure_table(name: str, path: Path, values: Values, display: Display) -> MeasuredTable:
+    """Measure a user's table of scores, responses or texts.
+
+    Raises ``EvaluationError`` for a setting that has no effect, and ``ScoresError`` for a table that does not fit.
+    """
+    refuse_unused(values, measure_uses(), [name])
+    given = Given(None, None, values, (name,), display)
+    settings = measuring_settings(given)
+    measure = MEASURES[name]
+    if isinstance(measure, GroupMeasure):
+        return _measure_texts(measure, path, settings, given)
+    trusted = given.read(Resampling).trust or not measure.resamples
+    return _measure_scores(name, path, settings if trusted else None, given.read(CorpusSettings).corpus)
+
+
+def measuring_settings(given: Given) -> Settings:
+    """The settings of a measure, with clusters read from their file."""
+    values = {key: given.values[key] for key in Settings.model_fields if key in given.values}
+    return Settings.model_validate({**values, "clusters": find_clusters(given)})
+
+
+def _measure_scores(measure: str, path: Path, settings: Settings | None, corpus: Path | None) -> MeasuredTable:
+    """Measure scores; without settings, figures that need resampling are left out.
+
+    A corpus adds the rank correlation of a term's count in it and the term's median perplexity, or the mean
+    probability of each style in the responses to it.
+    """
+    chosen = MEASURES[measure]
+    scores = read_scores(path, chosen.needs.answers)
+    measured = chosen.figures(scores, settings)
+    figures = measured.figures
+    if corpus is not None and chosen.needs.answers == "labels":
+        figures += corpus_figures(View(Figures(figures), scores), count_corpus(corpus, scores))
+    elif corpus is not None:
+        figures += correlate_frequency(measure, scores, count_corpus(corpus, scores))
+    measuring = chosen.signature(settings or Settings())
+    found = describe_measurement(measure, path, measuring, scores.num_rows, figures, measured.notes)
+    view = View(Figures(figures), scores)
+    return MeasuredTable(found, measured.tables, view, frequency_sections(measure, view))
+
+
+def _measure_texts(measure: GroupMeasure, path: Path, settings: Settings, given: Given) -> MeasuredTable:
+    measuring = dict(measure.signature(settings))
+    texts = read_texts(path)
+    name, display = measure.info.name, given.display
+    judge = start_text_judges([measure.reader], judging_options(given), display).get(measure.reader.name)
+    if judge is not None:
+        measuring |= judge.classifier.settings
+    reader = measure.start(settings, judge)
+    read = show_reading(reader, texts, display)
+    with display.step(f"Measuring {name} of {texts.num_rows:,} texts"):
+        measured = measure.figures(read, settings)
+    named = naming_texts(read)
+    figures = measured.figures
+    if named is not None:
+        again = show_reading(reader, named.written, display)
+        figures += measure.naming_figures(named.replaced, again, named.naming)
+    notes = (*measured.notes, *_subject_notes(texts))
+    found = describe_measurement(name, path, measuring, texts.num_rows, figures, notes)
+    return MeasuredTable(found, {**measured.tables, "texts": read}, View(Figures(figures), read))
+
+
+def _subject_notes(texts: pa.Table) -> Iterator[str]:
+    """The number of texts that do not contain their subject, in which nothing is replaced."""
+    if "subject" not in texts.column_names:
+        return
+    named = texts.filter(pc.and_(pc.is_valid(texts["subject"]), pc.is_valid(texts["text"])))
+    unchanged = sum(map(eq, named["text"].to_pylist(), measured_texts(named)))
+    if unchanged:
+        yield (
+            f"{unchanged:,} of {named.num_rows:,} texts do not contain their subject as it is written: "
+            "nothing is replaced in them"
+        )
+
+
+def describe_measurement(
+    measure: str, path: Path, measuring: Mapping[str, str], rows: int, figures: tuple[Figure, ...], notes: Sequence[str]
+) -> Measurement:
+    """The record of the figures of a measure on the table in a file."""
+    return Measurement(
+        measure=measure,
+        measuring=dict(measuring),
+        scores=path.name or path.resolve().name,
+        scores_sha256=_digest(measure, path),
+        versions=package_versions(),
+        sentences=rows,
+        figures=figures,
+        notes=tuple(notes),
+    )
+
+
+def _digest(measure: str, path: Path) -> str:
+    """The digest of a file, or of the published files that are read with it."""
+    if MEASURES[measure].needs.answers != "group_sentences" or not is_published(path):
+        return file_sha256(path)
+    lines = "".join(f"{file_sha256(file)}  {file.name}\n" for file in published_paths(path))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def frequency_sections(measure: str, view: View) -> tuple[Section, ...]:
+    """Show the rank correlations with the corpus; no section without a corpus."""
+    figures = view.figures.by(measure, CORRELATION, "axis")
+    columns = (
+        Column("axis", "Axis"),
+        Column("correlation", "Rank correlation", "rank correlation difference"),
+        Column("p", "p", "p_value"),
+        Column("descriptors", "Descriptors", "count"),
+    )
+    rows = tuple((view.label("axis", f.keys["axis"]), f.value, f.p_value, f.n) for f in figures)
+    caption = "Corpus frequency and median perplexity of terms: below 0, common terms are likelier"
+    table = Table("frequency", caption, columns, rows)
+    return (Section("frequency", "Corpus frequency", (table,)),) if rows else ()
+
+
+def write_measurement(measurement: Measurement, tables: Mapping[str, pa.Table], folder: Path) -> None:
+    """Write ``measurement.json``, ``figures.csv``, and each table as Parquet, whole or not at all."""
+    with new_folder(folder, lambda old: (old / MEASUREMENT).is_file()) as made:
+        (made / MEASUREMENT).write_text(measurement.model_dump_json(indent=2) + "\n", "utf-8")
+        (made / "figures.csv").write_text(_as_csv(measurement.figures), "utf-8")
+        for name, table in tables.items():
+            pq.write_table(table, made / f"{name}.parquet", compression="zstd")
+
+
+def _as_csv(figures: tuple[Figure, ...]) -> str:
+    """A row per figure, with a column for each key and two for each interval."""
+    keys = list(dict.fromkeys(key for figure in figures for key in figure.keys))
+    intervals = ("interval", "floor_interval")
+    plain = ("value", "unit", "floor", "p_value", "n", "missing", "of")
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(
+        [
+            "measure",
+            "name",
+            *map(safe_cell, keys),
+            *plain,
+            *(f"{i}_{end}" for i in intervals for end in ("low", "high")),
+        ]
+    )
+    for figure in figures:
+        found = [getattr(figure, name) for name in intervals]
+        writer.writerow(
+            [figure.measure, figure.name, *(safe_cell(str(figure.keys.get(key, ""))) for key in keys)]
+            + [getattr(figure, name) for name in plain]
+            + [end for pair in found for end in ((pair.low, pair.high) if pair else (None, None))]
+        )
+    return file.getvalue()

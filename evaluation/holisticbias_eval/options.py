@@ -1,0 +1,190 @@
+"""Options of commands, made from the settings that the code takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+import click
+from annotated_types import Ge, Gt, Le, Lt
+from click.core import ParameterSource
+from pydantic.fields import FieldInfo
+
+from holisticbias_eval.settings import Settings, Uses, flags_of
+
+_TYPED = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+_OTHERS = "Options"
+
+
+class SettingsCommand(click.Command):
+    """A command with an option for each of its settings.
+
+    ``shown`` are the settings in the first screen of help; the others are made when they are needed, from ``uses``,
+    which loads the parts that declare them, and ``--help-all`` shows them in groups. ``--set NAME=VALUE`` is another
+    way to write an option.
+    """
+
+    def __init__(
+        self, *args: Any, shown: Sequence[type[Settings]] = (), uses: Callable[[], Uses] = dict, **more: Any
+    ) -> None:
+        more["context_settings"] = {"help_option_names": ["-h", "--help"], **(more.get("context_settings") or {})}
+        super().__init__(*args, **more)
+        self.uses = uses
+        self.settings: set[str] = set()
+        self._add(shown, hidden=False)
+        if uses is not dict:
+            self.params += [
+                click.Option(
+                    ["--set"], multiple=True, metavar="NAME=VALUE", expose_value=False,
+                    help="Any other setting: --help-all lists them.",
+                ),
+                click.Option(
+                    ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_show_all,
+                    help="Show every setting, and exit.",
+                ),
+            ]  # fmt: skip
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the command line, with ``--set`` written out."""
+        if not {"-h", "--help"} & {*args}:
+            self.load_all()
+        return super().parse_args(ctx, list(_written_out(args)))
+
+    def load_all(self) -> None:
+        """Add an option for every setting."""
+        kinds = dict.fromkeys(use.settings for found in self.uses().values() for use in found)
+        self._add([kind for kind in kinds if not set(kind.model_fields) <= self.settings], hidden=True)
+
+    def _add(self, kinds: Iterable[type[Settings]], *, hidden: bool) -> None:
+        fields: dict[str, list[tuple[type[Settings], FieldInfo]]] = {}
+        for kind in kinds:
+            for name, info in kind.model_fields.items():
+                if name not in self.settings:
+                    fields.setdefault(name, []).append((kind, info))
+        own = {param.name for param in self.params}
+        self.params += [_option(name, found, hidden=hidden) for name, found in fields.items() if name not in own]
+        self.settings |= set(fields)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options into the help, each group under its title."""
+        groups: dict[str, list[tuple[str, str]]] = {_OTHERS: []}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                groups.setdefault(getattr(param, "group", "") or _OTHERS, []).append(record)
+        for title, records in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+    def values(self, ctx: click.Context, *sources: ParameterSource) -> dict[str, Any]:
+        """The settings that the user gave, by name: on the command line, or in a recipe."""
+        wanted = sources or (*_TYPED, ParameterSource.DEFAULT_MAP)
+        return {name: ctx.params[name] for name in self.settings if ctx.get_parameter_source(name) in wanted}
+
+
+def given_settings(context: click.Context | None = None) -> dict[str, Any]:
+    """The settings that the user gave to a command, by default to the one that runs.
+
+    A recipe is for its own measures: if others are named on the command line, what only its own use is left out.
+    """
+    ctx = context or click.get_current_context()
+    command = ctx.command
+    if not isinstance(command, SettingsCommand):
+        return {}
+    if ctx.get_parameter_source("measure") not in _TYPED:
+        return command.values(ctx)
+    chosen, uses = str(ctx.params["measure"]).split(","), command.uses()
+    used = {name for part, found in uses.items() if part in chosen for use in found for name in use.names}
+    recipe = command.values(ctx, ParameterSource.DEFAULT_MAP)
+    return {name: value for name, value in recipe.items() if name in used} | command.values(ctx, *_TYPED)
+
+
+def _show_all(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if not wanted or not isinstance(ctx.command, SettingsCommand):
+        return
+    for param in ctx.command.params:
+        if isinstance(param, click.Option):
+            param.hidden = False
+    raise _Help(ctx)
+
+
+class _Help(click.exceptions.Exit):
+    """Print the help, and end."""
+
+    def __init__(self, ctx: click.Context) -> None:
+        super().__init__(0)
+        from holisticbias.terminal import write
+
+        write(ctx.get_help())
+
+
+def _written_out(args: Sequence[str]) -> Iterable[str]:
+    """Arguments in which ``--set NAME=VALUE`` is the option of that name."""
+    rest = iter(args)
+    for arg in rest:
+        if arg != "--set" and not arg.startswith("--set="):
+            yield arg
+            continue
+        name, equals, value = (next(rest, "") if arg == "--set" else arg.removeprefix("--set=")).partition("=")
+        if not name or not equals:
+            raise click.UsageError("--set takes NAME=VALUE, such as --set threshold=0.6")
+        flag = name.strip().replace("_", "-")
+        if value.lower() in ("true", "yes", "on", "false", "no", "off"):
+            yield f"--{flag}" if value.lower() in ("true", "yes", "on") else f"--no-{flag}"
+        else:
+            yield f"--{flag}={value}"
+
+
+class _SettingOption(click.Option):
+    """The option of a setting; ``group`` is its heading."""
+
+    group = ""
+
+
+def _option(name: str, fields: Sequence[tuple[type[Settings], FieldInfo]], *, hidden: bool) -> click.Option:
+    kind, info = fields[0]
+    extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
+    annotation, several = _kind(info.annotation)
+    flags = flags_of(kind, name)
+    says = "; ".join(dict.fromkeys(str(one.description) for _, one in fields))
+    known = info.default not in (None, (), False, True) and all(one.default == info.default for _, one in fields)
+    shared: dict[str, Any] = {"help": says, "hidden": hidden, "default": () if several else None}
+    if annotation is bool:
+        made = _SettingOption(["/".join(flags), name], is_flag=True, **shared)
+    else:
+        made = _SettingOption(
+            [*flags, name],
+            type=_type(fields),
+            multiple=several,
+            metavar=str(extra.get("metavar") or "") or None,
+            show_default=str(info.default) if known else False,
+            **shared,
+        )
+    made.group = kind.group if hidden else ""
+    return made
+
+
+def _kind(annotation: Any) -> tuple[Any, bool]:
+    """The type of a setting without null, and whether it may be given several times."""
+    if get_origin(annotation) in (Union, UnionType):
+        annotation = next(one for one in get_args(annotation) if one is not NoneType)
+    return (get_args(annotation)[0], True) if get_origin(annotation) is tuple else (annotation, False)
+
+
+def _type(fields: Sequence[tuple[type[Settings], FieldInfo]]) -> Any:
+    kinds = [_kind(info.annotation)[0] for _, info in fields]
+    if all(get_origin(kind) is Literal for kind in kinds):
+        return click.Choice(list(dict.fromkeys(str(value) for kind in kinds for value in get_args(kind))))
+    kind, info = kinds[0], fields[0][1]
+    low = next((limit for limit in info.metadata if isinstance(limit, Ge | Gt)), None)
+    high = next((limit for limit in info.metadata if isinstance(limit, Le | Lt)), None)
+    if kind in (int, float) and (low or high):
+        ends: Mapping[str, Any] = {
+            "min": getattr(low, "ge", getattr(low, "gt", None)),
+            "max": getattr(high, "le", getattr(high, "lt", None)),
+        }
+        make = click.IntRange if kind is int else click.FloatRange
+        return make(**ends, min_open=isinstance(low, Gt), max_open=isinstance(high, Lt))
+    return click.Path(path_type=Path) if kind is Path else kind

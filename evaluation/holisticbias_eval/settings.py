@@ -1,0 +1,200 @@
+"""Settings of parts: each part declares what it uses, and one rule refuses a setting that nothing chosen uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from holisticbias.source.schema_messages import schema_message
+from holisticbias_eval.errors import EvaluationError
+
+Values = Mapping[str, Any]
+"""The settings that a user gave, by name."""
+
+
+class Settings(BaseModel):
+    """Settings of one part: a task, an engine, a reader or a measure. A new option is one field here."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    group: ClassVar[str] = ""
+    """The heading of the settings in a list of all options."""
+
+
+S = TypeVar("S", bound=Settings)
+
+
+def setting(default: Any, description: str, *, flags: Sequence[str] = (), metavar: str = "", **limits: Any) -> Any:
+    """A field of ``Settings``; ``flags`` are its names on the command line if they are not that of the field."""
+    extra: dict[str, Any] = {"flags": list(flags), "metavar": metavar}
+    return Field(default, description=description, json_schema_extra=extra, **limits)
+
+
+class ReleaseName(Settings):
+    """The release."""
+
+    release: str | None = setting(
+        None,
+        "A release folder, a version to compile from the terms, or a version of a Hugging Face Hub dataset. Default: "
+        "the newest published version; 1.0.0 for the embedded model and the embedded responder, which were trained on "
+        "its words.",
+        metavar="FOLDER|VERSION|ID@VERSION",
+    )
+
+
+class Chosen(Settings):
+    """The choice of sentences or prompts."""
+
+    group = "What is asked"
+
+    where: tuple[str, ...] = setting(
+        (),
+        "Only sentences or prompts with one of the values; KEY is axis, bucket, preference, descriptor, gender, noun, "
+        "template or first_turn_only; for prompts to continue, domain or group.",
+        metavar="KEY=VALUE,...",
+    )
+    limit: int | None = setting(
+        None,
+        "At most this many sentences or prompts, spread over axes, descriptors and templates that the seed draws; for "
+        "prompts to continue, as many of each group.",
+        metavar="N",
+        ge=1,
+    )
+
+
+class Seed(Settings):
+    """The seed of what is drawn."""
+
+    group = "What is asked"
+
+    seed: int = setting(
+        0,
+        "Seed of the prompts and of the responses, and for scores of the limit and the variants. A response depends on "
+        "the seed and its prompt alone.",
+        ge=0,
+    )
+
+
+class Variants(Settings):
+    """Stylistic variants of sentences."""
+
+    group = "What is asked"
+
+    variants: bool | None = setting(
+        None,
+        "Apply stylistic variants at random: lower case, no hyphens, 'I am', no final period. Default: yes for "
+        "responses, no for scores.",
+    )
+
+
+class Keeping(Settings):
+    """The store that is kept between runs."""
+
+    store: Path | None = setting(
+        None,
+        "Folder that keeps scores, responses and labels between runs. Default: folders in $HOLISTICBIAS_CACHE or "
+        "~/.cache/holisticbias.",
+    )
+    no_store: bool = setting(False, "Compute everything again, and keep nothing but the run.")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on the values of other settings, and its words, such as "with --engine api"."""
+
+    words: str
+    holds: Callable[[Values], bool]
+
+
+def is_one_of(name: str, *wanted: object, default: object = None) -> Callable[[Values], bool]:
+    """A condition that a setting, or its default, has one of some values."""
+    return lambda values: values.get(name, default) in wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Settings that a part uses if all conditions hold; ``fields`` are some of their names, by default all."""
+
+    settings: type[Settings]
+    conditions: tuple[Condition, ...] = ()
+    fields: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the settings."""
+        return self.fields or tuple(self.settings.model_fields)
+
+    def holds(self, values: Values) -> bool:
+        """Whether the settings have an effect beside these values."""
+        return all(condition.holds(values) for condition in self.conditions)
+
+
+Uses = Mapping[str, Sequence[Use]]
+"""What each measure or method uses, by its name."""
+
+
+def read_settings(kind: type[S], values: Values, without: Collection[str] = ()) -> S:
+    """The settings of a kind from the values of all, ``without`` some that have their default.
+
+    Raises ``EvaluationError`` for a value that is not allowed.
+    """
+    try:
+        return kind.model_validate({n: values[n] for n in kind.model_fields if n in values and n not in without})
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = flag_of(kind, str(first["loc"][0])) if first["loc"] else kind.group
+        raise EvaluationError(f"{where}: {schema_message(first)}") from error
+
+
+def refuse_unused(values: Values, uses: Uses, chosen: Sequence[str]) -> None:
+    """Raise ``EvaluationError`` for a setting that none of the chosen measures or methods uses.
+
+    The message says which of them would use it, and under which condition.
+    """
+    for name in values:
+        fitting = [(part, use) for part, found in uses.items() for use in found if name in use.names]
+        if not fitting:
+            known = sorted({name for found in uses.values() for use in found for name in use.names})
+            raise EvaluationError(f"there is no setting {name!r}; there are {', '.join(known)}")
+        if not any(part in chosen and use.holds(values) for part, use in fitting):
+            raise EvaluationError(
+                f"{flag_of(fitting[0][1].settings, name)} is for {_words(fitting, uses)}: here it has no effect, so "
+                "leave it out"
+            )
+
+
+def flags_of(kind: type[Settings], name: str) -> tuple[str, ...]:
+    """The names of a setting on the command line, with the one that switches it off."""
+    info = kind.model_fields.get(name)
+    extra = info.json_schema_extra if info is not None and isinstance(info.json_schema_extra, dict) else {}
+    plain = name.replace("_", "-")
+    named = tuple(map(str, extra.get("flags") or ())) or (f"--{plain}",)  # type: ignore[arg-type] # see ``setting``
+    is_switch = info is not None and bool in (info.annotation, *get_args(info.annotation))
+    return (*named, f"--no-{plain}") if is_switch and not name.startswith("no_") else named
+
+
+def flag_of(kind: type[Settings], name: str) -> str:
+    """The names of a setting as they stand in messages."""
+    flags = flags_of(kind, name)
+    return "/".join((flags[0], flags[-1])) if flags[-1].startswith("--no-") and len(flags) > 1 else flags[0]
+
+
+def _words(fitting: Sequence[tuple[str, Use]], uses: Uses) -> str:
+    """The measures that use a setting, each with its conditions, in words."""
+    by_condition: dict[str, list[str]] = {}
+    for part, use in fitting:
+        by_condition.setdefault(" ".join(condition.words for condition in use.conditions), []).append(part)
+    said = []
+    for condition, parts in by_condition.items():
+        named = "runs" if len({*parts}) == len(uses) else listed(list(dict.fromkeys(parts)))
+        said.append(f"{named} {condition}".strip())
+    return ", and for ".join(said)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in words: "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

@@ -1,0 +1,120 @@
+"""Dialogue state tracking: a model is fine-tuned on candidates of slots, and classifies others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from holisticbias_eval.corpus.multiwoz import DATA, candidate_text, make_candidates, read_multiwoz, slot_values
+from holisticbias_eval.errors import DialoguesError, EvaluationError
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL
+from holisticbias_eval.models.fine_tuning import ClassifierSettings, classify_after_training
+from holisticbias_eval.models.loading.load import LoadedModel as Weights
+from holisticbias_eval.models.loading.load import find_kind, load_kind
+from holisticbias_eval.models.loading.tokenizers import tokenizer_digest
+from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.options import LOADED, of_model
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.progress import Display
+from holisticbias_eval.results.signature import Signature
+from holisticbias_eval.settings import Use
+from holisticbias_eval.tasks.lines import RetainSettings
+from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, Task, file_name, sign_file
+
+SETTINGS = ClassifierSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Trainable:
+    """Weights that are fine-tuned for the task."""
+
+    loaded: Weights
+    kind: str
+    settings: Mapping[str, str]
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """The model before it is fine-tuned."""
+        return self.loaded.identity
+
+
+@dataclass(frozen=True)
+class CandidateRequests(Requests):
+    """Candidates to train on, and candidates to classify."""
+
+    model: Trainable
+    train: pa.Table
+    test: pa.Table
+    settings: Mapping[str, str] = field(default_factory=dict)
+    kept = "nothing is kept of fine-tuning; the same command starts from the beginning"
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        """The candidates to classify."""
+        return int(self.test.num_rows)
+
+    def answer(self, display: Display) -> Answered:
+        """Fine-tune, and classify."""
+        total = self.train.num_rows * SETTINGS.epochs + self.test.num_rows
+        with display.progress(f"Fine-tuning {self.model.identity.name}, and classifying", total) as done:
+            lessons = _texts(self.train), self.train["label"].to_pylist()
+            found = classify_after_training(self.model.loaded, lessons, _texts(self.test), SETTINGS, done)
+        probability = pa.array(found, from_pandas=True)
+        return Answered(self.test.drop_columns(["history"]).append_column("probability", probability))
+
+
+def _texts(candidates: pa.Table) -> list[str]:
+    columns = (candidates[name].to_pylist() for name in ("history", "slot", "value"))
+    return [candidate_text(*row) for row in zip(*columns, strict=True)]
+
+
+class Dialogues(Task):
+    """The dialogues of a folder of MultiWOZ."""
+
+    name = "dialogues"
+    subject = "candidates of dialogues"
+    ability = "train"
+    uses = (Use(RetainSettings), of_model("engine"), of_model("kind", "device", conditions=(LOADED,)))
+
+    def source(self, given: Given) -> Source:
+        """Read the dialogues, and draw candidates of training and of test."""
+        folder = given.read(RetainSettings).dialogues
+        if folder is None:
+            raise EvaluationError("dialogue_state needs a folder of MultiWOZ: name it with --retain multiwoz:FOLDER")
+        if given.engine != "local":
+            raise EvaluationError(
+                f"dialogue_state fine-tunes the model, which the {given.engine} engine cannot: use local"
+            )
+        with given.display.step(f"Reading {folder}"):
+            dialogues = read_multiwoz(folder)
+            known = slot_values(dialogues.train)
+            train = make_candidates(dialogues.train, known, SETTINGS.train_candidates, SETTINGS.seed)
+            test = make_candidates(dialogues.test, known, SETTINGS.test_candidates, SETTINGS.seed)
+        if not train.num_rows or not test.num_rows:
+            raise DialoguesError(f"{folder / DATA}: no slot has two values in the training dialogues: is it complete?")
+        about = {
+            "trained_on": f"{train.num_rows:,} candidates of training dialogues",
+            "left_out": f"{dialogues.held_out:,} validation dialogues",
+        }
+        signature = sign_file(folder.resolve().name, dialogues.sha256, "dialogues")
+        return Source((train, test), signature, "dialogue-state", about)
+
+    def model(self, source: Source, given: Given) -> Trainable:
+        """Load the weights."""
+        chosen = given.read(ModelSettings)
+        with given.display.step(f"Loading model {given.model or EMBEDDED_MODEL}"):
+            kind = find_kind(given.model) if chosen.kind == "auto" else chosen.kind
+            loaded = load_kind(given.model, kind, chosen.device)
+        about = {**SETTINGS.record, "tokenizer_sha256": tokenizer_digest(loaded.tokenizer)}
+        return Trainable(loaded, kind, about)
+
+    def ask(self, source: Source, model: Trainable, given: Given) -> CandidateRequests:
+        """The candidates."""
+        train, test = source.content
+        return CandidateRequests(model, train, test, source.about)
+
+    def run_name(self, model: ModelIdentity, source: Source, signature: Signature) -> str:
+        """The model, and what it learns."""
+        return f"{file_name(model.name)}-{source.name}"

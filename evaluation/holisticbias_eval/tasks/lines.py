@@ -1,0 +1,115 @@
+"""Lines of a text, each scored whole, in windows if it is too long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from holisticbias.compile.digest import table_digest
+from holisticbias_eval.corpus.calibration import neutral_lines
+from holisticbias_eval.errors import EvaluationError, SelectionError
+from holisticbias_eval.models.embedded import GOSSIP
+from holisticbias_eval.models.likelihood.scorer import Scorer
+from holisticbias_eval.models.options import scoring_uses
+from holisticbias_eval.prompts.first_words import count_unscored
+from holisticbias_eval.prompts.lines import ask_lines, line_table
+from holisticbias_eval.prompts.prompts import Skipped
+from holisticbias_eval.settings import Settings, Use, setting
+from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
+from holisticbias_eval.tasks.task import Given, Source, file_name, sign_file
+
+WINDOWS = "a line that is too long is read in windows that overlap by half; each of its tokens counts once"
+EMPTY = "empty lines"
+NEUTRAL = "calibration-neutral"
+MULTIWOZ = "multiwoz:"
+
+
+class RetainSettings(Settings):
+    """Texts on which costs of a mitigation are measured."""
+
+    group = "Retention"
+
+    retain: tuple[str, ...] = setting(
+        (),
+        "For retention, a file of neutral text, one text per line; for dialogue_state, a folder of MultiWOZ 2.0 or "
+        "2.1. Without --measure, these are measured.",
+        metavar="FILE|multiwoz:FOLDER",
+    )
+
+    @property
+    def text(self) -> Path | None:
+        """The file of neutral text."""
+        return _only([value for value in self.retain if not value.startswith(MULTIWOZ)])
+
+    @property
+    def dialogues(self) -> Path | None:
+        """The folder of MultiWOZ."""
+        return _only([value.removeprefix(MULTIWOZ) for value in self.retain if value.startswith(MULTIWOZ)])
+
+
+def _only(values: Sequence[str]) -> Path | None:
+    if len(values) > 1:
+        raise EvaluationError(
+            "--retain takes one file of neutral text and one multiwoz:FOLDER: join the files into one"
+        )
+    return Path(values[0]) if values else None
+
+
+class Lines(ScoredTask):
+    """The lines of a file of neutral text."""
+
+    name = "lines"
+    subject = "lines of text"
+    uses = (Use(RetainSettings), *scoring_uses())
+
+    def source(self, given: Given) -> Source:
+        """Read the file; without one, the neutral sentences of the gossip, for the gossip."""
+        path = given.read(RetainSettings).text
+        if path is None and (given.model not in (None, GOSSIP) or given.engine == "api"):
+            raise EvaluationError(
+                "retention needs a file of neutral text, one text per line: name it with --retain FILE"
+            )
+        with given.display.step(f"Reading {path or 'the neutral sentences of the embedded gossip'}"):
+            lines = neutral_lines() if path is None else read_lines(path)
+            table = line_table(lines)
+        name = NEUTRAL if path is None else path.resolve().name
+        empty = 0 if path is None else len(lines) - table.num_rows
+        return Source(
+            table,
+            sign_file(name, table_digest(table.select(["line_id", "text"])), "lines"),
+            file_name(Path(name).stem),
+            {"lines": name, "long_lines": WINDOWS},
+            (Skipped(reason=EMPTY, sentences=empty),) if empty else (),
+            default_model=GOSSIP if path is None else None,
+        )
+
+    def ask(self, source: Source, model: Scorer, given: Given) -> SpanRequests:
+        """Divide the lines into the windows that the model can read."""
+        lines = source.content
+        unscored = count_unscored([""] * lines.num_rows, first_token_scored=model.first_token_scored)
+        return SpanRequests(
+            ask_lines(lines, model),
+            model,
+            with_store(model, source, given),
+            lines.num_rows,
+            {**source.about, **unscored.settings},
+            source.skipped,
+        )
+
+
+def read_lines(path: Path) -> list[str]:
+    """Read the lines of a text file in UTF-8.
+
+    Raises ``EvaluationError`` if it cannot be read, and ``SelectionError`` if every line is empty.
+    """
+    try:
+        lines = path.read_text("utf-8-sig").split("\n")
+    except OSError as error:
+        raise EvaluationError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise EvaluationError(f"{path} is not UTF-8 text (byte {error.start:,}): save it as UTF-8") from error
+    if lines and not lines[-1]:
+        lines.pop()
+    if not any(map(str.strip, lines)):
+        raise SelectionError(f"{path} has no line with text: there is nothing to score")
+    return lines

@@ -1,0 +1,126 @@
+"""Numbers that a user's command reports about a model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
+from holisticbias_eval.models.loading.load import load_config
+from holisticbias_eval.models.loading.source import file_sha256
+from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.pipeline.retain_command import Reported, run_retain_command, split_command
+from holisticbias_eval.progress import Display
+from holisticbias_eval.results.signature import Signature
+from holisticbias_eval.settings import Settings, Use, setting
+from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, Task, file_name, sign_file
+
+NOT_LOADED = "not loaded"
+
+
+class CommandSettings(Settings):
+    """A user's command."""
+
+    group = "Retention"
+
+    retain_command: str | None = setting(
+        None,
+        "For retained: a command to run, without a shell. {model} in it becomes the model, {out} a path to write to. "
+        "It must report a JSON object of numbers: there, or as its last line.",
+        metavar="COMMAND",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A model that is not loaded; ``place`` is what ``{model}`` becomes."""
+
+    identity: ModelIdentity
+    place: str
+    kind: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CommandRequests(Requests):
+    """A command that reports numbers."""
+
+    command: str
+    place: str
+    settings: Mapping[str, str] = field(default_factory=dict)
+    count = 0
+    kept = "nothing is kept of the command; the same command starts from the beginning"
+
+    def answer(self, display: Display) -> Answered:
+        """Run the command."""
+        with display.step(f"Running {split_command(self.command)[0]}"):
+            table = reported_table(run_retain_command(self.command, self.place))
+        return Answered(table, partial(_counted, rows=table.num_rows))
+
+
+def _counted(signature: Signature, rows: int) -> Signature:
+    return signature.model_copy(update={"sentences_scored": rows, "sentences_available": rows})
+
+
+def reported_table(found: tuple[Reported, ...]) -> pa.Table:
+    """A table of the numbers: ``result_id, task, metric, value, error, items``."""
+    return pa.table(
+        {
+            "result_id": pa.array([f"{one.task}/{one.metric}" for one in found], pa.string()),
+            "task": pa.array([one.task for one in found], pa.string()),
+            "metric": pa.array([one.metric for one in found], pa.string()),
+            "value": pa.array([one.value for one in found], pa.float64()),
+            "error": pa.array([one.error for one in found], pa.float64()),
+            "items": pa.array([one.items for one in found], pa.int64()),
+        }
+    )
+
+
+class Results(Task):
+    """The numbers of a command."""
+
+    name = "results"
+    subject = "numbers of another program"
+    ability = "command"
+    uses = (Use(CommandSettings),)
+
+    def source(self, given: Given) -> Source:
+        """Check the command; nothing is run."""
+        command = given.read(CommandSettings).retain_command
+        if command is None:
+            raise EvaluationError("retained needs a command that reports numbers: give it with --retain-command")
+        program = Path(split_command(command)[0]).name
+        digest = hashlib.sha256(command.encode()).hexdigest()
+        return Source(command, sign_file(program, digest, "results"), "retained", {"command": command})
+
+    def model(self, source: Source, given: Given) -> Named:
+        """The model as far as it is known without its weights: of a folder the digest of its file of weights."""
+        name = given.model or EMBEDDED_MODEL
+        shipped = SHIPPED.get(name)
+        place = str(shipped.folder) if shipped else name
+        config, weights = load_config(place), Path(place) / "model.safetensors"
+        identity = ModelIdentity(
+            name=name,
+            architecture=(config.architectures or [type(config).__name__])[0],
+            revision=getattr(config, "_commit_hash", None),
+            weights_sha256=None,
+            parameters=None,
+            dtype=NOT_LOADED,
+            note=shipped.note if shipped else None,
+            file_sha256=file_sha256(weights) if weights.is_file() else None,
+        )
+        return Named(identity, place)
+
+    def ask(self, source: Source, model: Named, given: Given) -> CommandRequests:
+        """The command, with the model in its place."""
+        return CommandRequests(source.content, model.place, source.about)
+
+    def run_name(self, model: ModelIdentity, source: Source, signature: Signature) -> str:
+        """The model, and that it retains something."""
+        return f"{file_name(model.name)}-{source.name}"

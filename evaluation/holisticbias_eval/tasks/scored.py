@@ -1,0 +1,137 @@
+"""Requests that a model answers with likelihoods of spans of text, and the tasks that make them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from holisticbias_eval.arrays import Ints
+from holisticbias_eval.free_memory import free_memory
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL
+from holisticbias_eval.models.engines import start_scorer
+from holisticbias_eval.models.likelihood.plan import Plan, count_work, estimate_seconds
+from holisticbias_eval.models.likelihood.scorer import InputCounts, Probe, Scorer, Work, score_spans
+from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.spans import Spans, unique_spans
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.stored import stored
+from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.prompts import Skipped, Terms
+from holisticbias_eval.results.run import MaskedInputs
+from holisticbias_eval.results.signature import with_probe
+from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, Task
+
+NOTHING_KEPT = "no scores are kept with --no-store; the same command starts from the beginning"
+_TRIED = 4096
+
+
+class Asked(Protocol):
+    """Spans to score in one call, and the table that their scores become."""
+
+    @property
+    def together(self) -> Spans:
+        """All spans."""
+
+    def answer(self, scores: Scores) -> pa.Table:
+        """Add the scores to the rows."""
+
+
+@dataclass(frozen=True)
+class SpanRequests(Requests):
+    """Spans that an engine scores; ``scorer`` is the engine with its store.
+
+    ``tried`` gives the rows by which texts are weighted when the error is measured.
+    """
+
+    asked: Asked
+    engine: Scorer
+    scorer: Scorer
+    count: int
+    settings: Mapping[str, str] = field(default_factory=dict)
+    skipped: tuple[Skipped, ...] = ()
+    terms: Terms | None = None
+    tried: Callable[[Ints], Ints] = lambda rows: rows
+
+    @property
+    def kept(self) -> str:  # type: ignore[override]
+        """The number of scores in the store, in words."""
+        kept = self.scorer.kept
+        return NOTHING_KEPT if kept is None else f"{kept}; run the same command again to continue"
+
+    def answer(self, display: Display) -> Answered:
+        """Measure the error of the scores, and score."""
+        distinct, rows = unique_spans(self.asked.together)
+        probe = self._probe(distinct, rows, display)
+        before = self.scorer.input_counts()
+        with display.progress(f"Scoring with {self.scorer.identity.name}", len(distinct)) as scored:
+            scores = score_spans(distinct, self.scorer, scored)
+        del distinct  # measuring needs the memory
+        free_memory()
+        table = self.asked.answer(scores.take(rows))
+        inputs = _masked_inputs(before, self.scorer.input_counts(), display)
+        return Answered(table, partial(with_probe, probe=probe), masked_inputs=inputs)
+
+    def plan(self, display: Display) -> Plan:
+        """Count how much there is to score, and estimate how long it takes; nothing is written."""
+        with display.step("Finding the texts that are not scored yet"):
+            distinct, rows = unique_spans(self.asked.together)
+            blocks = self.scorer.blocks(distinct)
+        missing = sum(map(len, blocks))
+        if blocks:
+            self._probe(distinct, rows, display)
+        with display.progress("Counting tokens", missing) as counted:
+            works = count_work(self.scorer, blocks, counted)
+        with display.step("Timing a few texts"):
+            seconds = estimate_seconds(self.engine, blocks, works)
+        work = Work(sum(w.tokens for w in works), sum(w.forward for w in works))
+        return Plan(len(distinct), missing, work, seconds)
+
+    def _probe(self, distinct: Spans, rows: Ints, display: Display) -> Probe | None:
+        """Measure the error of the scores before any text is scored or read from the store."""
+        with display.step("Preparing to score"):
+            return self.scorer.probe(texts_to_try(distinct, self.tried(rows)))
+
+
+def texts_to_try(spans: Spans, rows: Ints | None = None) -> Spans:
+    """The texts on which the error of the scores is measured, of all lengths.
+
+    They include the longest in characters, which are most likely the longest in
+    tokens, because a block with longer texts would be tested again. ``rows`` repeats the spans: a text counts as often.
+    """
+    lengths = spans.lengths() if rows is None else spans.lengths()[rows]
+    order = np.argsort(lengths, kind="stable")
+    spread = order[np.linspace(0, len(order) - 1, _TRIED).astype(np.int64)]
+    chosen = np.unique(np.concatenate((spread, order[-_TRIED:])))
+    return spans.take(chosen if rows is None else rows[chosen])
+
+
+def _masked_inputs(before: InputCounts | None, after: InputCounts | None, display: Display) -> MaskedInputs | None:
+    """The masked inputs of this run, which it also prints; None if this process ran no masked input."""
+    if before is None or after is None or before == after:
+        return None
+    asked, run = after.asked - before.asked, after.run - before.run
+    display.notice(f"{run:,} distinct masked inputs answered for {asked:,} masked tokens")
+    return MaskedInputs(asked=asked, run=run)
+
+
+class ScoredTask(Task):
+    """A task that a model answers with likelihoods."""
+
+    ability = "score"
+
+    def model(self, source: Source, given: Given) -> Scorer:
+        """Start the engine that scores."""
+        name = given.named(source)
+        with given.display.step(f"Loading model {name or EMBEDDED_MODEL}"):
+            return start_scorer(name, given.display.notice, given.read(ModelSettings))
+
+
+def with_store(engine: Scorer, source: Source, given: Given) -> Scorer:
+    """The engine with the store of its scores, if they are kept."""
+    folder = given.store("scores")
+    return stored(engine, folder, given.display.notice, source.signature.digest) if folder else engine

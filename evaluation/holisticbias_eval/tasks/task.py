@@ -1,0 +1,228 @@
+"""The base class of tasks: a task finds its source, and makes requests of it that a model answers."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import pyarrow as pa
+
+from holisticbias import build_release, open_release
+from holisticbias.errors import WithdrawnVersionWarning
+from holisticbias.release.release import Release
+from holisticbias.rules.validate import load_catalog
+from holisticbias.terms.versions import is_version
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures.measure import Settings as MeasureSettings
+from holisticbias_eval.models.likelihood.plan import Plan
+from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.store.shards import default_folder
+from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.prompts import Skipped, Terms
+from holisticbias_eval.results.run import MaskedInputs
+from holisticbias_eval.results.signature import ReleaseSignature, Signature
+from holisticbias_eval.settings import Keeping, S, Use, Values, read_settings
+
+Ability = Literal["score", "generate", "train", "command"]
+"""How a model answers: with likelihoods, with responses, after training, or through a user's command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The object of a run: ``content`` is a release or a table, and ``signature`` stands for it in a run.
+
+    ``name`` ends the default name of the run's folder, ``about`` are settings to record, and ``default_model`` is the
+    model of a source that was made for one, such as the sentences of a calibration.
+    """
+
+    content: Any
+    signature: ReleaseSignature
+    name: str
+    about: Mapping[str, str] = field(default_factory=dict)
+    skipped: tuple[Skipped, ...] = ()
+    release: Release | None = None
+    default_model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The table of answers, with what only asking finds out: figures, and changes of the signature.
+
+    ``masked_inputs`` counts the inputs of masked models that this process ran.
+    """
+
+    table: pa.Table
+    signed: Callable[[Signature], Signature] = lambda signature: signature
+    figures: tuple[Figure, ...] = ()
+    masked_inputs: MaskedInputs | None = None
+
+
+class Requests(ABC):
+    """Requests of one source to one model.
+
+    ``count`` is the number of sentences, pairs or responses that are asked for, ``settings`` what the answers depend
+    on besides the model's own settings, and ``skipped`` and ``terms`` say what is not asked.
+    """
+
+    count: int
+    settings: Mapping[str, str] = {}
+    skipped: tuple[Skipped, ...] = ()
+    terms: Terms | None = None
+    kept = "nothing is kept; the same command starts from the beginning"
+    """How many answers the store holds and how to continue, in words, for an interruption."""
+
+    @abstractmethod
+    def answer(self, display: Display) -> Answered:
+        """Ask the model."""
+
+    def plan(self, display: Display) -> Plan:
+        """Count the work and estimate its time; raises ``EvaluationError`` if that is not possible."""
+        raise EvaluationError("--dry-run cannot count this work: it is for measures of likelihoods")
+
+
+@dataclass(frozen=True)
+class Given:
+    """A user's arguments for the runs of one task: the model, the release, the settings, and the measures.
+
+    ``opened`` are the releases that the tasks of an evaluation have opened.
+    """
+
+    model: str | None
+    release_name: str | None
+    values: Values
+    measures: tuple[str, ...]
+    display: Display
+    opened: dict[str | None, Release] = field(default_factory=dict)
+
+    def read(self, kind: type[S]) -> S:
+        """The settings of one kind."""
+        return read_settings(kind, self.values)
+
+    @cached_property
+    def engine(self) -> str:
+        """The engine that runs the model."""
+        return read_settings(ModelSettings, self.values, without=("chat",)).engine
+
+    def release(self, default: str | None) -> Release:
+        """Open the release that was named, else ``default``, else the newest published version."""
+        name = self.release_name or default
+        if name not in self.opened:
+            with self.display.step(f"Opening release {name}" if name else "Opening the newest release"):
+                self.opened[name] = find_release(name)
+        return self.opened[name]
+
+    def named(self, source: Source) -> str | None:
+        """The model that was named, else that of the source."""
+        return source.default_model if self.model is None else self.model
+
+    def store(self, stage: Literal["scores", "responses", "labels"]) -> Path | None:
+        """The folder that keeps what a stage makes; None if nothing is kept."""
+        keeping = self.read(Keeping)
+        return None if keeping.no_store else keeping.store or default_folder(stage)
+
+
+class Reading:
+    """Reads answers before they are measured: readers add columns, and figures of the readers stand beside.
+
+    ``signed`` describes each classifier by its id, ``settings`` are further settings of the run, and ``measuring``
+    those of its measures.
+    """
+
+    signed: Mapping[str, Mapping[str, str]] = {}
+    settings: Mapping[str, str] = {}
+    measuring: MeasureSettings = MeasureSettings()
+
+    def read(self, table: pa.Table, display: Display) -> pa.Table:
+        """Add the columns that measures need."""
+        return table
+
+    def reading(self, source: Source, given: Given) -> Reading:
+        """Start the readers of the measures' answers, before anything is asked."""
+        return Reading()
+
+    def beside(
+        self, table: pa.Table, figures: tuple[Figure, ...], display: Display
+    ) -> tuple[tuple[Figure, ...], Mapping[str, pa.Table]]:
+        """Figures and tables beside those of the measures, such as the audit of a classifier."""
+        return (), {}
+
+
+class Task(ABC):
+    """A kind of question. A task is one file with one subclass, and one line in ``TASKS``.
+
+    ``subject`` says in a report what was asked; ``uses`` are the settings that it and its engines read.
+    """
+
+    name: ClassVar[str]
+    subject: ClassVar[str]
+    ability: ClassVar[Ability]
+    uses: ClassVar[tuple[Use, ...]]
+    reads_release: ClassVar[bool] = False
+    needed: ClassVar[str] = ""
+    """The setting that names the source, without which the task has none."""
+
+    @abstractmethod
+    def source(self, given: Given) -> Source:
+        """Find what is asked about; raises ``EvaluationError`` before a model is loaded."""
+
+    @abstractmethod
+    def model(self, source: Source, given: Given) -> Any:
+        """Load the model, or start the engine that reaches it; it has an ``identity`` and ``settings``."""
+
+    @abstractmethod
+    def ask(self, source: Source, model: Any, given: Given) -> Requests:
+        """Make the requests."""
+
+    def reading(self, source: Source, given: Given) -> Reading:
+        """Start the readers of the measures' answers, before anything is asked."""
+        return Reading()
+
+    def beside(self, table: pa.Table, signature: Signature, source: Source, given: Given) -> tuple[Figure, ...]:
+        """Figures that stand beside those of the measures, such as the truth that was planted in a model."""
+        return ()
+
+    def run_name(self, model: ModelIdentity, source: Source, signature: Signature) -> str:
+        """The default name of the run's folder."""
+        return f"{file_name(model.name)}-on-{source.name}"
+
+
+def find_release(name: str | None) -> Release:
+    """Open a release: a folder, a version to compile from the terms, or ``organisation/name@version`` on the Hub.
+
+    Default: the newest published version, compiled from the terms.
+    """
+    if name is None:
+        return build_release(load_catalog())
+    if is_version(name) and not Path(name).exists():
+        catalog = load_catalog()
+        withdrawal = catalog.withdrawal(name)
+        if withdrawal is not None:
+            warnings.warn(withdrawal, WithdrawnVersionWarning, stacklevel=2)
+        return build_release(catalog, name)
+    return open_release(name)
+
+
+def sign_release(release: Release) -> ReleaseSignature:
+    """The release in a signature."""
+    made = release.manifest
+    return ReleaseSignature(version=made.version, subset=made.subset, where=made.where, digest=made.digest)
+
+
+def sign_file(name: str, digest: str, what: str) -> ReleaseSignature:
+    """The rows of a file in a signature, in the place of a release."""
+    return ReleaseSignature.model_validate(
+        {"version": "none", "subset": None, "digest": digest, "prompts": name, "what": what}
+    )
+
+
+def file_name(name: str) -> str:
+    """The name of a model or a part of a release as the name of a file."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", Path(name).name if Path(name).exists() else name).strip("-.") or "model"

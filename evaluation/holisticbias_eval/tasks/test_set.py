@@ -1,0 +1,109 @@
+"""Sentences of a test set about several groups, which differ in the group's term alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holisticbias.compile.digest import table_digest
+from holisticbias_eval.corpus.calibration import calibration_test_set
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.measures.perplexities.dimensions import IDS, Dimension, read_dimensions
+from holisticbias_eval.models.likelihood.scorer import Scorer
+from holisticbias_eval.models.likelihood.spans import whole
+from holisticbias_eval.models.options import scoring_uses
+from holisticbias_eval.pipeline.group_files import read_test_set
+from holisticbias_eval.prompts.first_words import NOTHING_LEFT, Unscored, count_unscored, differ_first
+from holisticbias_eval.prompts.test_sets import AskedTexts
+from holisticbias_eval.settings import Settings, Use, setting
+from holisticbias_eval.stereotypes.specifications import calibration_model
+from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
+from holisticbias_eval.tasks.sentences import ContextSettings, find_context
+from holisticbias_eval.tasks.task import Given, Source, file_name, sign_file
+
+CALIBRATION = "calibration-many"
+"""The name of the default test set in a run."""
+_DIFFERING = ("text that differs between groups", "texts that differ between groups")
+
+
+class TestSetSettings(Settings):
+    """The test set."""
+
+    __test__ = False  # the name begins as pytest's classes do
+    group = "Sentences about several groups"
+
+    test_set: Path | None = setting(
+        None,
+        "File of sentences for group_perplexity, with the columns dimension, group and sentence, or the folder of a "
+        "split. Without --measure, group_perplexity is measured. Default: the calibration's.",
+        metavar="PATH",
+    )
+
+
+class TestSet(ScoredTask):
+    """The sentences of a file; every sentence is scored whole."""
+
+    __test__ = False
+    name = "test_set"
+    subject = "sentences of a test set"
+    uses = (Use(TestSetSettings), Use(ContextSettings), *scoring_uses())
+    names_measure = "test_set"
+
+    def source(self, given: Given) -> Source:
+        """Read the file, by default the gossip's test set, for which the gossip is the default model.
+
+        A test set that cannot be measured is refused, before anything is scored.
+        """
+        path = given.read(TestSetSettings).test_set
+        with given.display.step(f"Reading {path}" if path else "Making the test set of the calibration"):
+            table = read_test_set(path) if path else calibration_test_set()
+            _dimensions(table)
+        file = path.resolve().name if path else CALIBRATION
+        about = {"dimensions": ", ".join(pc.unique(table["dimension"]).to_pylist())}
+        own = calibration_model(table["dimension"].to_pylist()) if given.engine != "api" else None
+        signature = sign_file(file, table_digest(table), "test set")
+        return Source(table, signature, file_name(Path(file).stem), about, default_model=own)
+
+    def ask(self, source: Source, model: Scorer, given: Given) -> SpanRequests:
+        """Draw the contexts, and leave out sentences that differ in their first word alone if it is not scored."""
+        table, context = source.content, find_context(given)
+        drawn_by = next((name for name in IDS if name in table.column_names and not table[name].null_count), "sentence")
+        contexts = context.draw(table[drawn_by].to_pylist(), joined=model.context_in_text)
+        unscored = count_unscored(contexts, first_token_scored=model.first_token_scored)
+        if unscored.texts:
+            table, unscored = without_first_words(table)
+            contexts = [""] * table.num_rows
+        asked = AskedTexts(table, whole(table["sentence"].to_pylist(), contexts))
+        settings = {
+            **context.settings, self.name: source.signature.prompts or "", **source.about, **unscored.settings
+        }  # fmt: skip
+        left = source.content.num_rows - unscored.left_out
+        return SpanRequests(asked, model, with_store(model, source, given), left, settings, unscored.skipped)
+
+
+def without_first_words(table: pa.Table) -> tuple[pa.Table, Unscored]:
+    """Leave out sentences that differ between the groups in their first word alone, which is not scored.
+
+    Raises ``SelectionError`` if no sentence is left.
+    """
+    alone, also = set[tuple[str, str]](), set[tuple[str, str]]()
+    for dimension in _dimensions(table):
+        for names in dimension.names if dimension.paired else ():
+            texts = [name for name in names if name is not None]
+            in_first, in_no_other = differ_first(texts)
+            if in_first:
+                (alone if in_no_other else also).update((dimension.name, text) for text in texts)
+    keys = list(zip(table["dimension"].to_pylist(), table["sentence"].to_pylist(), strict=True))
+    left = table.filter(pa.array([key not in alone for key in keys], pa.bool_()))
+    if not left.num_rows:
+        raise SelectionError(NOTHING_LEFT)
+    left_out = table.num_rows - left.num_rows
+    counted = sum(key in also and key not in alone for key in keys)
+    return left, Unscored(left.num_rows, left.num_rows, left_out, 0, counted, _DIFFERING)
+
+
+def _dimensions(table: pa.Table) -> tuple[Dimension, ...]:
+    """The dimensions of a test set without perplexities."""
+    return read_dimensions(table.append_column("perplexity", pa.nulls(table.num_rows, pa.float64())))
