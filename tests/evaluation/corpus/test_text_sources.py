@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from holisticbias_eval.corpus.sources import DocumentReading, find_sources, size
 from holisticbias_eval.errors import CorpusError
-from holisticbias_eval.tables.content import DamagedError, read_lines, split_lines
+from holisticbias_eval.tables.content import DamagedError, read_chunks, read_lines, split_lines
 
 
 def zst(content: bytes) -> bytes:
@@ -71,6 +71,8 @@ def test_compressed_in_several_frames(tmp_path: Path, suffix: str) -> None:
     counts: list[int] = []
     assert list(read_lines(path, counts.append)) == lines
     assert sum(counts) == path.stat().st_size
+    for start in (0, 10, 150_000):
+        assert b"".join(read_chunks(path, counts.append, start)) == b"\n".join(lines)[start:]
 
 
 @pytest.mark.parametrize("suffix", [one for one in PACK if one])

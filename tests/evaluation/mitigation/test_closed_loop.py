@@ -20,14 +20,16 @@ METHODS = ("lmd", "add", "ctda", "cada")
 WITH_HELD_OUT = f"{MANY} with held-out groups"
 
 
-@pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All four methods with the settings for the calibration model, by one command."""
+@pytest.fixture(
+    scope="module", params=["lmd", *(pytest.param(name, marks=pytest.mark.nightly) for name in METHODS[1:])]
+)
+def trained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """A method with the settings for the calibration model, and its folder; all methods in ``make nightly``."""
     folder = tmp_path_factory.mktemp("loop") / "out"
-    result = CliRunner().invoke(command, [",".join(METHODS), "--out", str(folder), "--device", "cpu"])
+    result = CliRunner().invoke(command, [request.param, "--out", str(folder), "--device", "cpu"])
     if result.exception is not None:
         raise result.exception
-    return folder
+    return request.param, folder
 
 
 def figures(folder: Path, name: str) -> Mapping[str, Figure]:
@@ -45,55 +47,54 @@ def value(figure: Figure) -> float:
     return float(figure.value)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_what_is_planted_at_least_halves(out: Path, method: str) -> None:
+def test_what_is_planted_at_least_halves(trained: tuple[str, Path]) -> None:
     """F and mean |t|; F of LMD and CTDA is below its 95% point under the null, with 3 and 236 degrees of freedom."""
-    before, after = (figures(out / part, "f") for part in ("before", f"{method}/measured/after"))
+    method, out = trained
+    before, after = (figures(out / "measured" / part, "f") for part in ("before", "after"))
     assert value(before[MANY]) > 20
     assert value(after[MANY]) < value(before[MANY]) / 2
     if method in ("lmd", "ctda"):
         assert value(after[MANY]) < f_distribution.ppf(0.95, 3, 236)
-    before, after = (figures(out / part, "mean_abs_t") for part in ("before", f"{method}/measured/after"))
+    before, after = (figures(out / "measured" / part, "mean_abs_t") for part in ("before", "after"))
     assert value(after[MANY]) < value(before[MANY]) / 2
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_an_untouched_specification_stays(out: Path, method: str) -> None:
+def test_an_untouched_specification_stays(trained: tuple[str, Path]) -> None:
     """F of its groups is within the interval that it had before."""
-    before, after = (figures(out / part, "f")[UNTOUCHED] for part in ("before", f"{method}/measured/after"))
+    _, out = trained
+    before, after = (figures(out / "measured" / part, "f")[UNTOUCHED] for part in ("before", "after"))
     assert before.interval is not None
     assert before.interval.low < value(after) < before.interval.high
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_held_out_sentences_become_at_most_5_percent_less_likely(out: Path, method: str) -> None:
+def test_held_out_sentences_become_at_most_5_percent_less_likely(trained: tuple[str, Path]) -> None:
     """The validation sentences, and the neutral lines, which no training text has."""
-    record = read_mitigation(out / method)
+    _, out = trained
+    record = read_mitigation(out)
     assert record.perplexity_before is not None
     assert record.point.perplexity is not None
     assert record.point.perplexity < 1.05 * record.perplexity_before
     before, after = (
-        next(f for f in read_run(out / part / "retention").result.figures if f.name == "perplexity")
-        for part in ("before", f"{method}/measured/after")
+        next(f for f in read_run(out / "measured" / part / "retention").result.figures if f.name == "perplexity")
+        for part in ("before", "after")
     )
     assert value(after) < 1.05 * value(before)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_held_out_groups_are_measured(out: Path, method: str) -> None:
+def test_held_out_groups_are_measured(trained: tuple[str, Path]) -> None:
     """F over all groups; LMD carries over to the two that it was not trained on."""
-    before, after = (figures(out / part, "f")[WITH_HELD_OUT] for part in ("before", f"{method}/measured/after"))
+    method, out = trained
+    before, after = (figures(out / "measured" / part, "f")[WITH_HELD_OUT] for part in ("before", "after"))
     assert after.n == before.n
     if method == "lmd":
         assert value(after) < f_distribution.ppf(0.95, 5, 354)
 
 
-def test_the_settings_for_the_calibration_model_are_recorded(out: Path) -> None:
+def test_the_settings_for_the_calibration_model_are_recorded(trained: tuple[str, Path]) -> None:
     """LMD trains with SGD, the others with AdamW; all make one pass over the texts."""
-    found = {method: read_mitigation(out / method).point.settings for method in METHODS}
-    assert {method: settings.optimizer for method, settings in found.items()} == {
-        "lmd": "sgd", "add": "adamw", "ctda": "adamw", "cada": "adamw",
-    }  # fmt: skip
-    assert {settings.epochs for settings in found.values()} == {1}
-    assert {settings.patience for settings in found.values()} == {None}
-    assert (found["lmd"].learning_rate, found["lmd"].weight, found["lmd"].lm_weight) == (0.03, 10, 0.1)
+    method, out = trained
+    settings = read_mitigation(out).point.settings
+    assert settings.optimizer == ("sgd" if method == "lmd" else "adamw")
+    assert (settings.epochs, settings.patience) == (1, None)
+    if method == "lmd":
+        assert (settings.learning_rate, settings.weight, settings.lm_weight) == (0.03, 10, 0.1)

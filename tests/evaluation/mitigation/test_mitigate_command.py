@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
+from rich.console import Console
 from safetensors.numpy import load_file
 from transformers import ByT5Tokenizer
 
+from holisticbias.cli import main
 from holisticbias_eval.commands.mitigate import command
 from holisticbias_eval.corpus.calibration import calibration_corpus, calibration_split
 from holisticbias_eval.corpus.mentions import target_finder
-from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.errors import EvaluationError, MitigationError
 from holisticbias_eval.mitigation import loop, search
+from holisticbias_eval.mitigation.corpus import CorpusLessons
+from holisticbias_eval.mitigation.measuring import Measuring, refuse_other_run
 from holisticbias_eval.mitigation.page import mitigation_report
 from holisticbias_eval.mitigation.record import Mitigation, read_mitigation
+from holisticbias_eval.mitigation.settings import MitigationSettings
 from holisticbias_eval.models.embedded import GOSSIP, SHIPPED
 from holisticbias_eval.models.embedded.planted import shipped_specifications
+from holisticbias_eval.models.loading.load import load_kind
+from holisticbias_eval.progress import Display
 from holisticbias_eval.results.run import is_run, read_run
 from holisticbias_eval.results.run_sets import find_sets
 from tiny_models import tiny_model, tiny_tokenizer
@@ -128,8 +131,8 @@ def test_the_first_token_is_that_of_training_and_of_every_measurement(made: Path
     assert {read_run(path).result.signature.scoring["first_token"] for path in runs} == {left_out}
     assert record.perplexity_before != pytest.approx(read_mitigation(made / "lmd").perplexity_before)
     assert "given differ" in refusal("lmd", *QUICK, "--out", out)
-    others = ("add,cada", *QUICK, "--first-token", "none", "--out", made)
-    assert "is a run with another first token" in refusal(*others)
+    with pytest.raises(MitigationError, match="is a run with another first token"):
+        refuse_other_run(Measuring(), made / "before", record.base_model.weights_sha256, left_out)
     assert "has no token '<none>'" in refusal("lmd", "--first-token", "<none>", "--out", tmp_path / "new")
     said = mitigate("self_chat", "--first-token", "none", "--out", tmp_path / "new", fails=True).output
     assert "--first-token is for lmd, add, ctda and cada" in " ".join(said.split())
@@ -175,18 +178,13 @@ def test_another_setting_is_refused_before_anything_is_trained_unless_overwritte
 
 
 def test_runs_before_of_another_model_or_other_sentences_are_not_compared_with(made: Path, tmp_path: Path) -> None:
-    model = tmp_path / "model"
-    shutil.copytree(made / "lmd", model)
-    out = tmp_path / "out"
-    shutil.copytree(made, out)
-    for name in ("lmd", "ctda"):
-        shutil.rmtree(out / name)
-    message = refusal("lmd,ctda", *QUICK, "--out", out, "--model", model)
-    assert message.startswith(f"{out / 'before' / 'group_perplexity'} is a run of another model")
-    for name in ("lmd", "ctda"):
-        shutil.rmtree(out / name)
-    message = refusal("lmd,ctda", *QUICK, "--out", out, "--hold-out", "fitch")
-    assert message.startswith(f"{out / 'test-set.parquet'} has other sentences")
+    before, loaded, display = made / "before", load_kind(GOSSIP, "causal", "cpu"), Display(Console(quiet=True))
+    with pytest.raises(MitigationError, match=r"group_perplexity is a run of another model: name another folder"):
+        refuse_other_run(Measuring(), before, "0" * 64)
+    refuse_other_run(Measuring(), before, loaded.identity.weights_sha256)
+    lessons = CorpusLessons(GOSSIP, loaded, MitigationSettings(hold_out=("fitch",)), display)
+    with pytest.raises(MitigationError, match=r"test-set.parquet has other sentences: name another folder"):
+        lessons.measuring(Measuring(), made, overwrite=False)
 
 
 def test_the_same_seed_gives_the_same_file(made: Path, tmp_path: Path) -> None:
@@ -250,7 +248,9 @@ def test_a_table_of_examples_is_split_and_the_split_kept(tmp_path: Path) -> None
     assert (tmp_path / "again/model.safetensors").read_bytes() == (out / "model.safetensors").read_bytes()
 
 
-def test_a_killed_training_continues_with_the_same_command(made: Path, tmp_path: Path, monkeypatch: Any) -> None:
+def test_an_interrupted_training_says_how_to_continue_and_does(
+    made: Path, tmp_path: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out"
 
     def interrupt(self: Any, args: Any, state: Any, control: Any, **_: Any) -> None:
@@ -259,13 +259,13 @@ def test_a_killed_training_continues_with_the_same_command(made: Path, tmp_path:
 
     with monkeypatch.context() as patch:
         patch.setattr(loop._Steps, "on_step_begin", interrupt, raising=False)
-        result = mitigate("lmd", *QUICK, "--out", out, "--no-measure", fails=True)
-    assert result.exit_code == 1  # click's own; the command line prints the message of the interruption
-    assert not out.exists()
+        code = main(["mitigate", "lmd", *map(str, QUICK), "--out", str(out), "--no-measure"])
     part = tmp_path / ".out.part"
+    kept = f"interrupted; finished work is kept in {part}; run the same command again to continue"
+    assert code == 130
+    assert kept in capsys.readouterr().err
+    assert not out.exists()
     assert list(part.rglob("checkpoint-2"))
-    said = mitigate("lmd", *QUICK, "--seed", 5, "--out", tmp_path / "other", "--no-measure")
-    assert "starting again" not in said.stderr
     mitigate("lmd", *QUICK, "--out", out, "--no-measure")
     assert not part.exists()
     assert (out / "model.safetensors").read_bytes() == (made / "lmd/model.safetensors").read_bytes()
@@ -286,39 +286,6 @@ def test_an_interrupted_training_with_other_settings_starts_again_with_a_notice(
     assert f"{tmp_path / '.out.part'} has an interrupted training with other settings: starting again" in said.stderr
 
 
-START = (
-    "import signal, sys; from holisticbias.cli import main; "
-    "signal.signal(signal.SIGTERM, signal.default_int_handler); "
-    "from holisticbias_eval.commands.mitigate import command; command.main(sys.argv[1:], standalone_mode=False)"
-)
-
-
-def test_sigterm_says_how_to_continue(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    arguments = [
-        "lmd",
-        "--steps",
-        "4000",
-        "--evaluations",
-        "2000",
-        "--out",
-        str(out),
-        "--no-measure",
-        "--patience",
-        "0",
-    ]
-    process = subprocess.Popen([sys.executable, "-c", START, *arguments], stderr=subprocess.PIPE, text=True)
-    assert process.stderr
-    while process.poll() is None and not list(tmp_path.rglob("checkpoint-*/digests.json")):
-        time.sleep(0.05)
-    process.send_signal(signal.SIGTERM)
-    _, printed = process.communicate(timeout=60)
-    assert process.returncode
-    kept = f"finished work is kept in {tmp_path / '.out.part'}; run the same command again to continue"
-    assert kept in printed
-    assert not out.exists()
-
-
 def test_a_full_disk_at_a_checkpoint_is_one_line_and_nothing_is_lost(tmp_path: Path, monkeypatch: Any) -> None:
     out = tmp_path / "out"
 
@@ -332,7 +299,7 @@ def test_a_full_disk_at_a_checkpoint_is_one_line_and_nothing_is_lost(tmp_path: P
     expected = f"cannot write {out}: No space left on device; finished work is kept in {part}; run the same command"
     assert str(error).startswith(expected)
     assert not out.exists()
-    mitigate("lmd", *QUICK, "--out", out, "--no-measure")
+    assert list(part.glob(".training"))
 
 
 def test_mistakes_are_one_line(tmp_path: Path) -> None:

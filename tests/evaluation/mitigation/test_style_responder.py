@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
 from calibration.responder.chat import encode
@@ -18,9 +20,11 @@ from calibration.responder.said import cells, draw_said
 from calibration.responder.truth import TrueBias, bias_of, judged_mixture
 from holisticbias import build_release
 from holisticbias.rules.validate import load_catalog
+from holisticbias_eval.commands.mitigate import command
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.evaluating import evaluations
 from holisticbias_eval.mitigation.methods import METHODS
+from holisticbias_eval.mitigation.record import read_mitigation
 from holisticbias_eval.mitigation.responses import CALIBRATION, StyleOptions, style_lesson
 from holisticbias_eval.mitigation.search import Lesson
 from holisticbias_eval.mitigation.settings import TrainingSettings
@@ -36,13 +40,16 @@ SETTINGS = TrainingSettings(**{**CALIBRATION, "steps": 100})
 DISPLAY = Display(Console(quiet=True))
 
 
-@pytest.fixture(scope="module")
-def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def respond(out: Path, per_cell: int) -> Path:
     """A run of generation_bias: responses to the planted axis."""
-    out = tmp_path_factory.mktemp("responses") / "run"
-    values = {"per_cell": 12, "where": (f"axis={PLANTED}",), "decoding": "unrestricted"}
+    values = {"per_cell": per_cell, "where": (f"axis={PLANTED}",), "decoding": "unrestricted"}
     list(evaluations(RESPONDER, "1.0.0", ["generation_bias"], values, out=out, display=DISPLAY))
     return out
+
+
+@pytest.fixture(scope="module")
+def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return respond(tmp_path_factory.mktemp("responses") / "run", 3)
 
 
 @pytest.fixture(scope="module")
@@ -88,10 +95,10 @@ def tuned(name: str, responses: Path, folder: Path) -> Any:
     return made.model
 
 
-def test_what_was_planted_falls_by_more_than_half(
-    responses: Path, heard: dict[str, AnswerLessons], tmp_path: Path
-) -> None:
+@pytest.mark.nightly
+def test_what_was_planted_falls_by_more_than_half(heard: dict[str, AnswerLessons], tmp_path: Path) -> None:
     """With no_bias in the context; the axis without plants stays as it is, and self-chat changes nothing."""
+    responses = respond(tmp_path / "run", 12)
     before = load_kind(RESPONDER, "causal", "cpu").model
     known = bias(before, heard[PLANTED], "")
     assert known.full > 20
@@ -107,7 +114,7 @@ def test_what_was_planted_falls_by_more_than_half(
 def test_responses_of_a_run_and_made_now_are_the_same(responses: Path) -> None:
     """The same prompts and seed give the same texts."""
     where = (f"axis={PLANTED}", "template=dialogue.im")
-    options = {"per_cell": 12, "where": where, "decoding": "unrestricted"}
+    options = {"per_cell": 3, "where": where, "decoding": "unrestricted"}
     made = lesson_of("self_chat", StyleOptions("1.0.0", answering=options))
     given = lesson_of("self_chat", StyleOptions(responses=responses))
     now, before = (
@@ -144,3 +151,15 @@ def test_a_threshold_above_all_values(responses: Path) -> None:
     """One line."""
     with pytest.raises(MitigationError, match="tags every response no_bias"):
         lesson_of("style_equality", StyleOptions(responses=responses, style=StyleSettings(threshold=9.0)))
+
+
+def test_a_model_that_was_trained_on_its_responses(responses: Path, tmp_path: Path) -> None:
+    """Its record names the control, and its texts are kept with their tags."""
+    quick = ("--steps", "2", "--batch", "4", "--evaluations", "1", "--device", "cpu", "--no-measure")
+    out = tmp_path / "out"
+    arguments = ["style_equality", *quick, "--responses", str(responses), "--out", str(out)]
+    assert CliRunner().invoke(command, arguments, catch_exceptions=False).exit_code == 0
+    record, kept = read_mitigation(out), pq.read_table(out / "training.parquet").to_pylist()
+    assert (record.control, record.specification, record.point.steps) == ("no_bias", None, 2)
+    assert {row["tag"] for row in kept if row["part"] == "train"} == {"bias", "no_bias"}
+    assert sum(row["part"] == "validation" for row in kept) == record.trained_on.validation_texts

@@ -84,12 +84,12 @@ def test_the_command_writes_a_file_that_the_measure_reads(tmp_path: Path) -> Non
     assert not (tmp_path / "d.yaml").exists()
 
 
-@pytest.mark.parametrize("head", ["", "3 2\n"])
+@pytest.mark.parametrize("head", ["", "3 3\n"])
 def test_words_with_blanks(tmp_path: Path, head: str) -> None:
     """Vectors of GloVe have words with blanks, and with numbers."""
-    (tmp_path / "a.txt").write_text(f"{head}doff 1 2\n. . . 3 4\nat 5 6 7\n", "utf-8")
+    (tmp_path / "a.txt").write_text(f"{head}doff 1 2 3\n. . . 3 4 5\nat 5 6 7 8\n", "utf-8")
     words, rows = read_vectors(tmp_path / "a.txt")
-    assert (words, rows.tolist()) == (["doff", ". . .", "at 5"], [[1, 2], [3, 4], [6, 7]])
+    assert (words, rows.tolist()) == (["doff", ". . .", "at 5"], [[1, 2, 3], [3, 4, 5], [6, 7, 8]])
 
 
 @pytest.mark.parametrize(

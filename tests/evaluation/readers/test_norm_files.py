@@ -44,6 +44,7 @@ def read(tmp_path: Path, text: str, name: str = "norms.txt") -> dict[str, list[f
         (NRC_2, {"doff": [-0.04, 0.21, -0.42], "wug dax": [1, 0, 0.5]}),
         ("Word\tValence\tArousal\tDominance\ndoff\t-1\t0\t0.5\n", {"doff": [-1, 0, 0.5]}),
         ("Word\tValence\tArousal\tDominance\ndoff\t9\t5\t1\n", {"doff": [1, 0, -1]}),
+        ("Word\tValence\tArousal\tDominance\ndoff\t1.5\t1\t1\n", {"doff": [-0.875, -1, -1]}),
         ("term\tvalence\tarousal\tdominance\ndoff\t0.5\t0.5\t1\n", {"doff": [0.5, 0.5, 1]}),
         # (value - 1) / 4
         (EMOMAP, {"doff": [0.4569, 0.0552, 0, 1, -0.0344]}),
@@ -80,6 +81,7 @@ def test_a_missing_number_stays_missing_and_null_is_a_word(tmp_path: Path) -> No
         ("doff\t1\t0\tx\n", "it has 'doff', '1', '0', 'x'"),
         ("doff\t1\t0\t0\ndax\t1\t0\tx\n", ":2: dominance is not a number but 'x'"),
         ("Word,Valence,Arousal,Dominance,Joy\ndoff,1,1,1,1\n", ":1: there is a column joy but no column anger"),
+        (ALL.format("9,5,1", "1.5,0.2,1,1,1"), ":2: anger has the value 0.2 on a scale from 1 to 5"),
         (ALL.format("9,5,1", "6,1,1,1,1"), ":2: joy has the value 6 on a scale from 1 to 5"),
         ("Word,Valence,Arousal,Dominance\ndoff,high,0,0\n", ":2: valence is not a number but 'high'"),
         ("Word,Valence,Arousal,Dominance\ndoff,0,inf,0\n", ":2: arousal is not a number but 'inf'"),

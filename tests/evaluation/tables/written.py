@@ -24,9 +24,15 @@ from holisticbias_eval.prompts.prompt_files import read_prompts
 from holisticbias_eval.prompts.prompt_sources import HUMAN, read_source
 from holisticbias_eval.stereotypes.imported import read_sentences
 from holisticbias_eval.stereotypes.source_sentences import read_source_sentences
-from holisticbias_eval.tasks import texts
 
 Rows = Sequence[Mapping[str, Any]]
+
+
+def read_others(path: Path) -> pa.Table:
+    from holisticbias_eval.pipeline.given_texts import read_given_texts  # needs the tasks, which need it
+
+    return read_given_texts(path, None).requests
+
 
 PROMPTS = [{"prompt": f"A {name} walks", "group": name, "continuation": "home."} for name in ("blicket", "doff")]
 SENTENCES = [
@@ -58,7 +64,7 @@ READERS: Mapping[str, tuple[Callable[[Any], Any], Rows]] = {
     "intersections": (partial(read_scores, answers="intersections"), INTERSECTIONS),
     "texts": (read_texts, inputs.ABOUT),
     "responses to judge": (read_responses, [{k: v for k, v in row.items() if k != "draw"} for row in inputs.RESPONSES]),
-    "texts of others": (lambda path: texts.read_given_texts(path, None).requests, inputs.ABOUT),
+    "texts of others": (read_others, inputs.ABOUT),
     "prompts": (lambda path: read_prompts(path, 2), PROMPTS),
     "prompts about groups": (lambda path: read_source(str(path), keep_faulty=True).table, PROMPTS),
     "continuations": (HUMAN.read, PROMPTS),
