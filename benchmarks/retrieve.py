@@ -27,7 +27,7 @@ print("measured", time.perf_counter() - start, resource.getrusage(resource.RUSAG
 """
 UNPACK = """
 from pathlib import Path
-from holisticbias_eval.corpus.compressed import read_lines
+from holisticbias_eval.tables.content import read_lines
 print(sum(1 for _ in read_lines(Path(sys.argv[1]), lambda _: None)))
 """
 RETRIEVE = """
