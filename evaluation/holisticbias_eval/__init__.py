@@ -1,1 +1,18 @@
 """HolisticBias, the measurements: language models against a release, with honest statistics."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from holisticbias_eval.api import compare, evaluate, measure, open_run
+
+__all__ = ["compare", "evaluate", "measure", "open_run"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the public functions when they are first used: commands import this package for each ``--help``."""
+    if name in __all__:
+        return getattr(import_module("holisticbias_eval.api"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -19,6 +19,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Measured
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.models.likelihood.plan import Plan
+from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.progress import Display
 from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.runs import run_report
@@ -106,7 +107,7 @@ def by_task(measures: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def prepare(
-    model: str | None, release: str | None, measures: Sequence[str], values: Values, display: Display
+    model: ModelSource, release: str | None, measures: Sequence[str], values: Values, display: Display
 ) -> Iterator[Prepared]:
     """Prepare the run of each task; runs share a model if they use it in the same way.
 
@@ -144,7 +145,7 @@ def _prepared(task: Task, given: Given, source: Source, model: Any, names: tuple
 
 
 def evaluations(
-    model: str | None,
+    model: ModelSource,
     release: str | None,
     measures: Sequence[str] | None,
     values: Values,
@@ -177,7 +178,7 @@ def evaluations(
 
 
 def plans(
-    model: str | None, release: str | None, measures: Sequence[str] | None, values: Values, display: Display
+    model: ModelSource, release: str | None, measures: Sequence[str] | None, values: Values, display: Display
 ) -> Iterator[Plan]:
     """Yield for each run how much there is to score and how long it would take; nothing is written.
 

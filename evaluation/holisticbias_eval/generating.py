@@ -168,7 +168,7 @@ def _own_release(given: Given, prompts: str | None) -> str | None:
     """The release that the embedded responder is asked about by default."""
     if prompts not in (None, SENTENCES) or given.engine == "api":
         return None
-    return default_release(given.model)
+    return default_release(given.model_name)
 
 
 def _ask(release: str | None, prompts: str | None, given: Given) -> _Asked:

@@ -5,35 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 import click
-from annotated_types import Ge, Gt, Le, Lt
 from click.core import ParameterSource
-from pydantic.fields import FieldInfo
 
-from holisticbias_eval.settings import Settings, Uses, flags_of
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+    from holisticbias_eval.settings import Settings, Uses
 
 _TYPED = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 _OTHERS = "Options"
+_LEADING = ("set", "help_all")
+"""The options that lead to all others."""
 
 
 class SettingsCommand(click.Command):
     """A command with an option for each of its settings.
 
-    ``shown`` are the settings in the first screen of help; the others are made when they are needed, from ``uses``,
-    which loads the parts that declare them, and ``--help-all`` shows them in groups. ``--set NAME=VALUE`` is another
-    way to write an option.
+    ``shown`` names the kinds of ``settings`` in the first screen of help; the others are made when they are needed,
+    from ``uses``, which loads the parts that declare them, and ``--help-all`` shows them in groups.
+    ``--set NAME=VALUE`` is another way to write an option.
     """
 
-    def __init__(
-        self, *args: Any, shown: Sequence[type[Settings]] = (), uses: Callable[[], Uses] = dict, **more: Any
-    ) -> None:
+    def __init__(self, *args: Any, shown: Sequence[str] = (), uses: Callable[[], Uses] = dict, **more: Any) -> None:
         more["context_settings"] = {"help_option_names": ["-h", "--help"], **(more.get("context_settings") or {})}
         super().__init__(*args, **more)
         self.uses = uses
         self.settings: set[str] = set()
-        self._add(shown, hidden=False)
+        self._shown = tuple(shown)
         if uses is not dict:
             self.params += [
                 click.Option(
@@ -52,8 +53,25 @@ class SettingsCommand(click.Command):
             self.load_all()
         return super().parse_args(ctx, list(_written_out(args)))
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The parameters, with the settings of the first screen of help."""
+        self._load_shown()
+        return super().get_params(ctx)
+
+    def _load_shown(self) -> None:
+        """Add the settings of the first screen before the options that lead to all others."""
+        if self._shown:
+            from holisticbias_eval import settings  # here, because the list of commands must not import pydantic
+
+            kinds, self._shown = [getattr(settings, name) for name in self._shown], ()
+            last = [param for param in self.params if param.name in _LEADING]
+            self.params = [param for param in self.params if param not in last]
+            self._add(kinds, hidden=False)
+            self.params += last
+
     def load_all(self) -> None:
         """Add an option for every setting."""
+        self._load_shown()
         kinds = dict.fromkeys(use.settings for found in self.uses().values() for use in found)
         self._add([kind for kind in kinds if not set(kind.model_fields) <= self.settings], hidden=True)
 
@@ -144,6 +162,8 @@ class _SettingOption(click.Option):
 
 
 def _option(name: str, fields: Sequence[tuple[type[Settings], FieldInfo]], *, hidden: bool) -> click.Option:
+    from holisticbias_eval.settings import flags_of
+
     kind, info = fields[0]
     extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
     annotation, several = _kind(info.annotation)
@@ -174,6 +194,8 @@ def _kind(annotation: Any) -> tuple[Any, bool]:
 
 
 def _type(fields: Sequence[tuple[type[Settings], FieldInfo]]) -> Any:
+    from annotated_types import Ge, Gt, Le, Lt
+
     kinds = [_kind(info.annotation)[0] for _, info in fields]
     if all(get_origin(kind) is Literal for kind in kinds):
         return click.Choice(list(dict.fromkeys(str(value) for kind in kinds for value in get_args(kind))))

@@ -155,8 +155,8 @@ def test_a_table_of_scores_is_measured(invoke: Invoke, tmp_path: Path) -> None:
     (figure,) = json.loads(said)["figures"]
     assert figure == {
         "measure": NAME, "name": "mean_tokens", "keys": {"axis": "age"}, "value": 4.0, "unit": "tokens",
-        "interval": {"low": 3.0, "high": 5.0}, "floor": None, "floor_interval": None, "p_value": None, "n": 1,
-        "missing": 0, "of": None,
+        "interval": {"low": 3.0, "high": 5.0}, "floor": None, "floor_interval": None, "p_value": None,
+        "adjusted_p": None, "n": 1, "missing": 0, "of": None,
     }  # fmt: skip
 
 

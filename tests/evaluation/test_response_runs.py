@@ -127,7 +127,7 @@ def test_hostile_responses_are_data(made: tuple[Path, Callable[..., int]]) -> No
         (("--clusters", "none.yaml"), "none.yaml"),
         (("--corpus", "none.txt"), "none.txt cannot be read as a corpus"),
         (("--phrases", "none.yaml"), "none.yaml"),
-        (("--chat", "user"), "--chat user is for measures of scores"),
+        (("--chat", "user"), "--chat: it must be 'auto', 'on' or 'off'"),
         (("--dry-run",), "--dry-run is for measures of likelihoods"),
     ],
 )

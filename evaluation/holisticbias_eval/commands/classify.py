@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.options import SettingsCommand, given_settings
-from holisticbias_eval.settings import Keeping, Uses
+
+if TYPE_CHECKING:
+    from holisticbias_eval.settings import Uses
 
 
 def classify_uses() -> Uses:
@@ -22,7 +24,7 @@ def classify_uses() -> Uses:
 
 @click.command(
     cls=SettingsCommand,
-    shown=(Keeping,),
+    shown=("Keeping",),
     uses=classify_uses,
     short_help="Judge a table of responses with a classifier.",
 )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.options import SettingsCommand, given_settings
-from holisticbias_eval.settings import Chosen, Keeping, ReleaseName, Seed, Uses
+
+if TYPE_CHECKING:
+    from holisticbias_eval.settings import Uses
 
 
 def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) -> None:
@@ -28,7 +30,7 @@ def _uses() -> Uses:
 
 @click.command(
     cls=SettingsCommand,
-    shown=(ReleaseName, Chosen, Seed, Keeping),
+    shown=("ReleaseName", "Chosen", "Seed", "Keeping"),
     uses=_uses,
     short_help="Measure a language model against a release.",
 )

@@ -9,10 +9,10 @@ import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.options import SettingsCommand, given_settings
-from holisticbias_eval.settings import Chosen, Keeping, ReleaseName, Seed, Uses
 
 if TYPE_CHECKING:
     from holisticbias_eval.generating import Generated
+    from holisticbias_eval.settings import Uses
 
 _SHOWN = 5
 
@@ -25,7 +25,7 @@ def _uses() -> Uses:
 
 @click.command(
     cls=SettingsCommand,
-    shown=(ReleaseName, Chosen, Seed, Keeping),
+    shown=("ReleaseName", "Chosen", "Seed", "Keeping"),
     uses=_uses,
     short_help="Let a model answer prompts about a release's descriptors.",
 )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from holisticbias.terminal import write, write_data
 from holisticbias_eval.commands.measure_names import MeasureName
 from holisticbias_eval.options import SettingsCommand, given_settings
-from holisticbias_eval.settings import Uses
+
+if TYPE_CHECKING:
+    from holisticbias_eval.settings import Uses
 
 
 def _uses() -> Uses:

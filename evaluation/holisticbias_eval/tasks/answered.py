@@ -191,7 +191,7 @@ def start_responding(given: Given, decoding: str = DECODING, style: Style | None
         responding.chat, responding.system, responding.separator, responding.continuation, style, responding.control
     )
     wanted = given.model if settings.engine == "api" else given.model or RESPONDER
-    with given.display.step(f"Loading model {wanted}"):
+    with given.display.step(f"Loading model {given.model_name or wanted}"):
         seed = given.read(Seed).seed
         generator = start_generator(wanted, given.display.notice, chosen, seed, conversation, settings)
     folder = given.store("responses")

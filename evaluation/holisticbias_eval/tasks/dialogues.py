@@ -104,7 +104,7 @@ class Dialogues(Task):
     def model(self, source: Source, given: Given) -> Trainable:
         """Load the weights."""
         chosen = given.read(ModelSettings)
-        with given.display.step(f"Loading model {given.model or EMBEDDED_MODEL}"):
+        with given.display.step(f"Loading model {given.model_name or EMBEDDED_MODEL}"):
             kind = find_kind(given.model) if chosen.kind == "auto" else chosen.kind
             loaded = load_kind(given.model, kind, chosen.device)
         about = {**SETTINGS.record, "tokenizer_sha256": tokenizer_digest(loaded.tokenizer)}

@@ -83,7 +83,7 @@ class Intersections(Sentences):
 
     def source(self, given: Given) -> Source:
         """Open the release; raises ``EvaluationError`` if it has no such sentences. No sentence is read."""
-        release = given.release(default_release(given.model))
+        release = given.release(default_release(given.model_name))
         if TABLE not in release.manifest.tables:
             raise EvaluationError(
                 f"intersections needs sentences with two descriptors, and {release!r} has none: build a folder of them "

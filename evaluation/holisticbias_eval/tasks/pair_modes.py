@@ -22,7 +22,7 @@ from holisticbias_eval.models.likelihood.one_mask import OneMaskScorer
 from holisticbias_eval.models.likelihood.opening import Opening
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans
-from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
+from holisticbias_eval.models.loading.load import LoadedModel, ModelSource, find_kind, load_kind
 from holisticbias_eval.models.model import Kind, ModelIdentity
 from holisticbias_eval.models.server.chooser import ChatChooser
 from holisticbias_eval.models.settings import ModelSettings
@@ -182,14 +182,14 @@ def _text_table(names: Sequence[str], columns: Sequence[list[str]]) -> pa.Table:
     return pa.Table.from_arrays([pa.array(texts, pa.large_string()) for texts in columns], names=list(names))
 
 
-def one_mask_scorer(model: str | None, options: ModelSettings, notice: Notice) -> OneMask | None:
+def one_mask_scorer(model: ModelSource, options: ModelSettings, notice: Notice) -> OneMask | None:
     """The published scorer of a masked model on this machine; ``None`` for another kind of model."""
     if options.engine != "local" or (find_kind(model) if options.kind == "auto" else options.kind) != "masked":
         return None
     return OneMask(OneMaskScorer(load_kind(model, "masked", options.device), notice))
 
 
-def choice_server(model: str | None, options: ModelSettings) -> ServerChoice:
+def choice_server(model: ModelSource, options: ModelSettings) -> ServerChoice:
     """The chat server of the options; raises ``EvaluationError`` without an address and a model."""
     return ServerChoice(ChatChooser(*server_of(model, options), options))
 
@@ -200,7 +200,7 @@ class ChoiceScorer(CausalScorer):
     control_tokens: Sequence[str] = ()
 
 
-def choice_scorer(model: str | None, options: ModelSettings, given: Given) -> ChoiceScorer:
+def choice_scorer(model: ModelSource, options: ModelSettings, given: Given) -> ChoiceScorer:
     """A chat model on this machine.
 
     Raises ``EvaluationError`` if the model has no chat template, and for engines that cannot choose.

@@ -110,7 +110,7 @@ class Pairs(ScoredTask):
         """Start the engine of the mode."""
         name, options = given.named(source), given.read(ModelSettings)
         mode = given.read(PairSettings).mode
-        with given.display.step(f"Loading model {name or EMBEDDED_MODEL}"):
+        with given.display.step(f"Loading model {given.model_name or source.default_model or EMBEDDED_MODEL}"):
             if mode == "choice":
                 return choice_server(name, options) if options.engine == "api" else choice_scorer(name, options, given)
             if mode == "published":

@@ -61,7 +61,7 @@ class Prompts(Task):
     def source(self, given: Given) -> Source:
         """Open the release, and draw the prompts, or place the responses that are given in it."""
         file = given.read(GivenResponses).responses
-        release = given.release(None if file else default_release(given.model))
+        release = given.release(None if file else default_release(given.model_name))
         if file is not None:
             table = place_responses(read_responses(file), release, file)
             return Source(table, sign_release(release), release.version, release=release)
@@ -75,7 +75,7 @@ class Prompts(Task):
     def model(self, source: Source, given: Given) -> Generator | GivenModel:
         """Start the engine that answers; of given responses only the name is known."""
         file = given.read(GivenResponses).responses
-        return start_responding(given) if file is None else given_model(given.model, file)
+        return start_responding(given) if file is None else given_model(given.model_name, file)
 
     def ask(self, source: Source, model: Generator | GivenModel, given: Given) -> ResponseRequests:
         """The prompts."""
@@ -85,7 +85,7 @@ class Prompts(Task):
     def reading(self, source: Source, given: Given) -> Reading:
         """Start the classifiers of the measures."""
         asked = given.read(GivenResponses).responses is None
-        own = _own_classifiers(given.model or RESPONDER) if asked else {}
+        own = _own_classifiers(given.model_name or RESPONDER) if asked else {}
         needed: dict[str, str] = {MEASURES[name].needs.answers: name for name in reversed(given.measures)}
         judges = start_judges(needed, own, judging_options(given), given.display)
         return ResponseReading(judges, source.release, given.measures)

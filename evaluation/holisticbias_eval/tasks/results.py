@@ -102,6 +102,8 @@ class Results(Task):
     def model(self, source: Source, given: Given) -> Named:
         """The model as far as it is known without its weights: of a folder the digest of its file of weights."""
         name = given.model or EMBEDDED_MODEL
+        if not isinstance(name, str):
+            raise EvaluationError("retained is for a model that a command can open: give its folder or its id")
         shipped = SHIPPED.get(name)
         place = str(shipped.folder) if shipped else name
         config, weights = load_config(place), Path(place) / "model.safetensors"

@@ -127,7 +127,7 @@ class ScoredTask(Task):
     def model(self, source: Source, given: Given) -> Scorer:
         """Start the engine that scores."""
         name = given.named(source)
-        with given.display.step(f"Loading model {name or EMBEDDED_MODEL}"):
+        with given.display.step(f"Loading model {given.model_name or source.default_model or EMBEDDED_MODEL}"):
             return start_scorer(name, given.display.notice, given.read(ModelSettings))
 
 

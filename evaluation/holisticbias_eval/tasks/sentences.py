@@ -73,7 +73,7 @@ class Sentences(ScoredTask):
 
     def source(self, given: Given) -> Source:
         """Open the release, by default the one whose words the model knows."""
-        release = given.release(default_release(given.model))
+        release = given.release(default_release(given.model_name))
         if "sentences" not in release.tables:
             raise EvaluationError(
                 f"{release!r} has sentences with two descriptors: measure them with --measure intersections"

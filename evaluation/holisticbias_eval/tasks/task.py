@@ -22,6 +22,7 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import Settings as MeasureSettings
 from holisticbias_eval.models.likelihood.plan import Plan
+from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.store.shards import default_folder
@@ -31,6 +32,7 @@ from holisticbias_eval.results.run import MaskedInputs
 from holisticbias_eval.results.signature import ReleaseSignature, Signature
 from holisticbias_eval.settings import Keeping, S, Use, Values, read_settings
 
+LOADED_MODEL = "that is loaded already"
 Ability = Literal["score", "generate", "train", "command"]
 """How a model answers: with likelihoods, with responses, after training, or through a user's command."""
 
@@ -95,7 +97,7 @@ class Given:
     ``opened`` are the releases that the tasks of an evaluation have opened.
     """
 
-    model: str | None
+    model: ModelSource
     release_name: str | None
     values: Values
     measures: tuple[str, ...]
@@ -119,7 +121,12 @@ class Given:
                 self.opened[name] = find_release(name)
         return self.opened[name]
 
-    def named(self, source: Source) -> str | None:
+    @property
+    def model_name(self) -> str | None:
+        """The name of the model, as far as it is known before it is loaded."""
+        return self.model if self.model is None or isinstance(self.model, str) else LOADED_MODEL
+
+    def named(self, source: Source) -> ModelSource:
         """The model that was named, else that of the source."""
         return source.default_model if self.model is None else self.model
 

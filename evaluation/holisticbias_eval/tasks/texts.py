@@ -148,7 +148,7 @@ class Texts(Task):
             prompts, own = _with_writer(given, read.prompts)
             release = given.release_name
             if prompts == SENTENCES and given.engine != "api":
-                release = release or default_release(given.model)
+                release = release or default_release(given.model_name)
             keep, samples = given.read(FaultyPrompts).faulty_prompts == "keep", given.read(Samples).per_cell or 1
             wanted = PromptsWanted(prompts, read.human, part, keep, samples)
             asked = find_asked(release, wanted, find_drawing(given), given.display)
@@ -161,7 +161,7 @@ class Texts(Task):
         """Start the engine that continues; of given texts only the model's name is known."""
         file, asked = given.read(GivenResponses).responses, source.content
         if file is not None:
-            return given_model(given.model, file)
+            return given_model(given.model_name, file)
         named = replace(given, model=given.named(source))
         wanted = given.read(Styling).style
         style = STYLES.read(wanted or CONTINUED_AS) if asked.is_continued else None

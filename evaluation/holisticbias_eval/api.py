@@ -1,0 +1,235 @@
+"""The functions that commands call, for notebooks and programs: ``import holisticbias_eval as hbe``."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.console import Console
+
+from holisticbias.output import new_folder
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.evaluating import by_task, choose_measures, prepare
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measuring import MeasuredTable, measure_table
+from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.columns import restored
+from holisticbias_eval.report.page import render_page
+from holisticbias_eval.report.report import Report
+from holisticbias_eval.report.runs import comparison_report, measurement_report, run_report
+from holisticbias_eval.report.write import write_report
+from holisticbias_eval.results.compare import ComparedRuns, compare_runs
+from holisticbias_eval.results.gains import Gain, find_gains, sort_gains
+from holisticbias_eval.results.replacement import may_replace
+from holisticbias_eval.results.run import REPORT, Run, read_run, write_run
+
+_ENDS = ("interval", "floor_interval")
+Frame = Any
+"""A pandas or polars data frame."""
+
+
+class FigureTable:
+    """Figures of measures, one row each: the name of the measure and the figure, its keys, value and uncertainty."""
+
+    def __init__(self, figures: Sequence[Figure]) -> None:
+        self._figures = tuple(figures)
+
+    def __len__(self) -> int:
+        return len(self._figures)
+
+    def __iter__(self) -> Any:
+        return iter(self._figures)
+
+    def to_arrow(self) -> pa.Table:
+        """The figures as an Arrow table; a key that a figure lacks is null, and so is an undefined value."""
+        keys = list(dict.fromkeys(key for figure in self._figures for key in figure.keys))
+        plain = [name for name in Figure.model_fields if name not in (*_ENDS, "keys")]
+        columns: dict[str, list[Any]] = {name: [getattr(figure, name) for figure in self._figures] for name in plain}
+        columns |= {key: [figure.keys.get(key) for figure in self._figures] for key in keys}
+        for name in _ENDS:
+            found = [getattr(figure, name) for figure in self._figures]
+            columns |= {f"{name}_{end}": [one and getattr(one, end) for one in found] for end in ("low", "high")}
+        return pa.table(columns)
+
+    def to_pandas(self) -> Frame:
+        """The figures as a pandas data frame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Frame:
+        """The figures as a polars data frame; needs polars."""
+        import polars
+
+        return polars.from_arrow(self.to_arrow())
+
+
+@dataclass(frozen=True)
+class ModelRun(Run):
+    """One model's answers to one kind of question, and the figures that were measured on them.
+
+    ``result`` has the signature with everything that the figures depend on, ``answers`` is an Arrow table with a row
+    for each answer, and ``tables`` are details of measures by name. A notebook shows the report.
+    """
+
+    @cached_property
+    def figures(self) -> FigureTable:
+        """The figures; their units stand in the column ``unit``."""
+        return FigureTable(self.result.figures)
+
+    def report(self, path: str | Path | None = None) -> Report:
+        """The report, which is also written to a ``path`` that ends in .html or .md."""
+        made = run_report(self)
+        if path is not None:
+            write_report(made, "md" if Path(path).suffix == ".md" else "html", None, Path(path))
+        return made
+
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the run and its report to a folder, as ``holisticbias evaluate`` does.
+
+        Raises ``RunError`` if the folder holds another run, unless ``overwrite``.
+        """
+
+        def may(old: Path) -> bool:
+            return may_replace(old, self.result.signature, overwrite=overwrite)
+
+        with new_folder(Path(folder), may) as unfinished:
+            write_run(self, unfinished)
+            write_report(run_report(self), "html", None, unfinished / REPORT)
+        return Path(folder)
+
+    def _repr_html_(self) -> str:
+        return _framed(run_report(self))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The changes from one run to another, paired on what both asked."""
+
+    compared: ComparedRuns
+    second: Run
+
+    @cached_property
+    def figures(self) -> FigureTable:
+        """The changes as figures: ``first``, ``second`` and ``change`` of each headline."""
+        return FigureTable(self.compared.figures)
+
+    def gains(self) -> tuple[Gain, ...]:
+        """The changes of headline figures with their direction: gains, costs, and changes that chance explains."""
+        found = find_gains(Figures(self.compared.figures), (), after=Figures(self.second.result.figures))
+        return sort_gains(tuple(found))
+
+    def report(self, path: str | Path | None = None) -> Report:
+        """The report, which is also written to a ``path`` that ends in .html or .md."""
+        made = comparison_report(self.compared, self.second)
+        if path is not None:
+            write_report(made, "md" if Path(path).suffix == ".md" else "html", None, Path(path))
+        return made
+
+    def _repr_html_(self) -> str:
+        return _framed(comparison_report(self.compared, self.second))
+
+
+@dataclass(frozen=True)
+class Measurement(MeasuredTable):
+    """The figures of a table of scores, responses or texts."""
+
+    @cached_property
+    def figures(self) -> FigureTable:
+        """The figures."""
+        return FigureTable(self.measurement.figures)
+
+    def report(self) -> Report:
+        """The report."""
+        return measurement_report(self.measurement.measure, self.measurement.scores, self.view, self.sections)
+
+    def _repr_html_(self) -> str:
+        return _framed(self.report())
+
+
+def evaluate(
+    model: str | tuple[Any, Any] | None = None,
+    release: str | None = None,
+    measures: str | Sequence[str] | None = None,
+    *,
+    where: Mapping[str, str | Sequence[str]] | Sequence[str] = (),
+    progress: bool = True,
+    **settings: Any,
+) -> ModelRun:
+    """Measure a language model.
+
+    ``model`` is a folder, a GGUF file, a Hugging Face Hub repository, a server's name for it, or a loaded transformers
+    model with its tokenizer; the default is the calibration model of what is asked. ``release`` is a folder, a version
+    or ``ID@VERSION`` of a Hub dataset, ``measures`` one or several measures of one task; see ``holisticbias measures``.
+    ``where`` selects sentences, as ``{"axis": "ability"}``. ``settings`` are all others, by the names that
+    ``holisticbias evaluate --help-all`` lists, such as ``limit=400`` or ``pairs="pairs.csv"``.
+
+    Raises ``EvaluationError`` for a setting that nothing chosen uses, and if the model or a file does not fit.
+    """
+    names = [measures] if isinstance(measures, str) else measures
+    values = {**settings, **({"where": _conditions(where)} if where else {})}
+    chosen = choose_measures(names, values)
+    groups = by_task(chosen)
+    if len(groups) > 1:
+        asked = "; ".join(", ".join(group) for group in groups)
+        raise EvaluationError(f"these measures ask different questions, so evaluate them one by one: {asked}")
+    (prepared,) = prepare(model, release, chosen, values, _display(progress))
+    run = prepared.run()
+    return ModelRun(run.result, restored(run.answers), run.tables)
+
+
+def open_run(folder: str | Path) -> ModelRun:
+    """Read the run in a folder; raises ``RunError`` if it is damaged."""
+    run = read_run(Path(folder))
+    return ModelRun(run.result, run.answers, run.tables)
+
+
+def measure(name: str, table: str | Path | pa.Table | Frame, *, progress: bool = True, **settings: Any) -> Measurement:
+    """Measure a user's table of scores, responses or texts: a file, an Arrow table, or a pandas or polars data frame.
+
+    ``settings`` are those of ``holisticbias measure --help-all``. Raises ``ScoresError`` for a table that does not fit.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(table) if isinstance(table, str | Path) else _written(table, Path(folder))
+        found = measure_table(name, path, settings, _display(progress))
+    return Measurement(found.measurement, found.tables, found.view, found.sections)
+
+
+def compare(first: Run | str | Path, second: Run | str | Path) -> Comparison:
+    """Compare the second run with the first, each a run or its folder.
+
+    Raises ``SelectionError`` if they have no measure that can be compared, or nothing that both asked.
+    """
+    one, other = (run if isinstance(run, Run) else read_run(Path(run)) for run in (first, second))
+    return Comparison(compare_runs(one, other), other)
+
+
+def _conditions(where: Mapping[str, str | Sequence[str]] | Sequence[str]) -> tuple[str, ...]:
+    """Filters as the command line writes them: ``axis=age,ability``."""
+    if not isinstance(where, Mapping):
+        return (where,) if isinstance(where, str) else tuple(where)
+    return tuple(f"{key}={value if isinstance(value, str) else ','.join(value)}" for key, value in where.items())
+
+
+def _written(table: pa.Table | Frame, folder: Path) -> Path:
+    """A table in memory as a file."""
+    if not isinstance(table, pa.Table):
+        table = table.to_arrow() if hasattr(table, "to_arrow") else pa.Table.from_pandas(table, preserve_index=False)
+    path = folder / "table.parquet"
+    pq.write_table(table.replace_schema_metadata(None), path)
+    return path
+
+
+def _display(progress: bool) -> Display:
+    return Display(Console(stderr=True, quiet=not progress))
+
+
+def _framed(report: Report) -> str:
+    """A report for a notebook: the page in a frame of its own, so that its styles stay inside."""
+    from markupsafe import escape
+
+    return f'<iframe srcdoc="{escape(render_page(report))}" style="width:100%;height:32rem;border:0"></iframe>'

@@ -1,0 +1,108 @@
+"""The public functions give what the commands write, and notebooks show it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pytest
+from tests.golden.inputs import PERPLEXITIES
+
+import holisticbias_eval as hbe
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.results.run import read_run
+
+
+@pytest.fixture(scope="module")
+def run(tiny_gpt2: Path, mini_release_folder: Path) -> object:
+    measures = ["likelihood_bias", "stance_contrast"]
+    return hbe.evaluate(str(tiny_gpt2), str(mini_release_folder), measures, progress=False, no_store=True)
+
+
+def test_an_evaluation_is_that_of_the_command(run: hbe.api.ModelRun, tiny_run: Path, tmp_path: Path) -> None:
+    made = read_run(tiny_run)
+    names = {"likelihood_bias", "stance_contrast"}
+    assert list(run.figures) == [figure for figure in made.result.figures if figure.measure in names]
+    assert run.answers.equals(made.answers)
+    opened = hbe.open_run(run.save(tmp_path / "run"))
+    assert opened.result == run.result
+    assert (tmp_path / "run" / "report.html").is_file()
+    run.report(tmp_path / "report.md")
+    assert (tmp_path / "report.md").read_text("utf-8").startswith("# ")
+
+
+def test_figures_become_frames(run: hbe.api.ModelRun) -> None:
+    frame = run.figures.to_pandas()
+    assert len(frame) == len(run.figures) == run.figures.to_polars().height
+    shares = frame[(frame.measure == "likelihood_bias") & (frame.name == "share") & frame.axis.notna()]
+    assert shares.value.between(0, 1).all()
+    assert {"interval_low", "interval_high", "floor", "n", "unit"} <= set(frame.columns)
+
+
+def test_a_notebook_shows_the_report(run: hbe.api.ModelRun) -> None:
+    shown = run._repr_html_()
+    assert shown.startswith("<iframe ")
+    assert "Likelihood Bias" in shown
+
+
+def test_where_is_a_filter(tiny_gpt2: Path, mini_release_folder: Path) -> None:
+    asked = {"axis": ["age"]}
+    found = hbe.evaluate(
+        str(tiny_gpt2), str(mini_release_folder), "medians", where=asked, progress=False, no_store=True
+    )
+    assert set(found.answers["axis"].to_pylist()) == {"age"}
+
+
+def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_folder: Path) -> None:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    loaded = AutoModelForCausalLM.from_pretrained(tiny_gpt2), AutoTokenizer.from_pretrained(tiny_gpt2)
+    of_folder, of_model = (
+        hbe.evaluate(model, str(mini_release_folder), "medians", progress=False, no_store=True)
+        for model in (str(tiny_gpt2), loaded)
+    )
+    assert of_model.answers["nll"].to_pylist() == pytest.approx(of_folder.answers["nll"].to_pylist())
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_a_frame_is_measured_as_its_file(make: Callable[..., object], tmp_path: Path) -> None:
+    frame = pd.DataFrame(PERPLEXITIES)
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    of_file = hbe.measure("medians", tmp_path / "scores.csv", progress=False)
+    of_frame = hbe.measure("medians", make(PERPLEXITIES), progress=False)
+    assert list(of_frame.figures) == list(of_file.figures)
+
+
+def test_two_runs_are_compared(run: hbe.api.ModelRun) -> None:
+    found = hbe.compare(run, run)
+    changes = found.figures.to_pandas()
+    assert (changes[changes.name == "change"].value.dropna() == 0).all()
+    assert isinstance(found.gains(), tuple)
+    assert "iframe" in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("measures", "settings", "message"),
+    [
+        ("medians", {"norms": ("x",)}, "--norms is for norms"),
+        ("medians", {"colour": "red"}, "there is no setting 'colour'"),
+        (["medians", "sentiment"], {}, "evaluate them one by one"),
+        ("phrenology", {}, "there is no measure 'phrenology'"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    measures: object, settings: dict[str, object], message: str, mini_release_folder: Path
+) -> None:
+    with pytest.raises(EvaluationError, match=message):
+        hbe.evaluate(None, str(mini_release_folder), measures, progress=False, **settings)  # type: ignore[arg-type]
+
+
+def test_importing_loads_nothing_heavy() -> None:
+    code = "import sys, json, holisticbias_eval; print(json.dumps(sorted(sys.modules)))"
+    loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
+    assert not {"torch", "transformers", "pyarrow", "pandas", "numpy"} & {*loaded}
