@@ -229,7 +229,7 @@ def _display(progress: bool) -> Display:
 
 
 def _framed(report: Report) -> str:
-    """A report for a notebook: the page in a frame of its own, so that its styles stay inside."""
+    """A report for a notebook: the page in a frame, so that its styles stay inside."""
     from markupsafe import escape
 
     return f'<iframe srcdoc="{escape(render_page(report))}" style="width:100%;height:32rem;border:0"></iframe>'
