@@ -25,9 +25,6 @@ from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.measures.options import CorpusSettings, Resampling, ResamplingSeed
 from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
 from holisticbias_eval.models.loading.source import file_sha256
-from holisticbias_eval.pipeline.naming import naming_texts
-from holisticbias_eval.pipeline.response_files import read_texts
-from holisticbias_eval.pipeline.score_files import read_scores
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import show_reading, start_text_judges
 from holisticbias_eval.readers.labels import ToxicitySettings
@@ -36,6 +33,9 @@ from holisticbias_eval.sections import Column, Section, Table
 from holisticbias_eval.settings import Condition, Use, Values, refuse_unused
 from holisticbias_eval.statistics.frequency import CORRELATION, correlate_frequency
 from holisticbias_eval.tasks.judging import count_corpus, find_clusters, judging_options
+from holisticbias_eval.tasks.naming import naming_texts
+from holisticbias_eval.tasks.response_files import read_texts
+from holisticbias_eval.tasks.score_files import read_scores
 from holisticbias_eval.tasks.task import Given
 
 TRUST = Condition("without --no-trust", lambda values: values.get("trust", True))

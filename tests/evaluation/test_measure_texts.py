@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from holisticbias_eval.errors import TableError
-from holisticbias_eval.pipeline.response_files import read_texts
+from holisticbias_eval.tasks.response_files import read_texts
 
 Answer = tuple[int, str, str]
 Invoke = Callable[..., Answer]

@@ -51,12 +51,12 @@ def command(responses: Path, out: Path, **_: Any) -> None:
     from rich.console import Console
 
     from holisticbias_eval.measures.options import Censoring
-    from holisticbias_eval.pipeline.response_files import read_responses
     from holisticbias_eval.progress import Display
     from holisticbias_eval.readers.classification import judge_table, refuse_name, write_judged
     from holisticbias_eval.readers.judging import start_judge
     from holisticbias_eval.settings import refuse_unused
     from holisticbias_eval.tasks.judging import judging_options
+    from holisticbias_eval.tasks.response_files import read_responses
     from holisticbias_eval.tasks.task import Given
 
     values = given_settings()

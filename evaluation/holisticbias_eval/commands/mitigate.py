@@ -174,8 +174,8 @@ def _settings(given: dict[str, Any]) -> MitigationSettings:
 
 def _measure(given: dict[str, Any]) -> Measuring | None:
     from holisticbias_eval.mitigation.measuring import Measuring
-    from holisticbias_eval.pipeline.retain_command import split_command
     from holisticbias_eval.tasks.lines import RetainSettings
+    from holisticbias_eval.tasks.retain_command import split_command
 
     further = _split(given["measure"])
     if given["no_measure"]:

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.judgements.key import JudgedModel
 from holisticbias_eval.judgements.matching import JUDGED
-from holisticbias_eval.pipeline.response_files import read_responses
 from holisticbias_eval.results.run import RESPONSES, read_run
+from holisticbias_eval.tasks.response_files import read_responses
 
 _NEEDED = ("prompt", "response")
 _NUMBERS = {"sample": pa.int64(), **dict.fromkeys(JUDGED, pa.float64())}

@@ -18,7 +18,6 @@ from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.options import engine_uses, scoring_uses
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.pipeline.pair_files import read_pairs, read_sentence_figures
 from holisticbias_eval.prompts.choices import ask_choices, spans_of_choices
 from holisticbias_eval.prompts.first_words import ALL_SCORED
 from holisticbias_eval.prompts.pairs import AskedPairs, ask_pairs, ask_published
@@ -26,6 +25,7 @@ from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Condition, Settings, Use, is_one_of, setting
 from holisticbias_eval.stereotypes.specifications import calibration_model
+from holisticbias_eval.tasks.pair_files import read_pairs, read_sentence_figures
 from holisticbias_eval.tasks.pair_modes import (
     PairScorer,
     PublishedPairs,

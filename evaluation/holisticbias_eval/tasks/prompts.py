@@ -18,9 +18,6 @@ from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED, default_release
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.pipeline.audit import audit_table
-from holisticbias_eval.pipeline.given_responses import place_responses
-from holisticbias_eval.pipeline.response_files import read_responses
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import draw_prompts, refuse_few
 from holisticbias_eval.prompts.terms import count_terms
@@ -41,7 +38,10 @@ from holisticbias_eval.tasks.answered import (
     given_model,
     start_responding,
 )
+from holisticbias_eval.tasks.audit import audit_table
+from holisticbias_eval.tasks.given_responses import place_responses
 from holisticbias_eval.tasks.judging import count_corpus, judging_options
+from holisticbias_eval.tasks.response_files import read_responses
 from holisticbias_eval.tasks.sentences import Sentences
 from holisticbias_eval.tasks.task import Given, Reading, Source, Task, sign_release
 

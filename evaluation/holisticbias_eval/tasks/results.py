@@ -15,10 +15,10 @@ from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.loading.load import load_config
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.pipeline.retain_command import Reported, run_retain_command, split_command
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Settings, Use, setting
+from holisticbias_eval.tasks.retain_command import Reported, run_retain_command, split_command
 from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, Task, file_name, sign_file
 
 NOT_LOADED = "not loaded"

@@ -14,11 +14,11 @@ from holisticbias_eval.measures.perplexities.dimensions import IDS, Dimension, r
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.options import scoring_uses
-from holisticbias_eval.pipeline.group_files import read_test_set
 from holisticbias_eval.prompts.first_words import NOTHING_LEFT, Unscored, count_unscored, differ_first
 from holisticbias_eval.prompts.test_sets import AskedTexts
 from holisticbias_eval.settings import Settings, Use, setting
 from holisticbias_eval.stereotypes.specifications import calibration_model
+from holisticbias_eval.tasks.group_files import read_test_set
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
 from holisticbias_eval.tasks.sentences import ContextSettings, find_context
 from holisticbias_eval.tasks.task import Given, Source, file_name, sign_file

@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import Settings
-from holisticbias_eval.pipeline.naming import naming_texts
 from holisticbias_eval.prompts.texts import HUMAN
 from holisticbias_eval.readers.anonymise import GROUP, swapped
 from holisticbias_eval.readers.reader import NAMING
+from holisticbias_eval.tasks.naming import naming_texts
 
 AUDITED = 20_000
 """The most texts of an audit."""

@@ -21,7 +21,6 @@ from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.generation.style import FILES as STYLES
 from holisticbias_eval.models.generation.style import Style
 from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.pipeline.given_texts import read_given_texts
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.collections import CALIBRATION
 from holisticbias_eval.prompts.texts import Making, model_texts
@@ -47,6 +46,7 @@ from holisticbias_eval.tasks.answered import (
     start_responding,
 )
 from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, PromptsAsked, PromptsWanted, find_asked
+from holisticbias_eval.tasks.given_texts import read_given_texts
 from holisticbias_eval.tasks.judging import judging_options
 from holisticbias_eval.tasks.task import Given, Reading, Source, Task, file_name
 from holisticbias_eval.tasks.text_figures import audit_figures, naming_figures

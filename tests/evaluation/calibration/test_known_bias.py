@@ -23,10 +23,10 @@ from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
 from holisticbias_eval.models.generation.requests import Requests, respond_all
-from holisticbias_eval.pipeline.audit import audit_table
 from holisticbias_eval.readers.classification import judge_table
 from holisticbias_eval.readers.engines import start_classifier
 from holisticbias_eval.readers.labels import Judge
+from holisticbias_eval.tasks.audit import audit_table
 
 REPERTOIRE = read_repertoire()
 PLANTED, EQUAL = "nonce", "cultural"  # an axis with plants, and one without

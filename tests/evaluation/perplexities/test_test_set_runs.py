@@ -17,11 +17,11 @@ import tiny_models
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.spans import whole
-from holisticbias_eval.pipeline.group_files import TEST_FILE
 from holisticbias_eval.report.leaderboard import render_leaderboard
 from holisticbias_eval.results.entry import make_entries
 from holisticbias_eval.results.registry import add_entries, read_registry
 from holisticbias_eval.results.run import read_run
+from holisticbias_eval.tasks.group_files import TEST_FILE
 
 Invoke = Callable[..., tuple[int, str, str]]
 NAME = "group_perplexity"

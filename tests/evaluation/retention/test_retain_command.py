@@ -10,9 +10,9 @@ import pytest
 from holisticbias_eval.errors import EvaluationError, RetainError
 from holisticbias_eval.evaluating import choose_measures
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.pipeline.retain_command import Reported, reported, run_retain_command, split_command
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.tasks.lines import RetainSettings
+from holisticbias_eval.tasks.retain_command import Reported, reported, run_retain_command, split_command
 
 Invoke = Callable[..., tuple[int, str, str]]
 HARNESS = {

@@ -16,20 +16,20 @@ import pyarrow.parquet as pq
 from tests.golden import inputs
 
 from holisticbias_eval.corpus.examples import read_examples
-from holisticbias_eval.pipeline.group_files import read_test_set
-from holisticbias_eval.pipeline.pair_files import read_pairs
-from holisticbias_eval.pipeline.response_files import read_responses, read_texts
-from holisticbias_eval.pipeline.score_files import read_scores
 from holisticbias_eval.prompts.prompt_files import read_prompts
 from holisticbias_eval.prompts.prompt_sources import HUMAN, read_source
 from holisticbias_eval.stereotypes.imported import read_sentences
 from holisticbias_eval.stereotypes.source_sentences import read_source_sentences
+from holisticbias_eval.tasks.group_files import read_test_set
+from holisticbias_eval.tasks.pair_files import read_pairs
+from holisticbias_eval.tasks.response_files import read_responses, read_texts
+from holisticbias_eval.tasks.score_files import read_scores
 
 Rows = Sequence[Mapping[str, Any]]
 
 
 def read_others(path: Path) -> pa.Table:
-    from holisticbias_eval.pipeline.given_texts import read_given_texts  # needs the tasks, which need it
+    from holisticbias_eval.tasks.given_texts import read_given_texts  # needs the tasks, which need it
 
     return read_given_texts(path, None).requests
 

@@ -11,15 +11,15 @@ from holisticbias_eval.errors import TableError
 from holisticbias_eval.measures.measure import Answers
 from holisticbias_eval.measures.responses.labels import PREFIX
 from holisticbias_eval.models.likelihood.scores import Scores, with_scores
-from holisticbias_eval.pipeline.group_files import read_group_scores
-from holisticbias_eval.pipeline.pair_files import read_pair_scores
-from holisticbias_eval.pipeline.response_files import RUN_FIELDS
-from holisticbias_eval.pipeline.retain_command import Reported
 from holisticbias_eval.prompts.lines import line_table
 from holisticbias_eval.tables.fields import Default, Field
 from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
+from holisticbias_eval.tasks.group_files import read_group_scores
+from holisticbias_eval.tasks.pair_files import read_pair_scores
+from holisticbias_eval.tasks.response_files import RUN_FIELDS
 from holisticbias_eval.tasks.results import reported_table
+from holisticbias_eval.tasks.retain_command import Reported
 
 CELL = columns("name", "axis", "template", "descriptor", need=True)
 STANCES = ("template_id", "paraphrase_of", "opposite_of")

@@ -10,13 +10,13 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.models.loading.source import file_sha256
-from holisticbias_eval.pipeline.response_files import RESPONSES, read_texts
 from holisticbias_eval.prompts.group_words import WORDS
 from holisticbias_eval.prompts.texts import MODEL, Making, Part, model_texts
 from holisticbias_eval.results.signature import ReleaseSignature
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.forms import columns
 from holisticbias_eval.tasks.collected import PromptsAsked
+from holisticbias_eval.tasks.response_files import RESPONSES, read_texts
 
 _RUN = ("response_id", "prompt", "persona", "response", "finish", "tokens", "reasoning")
 _LONG = pa.large_string()

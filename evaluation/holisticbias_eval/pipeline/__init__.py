@@ -1,1 +1,0 @@
-"""Run an evaluation from end to end."""
