@@ -43,3 +43,18 @@ def test_build_is_a_whole_release(build: ModuleType, tmp_path: Path) -> None:
 def test_failing_process_is_no_figure(build: ModuleType) -> None:
     with pytest.raises(subprocess.CalledProcessError):
         build.measure((sys.executable, "-c", "raise SystemExit(3)"))
+
+
+@pytest.mark.parametrize(
+    ("call", "packages"),
+    [
+        ("from holisticbias.cli import main; main(['build', '--version', '1.0.0', '--out', sys.argv[1]])", ["pandas"]),
+        ("import holisticbias", ["numpy", "pyarrow", "pydantic"]),
+    ],
+)
+def test_imports_only_what_it_needs(call: str, packages: list[str], tmp_path: Path) -> None:
+    code = f"import sys; {call}; sys.exit(sorted(sys.modules.keys() & {set(packages)}) or 0)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "out")], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

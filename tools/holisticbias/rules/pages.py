@@ -43,7 +43,8 @@ def _page(rule: Rule, example: Example | None) -> str:
         text += f"\n{rule.why}\n"
     if example is None:
         return (
-            f"{text}\nThere is no example: the rule is about how a file is stored, or about several files together.\n"
+            f"{text}\nThis page has no example: a file breaks the rule by its bytes, by its place, or together with "
+            "other files.\n"
         )
     return (
         f"{text}\n## A file that breaks the rule\n\n```yaml\n{example.broken}```\n\n"
