@@ -51,7 +51,7 @@ class SettingsCommand(click.Command):
         """Parse the command line, with ``--set`` written out."""
         if not {"-h", "--help"} & {*args}:
             self.load_all()
-        return super().parse_args(ctx, list(_written_out(args)))
+        return super().parse_args(ctx, list(_written_out(self.params, args)))
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The parameters, with the settings of the first screen of help."""
@@ -138,21 +138,22 @@ class _Help(click.exceptions.Exit):
         write(ctx.get_help())
 
 
-def _written_out(args: Sequence[str]) -> Iterable[str]:
+def _written_out(params: Sequence[click.Parameter], args: Sequence[str]) -> Iterable[str]:
     """Arguments in which ``--set NAME=VALUE`` is the option of that name."""
+    known = {str(param.name): param for param in params if isinstance(param, _SettingOption)}
     rest = iter(args)
     for arg in rest:
         if arg != "--set" and not arg.startswith("--set="):
             yield arg
             continue
         name, equals, value = (next(rest, "") if arg == "--set" else arg.removeprefix("--set=")).partition("=")
-        if not name or not equals:
-            raise click.UsageError("--set takes NAME=VALUE, such as --set threshold=0.6")
-        flag = name.strip().replace("_", "-")
-        if value.lower() in ("true", "yes", "on", "false", "no", "off"):
-            yield f"--{flag}" if value.lower() in ("true", "yes", "on") else f"--no-{flag}"
+        option = known.get(name.strip().replace("-", "_"))
+        if not equals or option is None:
+            raise click.UsageError(f"--set takes NAME=VALUE, with a name that --help-all lists; there is no {name!r}")
+        if option.is_flag:
+            yield from option.opts[:1] if click.BOOL.convert(value, option, None) else option.secondary_opts[:1]
         else:
-            yield f"--{flag}={value}"
+            yield f"{option.opts[0]}={value}"
 
 
 class _SettingOption(click.Option):

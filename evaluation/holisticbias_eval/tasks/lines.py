@@ -14,7 +14,7 @@ from holisticbias_eval.models.options import scoring_uses
 from holisticbias_eval.prompts.first_words import count_unscored
 from holisticbias_eval.prompts.lines import ask_lines, line_table
 from holisticbias_eval.prompts.prompts import Skipped
-from holisticbias_eval.settings import Settings, Use, setting
+from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
 from holisticbias_eval.tables.content import text_lines
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
 from holisticbias_eval.tasks.task import Given, Source, file_name, sign_file
@@ -63,10 +63,14 @@ class Lines(ScoredTask):
     subject = "lines of text"
     uses = (Use(RetainSettings), *scoring_uses())
 
+    def is_named(self, values: Values) -> bool:
+        """Whether a file of neutral text is named."""
+        return read_settings(RetainSettings, values).text is not None
+
     def source(self, given: Given) -> Source:
         """Read the file; without one, the neutral sentences of the gossip, for the gossip."""
         path = given.read(RetainSettings).text
-        if path is None and (given.model not in (None, GOSSIP) or given.engine == "api"):
+        if path is None and (given.model not in (None, GOSSIP) or given.running.engine == "api"):
             raise EvaluationError(
                 "retention needs a file of neutral text, one text per line: name it with --retain FILE"
             )
@@ -78,7 +82,7 @@ class Lines(ScoredTask):
         return Source(
             table,
             sign_file(name, table_digest(table.select(["line_id", "text"])), "lines"),
-            file_name(Path(name).stem),
+            f"on-{file_name(Path(name).stem)}",
             {"lines": name, "long_lines": WINDOWS},
             (Skipped(reason=EMPTY, sentences=empty),) if empty else (),
             default_model=GOSSIP if path is None else None,
