@@ -15,6 +15,7 @@ from holisticbias_eval.prompts.first_words import count_unscored
 from holisticbias_eval.prompts.lines import ask_lines, line_table
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
+from holisticbias_eval.tables.content import text_lines
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
 from holisticbias_eval.tasks.task import Given, Source, file_name, sign_file
 
@@ -104,16 +105,9 @@ class Lines(ScoredTask):
 def read_lines(path: Path) -> list[str]:
     """Read the lines of a text file in UTF-8.
 
-    Raises ``EvaluationError`` if it cannot be read, and ``SelectionError`` if every line is empty.
+    Raises ``TableError`` if it cannot be read, and ``SelectionError`` if every line is empty.
     """
-    try:
-        lines = path.read_text("utf-8-sig").split("\n")
-    except OSError as error:
-        raise EvaluationError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise EvaluationError(f"{path} is not UTF-8 text (byte {error.start:,}): save it as UTF-8") from error
-    if lines and not lines[-1]:
-        lines.pop()
+    lines = text_lines(path)
     if not any(map(str.strip, lines)):
         raise SelectionError(f"{path} has no line with text: there is nothing to score")
     return lines
