@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Set
+from typing import Literal
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -9,30 +12,52 @@ from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS
 
 _TEXTS = {
     *SENTENCE_COLUMNS, "axis_label", "sentence", "other_sentence", "prompt", "response", "finish", "task", "metric",
+    "response_id", "persona", "judged", "variants", "reasoning", "text", "group", "domain", "subject", "item", "source",
+    "dimension", "pair_id", "line_id", "candidate_id", "specification", "attribute", "term", "other_term",
 }  # fmt: skip
 _NUMBERS = {
     "nll", "tokens", "bytes", "perplexity", "byte_perplexity", "phrase_nll", "score_stereotype", "probability", "value",
-    "median_perplexity", "stance_difference",
+    "median_perplexity", "stance_difference", "offensive", "prompt_offensive", "draw", "sample",
 }  # fmt: skip
-_NEVER_MISSING = ("sentence_id", "text", "axis", "descriptor_id", "noun_id", "template_id", "template")
+Wanted = Literal["text", "numbers", "a list", "one value"]
+_KINDS: Mapping[Wanted, tuple[Callable[[pa.DataType], bool], ...]] = {
+    "text": (pa.types.is_string, pa.types.is_large_string),
+    "numbers": (pa.types.is_integer, pa.types.is_floating),
+    "a list": (pa.types.is_list, pa.types.is_large_list),
+    "one value": (),
+}
+_SENTENCE = ("sentence_id", "text", "axis", "descriptor_id", "noun_id", "template_id", "template")
+_RESPONSE = ("response_id", "axis", "descriptor_id", "descriptor", "template_id", "template")
+_TEXT_ABOUT_A_GROUP = ("response_id", "group")
 
 
 def type_problem(schema: pa.Schema) -> str | None:
     """The column of a table of answers that has another type than its values need; None if all is right."""
-    numbers = _NUMBERS - {"value"} if "candidate_id" in schema.names else _NUMBERS  # of a candidate it is a text
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        text = any(is_kind(kind) for is_kind in (pa.types.is_string, pa.types.is_large_string, pa.types.is_null))
-        number = any(is_kind(kind) for is_kind in (pa.types.is_integer, pa.types.is_floating, pa.types.is_null))
-        if (field.name in _TEXTS and not text) or (field.name in numbers and not number):
-            wanted = "text" if field.name in _TEXTS else "numbers"
+        wanted = _wanted(field.name, set(schema.names))
+        fits = any(is_kind(kind) for is_kind in (*_KINDS[wanted], pa.types.is_null))
+        if not fits and (wanted != "one value" or pa.types.is_nested(kind)):
             return f"column {field.name} is not {wanted} but {str(field.type)[:60]}"
     return None
 
 
+def _wanted(name: str, names: Set[str]) -> Wanted:
+    """What the values of a column are; ``one value`` if nothing depends on more than that."""
+    if name == "forms":
+        return "a list"
+    if name in _TEXTS or name.endswith((".class", ".why")) or (name == "value" and "candidate_id" in names):
+        return "text"
+    return "numbers" if name in _NUMBERS or name.startswith("p:") or "." in name else "one value"
+
+
 def missing_problem(answers: pa.Table) -> str | None:
-    """The column of scored sentences that lacks ids, texts or axes; None if all is right."""
-    for name in _NEVER_MISSING if "sentence_id" in answers.column_names else ():
-        if name in answers.column_names and pc.any(pc.is_null(answers[name])).as_py():
+    """The column that lacks a value which every row of these answers needs; None if all is right."""
+    names = set(answers.column_names)
+    needed: tuple[str, ...] = _SENTENCE if "sentence_id" in names else ()
+    if "response_id" in names:
+        needed = _TEXT_ABOUT_A_GROUP if "group" in names else _RESPONSE
+    for name in needed:
+        if name in names and pc.any(pc.is_null(answers[name])).as_py():
             return f"column {name} lacks values"
     return None
