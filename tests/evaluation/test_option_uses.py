@@ -260,10 +260,10 @@ USES: Mapping[str, Callable[[], Uses]] = {
 
 def unused(command: str, arguments: tuple[str, ...], chosen: tuple[str, ...] = ()) -> str:
     """The message of a command about its first option without effect; empty if every option has one."""
-    found: click.Command = import_module(f"holisticbias_eval.commands.{command}").command
+    found: SettingsCommand = import_module(f"holisticbias_eval.commands.{command}").command
     context = found.make_context(command, list(arguments), help_option_names=["-h", "--help"])
     try:
-        if not isinstance(found, SettingsCommand):
+        if command == "mitigate":
             refuse_options(context, declared_uses.mitigate_uses(), chosen)
             return ""
         values = found.values(context)
