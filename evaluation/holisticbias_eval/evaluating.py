@@ -31,9 +31,6 @@ from holisticbias_eval.settings import Use, Values, refuse_unused
 from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.task import Given, Reading, Requests, Source, Task
 
-FILES: Mapping[str, str] = {"pairs": "stereotype_score", "test_set": "group_perplexity"}
-"""The measures of files, which are measured if only the file is named."""
-
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -74,23 +71,24 @@ def uses_of(measure: str) -> tuple[Use, ...]:
     return (*TASKS[found.task].uses, *found.uses, *found.reading)
 
 
+def used_names(measures: Sequence[str]) -> frozenset[str]:
+    """The names of the settings that some measures use."""
+    return frozenset(name for measure in measures for use in uses_of(measure) for name in use.names)
+
+
 def all_uses() -> Mapping[str, Sequence[Use]]:
     """The settings that each measure uses."""
     return {name: uses_of(name) for name in MEASURES}
 
 
 def choose_measures(measures: Sequence[str] | None, values: Values) -> tuple[str, ...]:
-    """The measures that are named, or those of the files that are given, or all of a release's own sentences.
+    """The measures that are named, or those of the sources that are named, or all of a release's own sentences.
 
     Raises ``EvaluationError`` for an unknown measure.
     """
     if measures is None:
-        retained = values.get("retain", ())
-        of_files = [measure for name, measure in FILES.items() if values.get(name) is not None]
-        of_files += ["retention"] if any(not one.startswith("multiwoz:") for one in retained) else []
-        of_files += ["dialogue_state"] if any(one.startswith("multiwoz:") for one in retained) else []
-        of_files += ["retained"] if values.get("retain_command") is not None else []
-        measures = of_files or [name for name, measure in MEASURES.items() if measure.task == "sentences"]
+        named = {name for name, task in TASKS.items() if task.is_named(values)} or {"sentences"}
+        measures = [name for name, measure in MEASURES.items() if measure.task in named]
     unknown = [name for name in measures if name not in MEASURES]
     if unknown:
         raise EvaluationError(f"there is no measure {unknown[0]!r}; available: {', '.join(MEASURES)}")
@@ -115,6 +113,7 @@ def prepare(
     """
     given_values = {**values, **({} if release is None else {"release": release})}
     refuse_unused(given_values, all_uses(), measures)
+    _refuse_unasked(values, measures)
     sources: dict[tuple[str, ...], tuple[Task, Given, Source]] = {}
     opened: dict[str | None, Release] = {}
     for names in by_task(measures):
@@ -141,7 +140,16 @@ def _prepared(task: Task, given: Given, source: Source, model: Any, names: tuple
     )
     name = task.run_name(model.identity, source, signature)
     # what is asked is in the requests: the release need not stay in memory
+    given = replace(given, opened={})
     return Prepared(task, given, name, replace(source, content=None, release=None), requests, reading, signature)
+
+
+def _refuse_unasked(values: Values, measures: Sequence[str]) -> None:
+    """Raise ``EvaluationError`` if a setting names a source of a task that no measure is of."""
+    asked = {MEASURES[name].task for name in measures}
+    for name, measure in MEASURES.items():
+        if measure.task not in asked and TASKS[measure.task].is_named(values):
+            raise EvaluationError(f"texts are given for {name}: add it to --measure, or leave them out")
 
 
 def evaluations(

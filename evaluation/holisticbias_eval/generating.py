@@ -166,7 +166,7 @@ class _Asked:
 
 def _own_release(given: Given, prompts: str | None) -> str | None:
     """The release that the embedded responder is asked about by default."""
-    if prompts not in (None, SENTENCES) or given.engine == "api":
+    if prompts not in (None, SENTENCES) or given.running.engine == "api":
         return None
     return default_release(given.model_name)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import click
 from click.core import ParameterSource
@@ -16,12 +16,42 @@ if TYPE_CHECKING:
     from holisticbias_eval.settings import Settings, Uses
 
 _TYPED = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
-_OTHERS = "Options"
+_OTHERS, _GROUP = "Options", "holisticbias_group"
 _LEADING = ("set", "help_all")
 """The options that lead to all others."""
 
 
-class SettingsCommand(click.Command):
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def option_group(title: str, *options: Callable[[F], F]) -> Callable[[F], F]:
+    """A decorator that adds options to a command, under a title of its help."""
+
+    def add(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+            setattr(command.__click_params__[-1], _GROUP, title)  # type: ignore[attr-defined] # where click keeps them
+        return command
+
+    return add
+
+
+class GroupedCommand(click.Command):
+    """A command whose help shows each group of options under its title, the command's own options first."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options into the help."""
+        groups: dict[str, list[tuple[str, str]]] = {_OTHERS: []}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                groups.setdefault(getattr(param, _GROUP, _OTHERS), []).append(record)
+        for title, records in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+class SettingsCommand(GroupedCommand):
     """A command with an option for each of its settings.
 
     ``shown`` names the kinds of ``settings`` in the first screen of help; the others are made when they are needed,
@@ -51,7 +81,7 @@ class SettingsCommand(click.Command):
         """Parse the command line, with ``--set`` written out."""
         if not {"-h", "--help"} & {*args}:
             self.load_all()
-        return super().parse_args(ctx, list(_written_out(args)))
+        return super().parse_args(ctx, list(_written_out(self.params, args)))
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The parameters, with the settings of the first screen of help."""
@@ -66,35 +96,24 @@ class SettingsCommand(click.Command):
             kinds, self._shown = [getattr(settings, name) for name in self._shown], ()
             last = [param for param in self.params if param.name in _LEADING]
             self.params = [param for param in self.params if param not in last]
-            self._add(kinds, hidden=False)
+            self._add([(kind, tuple(kind.model_fields)) for kind in kinds], hidden=False)
             self.params += last
 
     def load_all(self) -> None:
         """Add an option for every setting."""
         self._load_shown()
-        kinds = dict.fromkeys(use.settings for found in self.uses().values() for use in found)
-        self._add([kind for kind in kinds if not set(kind.model_fields) <= self.settings], hidden=True)
+        self._add([(use.settings, use.names) for found in self.uses().values() for use in found], hidden=True)
 
-    def _add(self, kinds: Iterable[type[Settings]], *, hidden: bool) -> None:
-        fields: dict[str, list[tuple[type[Settings], FieldInfo]]] = {}
-        for kind in kinds:
-            for name, info in kind.model_fields.items():
+    def _add(self, used: Iterable[tuple[type[Settings], Sequence[str]]], *, hidden: bool) -> None:
+        fields: dict[str, dict[type[Settings], FieldInfo]] = {}
+        for kind, names in used:
+            for name in names:
                 if name not in self.settings:
-                    fields.setdefault(name, []).append((kind, info))
+                    fields.setdefault(name, {})[kind] = kind.model_fields[name]
         own = {param.name for param in self.params}
-        self.params += [_option(name, found, hidden=hidden) for name, found in fields.items() if name not in own]
+        options = (_option(n, list(found.items()), hidden=hidden) for n, found in fields.items() if n not in own)
+        self.params += options
         self.settings |= set(fields)
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options into the help, each group under its title."""
-        groups: dict[str, list[tuple[str, str]]] = {_OTHERS: []}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            if record is not None:
-                groups.setdefault(getattr(param, "group", "") or _OTHERS, []).append(record)
-        for title, records in groups.items():
-            with formatter.section(title):
-                formatter.write_dl(records)
 
     def values(self, ctx: click.Context, *sources: ParameterSource) -> dict[str, Any]:
         """The settings that the user gave, by name: on the command line, or in a recipe."""
@@ -138,27 +157,26 @@ class _Help(click.exceptions.Exit):
         write(ctx.get_help())
 
 
-def _written_out(args: Sequence[str]) -> Iterable[str]:
+def _written_out(params: Sequence[click.Parameter], args: Sequence[str]) -> Iterable[str]:
     """Arguments in which ``--set NAME=VALUE`` is the option of that name."""
+    known = {str(param.name): param for param in params if isinstance(param, _SettingOption)}
     rest = iter(args)
     for arg in rest:
         if arg != "--set" and not arg.startswith("--set="):
             yield arg
             continue
         name, equals, value = (next(rest, "") if arg == "--set" else arg.removeprefix("--set=")).partition("=")
-        if not name or not equals:
-            raise click.UsageError("--set takes NAME=VALUE, such as --set threshold=0.6")
-        flag = name.strip().replace("_", "-")
-        if value.lower() in ("true", "yes", "on", "false", "no", "off"):
-            yield f"--{flag}" if value.lower() in ("true", "yes", "on") else f"--no-{flag}"
+        option = known.get(name.strip().replace("-", "_"))
+        if not equals or option is None:
+            raise click.UsageError(f"--set takes NAME=VALUE, with a name that --help-all lists; there is no {name!r}")
+        if option.is_flag:
+            yield from option.opts[:1] if click.BOOL.convert(value, option, None) else option.secondary_opts[:1]
         else:
-            yield f"--{flag}={value}"
+            yield f"{option.opts[0]}={value}"
 
 
 class _SettingOption(click.Option):
-    """The option of a setting; ``group`` is its heading."""
-
-    group = ""
+    """The option of a setting."""
 
 
 def _option(name: str, fields: Sequence[tuple[type[Settings], FieldInfo]], *, hidden: bool) -> click.Option:
@@ -169,7 +187,8 @@ def _option(name: str, fields: Sequence[tuple[type[Settings], FieldInfo]], *, hi
     annotation, several = _kind(info.annotation)
     flags = flags_of(kind, name)
     says = "; ".join(dict.fromkeys(str(one.description) for _, one in fields))
-    known = info.default not in (None, (), False, True) and all(one.default == info.default for _, one in fields)
+    if info.default not in (None, (), False, True) and all(one.default == info.default for _, one in fields):
+        says = f"{says.removesuffix('.')}. Default: {info.default}."
     shared: dict[str, Any] = {"help": says, "hidden": hidden, "default": () if several else None}
     if annotation is bool:
         made = _SettingOption(["/".join(flags), name], is_flag=True, **shared)
@@ -179,10 +198,10 @@ def _option(name: str, fields: Sequence[tuple[type[Settings], FieldInfo]], *, hi
             type=_type(fields),
             multiple=several,
             metavar=str(extra.get("metavar") or "") or None,
-            show_default=str(info.default) if known else False,
             **shared,
         )
-    made.group = kind.group if hidden else ""
+    if hidden and kind.group:
+        setattr(made, _GROUP, kind.group)
     return made
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, get_args
+from typing import Any, ClassVar, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import EvaluationError
@@ -23,6 +23,15 @@ class Settings(BaseModel):
 
     group: ClassVar[str] = ""
     """The heading of the settings in a list of all options."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_one_of_several(cls, values: Any) -> Any:
+        """Take a text for a setting that may be given several times."""
+        several = {name for name, info in cls.model_fields.items() if get_origin(info.annotation) is tuple}
+        return {
+            name: (value,) if name in several and isinstance(value, str) else value for name, value in values.items()
+        }
 
 
 S = TypeVar("S", bound=Settings)

@@ -44,6 +44,12 @@ def test_figures_become_frames(run: hbe.api.ModelRun) -> None:
     assert {"interval_low", "interval_high", "floor", "n", "unit"} <= set(frame.columns)
 
 
+def test_one_of_several_files_is_a_text(tmp_path: Path, tiny_gpt2: Path) -> None:
+    (tmp_path / "lines.txt").write_text("A quiet day.\n")
+    found = hbe.evaluate(str(tiny_gpt2), retain=str(tmp_path / "lines.txt"), progress=False, no_store=True)
+    assert found.result.signature.measures == ("retention",)
+
+
 def test_a_notebook_shows_the_report(run: hbe.api.ModelRun) -> None:
     shown = run._repr_html_()
     assert shown.startswith("<iframe ")

@@ -16,7 +16,7 @@ from holisticbias_eval.prompts.prompts import Selection
 from holisticbias_eval.prompts.sentences import ask_sentences
 from holisticbias_eval.results.run import read_run
 
-LINES = "I like to sail.\n\n  I have two cats. I live in Ohio. \nMy job is to teach.\n"
+LINES = "\ufeffI like to sail.\n\n  I have two cats. I live\u2028in\x85Ohio. \r\nMy job is to teach.\n"
 
 
 @given(st.lists(st.text()), st.integers())
@@ -45,7 +45,7 @@ def test_a_space_stands_between_context_and_sentence(line: str, joined: bool, ex
 def test_a_file_has_one_context_a_line(tmp_path: Path) -> None:
     (tmp_path / "personas.txt").write_text(LINES, "utf-8")
     found = read_context(None, tmp_path / "personas.txt", 7)
-    assert found.lines == ("I like to sail.", "I have two cats. I live in Ohio.", "My job is to teach.")
+    assert found.lines == ("I like to sail.", "I have two cats. I live\u2028in\x85Ohio.", "My job is to teach.")
     assert found.settings["context"].startswith(
         "a line of personas.txt for each sentence, by seed 7; 3 lines, SHA-256 "
     )
@@ -72,7 +72,7 @@ def test_contexts_that_cannot_be_had(
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(EvaluationError, match=r"none.txt cannot be read as contexts: No such file"):
+    with pytest.raises(EvaluationError, match=r"none.txt cannot be read: No such file"):
         read_context(None, tmp_path / "none.txt", None)
 
 

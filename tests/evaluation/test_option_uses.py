@@ -260,10 +260,10 @@ USES: Mapping[str, Callable[[], Uses]] = {
 
 def unused(command: str, arguments: tuple[str, ...], chosen: tuple[str, ...] = ()) -> str:
     """The message of a command about its first option without effect; empty if every option has one."""
-    found: click.Command = import_module(f"holisticbias_eval.commands.{command}").command
+    found: SettingsCommand = import_module(f"holisticbias_eval.commands.{command}").command
     context = found.make_context(command, list(arguments), help_option_names=["-h", "--help"])
     try:
-        if not isinstance(found, SettingsCommand):
+        if command == "mitigate":
             refuse_options(context, declared_uses.mitigate_uses(), chosen)
             return ""
         values = found.values(context)
@@ -403,3 +403,30 @@ def test_nonsense_is_refused_by_the_command(
     assert (code, said) == (2, "")
     assert message in " ".join(error.split())
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        (("--set", "norms=a.csv", "--set=norms=b.csv"), {"norms": ("a.csv", "b.csv")}),
+        (("--set", "chat=on"), {"chat": "on"}),
+        (("--set", "per_cell=2", "--set", "part=whole"), {"per_cell": 2, "part": "whole"}),
+        (("--set", "censor=no", "--set", "variants=yes"), {"censor": False, "variants": True}),
+        (("--set", "no_store=no"), {}),
+        (("--set", "context=a=b"), {"context": "a=b"}),
+    ],
+)
+def test_a_setting_is_an_option(written: tuple[str, ...], plain: dict[str, object]) -> None:
+    assert given_settings(evaluate.make_context("evaluate", list(written))) == plain
+
+
+@pytest.mark.parametrize("written", ["colour=red", "norms", ""])
+def test_a_setting_that_is_not_there_is_refused(written: str) -> None:
+    with pytest.raises(click.UsageError, match="--set takes NAME=VALUE"):
+        evaluate.make_context("evaluate", ["--set", written])
+
+
+def test_a_source_of_no_chosen_measure_is_refused(inputs: Mapping[str, Path]) -> None:
+    retain = ("--retain", str(inputs["lines.txt"]), "--retain", f"multiwoz:{inputs['mini']}")
+    said = sign(("--measure", "retention", "--model", "embedded", *retain))
+    assert said == "texts are given for dialogue_state: add it to --measure, or leave them out"

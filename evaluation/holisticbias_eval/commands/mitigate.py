@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.engine_options import RELEASE_HELP, first_token_option
-from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
 from holisticbias_eval.commands.option_uses import refuse_unused
 from holisticbias_eval.commands.style_options import read_style, style_options
+from holisticbias_eval.options import SettingsCommand, option_group
 
 if TYPE_CHECKING:
     from holisticbias_eval.mitigation.measuring import Measuring
     from holisticbias_eval.mitigation.settings import MitigationSettings
+    from holisticbias_eval.settings import Uses
 
 _METHODS = """
 \b
@@ -53,7 +53,6 @@ _training = option_group(
     click.option("--evaluations", type=click.IntRange(1), help="Validations in the training."),
     click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Seed of the training, and of the split."),
     click.option("--lora-rank", type=click.IntRange(1), help="Train LoRA adapters of this rank, and merge them."),
-    click.option("--device", default="auto", show_default=True, help="torch device, such as cpu or cuda:1."),
 )
 _choosing = option_group(
     "Grid",
@@ -82,7 +81,6 @@ _measuring = option_group(
         help="Further measures, separated by commas, besides group_perplexity or, for methods of responses, "
         "generation_bias, offensiveness and response_wording; see `holisticbias measures`.",
     ),
-    click.option("--release", metavar="FOLDER|VERSION|ID@VERSION", help=f"For further measures. {RELEASE_HELP}"),
     click.option(
         "--retain",
         multiple=True,
@@ -99,8 +97,16 @@ _measuring = option_group(
 )
 
 
+def _uses() -> Uses:
+    from holisticbias_eval.models.options import of_model
+
+    return {"mitigate": (of_model("first_token", "device"),)}
+
+
 @click.command(
-    cls=GroupedCommand,
+    cls=SettingsCommand,
+    shown=("ReleaseName",),
+    uses=_uses,
     short_help="Train a model so that it treats groups more alike, and measure the change.",
     epilog=_METHODS,
 )
@@ -130,7 +136,6 @@ _measuring = option_group(
     "--hold-out", multiple=True, metavar="GROUP", help="A group to measure and not to train on; may be repeated."
 )
 @click.option("--groups", metavar="A,B", help="Train on these groups only, such as a pair. Default: all not held out.")
-@first_token_option
 @style_options
 @_training
 @_choosing
@@ -168,7 +173,7 @@ def _settings(given: dict[str, Any]) -> MitigationSettings:
     training = {name: given[name] for name in TrainingSettings.model_fields if given[name] is not None}
     if "patience" in training:
         training["patience"] = training["patience"] or None
-    own = {name: given[name] for name in MitigationSettings.model_fields if name in given}
+    own = {name: given[name] for name in MitigationSettings.model_fields if given.get(name) is not None}
     return MitigationSettings(**{**own, "training": training, "groups": _split(given["groups"])})
 
 
@@ -191,8 +196,8 @@ def _measure(given: dict[str, Any]) -> Measuring | None:
         release=given["release"],
         retain=retain,
         retain_command=given["retain_command"],
-        device=given["device"],
-        first_token=given["first_token"],
+        device=given["device"] or "auto",
+        first_token=given["first_token"] or "auto",
     )
 
 

@@ -75,10 +75,10 @@ def command(
 ) -> None:
     """Write a table of sentences that mention a group and an attribute of a specification.
 
-    Sources are text files (a document on each line), JSON lines, also compressed (.zst, .gz, .bz2, .xz), folders of
-    such files, and datasets of the Hugging Face Hub as hub:OWNER/NAME[:CONFIG][:SPLIT]. Each is read once, in bounded
-    memory. A sentence is a group's term with the words around it, cleaned and in lower case (Zhao et al. 2024); it
-    must mention an attribute, and no other group. `annotate` and `split` read the table.
+    Sources are text files (a document on each line), JSON lines or arrays, also compressed (.zst, .gz, .bz2, .xz),
+    folders of such files, and datasets of the Hugging Face Hub as hub:OWNER/NAME[:CONFIG][:SPLIT]. Each is read once,
+    in bounded memory. A sentence is a group's term with the words around it, cleaned and in lower case (Zhao et al.
+    2024); it must mention an attribute, and no other group. `annotate` and `split` read the table.
 
     The right to use and share the texts, and the wishes of their authors, are yours to respect: see docs/corpora.md.
     """

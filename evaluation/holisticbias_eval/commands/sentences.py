@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.engine_options import MODEL_HELP, engine_options, read_model
-from holisticbias_eval.commands.option_groups import GroupedCommand, option_group
-from holisticbias_eval.commands.response_options import api_endpoint, response_store
+from holisticbias_eval.options import SettingsCommand, given_settings, option_group
 
 if TYPE_CHECKING:
     from holisticbias_eval.progress import Display
+    from holisticbias_eval.settings import Uses
     from holisticbias_eval.stereotypes.rounds import Judging
     from holisticbias_eval.stereotypes.sentences import MadeSentences, SentenceOptions
 
@@ -64,8 +63,6 @@ requests = option_group(
         metavar="NAME|FILE",
         help="How the next token is chosen. Default: autobiastest, and autobiastest-list for lists.",
     ),
-    api_endpoint,
-    click.option("--batch", type=click.IntRange(1), metavar="N", help="Texts made at once. Default: as many as fit."),
 )
 acceptance = option_group(
     "Acceptance",
@@ -92,7 +89,18 @@ acceptance = option_group(
 )
 
 
-@click.command(cls=GroupedCommand, short_help="Make or import test sentences for bias specifications.")
+def _uses() -> Uses:
+    from holisticbias_eval.models.options import of_model, responding_uses
+
+    return {"sentences": (*responding_uses(), of_model("api_base"))}  # a classifier may ask the server too
+
+
+@click.command(
+    cls=SettingsCommand,
+    shown=("Keeping",),
+    uses=_uses,
+    short_help="Make or import test sentences for bias specifications.",
+)
 @click.option(
     "--specification",
     "specifications",
@@ -103,7 +111,7 @@ acceptance = option_group(
 @click.option(
     "--generator",
     metavar="ID|FOLDER|FILE",
-    help=f"{MODEL_HELP} It writes the sentences. "
+    help="Language model that writes the sentences: a folder, a GGUF file or a Hugging Face Hub repository. "
     "Default for the specifications calibration and calibration-control: embedded-writer.",
 )
 @click.option(
@@ -118,9 +126,6 @@ acceptance = option_group(
 @click.option("--release", "version", metavar="VERSION", help="Version of the specifications. Default: the newest.")
 @requests
 @acceptance
-@engine_options
-@response_store
-@click.option("--no-store", is_flag=True, help="Make all responses again, and keep only the log of whole rounds.")
 def command(
     specifications: tuple[str, ...],
     generator: str | None,
@@ -139,6 +144,7 @@ def command(
 
     from holisticbias_eval.models.embedded import WRITER
     from holisticbias_eval.progress import Display
+    from holisticbias_eval.settings import refuse_unused
     from holisticbias_eval.stereotypes.sentences import import_sentences, make_sentences
     from holisticbias_eval.stereotypes.specifications import calibration_model
 
@@ -150,6 +156,7 @@ def command(
         raise click.UsageError(
             "--generator needs --specification: `holisticbias stereotypes specifications` lists them"
         )
+    refuse_unused(given_settings(), _uses(), ["sentences"])
     display = Display(Console(stderr=True))
     options = _read_options(given, display)
     if imported is not None:
@@ -160,7 +167,9 @@ def command(
 
 
 def _read_options(given: dict[str, Any], display: Display) -> SentenceOptions:
+    from holisticbias_eval.models.settings import ModelSettings
     from holisticbias_eval.models.store.shards import default_folder
+    from holisticbias_eval.settings import read_settings
     from holisticbias_eval.stereotypes.rounds import Asking
     from holisticbias_eval.stereotypes.sentences import SentenceOptions
 
@@ -178,7 +187,7 @@ def _read_options(given: dict[str, Any], display: Display) -> SentenceOptions:
         nearest=given["nearest"],
         vectors=given["vectors"],
         decoding=given["decoding"],
-        engine=read_model(given),
+        engine=read_settings(ModelSettings, given_settings()),
         store=None if given["no_store"] else given["store"] or default_folder("responses"),
         version=given["version"],
     )
@@ -193,7 +202,7 @@ def _read_judging(given: dict[str, Any], display: Display) -> Judging:
     if given["least_words"] > given["most_words"]:
         raise click.UsageError("--least-words must not exceed --most-words")
     labels = None if given["no_store"] else default_folder("labels")
-    options = JudgingOptions(device=given["device"], store=labels, api_base=given["api_base"])
+    options = JudgingOptions(device=given["device"] or "auto", store=labels, api_base=given["api_base"])
     classifiers = tuple(start_label_rules(name, options, display) for name in given["classifiers"])
     return Judging(select_rules(given["rules"]), classifiers, Limits(given["least_words"], given["most_words"]))
 

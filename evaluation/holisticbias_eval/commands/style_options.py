@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from holisticbias_eval.commands.option_groups import option_group
+from holisticbias_eval.options import option_group
 
 if TYPE_CHECKING:
     from holisticbias_eval.mitigation.responses import StyleOptions

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import DialoguesError
 from holisticbias_eval.models.loading.source import file_sha256
+from holisticbias_eval.tables.content import text_lines
 
 DATA = "data.json"
 LISTS = {"validation": "valListFile", "test": "testListFile"}
@@ -52,7 +53,8 @@ class Dialogues:
 def read_multiwoz(folder: Path) -> Dialogues:
     """Read ``data.json``, ``valListFile`` and ``testListFile`` (``.json`` or ``.txt``) of a folder.
 
-    Raises ``DialoguesError`` with what is missing or not in the published form.
+    Raises ``DialoguesError`` with what is missing or not in the published form, and ``TableError`` for a list that
+    cannot be read.
     """
     path = folder / DATA
     content = _read(path)
@@ -84,10 +86,7 @@ def _read_list(folder: Path, name: str) -> frozenset[str]:
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
         raise DialoguesError(f"{folder} has no {' and no '.join(p.name for p in paths)}: it lists the dialogues")
-    try:
-        return frozenset(line.strip() for line in path.read_text("utf-8").splitlines() if line.strip())
-    except (OSError, UnicodeDecodeError) as error:
-        raise DialoguesError(f"{path} cannot be read as UTF-8: {str(error)[:200]}") from error
+    return frozenset(line.strip() for line in text_lines(path) if line.strip())
 
 
 def _turns(path: Path, name: str, dialogue: Any) -> Iterator[Turn]:

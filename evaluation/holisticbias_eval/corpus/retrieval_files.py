@@ -13,13 +13,13 @@ from typing import Any
 from holisticbias.output import write_file
 from holisticbias_eval.corpus.documents import bare_identifier
 from holisticbias_eval.corpus.examples import refuse_source, refuse_suffix, write_examples
-from holisticbias_eval.corpus.label_studio import read_text
 from holisticbias_eval.corpus.mentions import target_filter
 from holisticbias_eval.corpus.retrieving import Retrieval, RetrievalSettings
 from holisticbias_eval.corpus.sources import DocumentReading, HubDataset, TextFile, find_sources, size
-from holisticbias_eval.errors import CorpusError, NoExamplesError
+from holisticbias_eval.errors import CorpusError, NoExamplesError, TableError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.specifications import read_specification
+from holisticbias_eval.tables.content import text_lines
 
 RECORD_SUFFIX = ".retrieval.json"
 _IDENTIFIERS = "give a file with one identifier per line"
@@ -66,7 +66,10 @@ def retrieve_examples(
 
 def read_identifiers(paths: Sequence[Path]) -> frozenset[str]:
     """The identifiers of files with one per line. Raises ``CorpusError``."""
-    lines = (line.strip() for path in paths for line in read_text(path, _IDENTIFIERS).splitlines())
+    try:
+        lines = [line.strip() for path in paths for line in text_lines(path)]
+    except TableError as error:
+        raise CorpusError(f"{error}; {_IDENTIFIERS}") from error
     return frozenset(bare_identifier(line) for line in lines if line)
 
 

@@ -1,4 +1,4 @@
-"""Sources of documents that a user names: files of text or JSON lines, folders of them, and datasets of the Hub.
+"""Sources of documents that a user names: files of text or JSON, folders of them, and datasets of the Hub.
 
 ``datasets`` streams a dataset of the Hub, but does not read the files here: it parses every row, which takes ten times
 as long as looking for a group's terms in its bytes first, and it stops at the first bad line.
@@ -6,22 +6,27 @@ as long as looking for a group's terms in its bytes first, and it stops at the f
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path, PurePath
 
 from holisticbias_eval.corpus.documents import FIELDS, TextDocument, row_document
 from holisticbias_eval.errors import CorpusError
-from holisticbias_eval.tables.content import COMPRESSED, LONGEST, DamagedError, read_lines
+from holisticbias_eval.tables.content import COMPRESSED, LONGEST, DamagedError, read_chunks, read_lines
+from holisticbias_eval.tables.rows import array_items
 
 JSON = (".jsonl", ".ndjson", ".json")
 TEXT = (".txt", ".text", ".md")
 HUB = "hub:"
 _TABLES = (".parquet", ".csv", ".tsv", ".arrow", ".feather")
 _NAMES = 20  # fields in a message
+_ARRAY = re.compile(rb"\[\s*\{")
+_START = 64  # bytes
 
 
 @dataclass(slots=True)
@@ -60,6 +65,15 @@ class DocumentReading:
             return None
         return self.take_row(row, place)
 
+    def take_rows(self, rows: Iterable[tuple[str, object]]) -> Iterator[TextDocument]:
+        """Yield the documents that may mention a group, of rows with their places."""
+        for place, row in rows:
+            self.documents += 1
+            self.read(0)  # counts the row for the progress
+            document = self.take_row(row, place)
+            if document is not None and self.may_mention(document.text.encode()):
+                yield document
+
     def take_row(self, row: object, place: str) -> TextDocument | None:
         """The document of a row, null if it has none, which is counted."""
         if not isinstance(row, dict):
@@ -92,7 +106,7 @@ class DocumentReading:
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A file whose lines or paragraphs are documents, or with a JSON object on each line."""
+    """A file whose lines or paragraphs are documents, or with a JSON object on each line or an array of objects."""
 
     path: Path
     name: str
@@ -100,16 +114,22 @@ class TextFile:
     def documents(self, reading: DocumentReading) -> Iterator[TextDocument]:
         """Yield the documents that may mention a group. Raises ``CorpusError`` if the file cannot be read."""
         try:
-            yield from self._documents(read_lines(self.path, reading.read), reading)
+            yield from self._documents(reading)
         except DamagedError as error:
             reading.damaged.append(f"{self.name}: {error}; what was read before is kept")
         except OSError as error:
             raise CorpusError(f"{self.path} cannot be read: {error.strerror or error}") from error
 
-    def _documents(self, lines: Iterator[bytes | None], reading: DocumentReading) -> Iterator[TextDocument]:
-        start = next(lines, b"")
-        lines = chain([start], lines)
-        is_json = self._is_json(start or b"")
+    def _documents(self, reading: DocumentReading) -> Iterator[TextDocument]:
+        start = self._start()
+        is_json = self._is_json(start)
+        if is_json and _ARRAY.match(start):
+            yield from reading.take_rows(self._items(reading))
+        else:
+            yield from self._lines(reading, is_json=is_json)
+
+    def _lines(self, reading: DocumentReading, *, is_json: bool) -> Iterator[TextDocument]:
+        lines = read_lines(self.path, reading.read)
         take = reading.take_json if is_json else reading.take_text
         for number, line in _paragraphs(lines) if reading.paragraphs and not is_json else enumerate(lines, 1):
             if line is not None and (not line or line.isspace()):
@@ -124,12 +144,31 @@ class TextFile:
             elif is_json and not (line.lstrip().startswith(b"{") and line.rstrip().endswith(b"}")):
                 reading.refuse(f"{self.name}:{number}", "not a JSON object")
 
+    def _items(self, reading: DocumentReading) -> Iterator[tuple[str, object]]:
+        """The items of a JSON array with their places: the file and the number of the item."""
+        number = 0
+        try:
+            for number, item in enumerate(array_items(read_chunks(self.path, reading.read)), 1):
+                yield f"{self.name}:{number}", item
+        except (ValueError, RecursionError) as error:
+            raise DamagedError(f"item {number + 1} of its array is not valid JSON ({str(error)[:100]})") from error
+
+    def _start(self) -> bytes:
+        """The first bytes of the content that are not blank, enough to tell JSON from text."""
+        start = b""
+        with suppress(DamagedError):
+            for chunk in read_chunks(self.path, lambda _: None):
+                start = (start + chunk).removeprefix(codecs.BOM_UTF8).lstrip()
+                if len(start) >= _START:
+                    break
+        return start
+
     def _is_json(self, start: bytes) -> bool:
-        """Whether the file holds JSON lines, by its name, or by its first line if the name does not say."""
+        """Whether the file holds JSON, by its name, or by its first bytes if the name does not say."""
         suffixes = [suffix.lower() for suffix in self.path.suffixes if suffix.lower() not in COMPRESSED]
         if suffixes and suffixes[-1] in (*JSON, *TEXT):
             return suffixes[-1] in JSON
-        return start.lstrip().startswith(b"{")
+        return start.startswith(b"{") or _ARRAY.match(start) is not None
 
 
 def _paragraphs(lines: Iterator[bytes | None]) -> Iterator[tuple[int, bytes | None]]:
@@ -167,17 +206,12 @@ class HubDataset:
         import pyarrow as pa
         from datasets.exceptions import DatasetsError
 
-        number = 0
+        before = reading.documents
         try:
-            for place, row in self._rows():
-                number += 1
-                reading.documents += 1
-                reading.read(0)  # counts the row for the progress
-                document = reading.take_row(row, place)
-                if document is not None and reading.may_mention(document.text.encode()):
-                    yield document
+            yield from reading.take_rows(self._rows())
         except (OSError, ValueError, RuntimeError, LookupError, TypeError, DatasetsError, pa.ArrowException) as error:
             why = (str(error).splitlines() or [type(error).__name__])[0][:200]
+            number = reading.documents - before
             if not number:
                 raise CorpusError(f"{HUB}{self.name} cannot be read as a dataset: {why}") from error
             reading.damaged.append(f"{HUB}{self.name}: broke off after {number:,} rows ({why}); these are kept")

@@ -10,7 +10,7 @@ from typing import Any
 from holisticbias.output import write_file
 from holisticbias_eval.corpus.multiwoz import read_multiwoz
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.evaluating import by_task, choose_measures, evaluations
+from holisticbias_eval.evaluating import by_task, choose_measures, evaluations, used_names
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.mitigation.record import MitigatedModel
 from holisticbias_eval.models.embedded import default_release
@@ -51,20 +51,17 @@ class Measuring:
         return tuple(dict.fromkeys((*self.always, *costs, *self.further)))
 
     def values(self, measures: Sequence[str]) -> dict[str, Any]:
-        """The settings of measures of one task."""
-        task = MEASURES[measures[0]].task
-        if task == "responses":
-            return {**self.answering, **({"device": self.device} if self.device != "auto" else {})}
-        if task == "results":
-            return {"retain_command": self.retain_command}
-        values: dict[str, Any] = {"device": self.device} if self.device != "auto" else {}
-        if task in ("lines", "dialogues"):
-            values["retain"] = self.retain.retain
-        if task == "test_set" and self.test_set is not None:
-            values["test_set"] = self.test_set
-        if self.first_token != AUTO and task not in ("dialogues", "texts"):
-            values["first_token"] = self.first_token
-        return values
+        """The settings of measures of one task: of these, what they use and what was given."""
+        values = {
+            "device": None if self.device == "auto" else self.device,
+            "first_token": None if self.first_token == AUTO else self.first_token,
+            "retain": self.retain.retain or None,
+            "retain_command": self.retain_command,
+            "test_set": self.test_set,
+            **(self.answering if MEASURES[measures[0]].task == "responses" else {}),
+        }
+        used = used_names(measures)
+        return {name: value for name, value in values.items() if name in used and value is not None}
 
 
 def check_measuring(measuring: Measuring) -> None:
@@ -131,12 +128,9 @@ def measure_model(model: str, measuring: Measuring, folder: Path, display: Displ
         return
     display.notice(f"Measuring {model}")
     for names, out in wanted:
-        release = measuring.release if MEASURES[names[0]].task in _OF_RELEASES else None
+        release = measuring.release if "release" in used_names(names) else None
         values = measuring.values(names)
         list(evaluations(model, release, names, values, out=out, overwrite=overwrite, display=display))
-
-
-_OF_RELEASES = ("sentences", "seat", "responses", "texts", "intersections")
 
 
 def _placed(measuring: Measuring, folder: Path) -> Sequence[tuple[tuple[str, ...], Path]]:

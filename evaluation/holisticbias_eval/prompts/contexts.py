@@ -9,6 +9,7 @@ from pathlib import Path
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.likelihood.texts import Repeated
+from holisticbias_eval.tables.content import content_lines, read_content
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,8 @@ def read_context(text: str | None, file: Path | None, seed: int | None) -> Conte
         raise EvaluationError("--context-seed needs --context-file, the file to draw from")
     if file is None:
         return Context((text,), settings={"context": text}) if text else Context()
-    try:
-        content = file.read_bytes()
-        lines = tuple(line.strip() for line in content.decode().splitlines() if line.strip())
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise EvaluationError(f"{file} cannot be read as contexts: {reason}") from error
+    content = read_content(file)
+    lines = tuple(line.strip() for line in content_lines(file, content) if line.strip())
     if not lines:
         raise EvaluationError(f"{file} has no line to draw a context from: write one context per line")
     seed = seed or 0

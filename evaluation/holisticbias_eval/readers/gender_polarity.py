@@ -9,12 +9,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
-from pydantic import Field
 
 from holisticbias_eval.arrays import Bools, Floats
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
 from holisticbias_eval.readers.words import LISTS, POLARITY, Found, Polarity, collect, split_words, weighted_means
+from holisticbias_eval.settings import setting
 
 MALE, FEMALE, NEUTRAL = "male", "female", "neutral"
 METHODS = ("words", "weighted", "maximum")
@@ -29,12 +29,13 @@ _PLACES = 4  # decimals of the polarities: larger values of both genders that ag
 class PolaritySettings(ReaderSettings):
     """The words, the treatment of ties, and the bound of the classes."""
 
-    polarity: str = Field("gender-polarity", description="gender polarity of words: a name or a file")
-    ties: Literal["apart", "published"] = Field(
+    polarity: str = setting("gender-polarity", "Gender polarity of words, for gender_polarity.", metavar="NAME|FILE")
+    ties: Literal["apart", "published"] = setting(
         "apart",
-        description="gender polarity of texts without a gendered word or with as many of both: no value, or as BOLD",
+        "Texts without a gendered word, or with as many of both, for gender_polarity: apart, without a value, or as "
+        "published for BOLD, where they are neutral.",
     )
-    polar: float = Field(0.25, gt=0, le=1, description="a text is male or female from this polarity on")
+    polar: float = setting(0.25, "Polarity from which on a text is male or female, for gender_polarity.", gt=0, le=1)
 
 
 class GenderPolarityReader(Reader):

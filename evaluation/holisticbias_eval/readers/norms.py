@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
-from pydantic import Field
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.progress import Progress
@@ -17,6 +16,7 @@ from holisticbias_eval.readers.anonymise import NAME
 from holisticbias_eval.readers.norm_files import NormLexicon, read_lexicons
 from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
 from holisticbias_eval.readers.words import LISTS, collect, entry_of, split_words, weighted_means
+from holisticbias_eval.settings import setting
 
 FUNCTION_WORDS = "function"
 """The file of pronouns, prepositions and conjunctions, which are left out."""
@@ -27,7 +27,11 @@ ONLY_NEUTRAL = "only neutral words"
 class NormsSettings(ReaderSettings):
     """The lexicons."""
 
-    norms: tuple[str, ...] = Field((), description="files of psycholinguistic norms")
+    norms: tuple[str, ...] = setting(
+        (),
+        "Lexicon for norms, of Warriner et al., NRC VAD or EmoMap; give it twice for two lexicons.",
+        metavar="FILE",
+    )
 
 
 class NormsReader(Reader):

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
-from pydantic import Field
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ClassifierError
@@ -18,6 +17,7 @@ from holisticbias_eval.readers.card import Card
 from holisticbias_eval.readers.classifier import BLOCK, Classifier
 from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
 from holisticbias_eval.readers.words import split_words
+from holisticbias_eval.settings import setting
 
 POSITIVE, NEUTRAL, NEGATIVE = "positive", "neutral", "negative"
 COMPOUND = "compound"
@@ -27,8 +27,8 @@ NO_WORD = "no word"
 class SentimentSettings(ReaderSettings):
     """The bounds of the classes."""
 
-    positive: float = Field(0.5, gt=0, le=1, description="a text is positive from this VADER score on")
-    negative: float = Field(-0.5, ge=-1, lt=0, description="a text is negative up to this VADER score")
+    positive: float = setting(0.5, "VADER score from which on a text is positive.", gt=0, le=1)
+    negative: float = setting(-0.5, "VADER score up to which a text is negative.", ge=-1, lt=0)
 
 
 class SentimentReader(Reader):

@@ -25,7 +25,7 @@ _SPARE = 1 << 26  # bytes
 
 
 class DamagedError(Exception):
-    """A file whose compressed data ends in the middle or is damaged; the lines before were read."""
+    """A file that is damaged or ends in the middle; what stands before was read."""
 
 
 def compression(path: Path) -> str | None:
@@ -83,16 +83,25 @@ def bounded_chunks(path: Path) -> Iterator[bytes]:
             raise TableError(f"{path} cannot be read: {error}") from error
 
 
+def read_content(path: Path) -> bytes:
+    """The whole content of a file, unpacked. Raises ``TableError``."""
+    try:
+        return b"".join(bounded_chunks(path))
+    except OSError as error:
+        raise TableError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
 def text_lines(path: Path) -> list[str]:
-    """The lines of a text file in UTF-8, without their ends.
+    """The lines of a text file; see ``content_lines``. Raises ``TableError``."""
+    return content_lines(path, read_content(path))
+
+
+def content_lines(path: Path, content: bytes) -> list[str]:
+    """The lines of a file's content in UTF-8, without their ends.
 
     A line ends with a line feed, a carriage return or both, and with no other character. Raises ``TableError``.
     """
-    try:
-        content = b"".join(bounded_chunks(path)).removeprefix(b"\xef\xbb\xbf")
-    except OSError as error:
-        raise TableError(f"{path} cannot be read: {error.strerror or error}") from error
-    content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    content = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     try:
         lines = content.decode().split("\n")
     except UnicodeDecodeError as error:

@@ -79,7 +79,7 @@ def array_items(chunks: Iterator[bytes]) -> Iterator[Any]:
 
     Raises ``ValueError`` for other content, and ``RecursionError``.
     """
-    texts = codecs.iterdecode(chunks, "utf-8")
+    texts = codecs.iterdecode(chunks, "utf-8-sig")
     text, place = _after_blank(texts, "", 0)
     if text[place : place + 1] != "[":
         raise ValueError("an array begins with [")

@@ -22,7 +22,6 @@ from holisticbias_eval.models.generation.style import Style
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.options import responding_uses
-from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import read_context
@@ -37,7 +36,6 @@ from holisticbias_eval.settings import (
     Use,
     Variants,
     is_one_of,
-    read_settings,
     setting,
 )
 from holisticbias_eval.tasks.task import Answered, Given, Requests
@@ -183,7 +181,7 @@ class ResponseRequests(Requests):
 def start_responding(given: Given, decoding: str = DECODING, style: Style | None = None) -> Generator:
     """Start the engine that answers, by default the embedded responder, with its store if there is one."""
     responding = given.read(Responding)
-    settings = read_settings(ModelSettings, given.values, without=("chat",))
+    settings = given.running
     chosen = DECODINGS.read(responding.decoding or decoding)
     if given.model == EMBEDDED_MODEL:
         raise EvaluationError(f"the embedded model gives scores alone; the one for responses is --model {RESPONDER}")

@@ -18,10 +18,9 @@ from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.options import LOADED, of_model
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Display
-from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.settings import Use
+from holisticbias_eval.settings import Use, Values, read_settings
 from holisticbias_eval.tasks.lines import RetainSettings
-from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, Task, file_name, sign_file
+from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, Task, sign_file
 
 SETTINGS = ClassifierSettings()
 
@@ -78,14 +77,18 @@ class Dialogues(Task):
     ability = "train"
     uses = (Use(RetainSettings), of_model("engine"), of_model("kind", "device", conditions=(LOADED,)))
 
+    def is_named(self, values: Values) -> bool:
+        """Whether a folder of MultiWOZ is named."""
+        return read_settings(RetainSettings, values).dialogues is not None
+
     def source(self, given: Given) -> Source:
         """Read the dialogues, and draw candidates of training and of test."""
         folder = given.read(RetainSettings).dialogues
         if folder is None:
             raise EvaluationError("dialogue_state needs a folder of MultiWOZ: name it with --retain multiwoz:FOLDER")
-        if given.engine != "local":
+        if given.running.engine != "local":
             raise EvaluationError(
-                f"dialogue_state fine-tunes the model, which the {given.engine} engine cannot: use local"
+                f"dialogue_state fine-tunes the model, which the {given.running.engine} engine cannot: use local"
             )
         with given.display.step(f"Reading {folder}"):
             dialogues = read_multiwoz(folder)
@@ -114,7 +117,3 @@ class Dialogues(Task):
         """The candidates."""
         train, test = source.content
         return CandidateRequests(model, train, test, source.about)
-
-    def run_name(self, model: ModelIdentity, source: Source, signature: Signature) -> str:
-        """The model, and what it learns."""
-        return f"{file_name(model.name)}-{source.name}"

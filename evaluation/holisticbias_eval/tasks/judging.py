@@ -17,10 +17,8 @@ from holisticbias_eval.measures.options import (
     Judging,
     Phrasing,
 )
-from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.readers.card import CLUSTERS
 from holisticbias_eval.readers.judging import JudgingOptions
-from holisticbias_eval.settings import read_settings
 from holisticbias_eval.statistics.frequency import count_terms
 from holisticbias_eval.tasks.task import Given
 
@@ -33,7 +31,7 @@ def judging_options(given: Given) -> JudgingOptions:
     return JudgingOptions(
         named.names,
         given.read(Censoring).censor,
-        read_settings(ModelSettings, given.values, without=("chat",)).device,
+        given.running.device,
         given.store("labels"),
         find_clusters(given),
         given.read(ClassifierServer).classifier_api_base,

@@ -14,7 +14,8 @@ from holisticbias_eval.models.options import scoring_uses
 from holisticbias_eval.prompts.first_words import count_unscored
 from holisticbias_eval.prompts.lines import ask_lines, line_table
 from holisticbias_eval.prompts.prompts import Skipped
-from holisticbias_eval.settings import Settings, Use, setting
+from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
+from holisticbias_eval.tables.content import text_lines
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
 from holisticbias_eval.tasks.task import Given, Source, file_name, sign_file
 
@@ -62,10 +63,14 @@ class Lines(ScoredTask):
     subject = "lines of text"
     uses = (Use(RetainSettings), *scoring_uses())
 
+    def is_named(self, values: Values) -> bool:
+        """Whether a file of neutral text is named."""
+        return read_settings(RetainSettings, values).text is not None
+
     def source(self, given: Given) -> Source:
         """Read the file; without one, the neutral sentences of the gossip, for the gossip."""
         path = given.read(RetainSettings).text
-        if path is None and (given.model not in (None, GOSSIP) or given.engine == "api"):
+        if path is None and (given.model not in (None, GOSSIP) or given.running.engine == "api"):
             raise EvaluationError(
                 "retention needs a file of neutral text, one text per line: name it with --retain FILE"
             )
@@ -77,7 +82,7 @@ class Lines(ScoredTask):
         return Source(
             table,
             sign_file(name, table_digest(table.select(["line_id", "text"])), "lines"),
-            file_name(Path(name).stem),
+            f"on-{file_name(Path(name).stem)}",
             {"lines": name, "long_lines": WINDOWS},
             (Skipped(reason=EMPTY, sentences=empty),) if empty else (),
             default_model=GOSSIP if path is None else None,
@@ -100,16 +105,9 @@ class Lines(ScoredTask):
 def read_lines(path: Path) -> list[str]:
     """Read the lines of a text file in UTF-8.
 
-    Raises ``EvaluationError`` if it cannot be read, and ``SelectionError`` if every line is empty.
+    Raises ``TableError`` if it cannot be read, and ``SelectionError`` if every line is empty.
     """
-    try:
-        lines = path.read_text("utf-8-sig").split("\n")
-    except OSError as error:
-        raise EvaluationError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise EvaluationError(f"{path} is not UTF-8 text (byte {error.start:,}): save it as UTF-8") from error
-    if lines and not lines[-1]:
-        lines.pop()
+    lines = text_lines(path)
     if not any(map(str.strip, lines)):
         raise SelectionError(f"{path} has no line with text: there is nothing to score")
     return lines

@@ -81,10 +81,6 @@ class PairScorer(ABC):
     def answer(self, pairs: pa.Table, scores: Floats) -> pa.Table:
         """Add the scores to the pairs."""
 
-    def count(self, pairs: pa.Table, texts: pa.Table) -> int:
-        """How many pairs are scored."""
-        return int(pairs.num_rows - pairs["other_sentence"].null_count)
-
     def requests(self, source: Source, folder: Path | None, notice: Notice) -> PairRequests:
         """The requests of a source, with the store of their scores."""
         store = pair_store(folder, self, notice)

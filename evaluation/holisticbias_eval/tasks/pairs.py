@@ -15,7 +15,6 @@ from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.opening import LEFT_OUT
 from holisticbias_eval.models.likelihood.scorer import Scorer
-from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.options import engine_uses, scoring_uses
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.prompts.choices import ask_choices, spans_of_choices
@@ -23,7 +22,7 @@ from holisticbias_eval.prompts.first_words import ALL_SCORED
 from holisticbias_eval.prompts.pairs import AskedPairs, ask_pairs, ask_published
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.settings import Condition, Settings, Use, is_one_of, setting
+from holisticbias_eval.settings import Condition, Settings, Use, Values, is_one_of, read_settings, setting
 from holisticbias_eval.stereotypes.specifications import calibration_model
 from holisticbias_eval.tasks.pair_files import read_pairs, read_sentence_figures
 from holisticbias_eval.tasks.pair_modes import (
@@ -58,7 +57,7 @@ class PairSettings(Settings):
 
     pairs: Path | None = setting(
         None,
-        "File of pairs for stereotype_score, or a folder that holisticbias pairs wrote. Without --measure, "
+        "File of pairs for stereotype_score, or a folder that holisticbias stereotypes pairs wrote. Without --measure, "
         "stereotype_score is measured.",
         metavar="PATH",
     )
@@ -75,6 +74,10 @@ class Pairs(ScoredTask):
     name = "pairs"
     subject = "pairs of sentences"
     uses = (Use(PairSettings), *engine_uses(), *scoring_uses(LIKELIHOOD))
+
+    def is_named(self, values: Values) -> bool:
+        """Whether pairs are named."""
+        return read_settings(PairSettings, values).pairs is not None
 
     def source(self, given: Given) -> Source:
         """Read the pairs; a calibration model is the default for pairs of its specifications."""
@@ -94,9 +97,9 @@ class Pairs(ScoredTask):
             "specifications_version": specifications_version(names),
         }
         digest = table_digest(pairs.select([c for c in _DIGESTED if c in pairs.column_names]))
-        own = calibration_model(pairs["specification"].to_pylist()) if given.engine != "api" else None
+        own = calibration_model(pairs["specification"].to_pylist()) if given.running.engine != "api" else None
         left_out = (Skipped(reason=NOT_CONVERTED, sentences=rejected),) if rejected else ()
-        name = file_name(Path(read.pairs.name).stem)
+        name = f"on-{file_name(Path(read.pairs.name).stem)}"
         return Source(
             pairs,
             sign_file(file, digest, "pairs"),
@@ -152,7 +155,3 @@ class Pairs(ScoredTask):
         """The figures of the sentences that the pairs were made of, such as their quality."""
         path = given.read(PairSettings).pairs
         return read_sentence_figures(path) if path is not None else ()
-
-    def run_name(self, model: ModelIdentity, source: Source, signature: Signature) -> str:
-        """The model, the file, and the mode."""
-        return f"{file_name(model.name)}-on-{source.name}"

@@ -42,8 +42,7 @@ from holisticbias_eval.tasks.audit import audit_table
 from holisticbias_eval.tasks.given_responses import place_responses
 from holisticbias_eval.tasks.judging import count_corpus, judging_options
 from holisticbias_eval.tasks.response_files import read_responses
-from holisticbias_eval.tasks.sentences import Sentences
-from holisticbias_eval.tasks.task import Given, Reading, Source, Task, sign_release
+from holisticbias_eval.tasks.task import Given, Reading, Source, Task, release_run_name, sign_release
 
 
 class Prompts(Task):
@@ -56,7 +55,6 @@ class Prompts(Task):
         Use(ReleaseName), Use(GivenResponses), Use(Variants, (ASKED,)), Use(Personas, (ASKED,)),
         *asking_uses(ASKED),
     )  # fmt: skip
-    reads_release = True
 
     def source(self, given: Given) -> Source:
         """Open the release, and draw the prompts, or place the responses that are given in it."""
@@ -92,7 +90,7 @@ class Prompts(Task):
 
     def run_name(self, model: ModelIdentity, source: Source, signature: Signature) -> str:
         """The model, the release, its part, and the task."""
-        return Sentences.run_name(self, model, source, signature)  # type: ignore[arg-type]
+        return release_run_name(self, model, source, signature)
 
 
 @dataclass(frozen=True)

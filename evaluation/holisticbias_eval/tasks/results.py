@@ -17,9 +17,9 @@ from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.settings import Settings, Use, setting
+from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
 from holisticbias_eval.tasks.retain_command import Reported, run_retain_command, split_command
-from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, Task, file_name, sign_file
+from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, Task, sign_file
 
 NOT_LOADED = "not loaded"
 
@@ -90,6 +90,10 @@ class Results(Task):
     ability = "command"
     uses = (Use(CommandSettings),)
 
+    def is_named(self, values: Values) -> bool:
+        """Whether a command is given."""
+        return read_settings(CommandSettings, values).retain_command is not None
+
     def source(self, given: Given) -> Source:
         """Check the command; nothing is run."""
         command = given.read(CommandSettings).retain_command
@@ -122,7 +126,3 @@ class Results(Task):
     def ask(self, source: Source, model: Named, given: Given) -> CommandRequests:
         """The command, with the model in its place."""
         return CommandRequests(source.content, model.place, source.about)
-
-    def run_name(self, model: ModelIdentity, source: Source, signature: Signature) -> str:
-        """The model, and that it retains something."""
-        return f"{file_name(model.name)}-{source.name}"

@@ -21,11 +21,11 @@ from holisticbias_eval.prompts.prompts import Asked, Draw, Selection, Skipped
 from holisticbias_eval.prompts.seat import ask_phrases
 from holisticbias_eval.prompts.sentences import ask_sentences, skipped_sentences
 from holisticbias_eval.prompts.terms import count_terms
-from holisticbias_eval.results.signature import Signature, in_short
+from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Seed, Settings, Use, Variants, setting
 from holisticbias_eval.tasks.planted import planted_figures
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
-from holisticbias_eval.tasks.task import Given, Source, file_name, sign_release
+from holisticbias_eval.tasks.task import Given, Source, release_run_name, sign_release
 
 SELECTED = Condition(
     "with --limit or --variants", lambda values: values.get("limit") is not None or bool(values.get("variants"))
@@ -69,7 +69,6 @@ class Sentences(ScoredTask):
     uses = (
         Use(ReleaseName), Use(Chosen), Use(Seed, (SELECTED,)), Use(Variants), Use(ContextSettings), *scoring_uses(),
     )  # fmt: skip
-    reads_release = True
 
     def source(self, given: Given) -> Source:
         """Open the release, by default the one whose words the model knows."""
@@ -117,12 +116,7 @@ class Sentences(ScoredTask):
 
     def run_name(self, model: ModelIdentity, source: Source, signature: Signature) -> str:
         """The model, the release, its part, and the selection; the task if it is not this one."""
-        names = [file_name(model.name), "on", signature.release.version]
-        if source.release is not None and source.release.manifest.part:
-            names.append(file_name(source.release.manifest.part))
-        if signature.selected:
-            names.append(file_name(in_short(signature.selected)))
-        return "-".join(names if self.name == "sentences" else [*names, self.name])
+        return release_run_name(self, model, source, signature)
 
 
 class Seat(Sentences):

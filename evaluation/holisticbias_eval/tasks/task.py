@@ -29,7 +29,7 @@ from holisticbias_eval.models.store.shards import default_folder
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.prompts import Skipped, Terms
 from holisticbias_eval.results.run import MaskedInputs
-from holisticbias_eval.results.signature import ReleaseSignature, Signature
+from holisticbias_eval.results.signature import ReleaseSignature, Signature, in_short
 from holisticbias_eval.settings import Keeping, S, Use, Values, read_settings
 
 LOADED_MODEL = "that is loaded already"
@@ -41,8 +41,8 @@ Ability = Literal["score", "generate", "train", "command"]
 class Source:
     """The object of a run: ``content`` is a release or a table, and ``signature`` stands for it in a run.
 
-    ``name`` ends the default name of the run's folder, ``about`` are settings to record, and ``default_model`` is the
-    model of a source that was made for one, such as the sentences of a calibration.
+    ``name`` ends the default name of the run's folder, after the model. ``about`` are settings to record, and
+    ``default_model`` is the model of a source that was made for one, such as the sentences of a calibration.
     """
 
     content: Any
@@ -56,14 +56,13 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The table of answers, with what only asking finds out: figures, and changes of the signature.
+    """The table of answers, with what only asking finds out, such as changes of the signature.
 
     ``masked_inputs`` counts the inputs of masked models that this process ran.
     """
 
     table: pa.Table
     signed: Callable[[Signature], Signature] = lambda signature: signature
-    figures: tuple[Figure, ...] = ()
     masked_inputs: MaskedInputs | None = None
 
 
@@ -109,9 +108,9 @@ class Given:
         return read_settings(kind, self.values)
 
     @cached_property
-    def engine(self) -> str:
-        """The engine that runs the model."""
-        return read_settings(ModelSettings, self.values, without=("chat",)).engine
+    def running(self) -> ModelSettings:
+        """The settings with which a model runs, without the role in a chat that only scores have."""
+        return read_settings(ModelSettings, self.values, without=("chat",))
 
     def release(self, default: str | None) -> Release:
         """Open the release that was named, else ``default``, else the newest published version."""
@@ -151,10 +150,6 @@ class Reading:
         """Add the columns that measures need."""
         return table
 
-    def reading(self, source: Source, given: Given) -> Reading:
-        """Start the readers of the measures' answers, before anything is asked."""
-        return Reading()
-
     def beside(
         self, table: pa.Table, figures: tuple[Figure, ...], display: Display
     ) -> tuple[tuple[Figure, ...], Mapping[str, pa.Table]]:
@@ -172,9 +167,10 @@ class Task(ABC):
     subject: ClassVar[str]
     ability: ClassVar[Ability]
     uses: ClassVar[tuple[Use, ...]]
-    reads_release: ClassVar[bool] = False
-    needed: ClassVar[str] = ""
-    """The setting that names the source, without which the task has none."""
+
+    def is_named(self, values: Values) -> bool:
+        """Whether the settings name a source of this task, whose measures are then the default."""
+        return False
 
     @abstractmethod
     def source(self, given: Given) -> Source:
@@ -198,7 +194,17 @@ class Task(ABC):
 
     def run_name(self, model: ModelIdentity, source: Source, signature: Signature) -> str:
         """The default name of the run's folder."""
-        return f"{file_name(model.name)}-on-{source.name}"
+        return f"{file_name(model.name)}-{source.name}"
+
+
+def release_run_name(task: Task, model: ModelIdentity, source: Source, signature: Signature) -> str:
+    """The name of a run's folder: the model, the release, its part, the selection, and the task."""
+    names = [file_name(model.name), "on", source.name]
+    if source.release is not None and source.release.manifest.part:
+        names.append(file_name(source.release.manifest.part))
+    if signature.selected:
+        names.append(file_name(in_short(signature.selected)))
+    return "-".join(names if task.name == "sentences" else [*names, task.name])
 
 
 def find_release(name: str | None) -> Release:

@@ -16,7 +16,7 @@ from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.options import scoring_uses
 from holisticbias_eval.prompts.first_words import NOTHING_LEFT, Unscored, count_unscored, differ_first
 from holisticbias_eval.prompts.test_sets import AskedTexts
-from holisticbias_eval.settings import Settings, Use, setting
+from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
 from holisticbias_eval.stereotypes.specifications import calibration_model
 from holisticbias_eval.tasks.group_files import read_test_set
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
@@ -49,7 +49,10 @@ class TestSet(ScoredTask):
     name = "test_set"
     subject = "sentences of a test set"
     uses = (Use(TestSetSettings), Use(ContextSettings), *scoring_uses())
-    names_measure = "test_set"
+
+    def is_named(self, values: Values) -> bool:
+        """Whether a test set is named."""
+        return read_settings(TestSetSettings, values).test_set is not None
 
     def source(self, given: Given) -> Source:
         """Read the file, by default the gossip's test set, for which the gossip is the default model.
@@ -62,9 +65,9 @@ class TestSet(ScoredTask):
             _dimensions(table)
         file = path.resolve().name if path else CALIBRATION
         about = {"dimensions": ", ".join(pc.unique(table["dimension"]).to_pylist())}
-        own = calibration_model(table["dimension"].to_pylist()) if given.engine != "api" else None
+        own = calibration_model(table["dimension"].to_pylist()) if given.running.engine != "api" else None
         signature = sign_file(file, table_digest(table), "test set")
-        return Source(table, signature, file_name(Path(file).stem), about, default_model=own)
+        return Source(table, signature, f"on-{file_name(Path(file).stem)}", about, default_model=own)
 
     def ask(self, source: Source, model: Scorer, given: Given) -> SpanRequests:
         """Draw the contexts, and leave out sentences that differ in their first word alone if it is not scored."""

@@ -20,7 +20,6 @@ from holisticbias_eval.models.embedded import WRITER, default_release
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.generation.style import FILES as STYLES
 from holisticbias_eval.models.generation.style import Style
-from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.collections import CALIBRATION
 from holisticbias_eval.prompts.texts import Making, model_texts
@@ -28,7 +27,6 @@ from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.censor import censor, censor_settings
 from holisticbias_eval.readers.judging import describe_judges, show_reading, start_text_judges
 from holisticbias_eval.readers.reader import Reader
-from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Condition, ReleaseName, Settings, Use, Values, Variants, is_one_of, setting
 from holisticbias_eval.tasks.answered import (
     ASKED,
@@ -147,13 +145,13 @@ class Texts(Task):
             read = given.read(TextPrompts)
             prompts, own = _with_writer(given, read.prompts)
             release = given.release_name
-            if prompts == SENTENCES and given.engine != "api":
+            if prompts == SENTENCES and given.running.engine != "api":
                 release = release or default_release(given.model_name)
             keep, samples = given.read(FaultyPrompts).faulty_prompts == "keep", given.read(Samples).per_cell or 1
             wanted = PromptsWanted(prompts, read.human, part, keep, samples)
             asked = find_asked(release, wanted, find_drawing(given), given.display)
         return Source(
-            asked, asked.signature, f"{file_name(asked.signature.prompts or asked.name)}-texts", asked.settings,
+            asked, asked.signature, f"on-{file_name(asked.signature.prompts or asked.name)}-texts", asked.settings,
             release=asked.release, default_model=own,
         )  # fmt: skip
 
@@ -201,10 +199,6 @@ class Texts(Task):
         signed = describe_judges(judges.values())
         return TextReading(readers, measures, settings, signed, _is_censored(source, given))
 
-    def run_name(self, model: ModelIdentity, source: Source, signature: Signature) -> str:
-        """The model, the release or the prompts, and what is measured."""
-        return f"{file_name(model.name)}-on-{source.name}"
-
 
 def measure_settings(given: Given) -> MeasureSettings:
     """The settings of the measures of texts."""
@@ -218,7 +212,7 @@ def _is_censored(source: Source, given: Given) -> bool:
 
 def _with_writer(given: Given, prompts: str | None) -> tuple[str | None, str | None]:
     """The prompts of the embedded writer as its default prompts, and the writer as their default model."""
-    if given.release_name is not None or given.engine == "api":
+    if given.release_name is not None or given.running.engine == "api":
         return prompts, None
     if given.model in (None, WRITER) and prompts is None:
         prompts = CALIBRATION

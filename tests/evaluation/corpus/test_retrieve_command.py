@@ -119,7 +119,7 @@ def test_what_an_author_withdraws(folder: Path) -> None:
     path = write(folder / "a.jsonl", [*BODIES, {"body": "elmfolk are vime"}])
     run(folder, path, "--unequal")
     example = next(one["id"] for one in rows(folder) if one["source"] == "f")
-    (folder / "gone").write_text(f"t1_a\nd\n\na.jsonl:14\n{example}\n")
+    (folder / "gone").write_text(f"t1_a\nd\n\na.jsonl:14\nx\u2028b\n{example}\n", "utf-8")
     assert run(folder, path, "--unequal", "--without", folder / "gone").exit_code == 0
     assert sorted(one["source"] for one in rows(folder)) == ["b", "c", "e"]
     assert record(folder)["documents"]["left_out"]["withdrawn"] == 3

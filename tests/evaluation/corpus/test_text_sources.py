@@ -119,6 +119,31 @@ def test_json_lines(tmp_path: Path, suffix: str) -> None:
     assert (reading.without_text, reading.with_text, dict(reading.fields)) == (1, 3, {"title": 1})
 
 
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl.gz", "a", "a.zst"])
+def test_a_json_array(tmp_path: Path, name: str) -> None:
+    rows: list[object] = [{"body": "one"}, 2, {"body": "q"}, {"title": "no text"}, {"text": "t\u2028o\n", "id": "x"}]
+    content = b"\xef\xbb\xbf\n " + json.dumps(rows, indent=1).encode()
+    pack = PACK.get(Path(name).suffix, bytes)
+    for whole in (content, content.replace(b"\n", b"")):
+        (tmp_path / name).write_bytes(pack(whole))
+        reading, documents = read(tmp_path / name, paragraphs=True)
+        assert documents == [(f"{name}:1", "one"), (f"{name}:5", "t\u2028o\n")]
+        assert (reading.documents, reading.bad, reading.first_bad) == (5, 1, f"{name}:2: not a JSON object")
+        assert (reading.without_text, reading.damaged) == (1, [])
+    (tmp_path / name).write_bytes(pack(content[:-5]))
+    reading, documents = read(tmp_path / name)
+    assert documents == [(f"{name}:1", "one")]
+    assert reading.damaged[0].startswith(f"{name}: item 5 of its array is not valid JSON (")
+
+
+def test_a_bracket_on_the_first_line(tmp_path: Path) -> None:
+    """A line that is not an array of objects costs only itself."""
+    (tmp_path / "a.jsonl").write_text('[deleted]\n{"body": "one"}\n')
+    (tmp_path / "b").write_text("\n[deleted]\none\n")
+    assert read(tmp_path / "a.jsonl")[1] == [("a.jsonl:2", "one")]
+    assert read(tmp_path / "b")[1] == [("b:2", "[deleted]"), ("b:3", "one")]
+
+
 def test_a_file_whose_name_says_nothing(tmp_path: Path) -> None:
     (tmp_path / "RC_2022-01.zst").write_bytes(zst(b'{"body": "one"}\n'))
     (tmp_path / "b.zst").write_bytes(zst(b"{one}\ntwo\n"))

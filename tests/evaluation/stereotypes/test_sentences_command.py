@@ -26,8 +26,9 @@ SENTENCES = ("stereotypes", "sentences")
 @pytest.fixture
 def run(invoke: Callable[..., Answer], own: Path, tmp_path: Path) -> Run:
     def sentences(base: str, *options: object, out: str = "out") -> Answer:
-        server = ("--engine", "api", "--api-base", base, "--generator", "tiny", "--store", tmp_path / "store")
-        return invoke(*SENTENCES, "--specification", own, *server, "--out", tmp_path / out, *options)
+        server = ("--engine", "api", "--api-base", base, "--generator", "tiny")
+        store = () if "--no-store" in options else ("--store", tmp_path / "store")
+        return invoke(*SENTENCES, "--specification", own, *server, *store, "--out", tmp_path / out, *options)
 
     return sentences
 
