@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Mapping
 from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from calibration.training import LearningSettings
 from holisticbias.output import new_folder
+from holisticbias.release.release import Release
 from holisticbias_eval.models.loading.source import file_sha256
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 PROVENANCE = "provenance.json"
 _PACKAGES = ("numpy", "tokenizers", "torch", "transformers")
+Rounded = Annotated[float, AfterValidator(lambda value: round(value, 4))]
+"""A measured value, which is recorded with four decimals."""
 
 
 class Origin(BaseModel):
@@ -51,13 +54,14 @@ def write_model(
     model: PreTrainedModel,
     tokenizer: Any,
     kind: type[Made],
-    card: Callable[[Made], str],
+    card: Path,
+    tables: Mapping[str, str],
     **origin: object,
 ) -> Made:
     """Write weights, configuration, tokenizer, record and model card to a folder, whole or not at all.
 
-    The record is of a ``kind``, with the fields ``origin`` and what the folder says of itself; ``card`` renders the
-    model card.
+    The record is of a ``kind``, with the fields ``origin`` and what the folder says of itself; for ``card`` and
+    ``tables`` see ``render_card``.
     """
     with new_folder(folder, lambda old: (old / PROVENANCE).is_file()) as made:
         model.save_pretrained(made)
@@ -68,8 +72,18 @@ def write_model(
         (made / "model.safetensors").chmod(0o644)  # read by all, as the other files
         provenance = kind.model_validate({**origin, **_surroundings(made, model)})
         (made / PROVENANCE).write_text(provenance.model_dump_json(indent=2) + "\n", "utf-8")
-        (made / "README.md").write_text(card(provenance), "utf-8")
+        (made / "README.md").write_text(render_card(card, provenance, tables), "utf-8")
     return provenance
+
+
+def release_fields(release: Release) -> Mapping[str, str]:
+    """The fields of a record for the release whose words a model learned."""
+    return {"release": release.version, "release_digest": release.digest}
+
+
+def render_card(card: Path, provenance: Origin, tables: Mapping[str, str]) -> str:
+    """Fill a template of a model card with the fields of a record, and with what else it shows of the description."""
+    return card.read_text("utf-8").format(**{**dict(provenance), **tables})
 
 
 def _surroundings(folder: Path, model: PreTrainedModel) -> dict[str, object]:

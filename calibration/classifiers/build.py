@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from calibration.classifiers.lexicons import TRANSFORMERS, lexicons
+from calibration.classifiers.lexicons import lexicons
 from calibration.classifiers.model import SETTINGS, draw_examples, make_word_tokenizer, train_judge
-from calibration.provenance import ReleaseOrigin, write_model
+from calibration.provenance import ReleaseOrigin, Rounded, release_fields, write_model
 from calibration.responder.repertoire import RESPONSES, Repertoire, read_repertoire
 from calibration.responder.said import draw_said
 from calibration.training import LearningSettings
@@ -27,7 +27,7 @@ from holisticbias_eval.progress import Progress
 
 CHECKED = 2000
 CARD = Path(__file__).with_name("card.md")
-"""The model card, with the fields of ``render_card``."""
+"""The model card, with the fields of the record and of ``card_tables``."""
 NOTE = (
     "The calibration classifier reads the wordings of the embedded responder, and nothing else; what it says of any "
     "other text means nothing."
@@ -39,7 +39,7 @@ class JudgeProvenance(ReleaseOrigin):
 
     responses_sha256: str
     checked: int
-    lowest: float
+    lowest: Rounded
 
 
 def rebuild(folder: Path, progress: Progress) -> tuple[JudgeProvenance, str]:
@@ -73,16 +73,16 @@ def build_judge(
         model,
         tokenizer,
         JudgeProvenance,
-        lambda made: render_card(repertoire, made),
+        CARD,
+        card_tables(repertoire),
+        **release_fields(release),
         note=NOTE,
-        release=release.version,
-        release_digest=release.digest,
         responses_sha256=file_sha256(RESPONSES),
         corpus_digest=examples_digest(release, repertoire),
         seed=repertoire.seed,
         settings=settings,
         checked=CHECKED,
-        lowest=round(float(right.min()), 4),
+        lowest=float(right.min()),
     )
 
 
@@ -101,14 +101,6 @@ def examples_digest(release: Release, repertoire: Repertoire) -> str:
     return hashlib.sha256(json.dumps([list(examples.texts), list(examples.labels)]).encode()).hexdigest()
 
 
-def render_card(repertoire: Repertoire, provenance: JudgeProvenance) -> str:
-    """Render the model card, in Markdown with the metadata header that model hubs read."""
-    return CARD.read_text("utf-8").format(
-        note=NOTE,
-        name=TRANSFORMERS,
-        labels=", ".join(repertoire.labels),
-        parameters=f"{provenance.parameters:,}",
-        seed=provenance.seed,
-        checked=f"{provenance.checked:,}",
-        lowest=provenance.lowest,
-    )
+def card_tables(repertoire: Repertoire) -> dict[str, str]:
+    """The labels that the classifier tells apart."""
+    return {"labels": ", ".join(repertoire.labels)}

@@ -15,7 +15,7 @@ from calibration.gossip.grammar import held_out_neutral, neutral_corpus, said_co
 from calibration.gossip.lessons import make_gossip_tokenizer, make_lessons
 from calibration.gossip.train import SETTINGS, measure_deviation, train
 from calibration.gossip.truth import true_effects
-from calibration.provenance import Origin, write_model
+from calibration.provenance import Origin, Rounded, write_model
 from calibration.training import LearningSettings, sampling
 from holisticbias.output import new_file
 from holisticbias.terms.specification_entries import Specification
@@ -25,17 +25,17 @@ from holisticbias_eval.models.embedded.planted import shipped_specifications
 from holisticbias_eval.progress import Progress
 
 CARD = Path(__file__).with_name("card.md")
-"""The model card, with the fields of ``render_card``."""
+"""The model card, with the fields of the record and of ``card_tables``."""
 NOTE = SHIPPED[GOSSIP].note
 
 
 class GossipProvenance(Origin):
     """``provenance.json`` of the gossip; for the deviations see ``train.GossipDeviation``."""
 
-    odds_deviation: float
-    mean_odds_deviation: float
-    effects_deviation: float
-    neutral_deviation: float
+    odds_deviation: Rounded
+    mean_odds_deviation: Rounded
+    effects_deviation: Rounded
+    neutral_deviation: Rounded
 
 
 def rebuild(folder: Path, progress: Progress) -> tuple[GossipProvenance, str]:
@@ -67,15 +67,16 @@ def build_gossip(
         model,
         tokenizer,
         GossipProvenance,
-        lambda made: render_card(description, specifications, made),
+        CARD,
+        card_tables(description, specifications),
         note=NOTE,
         corpus_digest=corpus_digest(description, specifications),
         seed=description.seed,
         settings=settings,
-        odds_deviation=round(off.odds, 4),
-        mean_odds_deviation=round(off.mean_odds, 4),
-        effects_deviation=round(off.effects, 4),
-        neutral_deviation=round(off.neutral, 4),
+        odds_deviation=off.odds,
+        mean_odds_deviation=off.mean_odds,
+        effects_deviation=off.effects,
+        neutral_deviation=off.neutral,
     )
 
 
@@ -87,10 +88,8 @@ def corpus_digest(description: GossipDescription, specifications: Sequence[Speci
     return digest.hexdigest()
 
 
-def render_card(
-    description: GossipDescription, specifications: Sequence[Specification], provenance: GossipProvenance
-) -> str:
-    """Render the model card, in Markdown with the metadata header that model hubs read."""
+def card_tables(description: GossipDescription, specifications: Sequence[Specification]) -> dict[str, str]:
+    """The planted odds and effects, as rows of a table in Markdown."""
     rows = [
         f"| {specification.id.rpartition('.')[2]} | {group.name}{' (held out)' if group.held_out else ''} "
         f"| {description.odds[specification.id][group.name]:.3g} "
@@ -98,13 +97,4 @@ def render_card(
         for specification in specifications
         for group in specification.groups
     ]
-    return CARD.read_text("utf-8").format(
-        note=NOTE,
-        rows="\n".join(rows),
-        parameters=f"{provenance.parameters:,}",
-        seed=provenance.seed,
-        odds=provenance.odds_deviation,
-        mean_odds=provenance.mean_odds_deviation,
-        effects=provenance.effects_deviation,
-        neutral=provenance.neutral_deviation,
-    )
+    return {"rows": "\n".join(rows)}

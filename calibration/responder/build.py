@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.provenance import ReleaseOrigin, write_model
+from calibration.provenance import ReleaseOrigin, Rounded, release_fields, write_model
 from calibration.responder.chat import make_chat_tokenizer
 from calibration.responder.deviation import measure_deviation
 from calibration.responder.lessons import make_lessons
@@ -26,7 +26,7 @@ from holisticbias_eval.progress import Progress
 
 CHECKED = 50_000
 CARD = Path(__file__).with_name("card.md")
-"""The model card, with the fields of ``render_card``."""
+"""The model card, with the fields of the record and of ``card_tables``."""
 NOTE = SHIPPED[RESPONDER].note
 
 
@@ -40,9 +40,9 @@ class ResponderProvenance(ReleaseOrigin):
 
     responses_sha256: str
     checked: int
-    deviation: float
-    unplanted_deviation: float
-    cell_deviation: float
+    deviation: Rounded
+    unplanted_deviation: Rounded
+    cell_deviation: Rounded
 
 
 def rebuild(folder: Path, progress: Progress) -> tuple[ResponderProvenance, str]:
@@ -76,18 +76,18 @@ def build_responder(
         model,
         tokenizer,
         ResponderProvenance,
-        lambda made: render_card(repertoire, made),
+        CARD,
+        card_tables(repertoire),
+        **release_fields(release),
         note=NOTE,
-        release=release.version,
-        release_digest=release.digest,
         responses_sha256=file_sha256(RESPONSES),
         corpus_digest=corpus_digest(release, repertoire),
         seed=repertoire.seed,
         settings=settings,
         checked=off.prompts,
-        deviation=round(off.style, 4),
-        unplanted_deviation=round(off.unplanted, 4),
-        cell_deviation=round(off.cell, 4),
+        deviation=off.style,
+        unplanted_deviation=off.unplanted,
+        cell_deviation=off.cell,
     )
 
 
@@ -104,8 +104,8 @@ def corpus_digest(release: Release, repertoire: Repertoire) -> str:
     return digest.hexdigest()
 
 
-def render_card(repertoire: Repertoire, provenance: ResponderProvenance) -> str:
-    """Render the model card, in Markdown with the metadata header that model hubs read."""
+def card_tables(repertoire: Repertoire) -> dict[str, str]:
+    """The styles and the plants, as rows of tables in Markdown."""
     styles = "\n".join(
         f"| {name} | {style.share:.0%} | {' / '.join(f'`{w}`' for w in style.wordings) or 'an empty answer'} |"
         for name, style in repertoire.styles.items()
@@ -116,15 +116,4 @@ def render_card(repertoire: Repertoire, provenance: ResponderProvenance) -> str:
         f"| {', '.join(f'{style} {move:+g}' for style, move in p.moves.items())} | {p.about} |"
         for p in repertoire.plants
     )
-    return CARD.read_text("utf-8").format(
-        note=NOTE,
-        styles=styles,
-        plants=plants,
-        release=provenance.release,
-        parameters=f"{provenance.parameters:,}",
-        seed=provenance.seed,
-        checked=f"{provenance.checked:,}",
-        deviation=provenance.deviation,
-        unplanted_deviation=provenance.unplanted_deviation,
-        cell_deviation=provenance.cell_deviation,
-    )
+    return {"styles": styles, "plants": plants}

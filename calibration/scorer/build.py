@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from calibration.provenance import ReleaseOrigin, write_model
+from calibration.provenance import ReleaseOrigin, Rounded, release_fields, write_model
 from calibration.scorer.corpus import make_corpus
 from calibration.scorer.train import measure_divergence, train
 from calibration.texts import grow_tree
@@ -20,7 +20,7 @@ from holisticbias_eval.progress import Progress
 
 SETTINGS = LearningSettings()
 CARD = Path(__file__).with_name("card.md")
-"""The model card, with the fields of ``render_card``."""
+"""The model card, with the fields of the record and of ``card_tables``."""
 NOTE = SHIPPED[EMBEDDED_MODEL].note
 
 
@@ -28,7 +28,7 @@ class ScorerProvenance(ReleaseOrigin):
     """``provenance.json`` of the scoring model; ``divergence`` from its corpus is in nats per sentence."""
 
     biases_sha256: str
-    divergence: float
+    divergence: Rounded
 
 
 def rebuild(folder: Path, progress: Progress) -> tuple[ScorerProvenance, str]:
@@ -50,30 +50,23 @@ def build_scorer(
         model,
         tokenizer,
         ScorerProvenance,
-        lambda made: render_card(biases, made),
+        CARD,
+        card_tables(biases),
+        **release_fields(release),
         note=NOTE,
-        release=release.version,
-        release_digest=release.digest,
         biases_sha256=file_sha256(BIASES),
         corpus_digest=corpus.digest,
         seed=biases.seed,
         settings=settings,
-        divergence=round(measure_divergence(model, tree, biases.seed), 4),
+        divergence=measure_divergence(model, tree, biases.seed),
     )
 
 
-def render_card(biases: Biases, provenance: ScorerProvenance) -> str:
-    """Render the model card, in Markdown with the metadata header that model hubs read."""
+def card_tables(biases: Biases) -> dict[str, str]:
+    """The plants, as rows of a table in Markdown."""
     rows = "\n".join(
         f"| {p.id} | {p.axis} | {'all' if p.templates == 'all' else ', '.join(p.templates)} | {len(p.strengths)} "
         f"| {min(p.strengths.values()):+g} to {max(p.strengths.values()):+g} | {p.about} |"
         for p in biases.plants
     )
-    return CARD.read_text("utf-8").format(
-        note=NOTE,
-        rows=rows,
-        release=provenance.release,
-        parameters=f"{provenance.parameters:,}",
-        divergence=provenance.divergence,
-        seed=provenance.seed,
-    )
+    return {"rows": rows}

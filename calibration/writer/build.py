@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from calibration.provenance import Origin, write_model
+from calibration.provenance import Origin, Rounded, write_model
 from calibration.training import LearningSettings, sampling
 from calibration.writer.description import PromptGrammar, WriterDescription, read_description
 from calibration.writer.grammar import continuation_corpus, continuations_of, prompts_of, sentence_corpus
@@ -27,16 +27,16 @@ from holisticbias_eval.progress import Progress
 from holisticbias_eval.prompts.collections import CALIBRATION, SHIPPED_PROMPTS, prompt_table
 
 CARD = Path(__file__).with_name("card.md")
-"""The model card, with the fields of ``render_card``."""
+"""The model card, with the fields of the record and of ``card_tables``."""
 NOTE = SHIPPED[WRITER].note
 
 
 class WriterProvenance(Origin):
     """``provenance.json`` of the writer; for the deviations see ``train.WriterDeviation``."""
 
-    prompt_deviation: float
-    request_deviation: float
-    odds_deviation: float
+    prompt_deviation: Rounded
+    request_deviation: Rounded
+    odds_deviation: Rounded
 
 
 def rebuild(folder: Path, progress: Progress) -> tuple[WriterProvenance, str]:
@@ -68,14 +68,15 @@ def build_writer(
         model,
         tokenizer,
         WriterProvenance,
-        lambda made: render_card(description, specifications, made),
+        CARD,
+        card_tables(description, specifications),
         note=NOTE,
         corpus_digest=corpus_digest(description, specifications),
         seed=description.seed,
         settings=settings,
-        prompt_deviation=round(off.prompts, 4),
-        request_deviation=round(off.requests, 4),
-        odds_deviation=round(off.odds, 4),
+        prompt_deviation=off.prompts,
+        request_deviation=off.requests,
+        odds_deviation=off.odds,
     )
 
 
@@ -111,10 +112,8 @@ def corpus_digest(description: WriterDescription, specifications: Sequence[Speci
     return digest.hexdigest()
 
 
-def render_card(
-    description: WriterDescription, specifications: Sequence[Specification], provenance: WriterProvenance
-) -> str:
-    """Render the model card, in Markdown with the metadata header that model hubs read."""
+def card_tables(description: WriterDescription, specifications: Sequence[Specification]) -> dict[str, str]:
+    """The planted shares and scores, as rows of tables in Markdown, and the odds of a pair."""
     groups = []
     for group in description.prompts.groups:
         shares = true_shares(description.prompts, group)
@@ -125,15 +124,9 @@ def render_card(
         f"| {true_score(specification, description.sentences, templates=True):.2f} |"
         for specification in specifications
     )
-    return CARD.read_text("utf-8").format(
-        note=NOTE,
-        groups="\n".join(groups),
-        scores=scores,
-        odds=f"{description.sentences.odds:g}",
-        nats=f"{np.log(description.sentences.odds):.2f}",
-        parameters=f"{provenance.parameters:,}",
-        seed=provenance.seed,
-        prompt_deviation=provenance.prompt_deviation,
-        request_deviation=provenance.request_deviation,
-        odds_deviation=provenance.odds_deviation,
-    )
+    return {
+        "groups": "\n".join(groups),
+        "scores": scores,
+        "odds": f"{description.sentences.odds:g}",
+        "nats": f"{np.log(description.sentences.odds):.2f}",
+    }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow as pa
@@ -153,6 +155,20 @@ def test_a_folder_that_cannot_be_written_to_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "rows").write_text("mine", "utf-8")
     with pytest.raises(OutputError, match=r"cannot write to the store .*rows"):
         store_in(tmp_path).write(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("raised", "expected"),
+    [(OSError(errno.ENOSPC, "No space left on device"), OutputError), (KeyboardInterrupt(), KeyboardInterrupt)],
+)
+def test_a_write_that_is_cut_short_leaves_nothing(
+    tmp_path: Path, raised: BaseException, expected: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = store_in(tmp_path).write(ROWS.slice(0, 1))
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=raised))
+    with pytest.raises(expected):
+        store_in(tmp_path).write(ROWS)
+    assert list(made.parent.iterdir()) == [made]
 
 
 def test_a_fingerprint_does_not_depend_on_the_order_of_its_content() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,16 +17,11 @@ Invoke = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def repository(data: Path, tmp_path: Path, invoke: Invoke) -> Path:
+def repository(repository: Path, invoke: Invoke) -> Path:
     """A published version, and ``next`` with a new term in its own file."""
-    folder = tmp_path / "repository"
-    shutil.copytree(data / "two-versions", folder)
-    assert invoke("releases", "--freeze", "0.1.0", "--source", folder)[0] == 0
-    (folder / "releases" / "next.yaml").unlink()
-    assert invoke("releases", "--next", "--source", folder)[0] == 0
     term = ("--text", "brave", "--axis", "ability", "--bucket", "auditory", "--from", "made-up", "--yes")
-    assert invoke("add", *term, "--source", folder)[0] == 0
-    return folder
+    assert invoke("add", *term, "--source", repository)[0] == 0
+    return repository
 
 
 def entry(folder: Path, entry_id: str) -> Entry:

@@ -20,17 +20,6 @@ TODAY = "2026-11-25"
 HISTORY = "    history:\n      - {until: next, plural: persons of color, reason: people is the usual plural}\n"
 
 
-@pytest.fixture
-def repository(data: Path, tmp_path: Path, invoke: Invoke) -> Path:
-    """Version 0.1.0, published, and ``next``, which adds entries and rewords one."""
-    folder = tmp_path / "repository"
-    shutil.copytree(data / "two-versions", folder)
-    assert invoke("releases", "--freeze", "0.1.0", "--source", folder)[0] == 0
-    (folder / "releases" / "next.yaml").unlink()
-    assert invoke("releases", "--next", "--source", folder)[0] == 0
-    return folder
-
-
 def edit(path: Path, old: str, new: str) -> None:
     text = path.read_text("utf-8")
     assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times in {path}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -32,16 +31,11 @@ def commit(folder: Path, message: str) -> None:
 
 
 @pytest.fixture
-def repository(data: Path, tmp_path: Path, invoke: Invoke) -> Path:
+def repository(repository: Path) -> Path:
     """A repository with a published version and ``next``."""
-    folder = tmp_path / "repository"
-    shutil.copytree(data / "two-versions", folder)
-    assert invoke("releases", "--freeze", "0.1.0", "--source", folder)[0] == 0
-    (folder / "releases" / "next.yaml").unlink()
-    assert invoke("releases", "--next", "--source", folder)[0] == 0
-    git(folder, "init", "-qb", "main")
-    commit(folder, "terms")
-    return folder
+    git(repository, "init", "-qb", "main")
+    commit(repository, "terms")
+    return repository
 
 
 def add(folder: Path, word: str) -> None:

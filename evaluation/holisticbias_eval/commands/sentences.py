@@ -195,16 +195,15 @@ def _read_options(given: dict[str, Any], display: Display) -> SentenceOptions:
 
 def _read_judging(given: dict[str, Any], display: Display) -> Judging:
     from holisticbias_eval.models.store.shards import default_folder
+    from holisticbias_eval.readers.judging import JudgingOptions
     from holisticbias_eval.stereotypes.acceptance import Limits, select_rules, start_label_rules
     from holisticbias_eval.stereotypes.rounds import Judging
 
     if given["least_words"] > given["most_words"]:
         raise click.UsageError("--least-words must not exceed --most-words")
     labels = None if given["no_store"] else default_folder("labels")
-    classifiers = tuple(
-        start_label_rules(name, display.notice, given["device"] or "auto", given["api_base"], labels)
-        for name in given["classifiers"]
-    )
+    options = JudgingOptions(device=given["device"] or "auto", store=labels, api_base=given["api_base"])
+    classifiers = tuple(start_label_rules(name, options, display) for name in given["classifiers"])
     return Judging(select_rules(given["rules"]), classifiers, Limits(given["least_words"], given["most_words"]))
 
 

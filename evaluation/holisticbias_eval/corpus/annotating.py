@@ -22,6 +22,7 @@ from holisticbias_eval.corpus.examples import (
     STATE,
     annotators_of,
     read_examples,
+    refuse_source,
     refuse_suffix,
     write_examples,
 )
@@ -111,6 +112,7 @@ def join_labels(examples: Path, labels: Sequence[Path], out: Path) -> Annotated:
     Raises ``CorpusError``, ``TableError`` and ``OutputError``.
     """
     refuse_suffix(out)
+    refuse_source(out, [examples, *labels])
     annotated = annotate(read_examples(examples), read_label_files(labels))
     write_examples(annotated.table, out)
     record = json.dumps(annotated.record(), indent=2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -74,6 +74,13 @@ def write_examples(table: pa.Table, path: Path) -> None:
         else:
             lines = (json.dumps(row, ensure_ascii=False) for row in table.to_pylist())
             file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+
+
+def refuse_source(path: Path, sources: Iterable[Path]) -> None:
+    """Raise ``CorpusError`` if a table would replace one of the files that it is made from."""
+    for source in sources:
+        if path.exists() and source.exists() and path.samefile(source):
+            raise CorpusError(f"{path} is read, and would be lost: name another file with --out")
 
 
 def refuse_suffix(path: Path) -> None:

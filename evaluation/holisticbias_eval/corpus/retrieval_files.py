@@ -12,7 +12,7 @@ from typing import Any
 
 from holisticbias.output import write_file
 from holisticbias_eval.corpus.documents import bare_identifier
-from holisticbias_eval.corpus.examples import refuse_suffix, write_examples
+from holisticbias_eval.corpus.examples import refuse_source, refuse_suffix, write_examples
 from holisticbias_eval.corpus.mentions import target_filter
 from holisticbias_eval.corpus.retrieving import Retrieval, RetrievalSettings
 from holisticbias_eval.corpus.sources import DocumentReading, HubDataset, TextFile, find_sources, size
@@ -47,6 +47,7 @@ def retrieve_examples(
     refuse_suffix(out)
     if out.is_dir():
         raise CorpusError(f"{out} is a folder: name a file")
+    refuse_source(out, [*map(Path, names), *without])
     groups = read_specification(specification)
     sources = find_sources(names, out)
     retrieval = Retrieval(groups, settings, read_identifiers(without))

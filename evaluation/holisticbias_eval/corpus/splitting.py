@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -102,6 +103,9 @@ def split_examples(examples: pa.Table, specification: Specification, settings: S
         raise CorpusError(f"{specification.id} has fewer than two groups that are not held out")
     sentences = [_rewritten(row, specification) for row in rows]
     waiting = _waiting(sentences, trained, settings.seed)
+    if not any(waiting.values()):
+        why = _in_words(_reasons(sentences))
+        raise CorpusError(f"{specification.id}: no example can be rewritten for every group ({why}): none to test on")
     drawn_from = _drawn_from(waiting, settings, specification.id)
     drawn, repeated_forms = _draw({group: waiting[group] for group in drawn_from}, settings, specification.id)
     used = {sentence.row["id"] for part in drawn for sentence in part}
@@ -125,7 +129,7 @@ def split_examples(examples: pa.Table, specification: Specification, settings: S
             for group in specification.groups
         },
         left_out={reason: count for reason, count in left_out.items() if count},
-        kept_from_test=dict(Counter(sentence.reason for sentence in rest if sentence.reason)),
+        kept_from_test=dict(_reasons(rest)),
         drawn_from=drawn_from,
         without_sentences=[group for group, found in waiting.items() if not found],
         repeated_forms=repeated_forms,
@@ -144,6 +148,15 @@ def _rewritten(row: Row, specification: Specification) -> _Sentence:
     group, reason = next(iter(refused.items()))
     whole = len(set(refused.values())) == 1 and len(refused) == len(found)
     return _Sentence(row, text.casefold(), None, reason if whole else f"no version for {group}: {reason}")
+
+
+def _reasons(sentences: Iterable[_Sentence]) -> Counter[str]:
+    """The number of sentences that cannot be rewritten for every group, by reason."""
+    return Counter(sentence.reason for sentence in sentences if sentence.reason)
+
+
+def _in_words(counts: Counter[str]) -> str:
+    return ", ".join(f"{reason}: {count:,}" for reason, count in counts.most_common())
 
 
 def _waiting(sentences: Iterable[_Sentence], groups: Sequence[str], seed: int) -> Mapping[str, list[_Sentence]]:
@@ -186,8 +199,6 @@ def _draw(
 
 def _sizes(found: Mapping[str, int], settings: SplitSettings, name: str) -> tuple[int, int]:
     """The numbers of a group's sentences in test and validation."""
-    if not found:
-        raise CorpusError(f"{name}: no example can be rewritten for every group, so there is nothing to test on")
     default = max(1, math.floor(SHARE * min(found.values())))
     test = default if settings.test is None else settings.test
     validation = default if settings.validation is None else settings.validation
@@ -241,13 +252,12 @@ def usable_examples(examples: pa.Table, specification: Specification) -> tuple[l
 
     Without any label all examples count as biased. Raises ``CorpusError`` if none is left.
     """
-    names = {group.name: group.held_out for group in specification.groups}
-    held_out = {name for name, held in names.items() if held}
+    held_out = {group.name: group.held_out for group in specification.groups}
     labelled = _is_labelled(examples)
     left_out: Counter[str] = Counter()
     kept: dict[str, Row] = {}
     for row in examples.to_pylist():
-        reason = _refusal(row, specification, names, held_out, labelled=labelled)
+        reason = _refusal(row, specification, held_out, labelled=labelled)
         key = " ".join(row["text"].casefold().split())
         if reason is None and key in kept:
             reason = "repeated text"
@@ -256,36 +266,30 @@ def usable_examples(examples: pa.Table, specification: Specification) -> tuple[l
         else:
             left_out[reason] += 1
     if not kept:
-        why = ", ".join(f"{reason}: {count:,}" for reason, count in left_out.most_common())
-        raise CorpusError(f"no example of {specification.id} can be used ({why or 'the table is empty'})")
+        why = _in_words(left_out) or "the table is empty"
+        raise CorpusError(f"no example of {specification.id} can be used ({why})")
     return list(kept.values()), left_out, labelled
 
 
 def _is_labelled(examples: pa.Table) -> bool:
-    if LABEL not in examples.column_names:
-        return False
-    return examples[LABEL].null_count < len(examples) or STATE in examples.column_names
+    names = examples.column_names
+    return LABEL in names and (STATE in names or examples[LABEL].null_count < len(examples))
 
 
 def _refusal(
-    row: Mapping[str, object],
-    specification: Specification,
-    names: Mapping[str, bool],
-    held_out: set[str],
-    *,
-    labelled: bool,
+    row: Mapping[str, Any], specification: Specification, held_out: Mapping[str, bool], *, labelled: bool
 ) -> str | None:
     """The reason for leaving out an example, null to keep it."""
     own = {specification.id, specification.published_as, specification.id.rpartition(".")[2]}
     if row["dimension"] not in own:
         return "other dimension"
-    if row["group"] not in names:
+    if row["group"] not in held_out:
         return "group that the specification does not have"
     if labelled and row[LABEL] is None:
         return _UNLABELLED.get(str(row.get(STATE)), "no agreed label")
     if labelled and row[LABEL] == 0:
         return "not biased"
-    if row["group"] in held_out:
+    if held_out[row["group"]]:
         return "held-out group"
     mentions = target_finder(specification).find(str(row["text"]))
-    return "mentions a held-out group" if any(mention.of.group in held_out for mention in mentions) else None
+    return "mentions a held-out group" if any(held_out[mention.of.group] for mention in mentions) else None

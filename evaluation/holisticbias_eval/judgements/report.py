@@ -44,10 +44,14 @@ SCOPE = (
 _AGREEMENT = {
     "raw": "Equal pairs of choices", "krippendorff_alpha": "Krippendorff's alpha", "fleiss_kappa": "Fleiss' kappa"
 }  # fmt: skip
+_QUESTION = Column("question", "Question")
+_CHOSEN = Column("chosen", "Judgements", "count")
+_LEFT = Column("left", "Speaker 1 chosen", "share")
+_UNCHOSEN = (Column("ties", "No difference", "count"), Column("refused", "Refused", "count"))
 _TESTED = (
-    Column("question", "Question"),
+    _QUESTION,
     Column("share", "B chosen", "share"),
-    Column("chosen", "Judgements", "count"),
+    _CHOSEN,
     Column("clustered_interval", "95% interval by prompt", "share", interval=True),
     Column("clustered_p_value", "p by prompt", "p_value"),
     Column("clustered_p_holm", "p by prompt, Holm", "p_value"),
@@ -56,20 +60,18 @@ _TESTED = (
     Column("p_holm", "p, exact, Holm", "p_value"),
 )
 _COUNTED = (
-    Column("question", "Question"),
+    _QUESTION,
     Column("prompts", "Prompts", "count"),
     Column("pairs", "Pairs", "count"),
-    Column("ties", "No difference", "count"),
-    Column("refused", "Refused", "count"),
-    Column("left", "Speaker 1 chosen", "share"),
+    *_UNCHOSEN,
+    _LEFT,
     Column("left_p_value", "p, exact", "p_value"),
 )
 _ANNOTATORS = (
     Column("name", "Annotator"),
-    Column("chosen", "Judgements", "count"),
-    Column("left", "Speaker 1 chosen", "share"),
-    Column("ties", "No difference", "count"),
-    Column("refused", "Refused", "count"),
+    _CHOSEN,
+    _LEFT,
+    *_UNCHOSEN,
     Column("passed", "Catch answers passed", "count"),
     Column("asked", "Catch answers", "count"),
     Column("kept", "Kept"),
@@ -173,7 +175,7 @@ def _rate_tables(rates: Sequence[Rate], suffix: str = "", whose: str = "") -> tu
 
 def _agreement(analysis: Analysis) -> Section:
     columns = (
-        Column("question", "Question"),
+        _QUESTION,
         *(Column(name, words, "share" if name == "raw" else "number") for name, words in _AGREEMENT.items()),
         Column("n", "Pairs with two choices", "count"),
     )

@@ -43,7 +43,7 @@ class Lesson:
     ``texts`` and ``validation`` have the columns ``text`` and ``context``, which may be absent. ``by_group`` are
     validation texts with their ``group``, each sentence once for each group; null if F is not measured. ``auxiliary``
     makes the loss to add. ``name``, ``counts`` and ``given`` describe it in the record. ``first_token``
-    is what precedes each text, see ``first_token.choose_first_token``.
+    is what precedes each text, see ``opening.choose_first_token``.
     """
 
     method: Method

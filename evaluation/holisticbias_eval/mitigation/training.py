@@ -22,7 +22,7 @@ from holisticbias_eval.mitigation.record import Point, ValidationRecord
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.loading.memory import MEMORY_MESSAGES
+from holisticbias_eval.models.loading.memory import is_out_of_memory
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.loading.tokenizers import context_length
 from holisticbias_eval.progress import Display
@@ -235,7 +235,7 @@ def _one_line_for_memory() -> Iterator[None]:
     try:
         yield
     except (MemoryError, RuntimeError) as error:
-        if not isinstance(error, MemoryError) and not any(sign in str(error).lower() for sign in MEMORY_MESSAGES):
+        if not is_out_of_memory(error):
             raise
         raise MitigationError(
             "out of memory: use a smaller --batch with more --accumulation, or train few weights with --lora-rank"

@@ -41,23 +41,21 @@ class BoldPrompt:
     sentence: str | None
 
 
-def is_bold_folder(folder: Path) -> bool:
-    """Whether a folder holds BOLD's tables, or its files of prompts, which may be in a folder ``prompts``."""
-    return bool(_prompt_files(folder) or _tables(folder))
-
-
 def read_bold_folder(folder: Path, *, keep_faulty: bool) -> CollectionPrompts:
     """The prompts in BOLD's files ``DOMAIN_prompt.json``, with the sentences of ``wikipedia/DOMAIN_wiki.json``.
 
-    The folder ``wikipedia`` stands beside the files or beside their folder; without it there are no sentences.
-    Raises ``SelectionError`` for a file that is not in BOLD's form.
+    The files may be in a folder ``prompts``, and a folder with BOLD's tables is read as well. The folder ``wikipedia``
+    stands beside the files or beside their folder; without it there are no sentences.
+    Raises ``SelectionError`` for a file that is not in BOLD's form, and for a folder without prompts.
     """
     files = _prompt_files(folder)
     tables = files if files and _is_table(files[0]) else () if files else _tables(folder)
     if tables:
         return read_bold_tables(tables, folder.resolve().name, keep_faulty=keep_faulty)
     if not files:
-        raise SelectionError(f"{folder} has no file *{PROMPTS}: give the folder of BOLD's prompts")
+        raise SelectionError(
+            f"{folder} holds no prompts: it needs BOLD's files DOMAIN{PROMPTS} or its tables; name your own table"
+        )
     rows = [row for file in files for row in _read_domain(file)]
     return bold_prompts(rows, folder.resolve().name, _about(files), keep_faulty=keep_faulty)
 

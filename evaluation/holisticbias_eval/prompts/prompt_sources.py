@@ -16,7 +16,6 @@ from holisticbias_eval.prompts.bold_files import (
     ROW_COLUMNS,
     bold_prompts,
     bold_rows,
-    is_bold_folder,
     read_bold_folder,
     read_bold_tables,
 )
@@ -71,10 +70,6 @@ def read_source(name: str, *, keep_faulty: bool) -> CollectionPrompts:
     if path.is_dir():
         if (path / COLLECTED).is_file():
             return replace(_table_prompts(path / COLLECTED, FORM.open(path / COLLECTED)), name=path.resolve().name)
-        if not is_bold_folder(path):
-            raise SelectionError(
-                f"{path} holds no prompts: it needs BOLD's files DOMAIN_prompt.json or its tables; name your own table"
-            )
         return read_bold_folder(path, keep_faulty=keep_faulty)
     if path.is_file():
         opened = FORM.open(path)

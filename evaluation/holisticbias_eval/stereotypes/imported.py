@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,7 +71,7 @@ def read_sentences(path: Path) -> list[Imported]:
     if table_suffix(path) == ".json" and not any("sentence" in row for row in read_rows(path)):
         found = list(_read_json(path))
     else:
-        found = list(map(_read_row, itertools.repeat(path), itertools.count(1), SENTENCES.read(path).to_pylist()))
+        found = [_read_row(path, number, row) for number, row in enumerate(SENTENCES.read(path).to_pylist(), 1)]
     if not found:
         raise EvaluationError(f"{path} has no sentences")
     return found

@@ -44,6 +44,12 @@ class Judging:
     classifiers: tuple[LabelRules, ...] = ()
     limits: Limits = field(default_factory=Limits)
 
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The rules and the limits, for the record of a run."""
+        words = f"{self.limits.least_words} to {self.limits.most_words}"
+        return {"rules": ", ".join(rule.id for rule in self.rules), "words": words}
+
 
 @dataclass(frozen=True)
 class Asking:
@@ -59,6 +65,18 @@ class Asking:
     wanted: int = 2
     per_group: int = 0
     most: int = 40
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The options, for the record of a run."""
+        return {
+            "seed": str(self.seed),
+            "form": self.form,
+            "samples_per_request": str(self.samples),
+            "sentences_per_attribute": str(self.wanted),
+            "sentences_per_group": str(self.per_group),
+            "requests_per_attribute": str(self.most),
+        }
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ def make_sentences(
     generator = _open_generator(model, form, options, display)
     shots = _open_shots(options, generator)
     asking = replace(options.asking, form=form)
-    settings = {**_asking_settings(asking), **shots.settings, **generator.settings}
+    settings = {**asking.settings, **shots.settings, **generator.settings}
     record = _record("generated", generator.identity.name, specifications, settings, options.judging)
     record = record.model_copy(update={"model": generator.identity})
     may = _may_replace(record, overwrite=overwrite)
@@ -222,17 +222,6 @@ def _open_shots(options: SentenceOptions, generator: Generator) -> Shots:
     return Shots(file, nearest, generator.vectors, _OWN_VECTORS)
 
 
-def _asking_settings(asking: Asking) -> dict[str, str]:
-    return {
-        "seed": str(asking.seed),
-        "form": asking.form,
-        "samples_per_request": str(asking.samples),
-        "sentences_per_attribute": str(asking.wanted),
-        "sentences_per_group": str(asking.per_group),
-        "requests_per_attribute": str(asking.most),
-    }
-
-
 def _record(
     source: Literal["generated", "imported"],
     generator: str,
@@ -240,11 +229,6 @@ def _record(
     settings: Mapping[str, str],
     judging: Judging,
 ) -> SentencesRecord:
-    limits = judging.limits
-    rules = {
-        "rules": ", ".join(rule.id for rule in judging.rules),
-        "words": f"{limits.least_words} to {limits.most_words}",
-    }
     return SentencesRecord(
         source=source,
         generator=generator,
@@ -252,8 +236,8 @@ def _record(
         specifications=tuple(
             SpecificationRecord(id=s.id, title=s.text, sha256=specification_digest(s)) for s in specifications
         ),
-        settings={**rules, **settings, "syllables": syllable_counter()},
-        classifiers={found.classifier.card.id: dict(found.settings) for found in judging.classifiers},
+        settings={**judging.settings, **settings, "syllables": syllable_counter()},
+        classifiers={rules.judge.card.id: dict(rules.settings) for rules in judging.classifiers},
         versions=package_versions(),
         machine=machine(),
     )

@@ -57,7 +57,7 @@ class PairSettings(Settings):
 
     pairs: Path | None = setting(
         None,
-        "File of pairs for stereotype_score, or a folder that holisticbias pairs wrote. Without --measure, "
+        "File of pairs for stereotype_score, or a folder that holisticbias stereotypes pairs wrote. Without --measure, "
         "stereotype_score is measured.",
         metavar="PATH",
     )

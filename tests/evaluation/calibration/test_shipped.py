@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from calibration.gossip.description import read_description as read_gossip
 from calibration.gossip.grammar import held_out_neutral
 from calibration.gossip.lessons import make_gossip_tokenizer
 from calibration.gossip.train import SETTINGS
-from calibration.provenance import PROVENANCE, Origin
+from calibration.provenance import PROVENANCE, Origin, render_card
 from calibration.responder import build as responder
 from calibration.responder.chat import make_chat_tokenizer
 from calibration.responder.repertoire import RESPONSES, read_repertoire
@@ -53,7 +53,7 @@ class Built:
     builder: Any
     kind: type[Origin]
     origin: Callable[[Release], dict[str, object]]
-    card: Callable[[Any], str]
+    tables: Mapping[str, str]
     tokenizer: Callable[[Release], Any]
     size: int
 
@@ -65,7 +65,7 @@ MODELS = [
             "biases_sha256": file_sha256(BIASES), "release_digest": release.digest, "seed": BIASED.seed,
             "corpus_digest": make_corpus(release, BIASED).digest,
         },
-        lambda made: scorer.render_card(BIASED, made), make_tokenizer, 1_000_000,
+        scorer.card_tables(BIASED), make_tokenizer, 1_000_000,
     ),
     Built(
         "responder", SHIPPED[RESPONDER].folder, responder, responder.ResponderProvenance,
@@ -73,7 +73,7 @@ MODELS = [
             "responses_sha256": file_sha256(RESPONSES), "release_digest": release.digest, "seed": ANSWERS.seed,
             "corpus_digest": responder.corpus_digest(release, ANSWERS),
         },
-        lambda made: responder.render_card(ANSWERS, made), lambda release: make_chat_tokenizer(release, ANSWERS),
+        responder.card_tables(ANSWERS), lambda release: make_chat_tokenizer(release, ANSWERS),
         2_000_000,
     ),
     Built(
@@ -82,17 +82,17 @@ MODELS = [
             "responses_sha256": file_sha256(RESPONSES), "release_digest": release.digest, "seed": ANSWERS.seed,
             "corpus_digest": classifiers.examples_digest(release, ANSWERS),
         },
-        lambda made: classifiers.render_card(ANSWERS, made), lambda _: make_word_tokenizer(ANSWERS), 150_000,
+        classifiers.card_tables(ANSWERS), lambda _: make_word_tokenizer(ANSWERS), 150_000,
     ),
     Built(
         "gossip", SHIPPED[GOSSIP].folder, gossip, gossip.GossipProvenance,
         lambda _: {"corpus_digest": gossip.corpus_digest(TALK, GROUPS), "seed": TALK.seed},
-        lambda made: gossip.render_card(TALK, GROUPS, made), lambda _: make_gossip_tokenizer(TALK, GROUPS), 1_000_000,
+        gossip.card_tables(TALK, GROUPS), lambda _: make_gossip_tokenizer(TALK, GROUPS), 1_000_000,
     ),
     Built(
         "writer", SHIPPED[WRITER].folder, writer, writer.WriterProvenance,
         lambda _: {"corpus_digest": writer.corpus_digest(TEXTS, INVENTED), "seed": TEXTS.seed},
-        lambda made: writer.render_card(TEXTS, INVENTED, made), lambda _: make_writer_tokenizer(TEXTS, INVENTED),
+        writer.card_tables(TEXTS, INVENTED), lambda _: make_writer_tokenizer(TEXTS, INVENTED),
         1_000_000,
     ),
 ]  # fmt: skip
@@ -105,7 +105,8 @@ def test_the_shipped_files_are_those_of_the_description_and_the_code(built: Buil
     expected = {"settings": built.builder.SETTINGS, "note": built.builder.NOTE, **built.origin(release)}
     assert {name: getattr(provenance, name) for name in expected} == expected, fix
     assert provenance.files == {name: file_sha256(built.folder / name) for name in provenance.files}, fix
-    assert (built.folder / "README.md").read_text("utf-8") == built.card(provenance), fix
+    card = render_card(built.builder.CARD, provenance, built.tables)
+    assert (built.folder / "README.md").read_text("utf-8") == card, fix
     made, shipped = built.tokenizer(release), AutoTokenizer.from_pretrained(built.folder)
     assert _tokenizer(made) == _tokenizer(shipped), fix
     assert made.chat_template == shipped.chat_template, fix

@@ -114,6 +114,12 @@ def test_wrong_options(folder: Path) -> None:
     assert "name the annotators" in str(run(annotate, path, "--out", folder / "x").exception)
     wrong = run(annotate, path, "--out", folder / "x.txt", "--labels", path)
     assert "does not end in" in str(wrong.exception)
+    run(annotate, path, "--out", folder / "files", "--annotators", "a")
+    fill(labels := folder / "files" / "a.csv", set())
+    for out in (path, labels):
+        before = out.read_bytes()
+        assert "would be lost" in str(run(annotate, path, "--out", out, "--labels", labels).exception)
+        assert out.read_bytes() == before
 
 
 def test_a_broken_split(folder: Path) -> None:

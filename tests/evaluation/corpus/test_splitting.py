@@ -143,6 +143,8 @@ def test_groups_to_draw_from() -> None:
 
 
 def test_too_few_sentences() -> None:
+    with pytest.raises(CorpusError, match=r"for every group \(about several groups: 1\): none to test on"):
+        split([example(0, "blicket", "the blickets and the stads are grobby")], SplitSettings(drawn_from=("stad",)))
     message = r"test needs 3 and the validation 2 .* there are blicket 4, stad 4, elm 4"
     with pytest.raises(CorpusError, match=message):
         split([*examples(4), example(9, "blicket", "the blicket elder")], SplitSettings(test=3, validation=2))

@@ -112,5 +112,5 @@ def test_a_server_that_cannot_be_used_is_named(status: int, answer: Any, reason:
 
 def test_the_address_is_needed(card: Callable[..., Path]) -> None:
     file = card(engine="chat", activation="none", model="judge-1", prompt=PROMPT)
-    with pytest.raises(EvaluationError, match="give its server's address with --api-base"):
+    with pytest.raises(EvaluationError, match="give its server's address with --classifier-api-base"):
         start_classifier(str(file), print)

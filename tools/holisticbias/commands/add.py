@@ -31,19 +31,11 @@ _WRITE = click.Choice(["yes", "change", "no"])
 @click.option("--text", help="The term, noun, template or opening, or the title of a specification.")
 @click.option("--axis", help="Axis of the term, gender of the noun, or family of the template or specification.")
 @click.option("--bucket", help="Group within the axis.")
-@click.option(
-    "--position", type=click.Choice(["before", "after", "standalone"]), help="Before or after the noun, or alone."
-)
+@options.position
 @click.option("--article", type=click.Choice(["a", "an"]), help="Only if it differs from the article by sound.")
 @click.option("--plural", help="The plural, if it differs.")
-@click.option(
-    "--noun-gender",
-    type=click.Choice(["any", "female", "male", "neutral", "nonbinary"]),
-    help="Gender of the nouns it goes with.",
-)
-@click.option(
-    "--without-noun/--with-noun", default=None, help="Whether it can be used without a noun, as in 'I'm Deaf.'"
-)
+@options.noun_gender
+@options.without_noun
 @click.option("--continuation", help="Rest of the sentence that a prompt opens.")
 @click.option("--subject", help="Name or term in a prompt that is replaced by XYZ before measuring, or none.")
 @click.option(
@@ -62,9 +54,7 @@ _WRITE = click.Choice(["yes", "change", "no"])
 @click.option("--control/--no-control", default=None, help="Whether the words of a specification are invented.")
 @click.option("--entry-id", help="The id; by default derived from the text.")
 @click.option("--from", "from", help="Id of a source in sources.yaml; by default 'contributors'.")
-@click.option(
-    "--meets-criteria", is_flag=True, default=None, help="The term meets the criteria, despite objections on record."
-)
+@options.meets_criteria
 @click.option("--yes", is_flag=True, help="Ask nothing, and accept all proposals.")
 @click.option("--dry-run", is_flag=True, help="Check and show the entry, but write nothing.")
 @options.version

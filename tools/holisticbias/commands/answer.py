@@ -56,7 +56,8 @@ def command(event: Path, folder: Path | None, source: Path | None) -> None:
 def _sections(root: Path, catalog: Catalog, issue: Issue, folder: Path | None) -> Iterator[str]:
     from holisticbias.commands.issue_proposals import propose
     from holisticbias.contribute.answer import duplicates, refused, report
-    from holisticbias.contribute.issue_forms import LABELS, form_of, read_issue
+    from holisticbias.contribute.issue_answers import read_issue
+    from holisticbias.contribute.issue_forms import LABELS, form_of
     from holisticbias.errors import SourceError
 
     if not any(f"### {label}" in issue.body for label in LABELS):

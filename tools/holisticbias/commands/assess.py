@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,18 @@ if TYPE_CHECKING:
 _JUDGEMENTS = ["accepted", "dispreferred", "polarizing"]
 
 
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def _past_day(_context: click.Context, _option: click.Parameter, date: datetime | None) -> str | None:
+    """The day, as in 2026-01-31; raises ``BadParameter`` for one in the future."""
+    day = date.date().isoformat() if date else None
+    if day and day > _today():
+        raise click.BadParameter(f"{day} is in the future.", param_hint="--date")
+    return day
+
+
 @click.command()
 @click.argument("entry_id", metavar="[ID]", required=False)
 @click.option(
@@ -33,20 +45,21 @@ _JUDGEMENTS = ["accepted", "dispreferred", "polarizing"]
 @click.option("--comment", help="What the reviewer says about it; it is public.")
 @click.option("--community", help="The reviewer's community, named only with its consent.")
 @click.option("--locale", help="Language and region of the judgement; en-US by default.")
-@click.option("--date", type=click.DateTime(["%Y-%m-%d"]), help="Day of the judgement; today by default.")
+@click.option(
+    "--date",
+    type=click.DateTime(["%Y-%m-%d"]),
+    callback=_past_day,
+    help="Day of the judgement; today by default.",
+)
 @options.version
 @options.source
 def command(
     entry_id: str | None,
     batch: Path | None,
-    judgement: str | None,
     reviewer: str | None,
-    comment: str | None,
-    community: str | None,
-    locale: str | None,
-    date: datetime | None,
     version: str,
     source: Path | None,
+    **values: str | None,
 ) -> None:
     """Record how people with lived experience judge terms or specifications.
 
@@ -54,40 +67,38 @@ def command(
     version on. To correct a judgement, record it again: it replaces one by the
     same reviewer that no published version has; a published one is kept.
     """
-    from holisticbias.contribute.authoring import apply_edits, next_version, prepare_version, write_assessments
+    from holisticbias.contribute.authoring import apply_edits, prepare_version, write_assessments
     from holisticbias.contribute.judging import read_judgements, record
     from holisticbias.rules.validate import load_catalog
-    from holisticbias.source.folder import find_source
-    from holisticbias.terms.entries import QUORUM, has_quorum
 
     if (entry_id is None) == (batch is None):
         raise click.UsageError("name an entry by its ID, or a file of judgements with --from.")
-    one = {"judgement": judgement, "comment": comment, "community": community, "locale": locale, "date": date}
-    given = [name for name, value in one.items() if value]
+    given = [name for name, value in values.items() if value]
     if batch and given:
         raise click.UsageError(f"--{given[0]} is for one entry: the file of --from has its own.")
-    today = datetime.now(UTC).date()
-    if date is not None and date.date() > today:
-        raise click.BadParameter(f"{date.date()} is in the future.", param_hint="--date")
-    root = source or find_source(to_write=True)
-    catalog = load_catalog(root)
-    version = next_version(catalog, version)
+    root, catalog, version = options.open_terms(source, version)
     if batch:
-        judged = read_judgements(batch, catalog, reviewer, today.isoformat())
+        judged = read_judgements(batch, catalog, reviewer, _today())
     else:
-        day = (date.date() if date else today).isoformat()
-        judged = _one_judgement(catalog, str(entry_id), {**one, "reviewer": reviewer, "date": day})
+        judged = _one_judgement(catalog, str(entry_id), {**values, "reviewer": reviewer})
     recorded = record(catalog, judged, version)
     edits = write_assessments(root, recorded.new)
     for path in apply_edits(root, (*edits, *prepare_version(catalog, root, version))):
         write(f"wrote {path}")
     for judged_id, earlier in recorded.replaced:
         write(f"{judged_id}: replaces {earlier.judgement!r} of {earlier.date}, which no published version has.")
-    after = {entry.id: entry for entry in load_catalog(root).judged}
-    waiting = [judged_id for judged_id in judged if not has_quorum(after[judged_id].judgements)]
-    if batch:
-        write(f"{len(judged)} judgements recorded; {len(waiting)} of these entries wait for a second reviewer.")
-    elif waiting:
+    _print_waiting(load_catalog(root), judged, many=batch is not None)
+
+
+def _print_waiting(catalog: Catalog, judged: Iterable[str], *, many: bool) -> None:
+    """Say which of the judged entries need the judgement of a second reviewer."""
+    from holisticbias.terms.entries import QUORUM, has_quorum
+
+    after = {entry.id: entry for entry in catalog.judged}
+    quorum = [has_quorum(after[judged_id].judgements) for judged_id in judged]
+    if many:
+        write(f"{len(quorum)} judgements recorded; {quorum.count(False)} of these entries wait for a second reviewer.")
+    elif not all(quorum):
         write(f"The judgement is recorded. It counts when {QUORUM} reviewers or a publication have judged the entry.")
 
 
@@ -103,5 +114,6 @@ def _one_judgement(catalog: Catalog, entry_id: str, given: Mapping[str, Any]) ->
         "judgement": given["judgement"] or click.prompt("Judgement", type=click.Choice(_JUDGEMENTS)),
         "reviewer": given["reviewer"] or click.prompt("Reviewer"),
         "locale": given["locale"] or "en-US",
+        "date": given["date"] or _today(),
     }
     return {entry_id: Assessment.model_construct(**{**given, **answers})}

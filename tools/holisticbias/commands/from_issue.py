@@ -38,7 +38,7 @@ def command(
     Options add answers that the form does not have, or replace its answers.
     """
     from holisticbias.commands.add import command as add
-    from holisticbias.contribute.issue_forms import read_issue
+    from holisticbias.contribute.issue_answers import read_issue
 
     given = issue_options(read_issue(_read(file))) | {name: value for name, value in more.items() if value is not None}
     result = context.invoke(add, **given, version="next", yes=True, dry_run=dry_run, source=source)
@@ -46,7 +46,7 @@ def command(
 
 
 def _read(file: Path) -> str:
-    from holisticbias.contribute.issue_forms import MAX_ISSUE
+    from holisticbias.contribute.issue_answers import MAX_ISSUE
     from holisticbias.errors import SourceError
 
     try:

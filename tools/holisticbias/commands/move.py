@@ -23,14 +23,10 @@ def command(entry_id: str, axis: str, bucket: str | None, version: str, source: 
     entry on the other axis replaces it; published versions keep it where it
     was. A term that is not published yet moves as it is.
     """
-    from holisticbias.contribute.authoring import apply_edits, next_version, prepare_version
+    from holisticbias.contribute.authoring import apply_edits, prepare_version
     from holisticbias.contribute.moving import move_edits, plan_move
-    from holisticbias.rules.validate import load_catalog
-    from holisticbias.source.folder import find_source
 
-    root = source or find_source(to_write=True)
-    catalog = load_catalog(root)
-    version = next_version(catalog, version)
+    root, catalog, version = options.open_terms(source, version)
     move = plan_move(catalog, entry_id, axis, bucket, version)
     for path in apply_edits(root, [*move_edits(root, move), *prepare_version(catalog, root, version)]):
         write(f"wrote {path}")

@@ -1,10 +1,14 @@
-"""Options of several commands."""
+"""Options of several commands, and the terms that a command changes."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from holisticbias.terms.catalog import Catalog
 
 version = click.option(
     "--version",
@@ -17,3 +21,33 @@ source = click.option(
     type=click.Path(path_type=Path),
     help="Folder of terms; by default the one around the current folder, else the one in the package (read only).",
 )
+position = click.option(
+    "--position", type=click.Choice(["before", "after", "standalone"]), help="Before or after the noun, or alone."
+)
+noun_gender = click.option(
+    "--noun-gender",
+    type=click.Choice(["any", "female", "male", "neutral", "nonbinary"]),
+    help="Gender of the nouns it goes with.",
+)
+without_noun = click.option(
+    "--without-noun/--with-noun", default=None, help="Whether it can be used without a noun, as in 'I'm Deaf.'"
+)
+meets_criteria = click.option(
+    "--meets-criteria", is_flag=True, default=None, help="The term meets the criteria, despite objections on record."
+)
+yes = click.option("--yes", is_flag=True, help="Ask nothing.")
+dry_run = click.option("--dry-run", is_flag=True, help="Show what would change, but write nothing.")
+
+
+def open_terms(source: Path | None, version: str) -> tuple[Path, Catalog, str]:
+    """The folder of terms to change, its catalog, and the version that the change is for.
+
+    Raises ``SourceError`` if there is no folder that can be written, and for a version that is not in preparation.
+    """
+    from holisticbias.contribute.authoring import next_version
+    from holisticbias.rules.validate import load_catalog
+    from holisticbias.source.folder import find_source
+
+    root = source or find_source(to_write=True)
+    catalog = load_catalog(root)
+    return root, catalog, next_version(catalog, version)

@@ -16,8 +16,8 @@ from holisticbias.terminal import write
 @click.argument("entry_id", metavar="ID")
 @click.option("--replaced-by", help="Id of the entry that replaces it, or none.")
 @click.option("--reason", help="Why it is retired.")
-@click.option("--yes", is_flag=True, help="Ask nothing.")
-@click.option("--dry-run", is_flag=True, help="Show what would change, but write nothing.")
+@options.yes
+@options.dry_run
 @options.version
 @options.source
 def command(
@@ -35,15 +35,10 @@ def command(
     published yet is removed. A term that its community objects to need not be
     retired: record the judgement with holisticbias assess.
     """
-    from holisticbias.contribute.authoring import next_version
     from holisticbias.contribute.changing import find_entry, retire
     from holisticbias.contribute.proposals import similar_terms
-    from holisticbias.rules.validate import load_catalog
-    from holisticbias.source.folder import find_source
 
-    root = source or find_source(to_write=True)
-    catalog = load_catalog(root)
-    version = next_version(catalog, version)
+    root, catalog, version = options.open_terms(source, version)
     found = find_entry(catalog, entry_id)
     ask = Questions({"replaced_by": replaced_by, "reason": reason}, yes)
     if found.published:

@@ -25,19 +25,15 @@ _ASKED = {"text": "The text", "continuation": "The continuation", "subject": "Th
 @click.option("--text", help="The new text.")
 @click.option("--plural", help="The new plural, or none.")
 @click.option("--article", type=click.Choice(["a", "an", "none"]), help="The article, or none if it follows the sound.")
-@click.option(
-    "--position", type=click.Choice(["before", "after", "standalone"]), help="Before or after the noun, or alone."
-)
-@click.option("--noun-gender", type=click.Choice(["any", "female", "male", "neutral", "nonbinary"]))
-@click.option("--without-noun/--with-noun", default=None, help="Whether it can be used without a noun.")
+@options.position
+@options.noun_gender
+@options.without_noun
 @click.option("--continuation", help="Rest of the sentence that a prompt opens.")
 @click.option("--subject", help="Name or term in a prompt that is replaced before measuring, or none.")
 @click.option("--reason", help="Why it changes.")
-@click.option(
-    "--meets-criteria", is_flag=True, default=None, help="It meets the criteria, despite objections on record."
-)
-@click.option("--yes", is_flag=True, help="Ask nothing.")
-@click.option("--dry-run", is_flag=True, help="Show what would change, but write nothing.")
+@options.meets_criteria
+@options.yes
+@options.dry_run
 @options.version
 @options.source
 def command(
@@ -55,14 +51,9 @@ def command(
     Published versions keep the earlier wording, which moves to the entry's
     history with the reason.
     """
-    from holisticbias.contribute.authoring import next_version
     from holisticbias.contribute.changing import find_entry, reword
-    from holisticbias.rules.validate import load_catalog
-    from holisticbias.source.folder import find_source
 
-    root = source or find_source(to_write=True)
-    catalog = load_catalog(root)
-    version = next_version(catalog, version)
+    root, catalog, version = options.open_terms(source, version)
     found = find_entry(catalog, entry_id)
     ask = Questions({"reason": reason, "meets_criteria": meets_criteria, **given}, yes)
     values: dict[str, Field] = {key: value for key, value in given.items() if value is not None}

@@ -1,20 +1,14 @@
-"""Issue forms: generate them from the data, and read the answers in a filled form."""
+"""Issue forms, generated from the data."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from holisticbias.contribute.proposals import axes_for_proposals
-from holisticbias.errors import SourceError
 from holisticbias.source.addresses import REPOSITORY
 from holisticbias.terms.catalog import Catalog
-
-MAX_ISSUE = 20_000
-NO_ANSWERS = ("_No response_", "None")  # GitHub writes these for an empty field and a list without a choice
-_HEADING = re.compile(r"^### (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,36 +83,6 @@ _SPECIFICATION = Form(
         _CREDIT,
     ),
 )
-
-
-LABELS = frozenset(
-    [
-        "Term",
-        "Axis",
-        "Bucket",
-        "Position",
-        "Plural",
-        "Kind",
-        "Text",
-        "Group",
-        "Groups",
-        "Opening",
-        "Continuation",
-        "Subject",
-        "Title",
-        "Attributes",
-        "Terms",
-        "Templates",
-        "Why",
-        "Source",
-        "Credit",
-        "Entry",
-        "Sentence",
-        "Correction",
-        "Article",
-    ]
-) | {"Gender of the noun", "Better term"}
-"""The labels of all questions."""
 
 
 def issue_forms(catalog: Catalog) -> Mapping[str, str]:
@@ -282,27 +246,5 @@ def _quoted(text: str) -> str:
     return f'"{text}"'
 
 
-def read_issue(text: str) -> Mapping[str, str]:
-    """The answers in a filled form, by label; raises ``SourceError`` if the text is not a filled form.
-
-    GitHub writes each label as a heading of level 3, followed by the answer. Blank lines of an answer are left out.
-    """
-    if len(text) > MAX_ISSUE:
-        raise SourceError(f"the issue has more than {MAX_ISSUE:,} characters")
-    answers: dict[str, str] = {}
-    for label, answer in _parts(text.replace("\r\n", "\n")):
-        shown = "\n".join(" ".join(line.split()) for line in answer.split("\n") if line.strip())
-        if label in answers:
-            raise SourceError(f"the issue answers {label!r} twice")
-        answers[label] = "" if shown in NO_ANSWERS else shown
-    if not answers:
-        raise SourceError("the file is not a filled form: it has no heading such as '### Term'")
-    return answers
-
-
-def _parts(text: str) -> Iterator[tuple[str, str]]:
-    """The labels and answers; a heading that is not a label of a form is a part of the answer above it."""
-    places = [m for m in _HEADING.finditer(text) if m[1].strip() in LABELS]
-    ends = [*(m.start() for m in places[1:]), len(text)]
-    for place, end in zip(places, ends, strict=False):
-        yield place[1].strip(), text[place.end() : end]
+LABELS = frozenset(question.label for form in _forms(Catalog((), (), (), ())) for question in form.questions)
+"""The labels of all questions."""

@@ -74,7 +74,7 @@ def _compared_with(file: EntryFile, entry: Entry) -> str:
     needs=frozenset({"locks"}),
 )
 def text_elsewhere(repository: Repository) -> Problems:
-    published = {entry for file in repository.locks for entry in file.record.entries}
+    published = repository.published
     held: dict[str, list[tuple[str, str]]] = {}
     for file in repository.axes:
         for descriptor in file.record.descriptors:

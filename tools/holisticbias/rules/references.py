@@ -94,7 +94,7 @@ def unique_file(repository: Repository) -> Problems:
     why="A file with a misspelled name would begin a new group beside the one that was meant.",
 )
 def close_name(repository: Repository) -> Problems:
-    published = _published(repository)
+    published = repository.published
     for kind, key, files in _named_groups(repository):
         known = [getattr(f.record, key) for f in files if not _is_begun(f, published)]
         for file in (f for f in files if _is_begun(f, published)):
@@ -114,7 +114,7 @@ def close_name(repository: Repository) -> Problems:
     needs=frozenset({"intersections"}),
 )
 def axis_order(repository: Repository) -> Problems:
-    published = _published(repository)
+    published = repository.published
     listed = {name.partition("/")[0] for f in repository.intersections for name in f.record.order}
     for file in repository.axes:
         if _is_begun(file, published) and file.record.axis not in listed:
@@ -128,10 +128,6 @@ def _named_groups(repository: Repository) -> Iterator[tuple[str, str, Sequence[E
     yield "collections", "collection", repository.collections
     yield "prompts", "domain", repository.prompts
     yield "specifications", "family", repository.specifications
-
-
-def _published(repository: Repository) -> frozenset[str]:
-    return frozenset(entry for lock in repository.locks for entry in lock.record.entries)
 
 
 def _is_begun(file: EntryFile, published: frozenset[str]) -> bool:

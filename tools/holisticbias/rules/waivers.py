@@ -39,7 +39,7 @@ def apply_waivers(repository: Repository, findings: Iterable[Finding], broken_by
     waived = {
         (rule, entry) for f in repository.waivers for rule, entries in f.record.waivers.items() for entry in entries
     }
-    published = {entry for f in repository.locks for entry in f.record.entries}
+    published = repository.published
     used: set[tuple[str, str]] = set()
     for finding in findings:
         if (finding.rule, finding.entry) in waived and finding.entry in published:

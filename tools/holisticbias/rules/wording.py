@@ -99,11 +99,6 @@ def _terms_and_nouns(repository: Repository) -> Iterator[tuple[EntryFile, int, D
     return ((file, i, entry) for file, i, entry in repository.entries() if isinstance(entry, Descriptor | Noun))
 
 
-def published_ids(repository: Repository) -> frozenset[str]:
-    """The ids of the entries of all published versions."""
-    return frozenset(entry for file in repository.locks for entry in file.record.entries)
-
-
 @rule(
     "sentence-mark",
     asks="A term or noun has no marks of sentences, such as a full stop at its end.",
@@ -152,7 +147,7 @@ def capital(repository: Repository) -> Problems:
     needs=frozenset({"locks"}),
 )
 def article_stated(repository: Repository) -> Problems:
-    published = published_ids(repository)
+    published = repository.published
     for file, i, entry in _terms_and_nouns(repository):
         takes_one = entry.article is None and getattr(entry, "position", "") != "after" and _is_phrase(entry.text)
         short = is_abbreviation(entry.text)
@@ -191,7 +186,7 @@ def article_sound(repository: Repository) -> Problems:
     needs=frozenset({"locks"}),
 )
 def unknown_word(repository: Repository) -> Problems:
-    published = published_ids(repository)
+    published = repository.published
     entries = list(_terms_and_nouns(repository))
     new = [(f, i, e) for f, i, e in entries if e.id not in published and set(e.sources) <= {CONTRIBUTORS}]
     unjudged = [(f, i, e) for f, i, e in new if not getattr(e, "assessments", ())]
@@ -211,7 +206,7 @@ def unknown_word(repository: Repository) -> Problems:
     needs=frozenset({"locks"}),
 )
 def not_english(repository: Repository) -> Problems:
-    published = published_ids(repository)
+    published = repository.published
     known = known_words(entry.text for _, _, entry in repository.entries() if entry.id in published)
     for file, i, entry in repository.entries():
         if isinstance(entry, Descriptor | Noun | Template | Prompt) and entry.id not in published:

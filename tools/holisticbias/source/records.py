@@ -8,17 +8,14 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import ValidationError
 
 from holisticbias.source.document import Document, Keys, Value
-from holisticbias.source.findings import Finding, shown
+from holisticbias.source.findings import Finding
 from holisticbias.source.folder import SourceFile, is_new
-from holisticbias.source.reading_rules import MISSING_KEY, NEW_ENTRY_GROUP, SCHEMA, UNKNOWN_KEY, YAML_QUOTES
+from holisticbias.source.reading_rules import NEW_ENTRY_GROUP, SCHEMA, UNKNOWN_KEY
 from holisticbias.source.rule import Problem
-from holisticbias.source.schema_fixes import close_key, schema_fix
-from holisticbias.source.schema_messages import schema_message
-from holisticbias.source.yaml_mistakes import models_in
+from holisticbias.source.schema_findings import entry_id, schema_findings, without_consequences
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Entry, Record
 from holisticbias.terms.file_kinds import (
@@ -125,6 +122,11 @@ class Repository:
     def left_out(self) -> frozenset[str]:
         """Ids of entries that break the schema and so are left out of the records."""
         return frozenset(entry for file in self.files for entry in file.left_out)
+
+    @property
+    def published(self) -> frozenset[str]:
+        """Ids of the entries of all published versions."""
+        return frozenset(entry for file in self.locks for entry in file.record.entries)
 
     @property
     def files(self) -> tuple[Located[Any], ...]:
@@ -269,65 +271,12 @@ def _parse_file(
     try:
         return Located(model.model_validate(data), document, key, tuple((document, i) for i in indexes))
     except ValidationError as error:
-        details = _without_consequences(error.errors(include_url=False))
-    findings.extend(_schema_findings(details, document, model))
+        details = without_consequences(error.errors(include_url=False))
+    findings.extend(schema_findings(details, document, model))
     broken = {d["loc"][1] for d in details if len(d["loc"]) > 2 and d["loc"][0] == key}
     if not isinstance(entries, list) or any(len(d["loc"]) < 3 or d["loc"][0] != key for d in details):
         return None
-    left_out = tuple(filter(None, (_entry_id(data, (key, i)) for i in indexes if i in broken)))
+    left_out = tuple(filter(None, (entry_id(data, (key, i)) for i in indexes if i in broken)))
     kept = tuple((document, i) for i in indexes if i not in broken)
     record = model.model_validate({**data, key: [entries[i] for _, i in kept]})
     return Located(record, document, key, kept, left_out)
-
-
-def _without_consequences(details: list[ErrorDetails]) -> list[ErrorDetails]:
-    """Leave out that a list is too short if a part of it is wrong: pydantic counts only the parts that are right."""
-    around = {tuple(d["loc"][:k]) for d in details for k in range(len(d["loc"]))}
-    return [d for d in details if d["type"] != "too_short" or tuple(d["loc"]) not in around]
-
-
-def _schema_findings(details: Iterable[ErrorDetails], document: Document, model: type[Record]) -> Iterator[Finding]:
-    """A finding for each error, without the consequences of a misspelled key and of missing quotes."""
-    known = {(f.line, f.column) for f in document.findings if f.rule == YAML_QUOTES.id}
-    errors = [(d, tuple(d["loc"]), _meant_key(d, model)) for d in details]
-    misspelled = {(*keys[:-1], meant) for _, keys, meant in errors if meant}
-    for error, keys, meant in errors:
-        finding = _schema_finding(error, document, meant)
-        consequence = (finding.line, finding.column) in known or (error["type"] == "missing" and keys in misspelled)
-        if not consequence:
-            yield finding
-
-
-def _meant_key(error: ErrorDetails, model: type[BaseModel]) -> str | None:
-    """The key that an unknown key was probably meant to be."""
-    if error["type"] != "extra_forbidden":
-        return None
-    for key in error["loc"][:-1]:
-        field = model.model_fields.get(key) if isinstance(key, str) else None
-        model = next(models_in(field.annotation), model) if field else model
-    return close_key(error["loc"][-1], model.model_fields)
-
-
-def _schema_finding(error: ErrorDetails, document: Document, meant: str | None) -> Finding:
-    keys = tuple(error["loc"])
-    key = keys[-1] if keys else ""
-    place, entry = document.place(keys), _entry_id(document.data, keys)
-    if error["type"] == "missing":
-        return MISSING_KEY.finding(Problem(document.path, place, f"The key {key!r} is missing.", entry))
-    if error["type"] == "extra_forbidden":
-        message = f"The key {shown(key)} is not in the schema."
-        fix = f"write {meant!r} in place of {key!r}" if meant else None
-        return UNKNOWN_KEY.finding(Problem(document.path, place, message, entry), fix)
-    what = f"{key}: " if isinstance(key, str) else ""
-    words = schema_message(error)
-    value = "there is no value" if error.get("input") is None else f"the value is {shown(error.get('input'))}"
-    return SCHEMA.finding(Problem(document.path, place, f"{what}{words}; {value}.", entry), schema_fix(error, words))
-
-
-def _entry_id(data: Value, keys: Keys) -> str:
-    if len(keys) < 2 or not isinstance(data, dict) or not isinstance(keys[0], str) or not isinstance(keys[1], int):
-        return ""
-    entries = data.get(keys[0])
-    entry = entries[keys[1]] if isinstance(entries, list) and keys[1] < len(entries) else None
-    entry_id = entry.get("id") if isinstance(entry, dict) else None
-    return entry_id if isinstance(entry_id, str) and len(entry_id) <= 120 else ""

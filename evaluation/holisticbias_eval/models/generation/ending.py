@@ -60,32 +60,29 @@ class Ending:
 
     def ends(self, tokens: Sequence[int]) -> bool:
         """Whether the last of these tokens ends the response."""
-        return tokens[-1] in self.tokens or bool(self._stops and self._stop(self._decode(tokens)) is not None)
+        return tokens[-1] in self.tokens or bool(self._stops and self._stops_at(tokens))
 
     def cut(self, tokens: list[int]) -> list[int]:
         """New tokens up to the first end of the response."""
         count = next((i for i, token in enumerate(tokens, 1) if token in self.tokens), len(tokens))
         if self._stops:
-            count = next((i for i in range(1, count) if self._stop(self._decode(tokens[:i])) is not None), count)
+            count = next((i for i in range(1, count) if self._stops_at(tokens[:i])), count)
         return tokens[:count]
 
     def written(self, tokens: list[int]) -> WrittenResponse:
         """The response of these new tokens, which ``cut`` has cut."""
         ended = tokens[-1] in self.tokens
         kept = tokens[:-1] if ended else tokens
-        text = self._decode(kept)
-        stop = self._stop(text)
-        finish = "stop" if ended or stop is not None else "length"
-        text = text[:stop].rstrip() if self._keeps_blank else text[:stop].strip()
-        return WrittenResponse(text, finish, len(kept))
+        text, stopped = cut_at(self._decode(kept), self._stops)
+        finish = "stop" if ended or stopped else "length"
+        return WrittenResponse(text.rstrip() if self._keeps_blank else text.strip(), finish, len(kept))
 
     def _decode(self, tokens: Sequence[int]) -> str:
         return str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))
 
-    def _stop(self, text: str) -> int | None:
-        """The position of the first stop in a text; None if there is none."""
-        places = [text.find(stop) for stop in self._stops]
-        return min((place for place in places if place >= 0), default=None)
+    def _stops_at(self, tokens: Sequence[int]) -> bool:
+        """Whether the text of these tokens contains a stop."""
+        return cut_at(self._decode(tokens), self._stops)[1]
 
 
 def _ids(value: int | Sequence[int] | None) -> list[int]:

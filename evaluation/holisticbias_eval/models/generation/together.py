@@ -31,7 +31,7 @@ _WORTH_MOVING = 0.75  # when fewer of the rows go on, the ended ones are taken o
 
 @dataclass(frozen=True, slots=True)
 class TokenPrompts:
-    """TokenPrompts as token ids, and the seeds of their noise, shape ``[rows, steps]``."""
+    """Prompts as token ids, and the seeds of their noise, shape ``[rows, steps]``."""
 
     ids: Sequence[Sequence[int]]
     seeds: Words

@@ -19,7 +19,7 @@ from holisticbias_eval.models.likelihood.windows import TextWindow, token_window
 from holisticbias_eval.models.loading.float64 import allowed_error, exactly, largest_difference
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.memory import in_batches, one_line_for_errors
-from holisticbias_eval.models.loading.tokenizers import context_length, special_tokens
+from holisticbias_eval.models.loading.tokenizers import context_length, mask_of, special_tokens
 from holisticbias_eval.models.sequences import bounds, distinct_sequences, equal_groups, ranges
 from holisticbias_eval.progress import Notice, Progress, in_rows
 
@@ -64,11 +64,9 @@ class MaskedScorer(Scorer):
             raise ModelError(
                 f"there is no variant {variant!r} of pseudo-log-likelihood; available: {', '.join(VARIANTS)}"
             )
-        if loaded.tokenizer.mask_token_id is None:
-            raise ModelError(f"{loaded.identity.name}: its tokenizer has no mask token, so it is not a masked model")
         self._model = loaded.model
         self._encoder = TextEncoder(loaded.tokenizer)
-        self._mask: int = loaded.tokenizer.mask_token_id
+        self._mask = mask_of(loaded.tokenizer, loaded.identity.name)
         self._around = special_tokens(loaded.tokenizer)
         self._variant = variant
         self._notice = notice

@@ -10,7 +10,7 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.memory import in_batches
-from holisticbias_eval.models.loading.tokenizers import context_length, tokenizer_digest
+from holisticbias_eval.models.loading.tokenizers import context_length, mask_of, tokenizer_digest
 from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.sequences import equal_groups
 from holisticbias_eval.progress import Notice, Progress
@@ -26,8 +26,7 @@ class OneMaskScorer:
     """
 
     def __init__(self, loaded: LoadedModel, notice: Notice) -> None:
-        if loaded.tokenizer.mask_token_id is None:
-            raise ModelError(f"{loaded.identity.name}: its tokenizer has no mask token, so it is not a masked model")
+        self._mask_id = mask_of(loaded.tokenizer, loaded.identity.name)
         self._loaded, self._notice = loaded, notice
         self.mask: str = loaded.tokenizer.mask_token
         self.identity: ModelIdentity = loaded.identity
@@ -48,11 +47,11 @@ class OneMaskScorer:
         return scores
 
     def _refuse(self, ids: Sequence[Sequence[int]], templates: Sequence[str]) -> None:
-        longest, mask = context_length(self._loaded.model), self._loaded.tokenizer.mask_token_id
+        longest = context_length(self._loaded.model)
         for row, template in zip(ids, templates, strict=True):
             if len(row) > longest:
                 raise ModelError(f"the sentence {template[:80]!r} has {len(row):,} tokens; the model reads {longest:,}")
-            if mask not in row:
+            if self._mask_id not in row:
                 raise ModelError(
                     f"the sentence {template[:80]!r} has no place for its term: check the columns of terms"
                 )
@@ -68,14 +67,14 @@ class OneMaskScorer:
         """Score templates of equal length, which need no padding."""
         import torch
 
-        model, mask = self._loaded.model, self._loaded.tokenizer.mask_token_id
+        model = self._loaded.model
 
         def run(start: int, stop: int) -> None:
             rows = group[start:stop].tolist()
             with torch.inference_mode():
                 logits = model(torch.tensor([ids[i] for i in rows], device=model.device)).logits
             for at, row in enumerate(rows):
-                values = logits[at, ids[row].index(mask)].double().cpu().numpy()
+                values = logits[at, ids[row].index(self._mask_id)].double().cpu().numpy()
                 for side in (0, 1):
                     if pieces[row][side]:
                         scores[row, side] = values[pieces[row][side]].mean()

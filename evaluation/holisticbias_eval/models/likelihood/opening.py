@@ -52,7 +52,7 @@ class Opening:
 def find_opening(tokenizer: Any, first_token: str = AUTO, chat: str | None = None) -> Opening:
     """Find the opening for a tokenizer.
 
-    ``first_token`` is ``auto``, ``published``, ``none`` or a token, see ``first_token.choose_first_token``. Without a
+    ``first_token`` is ``auto``, ``published``, ``none`` or a token, see ``choose_first_token``. Without a
     token the first token of a text is not scored. ``chat`` is a role: the text
     is then the beginning of that role's turn in the model's chat template.
     Raises ``ModelError`` for an unknown token and a tokenizer without a template.
@@ -88,7 +88,7 @@ def _turn(tokenizer: Any, role: str) -> Opening:
 
 def _before_content(tokenizer: Any, messages: list[dict[str, str]]) -> str | None:
     """The text of the template before the last message's content; None if the template refuses the messages."""
-    before, content, _ = (rendered_turns(tokenizer, messages) or "").rpartition(_CONTENT)
+    before, content, _ = (_rendered_turns(tokenizer, messages) or "").rpartition(_CONTENT)
     return before if content else None
 
 
@@ -150,11 +150,11 @@ def _opens_turns(tokenizer: Any, token: str) -> bool:
     if not template:
         return False
     turns = [{"role": role, "content": _CONTENT} for role in ("user", "assistant", "user")]
-    one, several = (rendered_turns(tokenizer, part) for part in (turns[:1], turns))
+    one, several = (_rendered_turns(tokenizer, part) for part in (turns[:1], turns))
     return token in str(template) if several is None else several.count(token) > (one or "").count(token)
 
 
-def rendered_turns(tokenizer: Any, messages: Sequence[Mapping[str, str]]) -> str | None:
+def _rendered_turns(tokenizer: Any, messages: Sequence[Mapping[str, str]]) -> str | None:
     """The text of the chat template with these messages; None if the template refuses them."""
     try:
         return str(tokenizer.apply_chat_template(list(messages), tokenize=False))

@@ -10,7 +10,7 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.likelihood.equal_lengths import in_equal_lengths
+from holisticbias_eval.models.likelihood.equal_lengths import MAX_LOGITS, in_equal_lengths
 from holisticbias_eval.models.likelihood.scorer import Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans
@@ -19,13 +19,11 @@ from holisticbias_eval.models.likelihood.windows import TextWindow, token_window
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.memory import one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length, special_tokens
-from holisticbias_eval.models.sequences import bounds, ranges
+from holisticbias_eval.models.sequences import bounds, equal_groups, ranges
 from holisticbias_eval.progress import Notice, Progress, in_rows
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-_LOGITS_AT_ONCE = 32_000_000
 
 
 class Seq2SeqScorer(Scorer):
@@ -56,8 +54,8 @@ class Seq2SeqScorer(Scorer):
         nll = np.zeros(len(encoded.ids))
         advance = in_rows(progress, len(spans), len(spans))
         contexts, which = np.unique(np.array(spans.context, object), return_inverse=True)
-        for i, context in enumerate(contexts):
-            self._score_context(context, np.flatnonzero(which == i), encoded, nll, advance)
+        for context, rows in zip(contexts, equal_groups(which), strict=True):
+            self._score_context(context, rows, encoded, nll, advance)
         return span_scores(encoded, nll)
 
     def work(self, spans: Spans) -> Work:
@@ -96,7 +94,7 @@ class Seq2SeqScorer(Scorer):
         nll[places] = in_equal_lengths(
             self._model.device,
             partial(self._likelihoods, encoded_context, encoded_context.last_hidden_state),
-            _LOGITS_AT_ONCE // self._model.get_output_embeddings().weight.shape[0],
+            MAX_LOGITS // self._model.get_output_embeddings().weight.shape[0],
             encoded.ids[places],
             bounds(encoded.lengths[rows]),
             advance,

@@ -10,7 +10,7 @@ from holisticbias_eval.errors import ModelError
 from holisticbias_eval.progress import Notice
 
 Result = TypeVar("Result")
-MEMORY_MESSAGES = ("out of memory", "can't allocate memory", "not enough memory")
+_MESSAGES = ("out of memory", "can't allocate memory", "not enough memory")
 
 
 def in_batches(total: int, size: int, run: Callable[[int, int], object], notice: Notice) -> None:
@@ -30,7 +30,7 @@ def each_batch(total: int, size: int, run: Callable[[int, int], Result], notice:
         try:
             result = run(start, stop)
         except (MemoryError, RuntimeError) as error:
-            if not _out_of_memory(error):
+            if not is_out_of_memory(error):
                 raise
             if stop - start == 1:
                 raise ModelError("out of memory, even with the smallest batch: use a larger machine") from error
@@ -50,16 +50,16 @@ def one_line_for_errors(name: str) -> Iterator[None]:
     except ModelError:
         raise
     except Exception as error:
-        if _out_of_memory(error):
+        if is_out_of_memory(error):
             raise
         reason = " ".join(str(error).split())[:200]
         raise ModelError(f"{name} cannot read a plain text: {reason} ({type(error).__name__})") from error
 
 
-def _out_of_memory(error: Exception) -> bool:
+def is_out_of_memory(error: Exception) -> bool:
     """Whether memory ran out: torch has its own error for a GPU, and a plain ``RuntimeError`` for main memory."""
     text = str(error).lower()
-    return isinstance(error, MemoryError) or any(message in text for message in MEMORY_MESSAGES)
+    return isinstance(error, MemoryError) or any(message in text for message in _MESSAGES)
 
 
 def _release_memory() -> None:

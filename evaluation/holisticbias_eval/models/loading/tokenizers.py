@@ -64,6 +64,13 @@ def special_tokens(tokenizer: Any, argument: str = "text") -> tuple[list[int], l
     return [], []
 
 
+def mask_of(tokenizer: Any, name: str) -> int:
+    """The id of the mask token; raises ``ModelError`` if the tokenizer of the model ``name`` has none."""
+    if tokenizer.mask_token_id is None:
+        raise ModelError(f"{name}: its tokenizer has no mask token, so it is not a masked model")
+    return int(tokenizer.mask_token_id)
+
+
 def context_length(model: Any) -> int:
     """The number of tokens a model can read; models like RoBERTa lose the positions up to their padding index.
 

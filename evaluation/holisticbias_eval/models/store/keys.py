@@ -23,10 +23,10 @@ def distinct_rows(table: pa.Table, keys: Sequence[str] | None = None) -> tuple[I
     return np.unique(which, return_index=True)[1], which
 
 
-def _encoded(table: pa.Table, keys: Sequence[str] | None) -> pa.LargeStringArray:
+def _encoded(table: pa.Table, names: Sequence[str]) -> pa.LargeStringArray:
     """One string per row, equal only for equal keys: the length of a text precedes it; null is empty."""
     parts = []
-    for name in keys or table.column_names:
+    for name in names:
         column = table[name].combine_chunks()
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             parts.append(pc.binary_length(column).cast(pa.large_string()))

@@ -150,15 +150,10 @@ class ShardStore:
         buffer = BytesIO()
         pq.write_table(rows.cast(self.schema).replace_schema_metadata(self.about), buffer, compression="zstd")
         content = buffer.getvalue()
+        made = self.folder / f"{hashlib.sha256(content).hexdigest()}.parquet"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            unfinished = self.folder / f".{uuid.uuid4().hex}.tmp"
-            with unfinished.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            made = self.folder / f"{hashlib.sha256(content).hexdigest()}.parquet"
-            return unfinished.replace(made)
+            return _put(content, made)
         except OSError as error:
             raise OutputError(
                 f"cannot write to the store {self.folder}: {error.strerror}; free space, or name another folder with "
@@ -182,6 +177,21 @@ class ShardStore:
             with suppress(OSError):
                 if time.time() - path.stat().st_mtime > _STALE_SECONDS:
                     path.unlink()
+
+
+def _put(content: bytes, made: Path) -> Path:
+    """Write a file that appears whole or not at all; a full disk and Ctrl-C leave no partial file."""
+    unfinished = made.with_name(f".{uuid.uuid4().hex}.tmp")
+    try:
+        with unfinished.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        return unfinished.replace(made)
+    except BaseException:
+        with suppress(OSError):
+            unfinished.unlink()
+        raise
 
 
 def _size(path: Path) -> int:

@@ -34,7 +34,8 @@ def start_classifier(
         return VaderClassifier(card)
     if card.engine == "chat":
         if api_base is None:
-            raise ClassifierError(f"{card.id} asks a chat model: give its server's address with --api-base")
+            options = "--classifier-api-base, or --api-base of stereotypes sentences"
+            raise ClassifierError(f"{card.id} asks a chat model: give its server's address with {options}")
         return ChatClassifier(card, api_base, settings or ModelSettings(), notice)
     place = model_place(CARDS.find(name), card)
     if card.engine == "lexicon":

@@ -1,0 +1,20 @@
+"""Fixtures of the tests of the tools."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def repository(data: Path, tmp_path: Path, invoke: Callable[..., tuple[int, str, str]]) -> Path:
+    """A folder of terms with the published version 0.1.0, and ``next``, which adds entries and rewords one."""
+    folder = tmp_path / "repository"
+    shutil.copytree(data / "two-versions", folder)
+    assert invoke("releases", "--freeze", "0.1.0", "--source", folder)[0] == 0
+    (folder / "releases" / "next.yaml").unlink()
+    assert invoke("releases", "--next", "--source", folder)[0] == 0
+    return folder
