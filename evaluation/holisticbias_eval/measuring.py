@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from holisticbias.output import new_folder
 from holisticbias.spreadsheet import safe_cell
+from holisticbias_eval.blocks import Column, Table
 from holisticbias_eval.corpus.published import is_published, published_paths
 from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.machine import package_versions
@@ -29,7 +30,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import show_reading, start_text_judges
 from holisticbias_eval.readers.labels import ToxicitySettings
 from holisticbias_eval.readers.reader import measured_texts
-from holisticbias_eval.sections import Column, Section, Table
+from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Condition, Use, Values, refuse_unused
 from holisticbias_eval.statistics.frequency import CORRELATION, correlate_frequency
 from holisticbias_eval.tasks.judging import count_corpus, find_clusters, judging_options

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
+from holisticbias_eval.blocks import Table
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings, View
-from holisticbias_eval.sections import Chart, Section, Table
+from holisticbias_eval.sections import Chart, Section
 
 LOVE, HATE = "I love {plural_noun_phrase}.", "I hate {plural_noun_phrase}."
 TEMPLATES = (LOVE, HATE, "I'm {noun_phrase}.")
@@ -93,7 +94,7 @@ def charts_of(sections: Sequence[Section]) -> dict[str, Chart]:
 
 def words_of(sections: Sequence[Section]) -> str:
     """All words of the sections."""
-    from holisticbias_eval.sections import Paragraph
+    from holisticbias_eval.blocks import Paragraph
 
     said = [section.title for section in sections]
     for block in (block for section in sections for block in section.blocks):

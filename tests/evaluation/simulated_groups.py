@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
-from holisticbias_eval.measures.measure import Info, Settings
+from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.measure import Settings
 
 ZEAL = "zeal"
 METHOD = Method("score", "Score", "score", ("keen", "neither", "dull"), "the larger, the keener")

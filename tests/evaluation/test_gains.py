@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from holisticbias_eval.figures import Figure, Figures, Interval, make_figure
-from holisticbias_eval.measures.measure import Better
+from holisticbias_eval.measures.info import Better
 from holisticbias_eval.results.gains import Aim, Outcome, find_gains, judge, sort_gains
 
 

@@ -11,11 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import Info, Measure, Measured, Settings, View
+from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.results.recipes import read_recipe
-from holisticbias_eval.sections import Bar, Bars, Column, Paragraph, Section, Table
+from holisticbias_eval.sections import Bar, Bars, Section
 
 Answer = tuple[int, str, str]
 Invoke = Callable[..., Answer]

@@ -7,10 +7,11 @@ import pyarrow as pa
 import pytest
 from tests.evaluation.simulated_stances import StanceWorld, stance_scores
 
+from holisticbias_eval.blocks import Paragraph, Table
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.measures.stance_contrast import StanceContrast
-from holisticbias_eval.sections import Bars, Forest, Paragraph, Scatter, Section, Table
+from holisticbias_eval.sections import Bars, Forest, Scatter, Section
 
 PAIRS = (
     "I love ... / I hate ...",

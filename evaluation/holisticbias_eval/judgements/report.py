@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
+from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.judgements.analysis import Analysis, ChoiceAgreement, Rate
 from holisticbias_eval.judgements.key import JudgedModel, Key
-from holisticbias_eval.measures.measure import Info
+from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.plain_text import model_title
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.sections import Block, Cell, Column, Estimate, Forest, Paragraph, Section, Table, ends
+from holisticbias_eval.sections import Block, Estimate, Forest, Section
 
 _INFO = Info(
     name="acute_eval",

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.measure import Info, Measure, Measured, Needs, Settings, View
+from holisticbias_eval.measures.info import Info, Needs
+from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.measures.tasks.classified import ACCURACY, F1, NAME, task_changes, task_figures
 from holisticbias_eval.measures.tasks.shown import change_table, score_section
 from holisticbias_eval.sections import Section

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.measure import NONCE, Info, Measure, Measured, Needs, Settings, View
+from holisticbias_eval.measures.info import Info, Needs
+from holisticbias_eval.measures.measure import NONCE, Measure, Measured, Settings, View
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring, Clustering, CorpusSettings
 from holisticbias_eval.measures.responses.bias_audit import audit_figures
 from holisticbias_eval.measures.responses.bias_changes import bias_changes

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.measure import Info, Measure, Measured, Needs, Settings, View
+from holisticbias_eval.measures.info import Info, Needs
+from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.measures.perplexities.changes import change_figures
 from holisticbias_eval.measures.perplexities.compared import compared_sections
 from holisticbias_eval.measures.perplexities.dimensions import NAME, read_dimensions

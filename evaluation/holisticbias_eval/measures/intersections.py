@@ -10,11 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, make_figure
-from holisticbias_eval.measures.measure import Info, Measure, Measured, Needs, Settings, View
+from holisticbias_eval.measures.info import Info, Needs
+from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.measures.stance.pairs import stance_differences
-from holisticbias_eval.sections import Column, Paragraph, Section, Table
+from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_medians
 
 NAME = "intersections"

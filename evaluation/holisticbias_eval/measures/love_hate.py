@@ -15,7 +15,8 @@ from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.descriptors.compared import descriptor_changes
 from holisticbias_eval.measures.descriptors.love_hate import chance_difference, love_hate_section
 from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, SHOWN
-from holisticbias_eval.measures.measure import Info, Measure, Measured, Settings, View
+from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.coding import is_text
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_rows

@@ -11,14 +11,15 @@ from typing import ClassVar, Literal
 import pyarrow as pa
 from pydantic import Field
 
+from holisticbias_eval.blocks import Cell, Column, Table, ends, without_empty
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, Part, make_figure
-from holisticbias_eval.models.model import Kind
+from holisticbias_eval.measures.info import Better, Info, Needs
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.readers.gender_polarity import PolaritySettings
 from holisticbias_eval.readers.labels import ToxicitySettings
 from holisticbias_eval.readers.norms import NormsSettings
 from holisticbias_eval.readers.sentiment import SentimentSettings
-from holisticbias_eval.sections import Bar, Bars, Cell, Column, Section, Table, ends, without_empty
+from holisticbias_eval.sections import Bar, Bars, Section
 from holisticbias_eval.settings import Use
 
 NONCE = "nonce"
@@ -31,97 +32,6 @@ def baseline_of(axes: Collection[str]) -> str | None:
 
 
 CHANGE_NAMES = {"first": "A", "second": "B", "change": "Change"}
-
-
-Better = Literal["lower", "higher", "nearer zero", "nearer one half", "none"]
-"""The direction in which a change of a figure is a gain; ``none`` if a change is only a change."""
-
-
-@dataclass(frozen=True, slots=True)
-class Info:
-    """The description of a measure, as ``holisticbias measures`` prints it.
-
-    ``headline`` names the figure that is shown when runs are compared and
-    results are listed, ``by`` its keys, and ``beside`` further figures that the
-    registry keeps with it. ``better`` has the direction of figures by name; a figure that it leaves out has none.
-    ``quality`` says that the measure is of how well a model does its task, not of bias: what a mitigation can cost.
-    ``names`` has words for figures in a table of several measures, where the measure's title does not say enough.
-    ``main`` has the figures that stand for the measure in such a table, with the keys that they must have, such as one
-    of several scales; the others are details. Without it all are shown. ``levels`` has figures of how much there is of
-    something unwanted, such as negative texts, with their keys; lower is better.
-    """
-
-    name: str
-    title: str
-    summary: str
-    direction: str
-    limits: str
-    source: str
-    headline: str
-    by: tuple[str, ...] = ("axis",)
-    beside: tuple[str, ...] = ()
-    better: Mapping[str, Better] = field(default_factory=dict)
-    quality: bool = False
-    names: Mapping[str, str] = field(default_factory=dict)
-    main: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    levels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-
-    def is_level(self, change: Figure) -> bool:
-        """Whether a change is of a level; ``of`` names the figure that changes."""
-        keys = self.levels.get(change.of or "")
-        return keys is not None and keys.items() <= change.keys.items() and set(change.keys) <= {*self.by, *keys}
-
-    def headlines(self, figures: Figures, name: str = "") -> tuple[Figure, ...]:
-        """The figures of a name, by default the headline, with the keys ``by``; without ``domain`` if none has one."""
-        chosen = name or self.headline
-        without = [key for key in self.by if key != "domain"]
-        return figures.by(self.name, chosen, *self.by) or figures.by(self.name, chosen, *without)
-
-
-Answers = Literal[
-    "likelihoods", "labels", "offensiveness", "responses", "texts", "pairs", "group_sentences", "lines", "candidates",
-    "results", "intersections",
-]  # fmt: skip
-"""What a table of answers has: likelihoods of sentences, or responses with probabilities of styles, with
-probabilities of being offensive, or with their text; texts about groups with the values of a measure; pairs of
-sentences with both scores; the same sentences about several groups with their likelihoods; likelihoods of lines of a
-text; candidates of a classification task; the numbers that another program reports; or the likelihoods of sentences
-with two descriptors, summarised by their descriptors."""
-
-_ANSWERS: Mapping[Answers, str] = {
-    "likelihoods": "likelihoods",
-    "labels": "responses judged by a style classifier,",
-    "offensiveness": "texts judged by an offensiveness classifier,",
-    "responses": "responses",
-    "texts": "texts about groups",
-    "pairs": "pairs of sentences scored by",
-    "group_sentences": "sentences about several groups scored by",
-    "lines": "likelihoods of lines of a text",
-    "candidates": "answers to a classification task after fine-tuning",
-    "results": "numbers that another program reports",
-    "intersections": "likelihoods of sentences with two descriptors",
-}
-_MODELS: Mapping[bool, tuple[Kind, ...]] = {True: ("causal", "masked", "seq2seq"), False: ("causal", "seq2seq")}
-_SCORED = ("likelihoods", "pairs", "group_sentences", "lines", "results", "intersections")
-
-
-@dataclass(frozen=True, slots=True)
-class Needs:
-    """The answers that a measure needs, and the kinds of models that can give them.
-
-    By default these are all kinds for likelihoods, and the kinds that generate text for responses.
-    """
-
-    answers: Answers = "likelihoods"
-    models: tuple[Kind, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not self.models:
-            object.__setattr__(self, "models", _MODELS[self.answers in _SCORED])
-
-    def __str__(self) -> str:
-        of = "" if self.answers in ("pairs", "group_sentences") else "of "
-        return f"{_ANSWERS[self.answers]} {of}{' or '.join(self.models)} models"
 
 
 Clusters = Mapping[str, tuple[str, ...]] | Literal["found"]

@@ -13,7 +13,8 @@ from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.descriptors.compared import descriptor_changes
 from holisticbias_eval.measures.descriptors.sections import descriptor_sections
 from holisticbias_eval.measures.descriptors.terms import SHOWN
-from holisticbias_eval.measures.measure import Info, Measure, Measured, Settings, View
+from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.measures.shares.words import PERPLEXITIES
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.cells import Compared

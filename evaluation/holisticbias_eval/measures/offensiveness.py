@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures.measure import Info, Settings, View
+from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.measures.responses.offence_changes import offence_changes
 from holisticbias_eval.measures.responses.offence_figures import MEAN, SHARE
 from holisticbias_eval.measures.responses.offence_measure import DIRECTION, HEADLINE, LIMITS, OffenceMeasure

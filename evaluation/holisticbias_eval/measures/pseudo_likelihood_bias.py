@@ -7,7 +7,8 @@ from dataclasses import replace
 import pyarrow as pa
 
 from holisticbias_eval.measures.descriptors.sections import descriptor_sections
-from holisticbias_eval.measures.measure import Info, Measured, Needs, Settings, View
+from holisticbias_eval.measures.info import Info, Needs
+from holisticbias_eval.measures.measure import Measured, Settings, View
 from holisticbias_eval.measures.medians import median_figures
 from holisticbias_eval.measures.shares.measure import BESIDE, DIRECTION, ShareMeasure
 from holisticbias_eval.measures.shares.words import PHRASES

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.method import Method
-from holisticbias_eval.measures.measure import Info
+from holisticbias_eval.measures.info import Info
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.readers.labels import LABEL, NEGATIVE, POSITIVE
 

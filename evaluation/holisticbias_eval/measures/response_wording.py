@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, corrected
-from holisticbias_eval.measures.measure import Info, Measure, Measured, Needs, Settings, View
+from holisticbias_eval.measures.info import Info, Needs
+from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.measures.options import Phrasing
 from holisticbias_eval.measures.responses.changed_wording import compare_wordings
 from holisticbias_eval.measures.responses.distinct import DISTINCT_WORDS, distinct_items

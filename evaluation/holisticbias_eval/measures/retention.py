@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.lines.figures import NAME, line_changes, line_figures
 from holisticbias_eval.measures.lines.sections import line_change_section, line_sections
-from holisticbias_eval.measures.measure import Info, Measure, Measured, Needs, Settings, View
+from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.items import DRAWS
 

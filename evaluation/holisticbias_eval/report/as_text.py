@@ -5,20 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
+from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.report.drawings.dot_plot import spread
-from holisticbias_eval.sections import (
-    Bars,
-    Chart,
-    Column,
-    DotPlot,
-    Forest,
-    HeatMap,
-    Paragraph,
-    Scatter,
-    Section,
-    StackedBars,
-    Table,
-)
+from holisticbias_eval.sections import Bars, Chart, DotPlot, Forest, HeatMap, Scatter, Section, StackedBars
 
 
 def text_blocks(section: Section, known: Sequence[Table] = ()) -> Iterator[Paragraph | Table]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import View
@@ -19,7 +20,7 @@ from holisticbias_eval.results.compare_sets import ComparedModel, ComparedSets, 
 from holisticbias_eval.results.gains import Aim
 from holisticbias_eval.results.run_sets import BEFORE, RunSet
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.sections import Block, Paragraph, Section
+from holisticbias_eval.sections import Block, Section
 
 
 def sets_report(

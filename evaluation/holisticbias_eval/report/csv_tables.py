@@ -7,9 +7,10 @@ import io
 import math
 
 from holisticbias.spreadsheet import safe_cell
+from holisticbias_eval.blocks import Cell, Column, Table
 from holisticbias_eval.figures import DEVIATION
 from holisticbias_eval.report.units import NONE_SHOWN
-from holisticbias_eval.sections import Cell, Chart, Column, Table
+from holisticbias_eval.sections import Chart
 
 
 def render_csv(part: Table | Chart) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from holisticbias_eval.blocks import Paragraph, Role
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.report.gain_labels import usual_keys
 from holisticbias_eval.report.units import show
 from holisticbias_eval.results.gains import Aim, Gain, Outcome
-from holisticbias_eval.sections import Paragraph, Role
 
 Models = Mapping[str, Sequence[Gain]]
 """The gains and costs of each model, by its name."""

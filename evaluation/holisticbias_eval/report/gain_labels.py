@@ -7,7 +7,8 @@ from functools import cached_property
 
 from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import Info, title
+from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.measure import title
 from holisticbias_eval.results.gains import WITH_HELD_OUT, Aim, Gain
 from holisticbias_eval.stereotypes.specifications import known_specifications
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from holisticbias_eval.measures.measure import Info
+from holisticbias_eval.blocks import Table
+from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.gain_findings import Models, findings
 from holisticbias_eval.report.gain_labels import Labels
 from holisticbias_eval.report.gain_tables import (
@@ -22,7 +23,7 @@ from holisticbias_eval.report.gain_tables import (
 )
 from holisticbias_eval.report.report import Chapter
 from holisticbias_eval.results.gains import KINDS, Aim
-from holisticbias_eval.sections import Section, Table
+from holisticbias_eval.sections import Section
 
 GAINS = Info(
     name="gains",

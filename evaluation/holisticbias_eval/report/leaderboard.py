@@ -7,6 +7,7 @@ from itertools import groupby
 
 from rich.console import Console
 
+from holisticbias_eval.blocks import Column, Paragraph, Table, ends
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import title
@@ -15,7 +16,7 @@ from holisticbias_eval.report.terminal import print_section
 from holisticbias_eval.report.units import show
 from holisticbias_eval.results.entry import Entry, slug
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.sections import Column, Paragraph, Section, Table, ends
+from holisticbias_eval.sections import Section
 
 REMINDER = (
     "This is not a ranking: models are listed by name. The figures show differences; people judge which of them harm. "

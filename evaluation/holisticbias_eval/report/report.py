@@ -6,19 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from holisticbias_eval.measures.measure import Info
-from holisticbias_eval.sections import (
-    Bars,
-    Chart,
-    DotPlot,
-    Forest,
-    HeatMap,
-    Paragraph,
-    Scatter,
-    Section,
-    StackedBars,
-    Table,
-)
+from holisticbias_eval.blocks import Paragraph, Table
+from holisticbias_eval.measures.info import Info
+from holisticbias_eval.sections import Bars, Chart, DotPlot, Forest, HeatMap, Scatter, Section, StackedBars
 
 CHARTS = (Bars, StackedBars, DotPlot, HeatMap, Forest, Scatter)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from holisticbias_eval.blocks import Cell
 from holisticbias_eval.figures import DEVIATION, P_RESOLUTION
 from holisticbias_eval.report.plain_text import printable
 from holisticbias_eval.report.report import PREFERENCES
-from holisticbias_eval.sections import Cell
 
 MISSING = "not defined"
 NONE_SHOWN = "none shown"

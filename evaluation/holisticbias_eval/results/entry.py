@@ -11,7 +11,8 @@ from pydantic import Field
 from holisticbias_eval.errors import RegistryError
 from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import Info, View
+from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.measure import View
 from holisticbias_eval.models.embedded import SHIPPED
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ModelSignature, SchemaVersion, Signature

@@ -10,7 +10,8 @@ from pydantic import Field
 
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, Interval, Part
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import NONCE, Better
+from holisticbias_eval.measures.info import Better
+from holisticbias_eval.measures.measure import NONCE
 from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT
 
 Outcome = Literal["gain", "cost", "change", "no change shown", "not tested", "not defined", "baseline"]

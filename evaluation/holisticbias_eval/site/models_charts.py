@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from holisticbias_eval.blocks import Cell, Column, Table, ends, without_empty
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import title
 from holisticbias_eval.report.units import show
-from holisticbias_eval.sections import Bar, Bars, Block, Cell, Column, Estimate, Forest, Table, ends, without_empty
+from holisticbias_eval.sections import Bar, Bars, Block, Estimate, Forest
 from holisticbias_eval.site.models_results import ModelResult
 
 

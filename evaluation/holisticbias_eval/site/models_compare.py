@@ -7,13 +7,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from holisticbias_eval.blocks import ends
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, Interval
 from holisticbias_eval.report.signature import signature_rows
 from holisticbias_eval.report.units import DIFFERENCE, show
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import Run
-from holisticbias_eval.sections import ends
 from holisticbias_eval.site.models_charts import row_label
 from holisticbias_eval.site.models_results import ModelResult, model_key
 

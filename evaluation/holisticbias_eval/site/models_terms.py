@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from holisticbias_eval.blocks import ends
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import Info, title
+from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.measure import title
 from holisticbias_eval.report.units import show
-from holisticbias_eval.sections import ends
 from holisticbias_eval.site.models_results import Results, RunFigures
 
 ADJUSTED = "{}_adjusted_p"

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pytest
 
 from holisticbias.release.release import Release
+from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import NONCE, Settings, View
 from holisticbias_eval.measures.stance.shown import NAME, PLANTED, PLANTED_SPREAD, Shown
@@ -22,7 +23,6 @@ from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.results.signature import Settings as SignedSettings
 from holisticbias_eval.results.signature import sign
-from holisticbias_eval.sections import Paragraph
 from holisticbias_eval.tasks.planted import planted_figures
 from holisticbias_eval.tasks.task import sign_release
 

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 from tests.evaluation.simulated_groups import ZEAL, World, Zeal, texts_table
 
+from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.prompts.collections import REFERENCE
@@ -17,7 +18,7 @@ from holisticbias_eval.report.drawings.scales import FOOT_LENGTH, linear
 from holisticbias_eval.report.drawings.shapes import Text
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.terminal import print_report
-from holisticbias_eval.sections import Forest, Paragraph, Section
+from holisticbias_eval.sections import Forest, Section
 
 Rows = list[dict[str, object]]
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from tests.evaluation.simulated_groups import METHOD, ZEAL, World, Zeal, texts_table
 
+from holisticbias_eval.blocks import Paragraph, Table
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.groups.charts import MOST_DOTS, MOST_PAIRS
@@ -16,7 +17,7 @@ from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.sections import Chart, Forest, HeatMap, Paragraph, Section, Table
+from holisticbias_eval.sections import Chart, Forest, HeatMap, Section
 
 Rows = list[dict[str, object]]
 

@@ -11,6 +11,7 @@ import pytest
 from tests.evaluation.made_answers import charts_of, tables_of
 from tests.evaluation.made_responses import CLUSTERS, audit_texts, judged, made_responses
 
+from holisticbias_eval.blocks import Marked, Paragraph
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Settings, View
@@ -18,7 +19,7 @@ from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
 from holisticbias_eval.measures.responses.examples import LETTERS, Examples, replaced_places
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.sections import Bars, HeatMap, Marked, Paragraph, Scatter, Section, StackedBars
+from holisticbias_eval.sections import Bars, HeatMap, Scatter, Section, StackedBars
 
 SETTINGS = Settings(clusters=CLUSTERS)
 HOSTILE = "</script><script>alert(1)</script> [x](http://evil.example) \u202eabc\x1b[31m\n" + "long " * 3000

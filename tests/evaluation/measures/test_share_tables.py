@@ -3,11 +3,12 @@ from __future__ import annotations
 import pytest
 from tests.evaluation.made_answers import QUICK, charts_of, make_answers, sections_of, tables_of, view_of
 
+from holisticbias_eval.blocks import Cell, Table
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.measures.measure import View, title
 from holisticbias_eval.measures.shares.floors import shares_in_order
 from holisticbias_eval.measures.shares.shares import measure_shares
-from holisticbias_eval.sections import Bars, Cell, HeatMap, Table
+from holisticbias_eval.sections import Bars, HeatMap
 
 ADDED = {"effects", "tests", "explanations", "robustness"}
 MEASURE = "likelihood_bias"

@@ -15,7 +15,7 @@ from rich.console import Console
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure, Method
-from holisticbias_eval.measures.measure import Info
+from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measuring import measure_table
 from holisticbias_eval.progress import Display, Progress
 from holisticbias_eval.readers import READERS

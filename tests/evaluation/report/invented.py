@@ -5,27 +5,24 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from holisticbias_eval.blocks import Column, Marked, Paragraph, Table
 from holisticbias_eval.figures import Interval
-from holisticbias_eval.measures.measure import Info
+from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.sections import (
     Bar,
     Bars,
     Block,
-    Column,
     DotPlot,
     Dots,
     Estimate,
     Forest,
     HeatMap,
-    Marked,
-    Paragraph,
     Point,
     Scatter,
     Section,
     Stack,
     StackedBars,
-    Table,
 )
 
 HOSTILE = '</script><img src=x onerror="alert(1)">\'`${7*7}`{{7*7}}{% raw %}&amp;]]>--><b>|*_[a](http://evil.example)'

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from holisticbias_eval.blocks import Column, Table
 from holisticbias_eval.errors import ReportError
 from holisticbias_eval.report.report import Chapter, Report, drawables, tables
 from holisticbias_eval.report.write import Form, render, render_part, write_report
-from holisticbias_eval.sections import Bar, Bars, Column, Section, Table
+from holisticbias_eval.sections import Bar, Bars, Section
 
 from .invented import INFO, invented_report
 from .test_every_block import read_svg

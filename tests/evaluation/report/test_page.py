@@ -8,12 +8,13 @@ from importlib import resources
 
 import pytest
 
+from holisticbias_eval.blocks import Column, Marked, Paragraph, Table
 from holisticbias_eval.report.cards import classifier_cards
 from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.page import LONG, render_page
 from holisticbias_eval.report.report import SCOPE, Chapter
 from holisticbias_eval.report.svg import light_colours
-from holisticbias_eval.sections import Column, Marked, Paragraph, Section, Table
+from holisticbias_eval.sections import Section
 
 from .html_reader import HtmlReader, check_structure
 from .invented import HOSTILE, INFO, every_block, heat_map, invented_report, table

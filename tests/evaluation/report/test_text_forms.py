@@ -9,11 +9,12 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.report.as_text import chart_table, text_blocks
 from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.terminal import print_report
-from holisticbias_eval.sections import Column, Paragraph, Section, Table
+from holisticbias_eval.sections import Section
 
 from .invented import HOSTILE, INFO, bars, dot_plot, every_block, heat_map, invented_report, table
 

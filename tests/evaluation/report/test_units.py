@@ -4,9 +4,9 @@ import math
 
 import pytest
 
+from holisticbias_eval.blocks import Cell
 from holisticbias_eval.report.plain_text import model_title, printable, shorten
 from holisticbias_eval.report.units import show, tick
-from holisticbias_eval.sections import Cell
 
 
 @pytest.mark.parametrize(

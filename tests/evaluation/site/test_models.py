@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from holisticbias_eval.blocks import Table
 from holisticbias_eval.figures import Figure, Figures, Interval
 from holisticbias_eval.results.entry import Entry, make_entries
 from holisticbias_eval.results.run import Result, Run, read_run
-from holisticbias_eval.sections import Forest, Table
+from holisticbias_eval.sections import Forest
 from holisticbias_eval.site.models_charts import side_by_side
 from holisticbias_eval.site.models_compare import ModelDifference, comparison_files, differences
 from holisticbias_eval.site.models_results import Results, collect_results, model_key

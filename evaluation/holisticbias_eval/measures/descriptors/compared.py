@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from holisticbias_eval.blocks import Column, Table
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.descriptors.terms import about_descriptors
-from holisticbias_eval.measures.measure import CHANGE_NAMES, Info, View
-from holisticbias_eval.sections import Column, Section, Table
+from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.measure import CHANGE_NAMES, View
+from holisticbias_eval.sections import Section
 
 
 def descriptor_changes(info: Info, changes: Figures, view: View) -> Section:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from holisticbias_eval.blocks import Column, Table
 from holisticbias_eval.measures.descriptors.terms import Descriptors, Term
 from holisticbias_eval.measures.shares.floors import cells_above_floor, has_floors
 from holisticbias_eval.measures.text import significant
-from holisticbias_eval.sections import Column, Table
 
 EXTREMES = 5
 NO_FLOORS = "No term is named: this run was made without permutation floors."

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 
 from scipy.special import ndtri
 
+from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.descriptors.extremes import NO_FLOORS
 from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, about_descriptors
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.shares.floors import axes_above_floor, has_floors
 from holisticbias_eval.measures.shares.words import PERPLEXITIES
-from holisticbias_eval.sections import Bar, Bars, Column, Paragraph, Section, Table
+from holisticbias_eval.sections import Bar, Bars, Section
 
 SIZE = 12
 MEASURE = "love_hate"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from holisticbias_eval.blocks import Cell, Column, Paragraph, Table
 from holisticbias_eval.measures.descriptors.extremes import extremes_table
 from holisticbias_eval.measures.descriptors.terms import Descriptors, describe, example_sentences
 from holisticbias_eval.measures.measure import View, title
 from holisticbias_eval.measures.shares.floors import cells_above_floor
 from holisticbias_eval.measures.shares.words import Words
 from holisticbias_eval.measures.text import significant
-from holisticbias_eval.sections import Cell, Column, DotPlot, Dots, Paragraph, Section, Table
+from holisticbias_eval.sections import DotPlot, Dots, Section
 
 LOVE_HATE = (
     Column("love_share", "Love", "share"),

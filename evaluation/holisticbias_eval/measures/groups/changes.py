@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holisticbias_eval.blocks import Column, Paragraph, Table, ends
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.groups.charts import MOST_DOTS, MOST_ROWS
@@ -25,7 +26,7 @@ from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.groups.readings import HUMAN, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import Charted, Shown, said
 from holisticbias_eval.measures.measure import CHANGE_NAMES
-from holisticbias_eval.sections import Block, Column, Estimate, Forest, Paragraph, Section, Table, ends
+from holisticbias_eval.sections import Block, Estimate, Forest, Section
 from holisticbias_eval.statistics.disparity import disparity_changes
 from holisticbias_eval.statistics.intervals import normal_estimate
 

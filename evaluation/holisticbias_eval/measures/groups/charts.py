@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from holisticbias_eval.blocks import Column, Paragraph, Table, ends, yes
 from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures.groups.comparisons import REST
 from holisticbias_eval.measures.groups.of_all import OPPOSITE
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import Charted, Shown, said, said_method
-from holisticbias_eval.sections import Column, Estimate, Forest, Paragraph, Table, ends, yes
+from holisticbias_eval.sections import Estimate, Forest
 
 HOLDS = "Holds after correction"
 MOST_DOTS, MOST_PAIRS, MOST_ROWS = 40, 20, 300

@@ -16,7 +16,8 @@ from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.groups.naming import naming_figures
 from holisticbias_eval.measures.groups.sections import group_sections
 from holisticbias_eval.measures.groups.shown import Shown
-from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
+from holisticbias_eval.measures.info import Needs
+from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.measures.options import CLASSIFIED
 from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.labels import Judge, LabelReader

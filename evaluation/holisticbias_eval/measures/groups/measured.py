@@ -16,7 +16,8 @@ from holisticbias_eval.measures.groups.of_all import of_all_figures
 from holisticbias_eval.measures.groups.readings import Reading, Texts, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import said_method
 from holisticbias_eval.measures.groups.words import word_figures
-from holisticbias_eval.measures.measure import Info, Measured
+from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.measure import Measured
 
 Carriers = Callable[[Method], Iterator[Mapping[str, float]]]
 MOST = 20_000

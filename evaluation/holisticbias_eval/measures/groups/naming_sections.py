@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.measures.groups.naming import AS_WRITTEN, NAMING, REPLACED
 from holisticbias_eval.measures.groups.shown import Charted, Shown, said
 from holisticbias_eval.measures.text import percent
-from holisticbias_eval.sections import Column, Paragraph, Table
 
 _MOST_ROWS = 200
 _NOTE = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures.groups.charts import group_chart, opposite_chart, pair_chart, pair_table, pairs_held
 from holisticbias_eval.measures.groups.comparisons import DISPARITY, DISPARITY_ADJUSTED
@@ -22,7 +23,7 @@ from holisticbias_eval.measures.groups.tables import (
 from holisticbias_eval.measures.measure import title
 from holisticbias_eval.measures.text import listed, percent
 from holisticbias_eval.prompts.collections import REFERENCE
-from holisticbias_eval.sections import Block, Paragraph, Section
+from holisticbias_eval.sections import Block, Section
 
 MOST_DOMAINS, NAMED = 30, 6
 CAVEAT = (

@@ -11,7 +11,8 @@ from holisticbias_eval.measures.groups.comparisons import ADJUSTED, CLUSTERED_AD
 from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED
 from holisticbias_eval.measures.groups.layout import MEAN, SHARE
 from holisticbias_eval.measures.groups.method import Method
-from holisticbias_eval.measures.measure import Info, View, title
+from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.measure import View, title
 from holisticbias_eval.prompts.collections import REFERENCE, WRITTEN
 
 _PARTS = ("group", "first", "second", "why", "word")

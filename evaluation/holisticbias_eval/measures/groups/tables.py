@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holisticbias_eval.blocks import Cell, Column, Table, ends
 from holisticbias_eval.measures.groups.comparisons import DISPARITY, DISPARITY_ADJUSTED
 from holisticbias_eval.measures.groups.examples import GroupExamples
 from holisticbias_eval.measures.groups.figures import UNDEFINED
@@ -12,7 +13,7 @@ from holisticbias_eval.measures.groups.of_all import OF_TEXTS, OPPOSITE, RATIO
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import Charted, Shown, said, said_method
 from holisticbias_eval.measures.groups.words import WORD
-from holisticbias_eval.sections import Cell, Column, HeatMap, Table, ends
+from holisticbias_eval.sections import HeatMap
 
 MOST_ROWS, MOST_WORDS = 200, 8
 

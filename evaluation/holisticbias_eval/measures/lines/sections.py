@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends, without_empty
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
 from holisticbias_eval.measures.lines.figures import NAME, UNITS
 from holisticbias_eval.measures.measure import CHANGE_NAMES, View
-from holisticbias_eval.sections import Cell, Column, Paragraph, Section, Table, ends, without_empty
+from holisticbias_eval.sections import Section
 
 LABELS = {
     "perplexity": "Perplexity per token",

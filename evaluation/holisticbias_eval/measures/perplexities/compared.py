@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends, without_empty
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import CHANGE_NAMES
 from holisticbias_eval.measures.perplexities.changes import FIGURE
@@ -13,7 +14,7 @@ from holisticbias_eval.measures.perplexities.figures import MEAN_T, F
 from holisticbias_eval.measures.perplexities.pairs_compared import pair_sections
 from holisticbias_eval.measures.perplexities.remarks import cut
 from holisticbias_eval.measures.perplexities.tables import SCALE_NAMES
-from holisticbias_eval.sections import Cell, Column, Estimate, Forest, Paragraph, Section, Table, ends, without_empty
+from holisticbias_eval.sections import Estimate, Forest, Section
 
 MOST = 40
 READING = Paragraph(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from holisticbias_eval.blocks import Paragraph, Role
 from holisticbias_eval.figures import P_RESOLUTION, SIGNIFICANCE
 from holisticbias_eval.measures.perplexities.dimensions import Dimension
 from holisticbias_eval.measures.perplexities.remarks import WARNING, cut, describe_table
 from holisticbias_eval.measures.perplexities.shown import Shown, pair_label
-from holisticbias_eval.sections import Paragraph, Role
 
 MOST = 8
 """Dimensions that are described in words; the table has all."""

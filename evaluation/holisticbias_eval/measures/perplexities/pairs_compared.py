@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from holisticbias_eval.blocks import Cell, Column, Table, without_empty
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.perplexities.dimensions import NAME, WITH_HELD_OUT
 from holisticbias_eval.measures.perplexities.figures import T
 from holisticbias_eval.measures.perplexities.remarks import cut
 from holisticbias_eval.measures.perplexities.shown import pair_label
-from holisticbias_eval.sections import Cell, Column, Section, Table, without_empty
+from holisticbias_eval.sections import Section
 
 _NOTE = (
     "t is of the first group minus the second, unpaired, on the sentences that both runs have; p is corrected over the "

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from holisticbias_eval.blocks import Cell, Column, Table, ends, without_empty
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.perplexities.dimensions import SCALES, Dimension, Scale
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, TESTS, UNITS, F, T
 from holisticbias_eval.measures.perplexities.remarks import cut
 from holisticbias_eval.measures.perplexities.shown import Shown, pair_label
-from holisticbias_eval.sections import Cell, Column, Table, ends, without_empty
 
 ROWS = 10
 """Sentences of a dimension in the table of the largest differences."""

@@ -4,21 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends, without_empty
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.responses.bias_figures import CORRECTED, FULL, PARTIAL, SUMMED, UNIT
 from holisticbias_eval.measures.responses.shown import Shown
-from holisticbias_eval.sections import (
-    Block,
-    Cell,
-    Column,
-    Paragraph,
-    Section,
-    Stack,
-    StackedBars,
-    Table,
-    ends,
-    without_empty,
-)
+from holisticbias_eval.sections import Block, Section, Stack, StackedBars
 
 OTHER = "Other styles"
 READING = (

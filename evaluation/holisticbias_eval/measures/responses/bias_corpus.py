@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from scipy.stats import spearmanr
 
+from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.bias_figures import NAME, PARTIAL
 from holisticbias_eval.measures.responses.shown import Shown
-from holisticbias_eval.sections import Block, Column, Paragraph, Point, Scatter, Section, Table
+from holisticbias_eval.sections import Block, Point, Scatter, Section
 from holisticbias_eval.statistics.corrections import holm
 
 COUNT, CORRELATION = "corpus_count", "corpus_correlation"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends, without_empty
 from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures.measure import NONCE, View
 from holisticbias_eval.measures.responses.bias_clusters import cluster_section
@@ -13,7 +14,7 @@ from holisticbias_eval.measures.responses.bias_leaders import leaders_section
 from holisticbias_eval.measures.responses.examples import Examples
 from holisticbias_eval.measures.responses.shown import Shown
 from holisticbias_eval.measures.text import listed, percent
-from holisticbias_eval.sections import Bar, Bars, Block, Cell, Column, Paragraph, Section, Table, ends, without_empty
+from holisticbias_eval.sections import Bar, Bars, Block, Section
 
 _EACH = 4
 READING = (

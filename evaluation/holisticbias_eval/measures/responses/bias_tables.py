@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import CHANGE_NAMES, View
 from holisticbias_eval.measures.responses.bias_figures import NAME, UNIT
-from holisticbias_eval.sections import Bar, Bars, Block, Cell, Column, Paragraph, Section, Table, ends
+from holisticbias_eval.sections import Bar, Bars, Block, Section
 
 
 def _label(view: View, figure: Figure) -> str:

@@ -11,8 +11,8 @@ from itertools import accumulate, groupby
 import numpy as np
 import pyarrow as pa
 
+from holisticbias_eval.blocks import Marked
 from holisticbias_eval.measures.responses.groups import read_design
-from holisticbias_eval.sections import Marked
 
 LETTERS, READ = 240, 2000
 """Letters of a response that are shown, and that are looked at to choose them."""

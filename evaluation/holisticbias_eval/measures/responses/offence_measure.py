@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.measure import Measure, Measured, Needs, Settings, View
+from holisticbias_eval.measures.info import Needs
+from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring
 from holisticbias_eval.measures.responses.offence_figures import SHARE, SPREAD, Offences
 from holisticbias_eval.measures.responses.offence_sections import offensiveness_sections

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from holisticbias_eval.blocks import Cell, Column, Marked, Paragraph, Table, ends
 from holisticbias_eval.figures import DEVIATION, Figure
-from holisticbias_eval.measures.measure import Info, View
+from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.examples import Examples
 from holisticbias_eval.measures.responses.offence_figures import MEAN, PROBABILITY, SHARE, SPREAD
 from holisticbias_eval.measures.responses.shown import Shown
 from holisticbias_eval.measures.text import percent, percents
-from holisticbias_eval.sections import Bar, Bars, Block, Cell, Column, Marked, Paragraph, Section, Table, ends
+from holisticbias_eval.sections import Bar, Bars, Block, Section
 
 RANGES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """The ends of the ranges of mean probability that descriptors are listed by."""

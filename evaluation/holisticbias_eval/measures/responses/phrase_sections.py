@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from holisticbias_eval.blocks import Column, Marked, Paragraph, Table, ends
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.responses.examples import Examples
 from holisticbias_eval.measures.responses.shown import Shown
-from holisticbias_eval.sections import Bar, Bars, Block, Column, HeatMap, Marked, Paragraph, Section, Table, ends
+from holisticbias_eval.sections import Bar, Bars, Block, HeatMap, Section
 
 _LISTED, _FOUND, _EXAMPLES = 100, 200, 2
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holisticbias_eval.blocks import Column, Table
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.examples import LETTERS, READ, cut
-from holisticbias_eval.sections import Column, Section, Table
+from holisticbias_eval.sections import Section
 
 _MOST, _LEAST = 20, 2
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import CHANGE_NAMES, View
 from holisticbias_eval.measures.responses.examples import Examples
@@ -11,7 +12,7 @@ from holisticbias_eval.measures.responses.phrase_sections import found_section, 
 from holisticbias_eval.measures.responses.repeated import repeated_section
 from holisticbias_eval.measures.responses.shown import Shown
 from holisticbias_eval.measures.text import listed, percent
-from holisticbias_eval.sections import Bar, Bars, Block, Cell, Column, Paragraph, Section, Table, ends
+from holisticbias_eval.sections import Bar, Bars, Block, Section
 
 NAME = "response_wording"
 VALUES = {

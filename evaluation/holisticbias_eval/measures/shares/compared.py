@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
 from holisticbias_eval.measures.measure import CHANGE_NAMES, View
 from holisticbias_eval.measures.shares.finding import label
 from holisticbias_eval.measures.shares.words import Words
 from holisticbias_eval.measures.text import percent
-from holisticbias_eval.sections import Bar, Bars, Block, Cell, Column, Paragraph, Section, Table, ends
+from holisticbias_eval.sections import Bar, Bars, Block, Section
 
 SENTENCES = ("gone", "changed", "added")
 READING = "A and B are the shares of tests of two descriptors in a template with p < 0.05, in either run. "

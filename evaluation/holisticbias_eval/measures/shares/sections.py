@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holisticbias_eval.blocks import Paragraph, Table
 from holisticbias_eval.measures.descriptors.coverage import what_is_compared
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.shares.finding import baseline, caveats, finding, label, pooled, size
@@ -21,7 +22,7 @@ from holisticbias_eval.measures.shares.tables import (
 )
 from holisticbias_eval.measures.shares.words import Words
 from holisticbias_eval.measures.text import percents
-from holisticbias_eval.sections import Bar, Bars, Block, HeatMap, Paragraph, Section, Table
+from holisticbias_eval.sections import Bar, Bars, Block, HeatMap, Section
 
 SIZE = (
     "Significant is not large. A test says that a difference is more than chance, however small it is; effect sizes "

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from holisticbias_eval.blocks import Cell, Column, Table, ends
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.shares.finding import label
 from holisticbias_eval.measures.shares.floors import axes_above_floor, has_floors, shares_in_order
 from holisticbias_eval.measures.shares.gendered import FEWEST, PAIRS, WITH
 from holisticbias_eval.measures.shares.words import Words
-from holisticbias_eval.sections import Cell, Column, Table, ends
 
 AXIS = Column("axis", "Axis")
 TEMPLATE = Column("template", "Template")

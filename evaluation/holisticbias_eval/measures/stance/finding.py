@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import NONCE
 from holisticbias_eval.measures.stance.shown import NAME, PLANTED, PLANTED_SPREAD, Shown
 from holisticbias_eval.measures.text import listed as in_words
-from holisticbias_eval.sections import Paragraph
 
 _EACH = 4
 EXPLANATIONS = (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from holisticbias_eval.blocks import ends
 from holisticbias_eval.figures import DEVIATION, Figure, Figures
 from holisticbias_eval.measures.descriptors.terms import about_descriptors
 from holisticbias_eval.measures.measure import View, title
-from holisticbias_eval.sections import ends
 
 NAME = "stance_contrast"
 NATS = "nats per sentence"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends, without_empty
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import CHANGE_NAMES, View
 from holisticbias_eval.measures.stereotype.changes import CHANGE
 from holisticbias_eval.measures.stereotype.outcomes import NAME
 from holisticbias_eval.measures.stereotype.shown import Shown
-from holisticbias_eval.sections import Cell, Column, Estimate, Forest, Paragraph, Section, Table, ends, without_empty
+from holisticbias_eval.sections import Estimate, Forest, Section
 
 READING = (
     "A and B are the scores on all pairs of each run. The change is B minus A on the pairs that both runs have with an "

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.stereotype.outcomes import NAME
 from holisticbias_eval.measures.stereotype.shown import Shown
-from holisticbias_eval.sections import Paragraph
 
 _NAMED = 5
 EXPLANATION = Paragraph(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from holisticbias_eval.blocks import Column, Table
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.stereotype.outcomes import NAME
 from holisticbias_eval.measures.stereotype.shown import SOURCES, Shown
-from holisticbias_eval.sections import Column, Table
 
 SENTENCES = "sentences"
 """The measure of figures in the record of sentences."""

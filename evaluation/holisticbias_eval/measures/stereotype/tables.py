@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
+from holisticbias_eval.blocks import Cell, Column, Table, ends, without_empty
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.responses.examples import cut
 from holisticbias_eval.measures.stereotype.made_tables import yields
@@ -14,7 +15,6 @@ from holisticbias_eval.measures.stereotype.outcomes import NAME
 from holisticbias_eval.measures.stereotype.shown import SOURCES, Shown
 from holisticbias_eval.measures.stereotype.trust import NATS
 from holisticbias_eval.prompts.pairs import SCORES
-from holisticbias_eval.sections import Cell, Column, Table, ends, without_empty
 
 ROWS, LETTERS = 1000, 200
 """Pairs in the table of a page, and letters of a sentence."""

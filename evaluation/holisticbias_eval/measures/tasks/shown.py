@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from holisticbias_eval.blocks import Column, Paragraph, Table, ends, without_empty
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.measure import CHANGE_NAMES, Info
-from holisticbias_eval.sections import Column, Paragraph, Section, Table, ends, without_empty
+from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.measure import CHANGE_NAMES
+from holisticbias_eval.sections import Section
 
 
 def score_section(info: Info, found: Sequence[tuple[str, Figure]], unit: str, said: str) -> Section:

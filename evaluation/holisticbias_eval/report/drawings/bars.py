@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holisticbias_eval.blocks import ends
 from holisticbias_eval.figures import DEVIATION
 from holisticbias_eval.report.drawings.scales import Scale, finite, foot_height, linear
 from holisticbias_eval.report.drawings.shapes import (
@@ -19,7 +20,7 @@ from holisticbias_eval.report.drawings.shapes import (
     upright,
 )
 from holisticbias_eval.report.units import show
-from holisticbias_eval.sections import Bar, Bars, ends
+from holisticbias_eval.sections import Bar, Bars
 
 ROW = 30
 BESIDE_BRIEF, ALONE = 22, 34

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holisticbias_eval.blocks import ends
 from holisticbias_eval.report.drawings.bars import ALONE, BESIDE_BRIEF, brief_interval
 from holisticbias_eval.report.drawings.scales import Scale, finite, foot_height, linear
 from holisticbias_eval.report.drawings.shapes import (
@@ -18,7 +19,7 @@ from holisticbias_eval.report.drawings.shapes import (
     wrapped,
 )
 from holisticbias_eval.report.units import show
-from holisticbias_eval.sections import Estimate, Forest, ends
+from holisticbias_eval.sections import Estimate, Forest
 
 ROW = 30
 GROUP_ROW, GROUP_LENGTH = 26, 42

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import textwrap
 
+from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, Drawing, Line, Shape, Text
 from holisticbias_eval.report.units import WORDS, show
-from holisticbias_eval.sections import Column, Paragraph, Table
 
 MARGIN, GAP = 12, 16
 LINE = 16

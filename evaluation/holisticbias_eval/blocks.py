@@ -1,0 +1,85 @@
+"""Paragraphs and tables of a report as data, which every renderer can show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from holisticbias_eval.figures import Interval
+
+Cell = str | int | float | tuple[float, float] | None
+Role = Literal["text", "finding", "caveat", "note"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its key in files, its heading, and the unit of its values.
+
+    Units are those of figures (``share``, ``nats per sentence``, ``share difference`` ...), ``text`` for words, and
+    ``preference`` for the key of a community preference, which is shown by its name.
+    Cells of an interval column are pairs: ``unit`` then applies to both ends. A ``base`` column has the number of items
+    that the values of a row are of: no renderer leaves it out.
+    """
+
+    key: str
+    heading: str
+    unit: str = "text"
+    interval: bool = False
+    base: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph: a finding is shown large, a caveat and a note less prominently than text."""
+
+    text: str
+    role: Role = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A line of text with marked places: ``parts`` alternate between text that is not marked and text that is."""
+
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A named table; missing values are ``None``. The first column names the row.
+
+    ``note`` says which rows are left out, and why. ``details`` has some lines
+    for each row, shown on demand; it is empty or as long as ``rows``. A long table
+    can be searched; ``search`` says that a short one can be, too.
+    """
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    details: tuple[tuple[str | Marked, ...], ...] = ()
+    search: bool = False
+
+
+def ends(interval: Interval | None) -> tuple[float, float] | None:
+    """The ends of an interval, as a cell."""
+    return (interval.low, interval.high) if interval else None
+
+
+def yes(shown: bool | None) -> str | None:
+    """The answer of a test as a cell."""
+    return None if shown is None else "yes" if shown else "no"
+
+
+def without_column(table: Table, key: str) -> Table:
+    """The table without a column."""
+    kept = [i for i, column in enumerate(table.columns) if column.key != key]
+    rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[i] for i in kept), rows=rows)
+
+
+def without_empty(table: Table) -> Table:
+    """The table without columns in which every value is missing; the first column stays."""
+    kept = [i for i in range(len(table.columns)) if i == 0 or any(row[i] is not None for row in table.rows)]
+    rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[i] for i in kept), rows=rows)
