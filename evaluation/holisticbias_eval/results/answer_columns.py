@@ -43,7 +43,7 @@ def type_problem(schema: pa.Schema) -> str | None:
 
 
 def _wanted(name: str, names: Set[str]) -> Wanted:
-    """What the values of a column are; ``one value`` if nothing depends on more than that."""
+    """The kind of values that a column needs; ``one value`` if nothing depends on more than that."""
     if name == "forms":
         return "a list"
     if name in _TEXTS or name.endswith((".class", ".why")) or (name == "value" and "candidate_id" in names):

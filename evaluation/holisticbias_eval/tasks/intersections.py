@@ -83,6 +83,7 @@ class Intersections(Sentences):
 
     def source(self, given: Given) -> Source:
         """Open the release; raises ``EvaluationError`` if it has no such sentences. No sentence is read."""
+        find_context(given)  # a file that cannot be read is refused before a model is loaded
         release = given.release(default_release(given.model_name))
         if TABLE not in release.manifest.tables:
             raise EvaluationError(

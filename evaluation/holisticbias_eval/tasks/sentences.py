@@ -72,6 +72,7 @@ class Sentences(ScoredTask):
 
     def source(self, given: Given) -> Source:
         """Open the release, by default the one whose words the model knows."""
+        find_context(given)  # a file that cannot be read is refused before a model is loaded
         release = given.release(default_release(given.model_name))
         if "sentences" not in release.tables:
             raise EvaluationError(

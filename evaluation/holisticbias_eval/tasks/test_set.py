@@ -59,6 +59,7 @@ class TestSet(ScoredTask):
 
         A test set that cannot be measured is refused, before anything is scored.
         """
+        find_context(given)  # a file that cannot be read is refused before a model is loaded
         path = given.read(TestSetSettings).test_set
         with given.display.step(f"Reading {path}" if path else "Making the test set of the calibration"):
             table = read_test_set(path) if path else calibration_test_set()
