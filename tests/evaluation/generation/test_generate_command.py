@@ -149,7 +149,7 @@ def test_personas_are_read_first(generate: Callable[..., Answer], tmp_path: Path
         (("--decoding", "quick"), "there is no decoding 'quick', as a name or a file; available: "),
         (("--where", "axis=horoscope"), "--where axis=horoscope: the release has no such axis; it has: ability, age"),
         (("--chat", "on"), "--chat on: the tokenizer has no chat template"),
-        (("--personas", "none.txt"), "none.txt cannot be read as contexts: No such file"),
+        (("--personas", "none.txt"), "none.txt cannot be read: No such file"),
         (("--engine", "api"), "the api engine needs --api-base"),
     ],
 )
