@@ -32,7 +32,7 @@ from holisticbias_eval.readers.labels import ToxicitySettings
 from holisticbias_eval.readers.reader import measured_texts
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Condition, Use, Values, refuse_unused
-from holisticbias_eval.statistics.frequency import CORRELATION, correlate_frequency
+from holisticbias_eval.statistics.medians import CORRELATION, correlate_frequency
 from holisticbias_eval.tasks.judging import count_corpus, find_clusters, judging_options
 from holisticbias_eval.tasks.naming import naming_texts
 from holisticbias_eval.tasks.response_files import read_texts

@@ -12,10 +12,9 @@ from holisticbias_eval.measures.measure import Settings
 from holisticbias_eval.measures.shares.figures import share_figures
 from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.statistics import resampling
-from holisticbias_eval.statistics.groups_of_rows import compared_pairs, count_different, groups_of_rows
 from holisticbias_eval.statistics.mannwhitney import count_different_rows, pairs_of, pairs_of_rows
+from holisticbias_eval.statistics.pairs import compared_pairs, count_different, counts_of, groups_of_rows
 from holisticbias_eval.statistics.resampling import noun_draws, significant_when_weighted
-from holisticbias_eval.statistics.shares import counts_of
 
 QUICK = Settings(draws=20, permutations=2, flips=20)
 

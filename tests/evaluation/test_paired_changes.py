@@ -14,7 +14,7 @@ from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.measures.responses.changed_wording import compare_wordings
 from holisticbias_eval.measures.responses.offence_changes import offence_changes
 from holisticbias_eval.measures.toxicity import Toxicity
-from holisticbias_eval.statistics.rarefaction import distinct_of_counts, distinct_without_blocks, expected_distinct
+from holisticbias_eval.statistics.words import distinct_of_counts, distinct_without_blocks, expected_distinct
 
 
 def responses(texts: list[str], offensive: list[float] | None = None) -> pa.Table:

@@ -21,8 +21,13 @@ from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.measures.stance.pairs import contrast_stances
 from holisticbias_eval.measures.stance.shown import NAME, Shown
 from holisticbias_eval.measures.stance_contrast import StanceContrast
-from holisticbias_eval.statistics.agreement import estimate_agreement, signed_root, sum_products
-from holisticbias_eval.statistics.moderated import estimate_means, moderate
+from holisticbias_eval.statistics.agreement import (
+    estimate_agreement,
+    estimate_means,
+    moderate,
+    signed_root,
+    sum_products,
+)
 
 AXIS = {"axis": "axis0"}
 

@@ -15,8 +15,8 @@ from holisticbias_eval.measures.shares.resampled_cells import drawn_shares, meas
 from holisticbias_eval.measures.shares.shares import Shares, measure_shares
 from holisticbias_eval.statistics.cells import cross
 from holisticbias_eval.statistics.mannwhitney import pairs_of_rows
+from holisticbias_eval.statistics.pairs import share_of
 from holisticbias_eval.statistics.resampling import noun_draws
-from holisticbias_eval.statistics.shares import share_of
 
 pytestmark = pytest.mark.long
 QUICK = Settings(draws=60, permutations=2, flips=20)

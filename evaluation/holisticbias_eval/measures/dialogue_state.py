@@ -14,7 +14,7 @@ from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.measures.tasks.classified import ACCURACY, F1, NAME, task_changes, task_figures
 from holisticbias_eval.measures.tasks.shown import change_table, score_section
 from holisticbias_eval.sections import Section
-from holisticbias_eval.statistics.items import DRAWS
+from holisticbias_eval.statistics.groups.items import DRAWS
 
 _LABELS = {F1: "F1", ACCURACY: "Accuracy"}
 

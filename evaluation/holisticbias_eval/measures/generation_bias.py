@@ -33,7 +33,7 @@ from holisticbias_eval.measures.responses.style_figures import style_figures
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Use
-from holisticbias_eval.statistics.response_cells import ResponseCells
+from holisticbias_eval.statistics.responses.cells import ResponseCells
 
 
 class GenerationBias(Measure):

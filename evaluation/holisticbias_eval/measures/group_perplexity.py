@@ -20,8 +20,8 @@ from holisticbias_eval.measures.perplexities.remarks import describe_table
 from holisticbias_eval.measures.perplexities.sections import perplexity_sections
 from holisticbias_eval.measures.perplexities.whole_sentences import describe_lengths, whole_sentence_figures
 from holisticbias_eval.sections import Section
-from holisticbias_eval.statistics.disparity import PERMUTATIONS
-from holisticbias_eval.statistics.items import DRAWS
+from holisticbias_eval.statistics.groups.items import DRAWS
+from holisticbias_eval.statistics.groups.pairs import PERMUTATIONS
 
 
 class GroupPerplexity(Measure):

@@ -18,7 +18,7 @@ from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, SHOWN
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.sections import Section
-from holisticbias_eval.statistics.coding import is_text
+from holisticbias_eval.statistics.cells import is_text
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_rows
 
 

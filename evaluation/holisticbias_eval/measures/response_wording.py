@@ -29,8 +29,8 @@ from holisticbias_eval.measures.responses.row_values import (
 from holisticbias_eval.measures.responses.wording_sections import VALUES, wording_changes, wording_sections
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Use
-from holisticbias_eval.statistics.corrections import benjamini_hochberg
-from holisticbias_eval.statistics.rarefaction import expected_distinct
+from holisticbias_eval.statistics.tests import benjamini_hochberg
+from holisticbias_eval.statistics.words import expected_distinct
 
 NAME = "response_wording"
 

@@ -14,7 +14,7 @@ from holisticbias_eval.measures.lines.figures import NAME, line_changes, line_fi
 from holisticbias_eval.measures.lines.sections import line_change_section, line_sections
 from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.sections import Section
-from holisticbias_eval.statistics.items import DRAWS
+from holisticbias_eval.statistics.groups.items import DRAWS
 
 
 class Retention(Measure):

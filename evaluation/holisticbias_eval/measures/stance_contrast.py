@@ -20,10 +20,16 @@ from holisticbias_eval.measures.stance.pairs import Contrasts, contrast_stances
 from holisticbias_eval.measures.stance.sections import stance_sections
 from holisticbias_eval.measures.stance.shown import NAME, NATS, SHARED_NATS
 from holisticbias_eval.sections import Section
-from holisticbias_eval.statistics.agreement import Agreement, Sums, estimate_agreement, signed_root, sum_products
-from holisticbias_eval.statistics.corrections import benjamini_hochberg, holm
+from holisticbias_eval.statistics.agreement import (
+    Agreement,
+    ProductSums,
+    estimate_agreement,
+    estimate_means,
+    signed_root,
+    sum_products,
+)
 from holisticbias_eval.statistics.intervals import middle_of
-from holisticbias_eval.statistics.moderated import estimate_means
+from holisticbias_eval.statistics.tests import benjamini_hochberg, holm
 
 PERMUTATIONS = 1000
 _NO_FLOOR: Mapping[str, Any] = {"floor": None, "floor_interval": None}
@@ -103,7 +109,7 @@ def _axis_figures(axes: Sequence[Contrasts], permutations: int, rng: np.random.G
     yield from _pooled(axes, sums, bool(permutations))
 
 
-def _pooled(axes: Sequence[Contrasts], sums: Sequence[Sums | None], permuted: bool) -> Iterator[Figure]:
+def _pooled(axes: Sequence[Contrasts], sums: Sequence[ProductSums | None], permuted: bool) -> Iterator[Figure]:
     """The shared contrast over all axes that have every pair, the nonce axis left out."""
     people = [(axis, s) for axis, s in zip(axes, sums, strict=True) if axis.axis != NONCE]
     most = max((axis.pairs for axis in axes), key=len, default=())

@@ -18,7 +18,7 @@ from holisticbias_eval.measures.stereotype.outcomes import CHOSEN, MISSING, NAME
 from holisticbias_eval.measures.stereotype.sections import stereotype_sections
 from holisticbias_eval.measures.stereotype.trust import SENTENCES, SETS
 from holisticbias_eval.sections import Section
-from holisticbias_eval.statistics.attribute_shares import FLIPS
+from holisticbias_eval.statistics.attributes import FLIPS
 
 
 class StereotypeScore(Measure):

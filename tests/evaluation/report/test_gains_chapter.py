@@ -15,7 +15,7 @@ from holisticbias_eval.report.gain_tables import RELATIVE, Further
 from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
 from holisticbias_eval.sections import Estimate, Forest, Section
-from holisticbias_eval.statistics.group_variance import GroupValues, f_point
+from holisticbias_eval.statistics.groups.variance import GroupValues, f_point
 
 AIM = Aim(measure="group_perplexity", keys={"dimension": "gossip.calibration-many"})
 HELD = "gossip.calibration-many with held-out groups"

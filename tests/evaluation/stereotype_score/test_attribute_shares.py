@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.statistics.attribute_shares import (
+from holisticbias_eval.statistics.attributes import (
     AttributeCounts,
     attribute_test,
     binomial_test,

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.stereotype_score import StereotypeScore
-from holisticbias_eval.statistics.attribute_changes import AttributeChanges, change_interval, change_test
+from holisticbias_eval.statistics.attributes import AttributeChanges, change_interval, change_test
 
 Invoke = Callable[..., tuple[int, str, str]]
 # specification, attribute, whether the first and the second run choose the stereotyped sentence (None: a tie)

@@ -13,8 +13,7 @@ from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.shares.floors import shares_in_order
 from holisticbias_eval.measures.shares.words import Words
 from holisticbias_eval.prompts.selection import NO_NOUN
-from holisticbias_eval.statistics.cells import compared_values, encode
-from holisticbias_eval.statistics.coding import codes_of, first_rows, is_text
+from holisticbias_eval.statistics.cells import codes_of, compared_values, encode, first_rows, is_text
 
 LOVE = "I love {plural_noun_phrase}."
 HATE = "I hate {plural_noun_phrase}."

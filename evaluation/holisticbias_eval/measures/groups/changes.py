@@ -27,7 +27,7 @@ from holisticbias_eval.measures.groups.readings import HUMAN, read_method, read_
 from holisticbias_eval.measures.groups.shown import Charted, Shown, said
 from holisticbias_eval.measures.measure import CHANGE_NAMES
 from holisticbias_eval.sections import Block, Estimate, Forest, Section
-from holisticbias_eval.statistics.disparity import disparity_changes
+from holisticbias_eval.statistics.groups.pairs import disparity_changes
 from holisticbias_eval.statistics.intervals import normal_estimate
 
 CHANGE, CHANGE_ADJUSTED = "change", "change_adjusted_p"

@@ -12,10 +12,9 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures.groups.layout import Layout, Quantity, lay_out
 from holisticbias_eval.measures.groups.readings import HUMAN, Reading, Texts
-from holisticbias_eval.statistics.corrections import holm
-from holisticbias_eval.statistics.group_estimates import Estimated, Estimates, estimate
-from holisticbias_eval.statistics.group_pairs import by_value
-from holisticbias_eval.statistics.items import Items, Resampled, add_up, paired_p
+from holisticbias_eval.statistics.groups.items import Estimated, Estimates, Items, Resampled, add_up, estimate, paired_p
+from holisticbias_eval.statistics.groups.pairs import by_value
+from holisticbias_eval.statistics.tests import holm
 
 COUNT, UNDEFINED = "count", "undefined"
 FROM_HUMAN, FROM_HUMAN_ADJUSTED = "difference_from_human", "difference_from_human_adjusted_p"

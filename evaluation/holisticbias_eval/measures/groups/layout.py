@@ -10,7 +10,7 @@ import numpy as np
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.measures.groups.readings import Reading
-from holisticbias_eval.statistics.group_estimates import Side
+from holisticbias_eval.statistics.groups.items import Side
 
 SHARE, MEAN = "share", "mean"
 

@@ -24,8 +24,8 @@ from holisticbias_eval.readers.labels import Judge, LabelReader
 from holisticbias_eval.readers.reader import Reader, measured_texts, unread
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Use
-from holisticbias_eval.statistics.disparity import PERMUTATIONS
-from holisticbias_eval.statistics.items import DRAWS
+from holisticbias_eval.statistics.groups.items import DRAWS
+from holisticbias_eval.statistics.groups.pairs import PERMUTATIONS
 
 __all__ = ["GroupMeasure", "Method"]
 

@@ -9,8 +9,7 @@ import numpy as np
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.groups.figures import Maker
 from holisticbias_eval.measures.groups.readings import HUMAN, Reading, Texts
-from holisticbias_eval.statistics.group_estimates import Estimates, Side, estimate
-from holisticbias_eval.statistics.items import add_up
+from holisticbias_eval.statistics.groups.items import Estimates, Side, add_up, estimate
 
 OF_TEXTS, OPPOSITE, RATIO = "share_of_texts", "class_difference", "class_ratio"
 

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Floats, Ints, divide
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, make_figure
+from holisticbias_eval.statistics.groups.items import DRAWS, Items, paired_p, resampled_sums, summarise
 from holisticbias_eval.statistics.intervals import t_quantile
-from holisticbias_eval.statistics.items import DRAWS, Items, divide, paired_p, resampled_sums, summarise
 
 NAME = "retention"
 UNITS = {"perplexity": "perplexity", "nats_per_token": "nats per token", "byte_perplexity": "perplexity"}

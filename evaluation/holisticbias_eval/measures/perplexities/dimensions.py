@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.statistics.group_variance import GroupValues, variance_shares
+from holisticbias_eval.statistics.groups.variance import GroupValues, variance_shares
 
 NAME = "group_perplexity"
 Scale = Literal["log", "perplexity"]

@@ -14,9 +14,8 @@ from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.groups.figures import Maker
 from holisticbias_eval.measures.measure import Settings
 from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, Dimension, Scale
-from holisticbias_eval.statistics.corrections import holm
-from holisticbias_eval.statistics.group_moments import mean_abs, pairs_of_groups
-from holisticbias_eval.statistics.group_resampling import (
+from holisticbias_eval.statistics.groups.moments import mean_abs, pairs_of_groups
+from holisticbias_eval.statistics.groups.resampling import (
     Drawn,
     Statistics,
     deviations,
@@ -25,7 +24,7 @@ from holisticbias_eval.statistics.group_resampling import (
     permute_groups,
     shifted_interval,
 )
-from holisticbias_eval.statistics.group_variance import (
+from holisticbias_eval.statistics.groups.variance import (
     GroupValues,
     PairTests,
     Tested,
@@ -39,6 +38,7 @@ from holisticbias_eval.statistics.group_variance import (
     without_each,
 )
 from holisticbias_eval.statistics.intervals import middle_of
+from holisticbias_eval.statistics.tests import holm
 
 TESTS: Mapping[str, bool] = {"unpaired": False, "paired": True}
 """The t tests, and whether each pairs the sentences."""

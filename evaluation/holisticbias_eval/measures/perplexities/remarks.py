@@ -8,7 +8,7 @@ import numpy as np
 
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, SHOWN, Dimension, Scale
-from holisticbias_eval.statistics.group_variance import MOST_GROUPS
+from holisticbias_eval.statistics.groups.variance import MOST_GROUPS
 
 WARNING = "WARNING"
 HALF = 0.5

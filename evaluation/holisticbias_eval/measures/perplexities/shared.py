@@ -18,10 +18,10 @@ from holisticbias_eval.measures.perplexities.dimensions import (
     read_dimensions,
 )
 from holisticbias_eval.measures.perplexities.figures import TESTS
-from holisticbias_eval.statistics.corrections import holm
-from holisticbias_eval.statistics.group_moments import pairs_of_groups
-from holisticbias_eval.statistics.group_resampling import Statistics, draw_sentences, interval_of
-from holisticbias_eval.statistics.group_variance import GroupValues, pairwise_t
+from holisticbias_eval.statistics.groups.moments import pairs_of_groups
+from holisticbias_eval.statistics.groups.resampling import Statistics, draw_sentences, interval_of
+from holisticbias_eval.statistics.groups.variance import GroupValues, pairwise_t
+from holisticbias_eval.statistics.tests import holm
 
 _KEY = ("dimension", "group", "sentence")
 _NAMED = 4

@@ -12,8 +12,8 @@ from holisticbias_eval.measures.measure import Clusters
 from holisticbias_eval.measures.responses.bias_figures import FULL, PARTIAL, SCALE, UNIT, Keys, figure
 from holisticbias_eval.measures.responses.clusters import Named, part_of
 from holisticbias_eval.measures.responses.labels import arrange_styles
-from holisticbias_eval.statistics.generation_bias import Bias, Part, measure_bias
-from holisticbias_eval.statistics.response_cells import ResponseCells
+from holisticbias_eval.statistics.responses.bias import Bias, LabelPart, measure_bias
+from holisticbias_eval.statistics.responses.cells import ResponseCells
 
 
 def audit_figures(audit: pa.Table, clusters: Clusters | None) -> Iterator[Figure]:
@@ -30,7 +30,7 @@ def audit_figures(audit: pa.Table, clusters: Clusters | None) -> Iterator[Figure
 
 
 def _figures(cells: ResponseCells, clusters: Named, suffix: str) -> Iterator[Figure]:
-    full, by_axis = measure_bias(cells, Part(np.arange(len(cells.labels))), by_axis=True)
+    full, by_axis = measure_bias(cells, LabelPart(np.arange(len(cells.labels))), by_axis=True)
     yield _figure(FULL, {}, full, suffix)
     for axis, bias in by_axis.items():
         yield _figure(FULL, {"axis": axis}, bias, suffix)

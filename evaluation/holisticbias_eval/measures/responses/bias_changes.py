@@ -24,9 +24,9 @@ from holisticbias_eval.measures.responses.bias_figures import (
 )
 from holisticbias_eval.measures.responses.clusters import Named
 from holisticbias_eval.measures.responses.labels import arrange_styles, style_names
-from holisticbias_eval.statistics.generation_bias import Bias
 from holisticbias_eval.statistics.intervals import normal_estimate
-from holisticbias_eval.statistics.response_cells import ResponseCells
+from holisticbias_eval.statistics.responses.bias import Bias
+from holisticbias_eval.statistics.responses.cells import ResponseCells
 
 
 def bias_changes(first: pa.Table, second: pa.Table, clusters: Named) -> tuple[Figure, ...]:

@@ -13,7 +13,7 @@ from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.bias_figures import NAME, PARTIAL
 from holisticbias_eval.measures.responses.shown import Shown
 from holisticbias_eval.sections import Block, Point, Scatter, Section
-from holisticbias_eval.statistics.corrections import holm
+from holisticbias_eval.statistics.tests import holm
 
 COUNT, CORRELATION = "corpus_count", "corpus_correlation"
 _SCATTERS, _LABELLED = 4, 12

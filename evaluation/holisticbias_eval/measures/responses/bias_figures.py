@@ -12,9 +12,9 @@ import numpy as np
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures.measure import Clusters
 from holisticbias_eval.measures.responses.clusters import Named, choose_clusters, part_of
-from holisticbias_eval.statistics.corrections import holm
-from holisticbias_eval.statistics.generation_bias import Bias, Part, measure_bias
-from holisticbias_eval.statistics.response_cells import ResponseCells
+from holisticbias_eval.statistics.responses.bias import Bias, LabelPart, measure_bias
+from holisticbias_eval.statistics.responses.cells import ResponseCells
+from holisticbias_eval.statistics.tests import holm
 
 NAME = "generation_bias"
 FULL, PARTIAL, SUMMED = "full_gen_bias", "partial_gen_bias", "summed_cluster_gen_bias"
@@ -40,7 +40,7 @@ class Biases:
 
 def measure_biases(cells: ResponseCells, clusters: Clusters | None) -> Biases:
     """Measure the bias of all styles, of each style, and of each cluster in both ways."""
-    full, by_axis = measure_bias(cells, Part(np.arange(len(cells.labels))), by_axis=True)
+    full, by_axis = measure_bias(cells, LabelPart(np.arange(len(cells.labels))), by_axis=True)
     styles = {style: measure_bias(cells, part_of(cells, (style,)), by_axis=False)[0] for style in cells.labels}
     chosen = choose_clusters(cells, clusters, styles)
     partial = {name: measure_bias(cells, part_of(cells, members), by_axis=True) for name, members in chosen.items()}

@@ -14,8 +14,8 @@ from holisticbias_eval.figures import Figure, Interval, make_figure
 from holisticbias_eval.measures.responses.distinct import distinct_changes
 from holisticbias_eval.measures.responses.groups import Grouping, read_design
 from holisticbias_eval.measures.responses.row_values import MEANS, read_wordings, row_values
-from holisticbias_eval.statistics.corrections import holm
 from holisticbias_eval.statistics.intervals import normal_estimate
+from holisticbias_eval.statistics.tests import holm
 
 
 def compare_wordings(measure: str, first: pa.Table, second: pa.Table, phrases: Sequence[str]) -> tuple[Figure, ...]:

@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures.measure import Clusters
-from holisticbias_eval.statistics.generation_bias import Bias, Part
-from holisticbias_eval.statistics.label_clusters import LARGEST_DISTANCE, LINKAGE, METRIC, cluster_labels
-from holisticbias_eval.statistics.response_cells import ResponseCells
+from holisticbias_eval.statistics.labels import LARGEST_DISTANCE, LINKAGE, METRIC, cluster_labels
+from holisticbias_eval.statistics.responses.bias import Bias, LabelPart
+from holisticbias_eval.statistics.responses.cells import ResponseCells
 
 CLUSTERED = 20
 """Clusters are found among this many styles of largest partial bias, as in the paper."""
@@ -43,9 +43,9 @@ def _found(cells: ResponseCells, styles: Mapping[str, Bias]) -> Named:
     return cluster_labels(cells.values[:, columns], largest)
 
 
-def part_of(cells: ResponseCells, styles: tuple[str, ...], summed: bool = False) -> Part:
+def part_of(cells: ResponseCells, styles: tuple[str, ...], summed: bool = False) -> LabelPart:
     """These styles as part of the labels."""
-    return Part(np.array([cells.labels.index(style) for style in dict.fromkeys(styles)]), summed)
+    return LabelPart(np.array([cells.labels.index(style) for style in dict.fromkeys(styles)]), summed)
 
 
 def cluster_table(clusters: Named) -> pa.Table:

@@ -11,7 +11,7 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures.responses.row_values import Wordings
 from holisticbias_eval.statistics.intervals import t_quantile
-from holisticbias_eval.statistics.rarefaction import distinct_of_counts, distinct_without_blocks
+from holisticbias_eval.statistics.words import distinct_of_counts, distinct_without_blocks
 
 DISTINCT_WORDS = 500
 """The number of words at which distinct words are counted."""

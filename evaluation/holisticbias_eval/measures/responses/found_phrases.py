@@ -13,11 +13,9 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures.responses.groups import Design, Grouping, Maker
 from holisticbias_eval.measures.responses.row_values import Wordings
-from holisticbias_eval.statistics.corrections import benjamini_hochberg
 from holisticbias_eval.statistics.intervals import normal_estimate
-from holisticbias_eval.statistics.log_odds import log_odds, share_p_values
-from holisticbias_eval.statistics.ngrams import Ngrams, frequent_ngrams
-from holisticbias_eval.statistics.words import split_words
+from holisticbias_eval.statistics.tests import benjamini_hochberg, log_odds, share_p_values
+from holisticbias_eval.statistics.words import Ngrams, frequent_ngrams, split_words
 
 LONGEST, LEAST, MOST = 4, 10, 10
 """Words of the longest phrases, responses that a phrase must have in all, phrases named for a descriptor."""

@@ -14,9 +14,9 @@ from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures.measure import baseline_of
 from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.statistics.cells import encode
-from holisticbias_eval.statistics.draws import means_over_draws, number_draws, permuted_p_values
 from holisticbias_eval.statistics.intervals import wilson
-from holisticbias_eval.statistics.proportions import stratified_p_values
+from holisticbias_eval.statistics.responses.cells import means_over_draws, number_draws, permuted_p_values
+from holisticbias_eval.statistics.tests import stratified_p_values
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.statistics.response_cells import ResponseCells, arrange_responses
+from holisticbias_eval.statistics.responses.cells import ResponseCells, arrange_responses
 
 PREFIX = "p:"
 """The prefix of a column with the probabilities of a style."""

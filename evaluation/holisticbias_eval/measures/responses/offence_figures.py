@@ -10,10 +10,9 @@ import numpy as np
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.figures import DEVIATION, Figure, Interval, make_figure
 from holisticbias_eval.statistics.agreement import signed_root
-from holisticbias_eval.statistics.cell_means import CellMeans, cell_means
-from holisticbias_eval.statistics.generation_bias import Part, measure_bias
 from holisticbias_eval.statistics.intervals import wilson
-from holisticbias_eval.statistics.response_cells import ResponseCells
+from holisticbias_eval.statistics.responses.bias import LabelPart, measure_bias
+from holisticbias_eval.statistics.responses.cells import CellMeans, ResponseCells, cell_means
 
 MEAN, SPREAD, SHARE = "mean", "sd_over_descriptors", "share_offensive"
 PROBABILITY = "probability"
@@ -65,7 +64,7 @@ class Offences:
                 yield make_figure(self.measure, SPREAD, keys, None, PROBABILITY, 0, missing)
                 continue
             kept = self.cells.keep(self.cells.template == t)
-            bias, _ = measure_bias(kept, Part(np.zeros(1, np.int64)), by_axis=False)
+            bias, _ = measure_bias(kept, LabelPart(np.zeros(1, np.int64)), by_axis=False)
             raw, corrected = signed_root(np.array([bias.raw, bias.corrected])).tolist()
             yield make_figure(self.measure, SPREAD, keys, raw, PROBABILITY, n, missing)
             found = make_figure(

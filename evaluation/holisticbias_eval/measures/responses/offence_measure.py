@@ -18,7 +18,7 @@ from holisticbias_eval.measures.responses.offence_sections import offensiveness_
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Use
-from holisticbias_eval.statistics.response_cells import arrange_responses
+from holisticbias_eval.statistics.responses.cells import arrange_responses
 
 DIRECTION = (
     "the larger, the more offensive the classifier finds the texts; the standard deviation over descriptors says how "

@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools, Floats
 from holisticbias_eval.statistics.cells import encode
-from holisticbias_eval.statistics.common_runs import longest_common_runs
-from holisticbias_eval.statistics.words import Words, has_phrase, split_words, starts_with
+from holisticbias_eval.statistics.words import WordArrays, has_phrase, longest_common_runs, split_words, starts_with
 
 ENDINGS = {"share_truncated": "length", "share_refused": "refused", "share_filtered": "filtered"}
 """Shares of responses by why they end, see ``Finish``."""
@@ -40,8 +39,8 @@ class Wordings:
     no prompts.
     """
 
-    words: Words
-    prompts: Words | None
+    words: WordArrays
+    prompts: WordArrays | None
     answered: Bools
     empty: Bools
 
@@ -85,7 +84,7 @@ def row_values(answers: pa.Table, wordings: Wordings, phrases: Sequence[str]) ->
             yield RowValues(name, _is_any(answers["finish"], (ending,)).astype(float))
 
 
-def _parroting(words: Words, prompts: Words, answered: Bools) -> Iterator[RowValues]:
+def _parroting(words: WordArrays, prompts: WordArrays, answered: Bools) -> Iterator[RowValues]:
     """Whether a response is its prompt, starts with it, and how much of it its longest common run of words is."""
     counted = answered & (prompts.lengths > 0)
     starts = starts_with(words, prompts)

@@ -10,9 +10,9 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.responses.bias_figures import Biases, figure
 from holisticbias_eval.measures.responses.clusters import part_of
-from holisticbias_eval.statistics.corrections import benjamini_hochberg
-from holisticbias_eval.statistics.response_cells import ResponseCells
-from holisticbias_eval.statistics.style_differences import compare_descriptors
+from holisticbias_eval.statistics.responses.cells import ResponseCells
+from holisticbias_eval.statistics.responses.permuted import compare_descriptors
+from holisticbias_eval.statistics.tests import benjamini_hochberg
 
 MOST = 20_000
 """The largest number of descriptors times styles for which every style has figures."""

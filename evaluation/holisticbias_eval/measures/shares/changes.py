@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Bools, Ints
+from holisticbias_eval.arrays import Bools, Ints, map_in_threads
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures.measure import baseline_of
 from holisticbias_eval.statistics.alignment import align_rows, take_rows
 from holisticbias_eval.statistics.cells import Compared, Crossing, cross
 from holisticbias_eval.statistics.clusters import Moved, estimate, moved_by_axis, moved_cells
-from holisticbias_eval.statistics.groups_of_rows import count_different
-from holisticbias_eval.statistics.threads import map_in_threads
+from holisticbias_eval.statistics.pairs import count_different
 
 CROSSED = ("axis", "template", "template_id", "paraphrase_of", "descriptor_id", "noun_id")
 

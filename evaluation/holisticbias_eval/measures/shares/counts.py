@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.measures.shares.figures import Share
 from holisticbias_eval.statistics.cells import Cell
-from holisticbias_eval.statistics.groups_of_rows import compared_pairs
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
-from holisticbias_eval.statistics.shares import counts_of
+from holisticbias_eval.statistics.pairs import compared_pairs, counts_of
 
 
 def count_cell(cell: Cell, tests: PairwiseTests) -> Share:

@@ -15,8 +15,8 @@ from holisticbias_eval.prompts.selection import is_gendered, stands_alone
 from holisticbias_eval.statistics.cells import Cell, Compared, cross
 from holisticbias_eval.statistics.intervals import middle_of
 from holisticbias_eval.statistics.mannwhitney import p_values
+from holisticbias_eval.statistics.pairs import ratios
 from holisticbias_eval.statistics.resampling import ties_of_values
-from holisticbias_eval.statistics.shares import ratios
 
 FEWEST = 4
 """Nouns that both descriptors of a pair need: with fewer no difference is significant."""

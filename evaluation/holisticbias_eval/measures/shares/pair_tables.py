@@ -12,8 +12,8 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures.shares.pairs import UNKNOWN, PairFigures
 from holisticbias_eval.statistics.cells import Cell, Crossing
-from holisticbias_eval.statistics.effects import rank_biserial
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
+from holisticbias_eval.statistics.pairs import rank_biserial
 
 EFFECTS = ("paired_share", "rank_biserial", "nats")
 

@@ -10,11 +10,17 @@ import numpy.typing as npt
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.statistics.cells import Cell, finite
-from holisticbias_eval.statistics.effects import LARGE, detectable_difference, mean_difference, rank_biserial
-from holisticbias_eval.statistics.groups_of_rows import compared_pairs, count_different
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
-from holisticbias_eval.statistics.shares import counts_of
-from holisticbias_eval.statistics.signed_rank import sign_flip_p_values, wilcoxon_p_values
+from holisticbias_eval.statistics.pairs import (
+    LARGE,
+    compared_pairs,
+    count_different,
+    counts_of,
+    detectable_difference,
+    mean_difference,
+    rank_biserial,
+)
+from holisticbias_eval.statistics.tests import sign_flip_p_values, wilcoxon_p_values
 
 _PAIRS_AT_ONCE = 4096
 UNKNOWN = -1

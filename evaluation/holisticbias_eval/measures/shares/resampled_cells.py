@@ -11,15 +11,14 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.measures.measure import Settings
 from holisticbias_eval.measures.shares.pairs import PairFigures, compare_pairs
 from holisticbias_eval.statistics.cells import Cell
-from holisticbias_eval.statistics.groups_of_rows import groups_of_rows
 from holisticbias_eval.statistics.intervals import expansion
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
+from holisticbias_eval.statistics.pairs import counts_of, groups_of_rows, ratios, share_of_counts
 from holisticbias_eval.statistics.resampling import (
     significant_when_permuted,
     significant_when_weighted,
     significant_without_each_noun,
 )
-from holisticbias_eval.statistics.shares import counts_of, ratios, share_of_counts
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from holisticbias_eval.arrays import map_in_threads
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures.measure import Settings
 from holisticbias_eval.measures.shares.counts import count_cell, pool
@@ -14,9 +15,8 @@ from holisticbias_eval.measures.shares.pair_tables import pairs_table, tests_tab
 from holisticbias_eval.measures.shares.records import Trust
 from holisticbias_eval.measures.shares.trust import measure_trust
 from holisticbias_eval.statistics.cells import Compared, Crossing, cross
-from holisticbias_eval.statistics.groups_of_rows import pairwise_tests
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
-from holisticbias_eval.statistics.threads import map_in_threads
+from holisticbias_eval.statistics.pairs import pairwise_tests
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Floats, Ints, map_in_threads
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures.measure import NONCE, Settings
 from holisticbias_eval.measures.shares.pairs import UNKNOWN, PairFigures
@@ -24,17 +24,19 @@ from holisticbias_eval.measures.shares.records import (
 from holisticbias_eval.measures.shares.resampled_cells import MeasuredCell, drawn_shares, measure_cell
 from holisticbias_eval.measures.shares.wordings import choose_wordings, worded_shares
 from holisticbias_eval.statistics.cells import Cell, Crossing
-from holisticbias_eval.statistics.corrections import benjamini_hochberg, holm
-from holisticbias_eval.statistics.effects import (
-    detectable_rank_biserial,
-    rank_biserial,
-    smallest_significant_rank_biserial,
-)
 from holisticbias_eval.statistics.intervals import middle_of, range_of
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
+from holisticbias_eval.statistics.pairs import (
+    detectable_rank_biserial,
+    median_of,
+    rank_biserial,
+    ratios,
+    share_of,
+    share_of_counts,
+    smallest_significant_rank_biserial,
+)
 from holisticbias_eval.statistics.resampling import noun_draws
-from holisticbias_eval.statistics.shares import median_of, ratios, share_of, share_of_counts
-from holisticbias_eval.statistics.threads import map_in_threads
+from holisticbias_eval.statistics.tests import benjamini_hochberg, holm
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.statistics.cells import Crossing
-from holisticbias_eval.statistics.shares import ratios
+from holisticbias_eval.statistics.pairs import ratios
 
 CHOICES = 1000
 

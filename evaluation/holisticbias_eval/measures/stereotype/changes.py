@@ -15,8 +15,8 @@ from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.measures.stereotype.figures import DRAWS, of_people
 from holisticbias_eval.measures.stereotype.made import figure
 from holisticbias_eval.measures.stereotype.outcomes import NAME, STEREOTYPE, Outcomes, read_outcomes
-from holisticbias_eval.statistics.attribute_changes import AttributeChanges, change_interval, change_test
-from holisticbias_eval.statistics.corrections import holm
+from holisticbias_eval.statistics.attributes import AttributeChanges, change_interval, change_test
+from holisticbias_eval.statistics.tests import holm
 
 _SAME = ("sentence", "other_sentence", "stereotyped")
 CHANGE = "share difference"

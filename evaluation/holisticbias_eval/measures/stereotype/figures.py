@@ -22,8 +22,8 @@ from holisticbias_eval.measures.stereotype.outcomes import (
 )
 from holisticbias_eval.measures.stereotype.trust import trust_figures
 from holisticbias_eval.prompts.pairs import TERM_SCORES
-from holisticbias_eval.statistics.attribute_shares import attribute_test, binomial_test, mean_interval
-from holisticbias_eval.statistics.corrections import holm
+from holisticbias_eval.statistics.attributes import attribute_test, binomial_test, mean_interval
+from holisticbias_eval.statistics.tests import holm
 
 DRAWS = 2000
 """Draws of the two-level bootstrap."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.prompts.pairs import SCORES
-from holisticbias_eval.statistics.attribute_shares import AttributeCounts
+from holisticbias_eval.statistics.attributes import AttributeCounts
 
 T = TypeVar("T")
 

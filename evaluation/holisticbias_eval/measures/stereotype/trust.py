@@ -12,13 +12,7 @@ from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures.measure import Settings
 from holisticbias_eval.measures.stereotype.made import figure
 from holisticbias_eval.measures.stereotype.outcomes import NAME, TEMPLATE, Outcomes
-from holisticbias_eval.statistics.attribute_shares import (
-    AttributeCounts,
-    deviation_parts,
-    set_means,
-    spreads,
-    without_each,
-)
+from holisticbias_eval.statistics.attributes import AttributeCounts, deviation_parts, set_means, spreads, without_each
 
 SETS, SENTENCES = 30, 4
 """Sets of sentences, and sentences of each attribute in a set."""

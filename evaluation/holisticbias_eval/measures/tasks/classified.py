@@ -8,16 +8,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.arrays import Floats
+from holisticbias_eval.arrays import Floats, divide
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.statistics.cells import encode
-from holisticbias_eval.statistics.items import (
+from holisticbias_eval.statistics.groups.items import (
     DRAWS,
     Items,
     Resampled,
     add_up,
-    divide,
     paired_p,
     resampled_sums,
     summarise,

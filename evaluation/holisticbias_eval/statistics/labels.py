@@ -1,15 +1,13 @@
-"""Agreement of people who label the same examples as 1 or 0.
-
-Labels are arrays of examples by raters, NaN where a rater gave none. Every function returns the figure and the number
-of examples that it is made of; the figure is null if it is undefined, as kappa and alpha are when all labels are equal.
-"""
+"""Labels: agreement of the people who give them, and clusters of labels that occur together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
 
 from holisticbias_eval.arrays import Floats
 
@@ -83,3 +81,28 @@ def _rated_twice(labels: Floats) -> Floats:
 def _value(figure: Callable[[], float], labels: Floats) -> float | None:
     """The figure, null if it is undefined: without both labels among the examples nothing can disagree by chance."""
     return float(figure()) if len(np.unique(labels[~np.isnan(labels)])) > 1 else None
+
+
+LINKAGE = "average"
+METRIC = "1 - correlation over responses"
+LARGEST_DISTANCE = 0.9
+"""Labels of a cluster have a mean correlation of at least 0.1 where two parts of it are joined."""
+
+
+def cluster_labels(values: Floats, labels: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Cluster labels by agglomeration; ``values`` has shape ``[responses, labels]``.
+
+    The labels are in order of importance: a cluster is named after its first label. A
+    label that does not vary is a cluster by itself.
+    """
+    varying = [i for i in range(len(labels)) if np.ptp(values[:, i]) > 0]
+    number = {i: -1 - i for i in range(len(labels))}
+    if len(varying) > 1:
+        distance = np.asarray(1 - np.corrcoef(values[:, varying].T))
+        np.fill_diagonal(distance, 0)
+        tree = linkage(squareform(np.maximum(distance, 0), checks=False), method=LINKAGE)
+        number |= dict(zip(varying, fcluster(tree, LARGEST_DISTANCE, criterion="distance").tolist(), strict=True))
+    members: dict[int, list[str]] = {}
+    for i, label in enumerate(labels):
+        members.setdefault(number[i], []).append(label)
+    return {names[0]: tuple(names) for names in members.values()}

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holisticbias_eval.arrays import Bools, Floats, Ints
-from holisticbias_eval.statistics.items import divide
+from holisticbias_eval.arrays import Bools, Floats, Ints, divide
 
 _ZERO = 1e-13
 """A sum of squared deviations is 0 up to this share of the sum of squares: the rest is rounding."""
@@ -49,7 +48,7 @@ def moments(values: Floats, *, pairs: bool) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class MomentSums:
     """Sums of ``moments`` over sentences: shape ``[..., columns]``, of so many groups."""
 
     sums: Floats

@@ -8,10 +8,9 @@ import numpy as np
 from scipy.special import fdtrc, fdtri
 from scipy.stats import friedmanchisquare, wilcoxon
 
-from holisticbias_eval.arrays import Floats
-from holisticbias_eval.statistics.group_moments import Sums, centred, moments, pairs_of_groups
-from holisticbias_eval.statistics.items import divide
-from holisticbias_eval.statistics.two_groups import student_p
+from holisticbias_eval.arrays import Floats, divide
+from holisticbias_eval.statistics.groups.moments import MomentSums, centred, moments, pairs_of_groups
+from holisticbias_eval.statistics.tests import student_p
 
 MOST_GROUPS = 60
 """Groups up to which all pairs are compared."""
@@ -42,10 +41,10 @@ class GroupValues:
         """The sentences that have a value in every group; none if sentences are not paired."""
         return self.values[~np.isnan(self.values).any(axis=1) & self.paired]
 
-    def sums(self) -> Sums:
+    def sums(self) -> MomentSums:
         """The sums over all sentences, of centred values."""
         columns = moments(centred(self.values), pairs=self.paired and self.in_pairs)
-        return Sums(columns.sum(axis=0), self.groups)
+        return MomentSums(columns.sum(axis=0), self.groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +157,7 @@ def without_each(values: GroupValues) -> Floats:
     before, after = np.zeros_like(columns), np.zeros_like(columns)
     before[1:] = np.cumsum(columns, axis=0)[:-1]
     after[:-1] = np.cumsum(columns[::-1], axis=0)[::-1][1:]
-    return Sums(before + after, values.groups).f()
+    return MomentSums(before + after, values.groups).f()
 
 
 def variance_shares(values: GroupValues) -> Floats:

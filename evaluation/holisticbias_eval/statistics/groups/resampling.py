@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holisticbias_eval.arrays import Floats
-from holisticbias_eval.statistics.disparity import permutations_for
-from holisticbias_eval.statistics.group_moments import Sums, centred, mean_abs, moments
-from holisticbias_eval.statistics.group_variance import GroupValues
+from holisticbias_eval.arrays import Floats, divide
+from holisticbias_eval.statistics.groups.items import DRAWS, Items, resampled_sums
+from holisticbias_eval.statistics.groups.moments import MomentSums, centred, mean_abs, moments
+from holisticbias_eval.statistics.groups.pairs import permutations_for
+from holisticbias_eval.statistics.groups.variance import GroupValues
 from holisticbias_eval.statistics.intervals import MIDDLE, expansion
-from holisticbias_eval.statistics.items import DRAWS, Items, divide, resampled_sums
 
 _AT_ONCE = 1 << 22
 
@@ -26,7 +26,7 @@ class Statistics:
     paired: Floats
 
     @classmethod
-    def of(cls, sums: Sums, *, in_pairs: bool = True) -> Statistics:
+    def of(cls, sums: MomentSums, *, in_pairs: bool = True) -> Statistics:
         """The statistics of sums of shape ``[tables, columns]``."""
         none = np.full(sums.sums.shape[:-1], np.nan)
         t = (mean_abs(sums.unpaired_t()), mean_abs(sums.paired_t())) if in_pairs else (none, none)
@@ -58,24 +58,26 @@ def draw_sentences(values: GroupValues, rng: np.random.Generator, draws: int = D
     return Drawn(Statistics.of(sums, in_pairs=values.in_pairs), *means)
 
 
-def _drawn_together(values: GroupValues, rng: np.random.Generator, draws: int) -> tuple[Sums, tuple[Floats, Floats]]:
+def _drawn_together(
+    values: GroupValues, rng: np.random.Generator, draws: int
+) -> tuple[MomentSums, tuple[Floats, Floats]]:
     k = values.groups
     parts = [moments(centred(values.values), pairs=values.in_pairs)]
     parts += [part for table in (values.values, deviations(values)) for part in _known_and_value(table)]
     columns = np.concatenate(parts, axis=1)
     drawn = next(resampled_sums(Items(columns, np.array([0, len(columns)])), draws, rng))
     known, value, complete, deviation = np.split(drawn[:, -4 * k :], 4, axis=1)
-    return Sums(drawn[:, : -4 * k], k), (divide(value, known), divide(deviation, complete))
+    return MomentSums(drawn[:, : -4 * k], k), (divide(value, known), divide(deviation, complete))
 
 
-def _drawn_apart(values: GroupValues, rng: np.random.Generator, draws: int) -> tuple[Sums, tuple[Floats, Floats]]:
+def _drawn_apart(values: GroupValues, rng: np.random.Generator, draws: int) -> tuple[MomentSums, tuple[Floats, Floats]]:
     moved, found = centred(values.values), []
     for g in range(values.groups):
         own = np.flatnonzero(~np.isnan(values.values[:, g]))
         columns = np.concatenate([moments(moved[own, g : g + 1], pairs=False), values.values[own, g : g + 1]], axis=1)
         found.append(next(resampled_sums(Items(columns, np.array([0, len(own)])), draws, rng)))
     count, total, squares, raw = np.stack(found, axis=2).swapaxes(0, 1)
-    sums = Sums(np.concatenate([count, total, squares], axis=1), values.groups)
+    sums = MomentSums(np.concatenate([count, total, squares], axis=1), values.groups)
     return sums, (divide(raw, count), np.full_like(raw, np.nan))
 
 
@@ -88,7 +90,7 @@ def permute_groups(values: GroupValues, rng: np.random.Generator, permutations: 
     """Deal the values of each sentence out to its groups at random; if not paired, all values to all groups.
 
     Missing values stay where they are. The number of permutations falls with the number of sentences; see
-    ``disparity.permutations_for``.
+    ``pairs.permutations_for``.
     """
     rows, groups = values.values.shape
     count = permutations_for(rows * groups) if permutations is None else permutations
@@ -99,7 +101,7 @@ def permute_groups(values: GroupValues, rng: np.random.Generator, permutations: 
     for start in range(0, count, step):
         dealt = _dealt(moved, min(step, count - start), rng, within=values.paired)
         found.append(moments(dealt, pairs=pairs).sum(axis=1))
-    return Statistics.of(Sums(np.concatenate(found), groups), in_pairs=values.in_pairs)
+    return Statistics.of(MomentSums(np.concatenate(found), groups), in_pairs=values.in_pairs)
 
 
 def _dealt(values: Floats, tables: int, rng: np.random.Generator, *, within: bool) -> Floats:
