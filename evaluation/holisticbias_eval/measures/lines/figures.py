@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from holisticbias_eval.arrays import Floats, Ints, divide
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, make_figure
+from holisticbias_eval.identity import LINES, align
 from holisticbias_eval.statistics.groups.items import DRAWS, Items, paired_p, resampled_sums, summarise
 from holisticbias_eval.statistics.intervals import t_quantile
 
@@ -63,7 +64,7 @@ def line_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figur
     multiplies the first run's. The change of a figure per token is null if the runs split the lines into different
     numbers of tokens. Raises ``SelectionError`` without a common line.
     """
-    one, other = _common(first, second)
+    one, other = align(first, second, LINES).rows(first, second)
     sums = np.concatenate([_sums(one), _sums(other)], axis=1)
     known = (sums[:, 1] > 0) & (sums[:, 4] > 0)
     items = _items(sums[known])
@@ -119,11 +120,3 @@ def _items(sums: Floats) -> Items:
 
 def _drawn(items: Items, seed: int) -> Floats:
     return next(resampled_sums(items, DRAWS, np.random.default_rng(seed)))
-
-
-def _common(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:
-    place = pc.index_in(first["line_id"], second["line_id"].combine_chunks())
-    one, other = first.filter(pc.is_valid(place)), second.take(pc.drop_null(place))
-    if not one.num_rows:
-        raise SelectionError("the two runs have no line in common: there is nothing to compare")
-    return one, other

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Ints, map_in_threads
 from holisticbias_eval.figures import Figure, make_figure
+from holisticbias_eval.identity import SENTENCES, align
 from holisticbias_eval.measures.measure import baseline_of
-from holisticbias_eval.statistics.alignment import align_rows, take_rows
 from holisticbias_eval.statistics.cells import Compared, Crossing, cross
 from holisticbias_eval.statistics.clusters import Moved, estimate, moved_by_axis, moved_cells
 from holisticbias_eval.statistics.pairs import count_different
@@ -51,10 +51,12 @@ def share_changes(
 
     Raises ``SelectionError`` if the runs have no sentence in common.
     """
-    aligned = align_rows(first, second)
+    aligned = align(first, second, SENTENCES)
     names = (*CROSSED, *dict.fromkeys(("perplexity", value)))
-    one, other = sides = (_side(_only(first, names), aligned.first, aligned.same),
-                          _side(_only(second, names), aligned.second, aligned.same))  # fmt: skip
+    wholes = _only(first, names), _only(second, names)
+    one, other = sides = [
+        _side(whole, shared, aligned.same) for whole, shared in zip(wholes, aligned.rows(*wholes), strict=True)
+    ]
     # an older run may not say which templates are paraphrases
     arranged = one.common if "paraphrase_of" in first.column_names else other.common
     crossing = cross(arranged, value)
@@ -78,8 +80,7 @@ class _Side:
     common: pa.Table
 
 
-def _side(whole: pa.Table, rows: Ints | None, same: Bools) -> _Side:
-    shared = take_rows(whole, rows)
+def _side(whole: pa.Table, shared: pa.Table, same: Bools) -> _Side:
     return _Side(whole, shared, shared if same.all() else shared.filter(pa.array(same)))
 
 
