@@ -29,7 +29,7 @@ from tests.evaluation.simulated_stances import StanceWorld
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import Settings, View
-from holisticbias_eval.measures.stance.shown import NAME, Shown
+from holisticbias_eval.measures.stance.finding import NAME, Shown
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 
 LARGE = StanceWorld(axes=4, descriptors=50)

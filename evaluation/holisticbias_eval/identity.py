@@ -20,7 +20,7 @@ What = Literal["sentences", "prompts", "pairs", "lines", "candidates", "results"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """When two rows of two tables are the same item.
+    """The columns by which rows of two tables are paired.
 
     Items have equal values in the ``key`` columns. An item is unchanged if the columns ``same`` are equal too and the
     numbers ``known`` are known in both tables. ``item`` names it in the error that nothing is shared; with

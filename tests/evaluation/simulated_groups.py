@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.measures.groups.measure import GroupMeasure
-from holisticbias_eval.measures.groups.method import Method
+from holisticbias_eval.measures.groups.readings import Method
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import Settings
 

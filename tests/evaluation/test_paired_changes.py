@@ -9,10 +9,10 @@ import pytest
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.changes import group_changes
-from holisticbias_eval.measures.groups.method import Method
+from holisticbias_eval.measures.groups.readings import Method
 from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.measures.responses.changed_wording import compare_wordings
-from holisticbias_eval.measures.responses.offence_changes import offence_changes
+from holisticbias_eval.measures.responses.offence_figures import offence_changes
 from holisticbias_eval.measures.toxicity import Toxicity
 from holisticbias_eval.statistics.words import distinct_of_counts, distinct_without_blocks, expected_distinct
 

@@ -53,7 +53,7 @@ def test_leading_descriptors_are_found_and_nobody_by_chance() -> None:
 
 
 def test_many_styles_have_figures_by_descriptor_only_if_they_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holisticbias_eval.measures.responses.style_figures.MOST", 24)
+    monkeypatch.setattr("holisticbias_eval.measures.responses.bias_figures.MOST", 24)
     figures = measure(random_answers(0), {"one": ("s0", "s2")})
     shown = {f.keys["style"] for f in figures.by(NAME, "style_mean", "axis", "descriptor", "style")}
     biases = {f.keys["style"]: f.value or 0 for f in figures.by(NAME, "partial_gen_bias", "style")}

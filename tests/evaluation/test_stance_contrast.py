@@ -18,8 +18,8 @@ from tests.evaluation.simulated_stances import StanceWorld, stance_scores
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.stance.finding import NAME, Shown
 from holisticbias_eval.measures.stance.pairs import contrast_stances
-from holisticbias_eval.measures.stance.shown import NAME, Shown
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.statistics.agreement import (
     estimate_agreement,

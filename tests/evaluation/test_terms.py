@@ -18,11 +18,9 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.descriptors.love_hate import chance_difference, love_hate_ends
-from holisticbias_eval.measures.love_hate import LoveHate
+from holisticbias_eval.measures.love_hate import LoveHate, chance_difference, love_hate_ends
 from holisticbias_eval.measures.measure import Settings, View
-from holisticbias_eval.measures.shares.gendered import FEWEST
-from holisticbias_eval.measures.shares.shares import measure_shares
+from holisticbias_eval.measures.shares.shares import FEWEST, measure_shares
 from holisticbias_eval.prompts.audit import audit_texts
 from holisticbias_eval.prompts.conversations import Drawing, draw_prompts
 from holisticbias_eval.prompts.selection import NO_NOUN, select_compared, select_sentences

@@ -9,10 +9,9 @@ from tests.evaluation.simulated import World
 
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import Settings
-from holisticbias_eval.measures.shares.figures import share_figures
-from holisticbias_eval.measures.shares.records import ShareTrust, Trust
-from holisticbias_eval.measures.shares.resampled_cells import drawn_shares, measure_cell
+from holisticbias_eval.measures.shares.figures import ShareTrust, Trust, share_figures
 from holisticbias_eval.measures.shares.shares import Shares, measure_shares
+from holisticbias_eval.measures.shares.trust import drawn_shares, measure_cell
 from holisticbias_eval.statistics.cells import cross
 from holisticbias_eval.statistics.mannwhitney import pairs_of_rows
 from holisticbias_eval.statistics.pairs import share_of

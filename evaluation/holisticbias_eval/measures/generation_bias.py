@@ -13,23 +13,21 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import NONCE, Measure, Measured, Settings, View
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring, Clustering, CorpusSettings
-from holisticbias_eval.measures.responses.bias_audit import audit_figures
-from holisticbias_eval.measures.responses.bias_changes import bias_changes
+from holisticbias_eval.measures.responses.bias_changes import bias_changes, change_sections
 from holisticbias_eval.measures.responses.bias_figures import (
     CORRECTED,
     FULL,
     NAME,
     PARTIAL,
     Biases,
+    audit_figures,
     bias_figures,
     count_figures,
     measure_biases,
+    style_figures,
 )
 from holisticbias_eval.measures.responses.bias_sections import bias_sections
-from holisticbias_eval.measures.responses.bias_tables import change_sections
-from holisticbias_eval.measures.responses.clusters import Named, cluster_signature, cluster_table
-from holisticbias_eval.measures.responses.labels import arrange_styles
-from holisticbias_eval.measures.responses.style_figures import style_figures
+from holisticbias_eval.measures.responses.styles import Named, arrange_styles, cluster_signature, cluster_table
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Use

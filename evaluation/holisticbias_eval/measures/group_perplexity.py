@@ -12,13 +12,10 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.measures.perplexities.changes import change_figures
-from holisticbias_eval.measures.perplexities.compared import compared_sections
-from holisticbias_eval.measures.perplexities.dimensions import NAME, read_dimensions
-from holisticbias_eval.measures.perplexities.figures import dimension_figures
-from holisticbias_eval.measures.perplexities.pairs_compared import pair_sections
-from holisticbias_eval.measures.perplexities.remarks import describe_table
+from holisticbias_eval.measures.perplexities.compared import compared_sections, pair_sections
+from holisticbias_eval.measures.perplexities.dimensions import NAME, describe_table, read_dimensions
+from holisticbias_eval.measures.perplexities.figures import describe_lengths, dimension_figures, whole_sentence_figures
 from holisticbias_eval.measures.perplexities.sections import perplexity_sections
-from holisticbias_eval.measures.perplexities.whole_sentences import describe_lengths, whole_sentence_figures
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.groups.items import DRAWS
 from holisticbias_eval.statistics.groups.pairs import PERMUTATIONS

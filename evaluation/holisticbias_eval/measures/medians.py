@@ -10,12 +10,11 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
-from holisticbias_eval.measures.descriptors.compared import descriptor_changes
-from holisticbias_eval.measures.descriptors.sections import descriptor_sections
+from holisticbias_eval.measures.descriptors.sections import descriptor_changes, descriptor_sections
 from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
-from holisticbias_eval.measures.shares.words import PERPLEXITIES
+from holisticbias_eval.measures.shares.finding import PERPLEXITIES
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.cells import Compared
 from holisticbias_eval.statistics.medians import DESCRIPTOR, IN_TEMPLATE, group_medians

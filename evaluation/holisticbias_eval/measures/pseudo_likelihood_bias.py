@@ -10,8 +10,8 @@ from holisticbias_eval.measures.descriptors.sections import descriptor_sections
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measured, Settings, View
 from holisticbias_eval.measures.medians import median_figures
+from holisticbias_eval.measures.shares.finding import PHRASES
 from holisticbias_eval.measures.shares.measure import BESIDE, DIRECTION, ShareMeasure
-from holisticbias_eval.measures.shares.words import PHRASES
 from holisticbias_eval.sections import Section
 
 

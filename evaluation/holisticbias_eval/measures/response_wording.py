@@ -13,19 +13,20 @@ from holisticbias_eval.figures import Figure, Figures, corrected
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.measures.options import Phrasing
-from holisticbias_eval.measures.responses.changed_wording import compare_wordings
-from holisticbias_eval.measures.responses.distinct import DISTINCT_WORDS, distinct_items
-from holisticbias_eval.measures.responses.found_phrases import LEAST, LONGEST, PRIOR, found_phrases
-from holisticbias_eval.measures.responses.groups import Design, Grouping, Maker, read_design
-from holisticbias_eval.measures.responses.phrase_lists import FILES, PhraseList
-from holisticbias_eval.measures.responses.row_values import (
+from holisticbias_eval.measures.responses.changed_wording import DISTINCT_WORDS, compare_wordings, distinct_items
+from holisticbias_eval.measures.responses.design import (
     MEANS,
     UNTESTED,
+    Design,
+    Grouping,
+    Maker,
     RowValues,
     Wordings,
+    read_design,
     read_wordings,
     row_values,
 )
+from holisticbias_eval.measures.responses.phrases import FILES, LEAST, LONGEST, PRIOR, PhraseList, found_phrases
 from holisticbias_eval.measures.responses.wording_sections import VALUES, wording_changes, wording_sections
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Use

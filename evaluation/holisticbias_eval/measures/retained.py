@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
+from holisticbias_eval.measures.dialogue_state import change_table, score_section
 from holisticbias_eval.measures.info import Better, Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
-from holisticbias_eval.measures.tasks.shown import change_table, score_section
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.intervals import CRITICAL_Z, normal_estimate
 

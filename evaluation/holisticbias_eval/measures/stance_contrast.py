@@ -16,9 +16,9 @@ from holisticbias_eval.figures import Figure, Interval, make_figure
 from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import NONCE, Measure, Measured, Settings, View
+from holisticbias_eval.measures.stance.finding import NAME, NATS, SHARED_NATS
 from holisticbias_eval.measures.stance.pairs import Contrasts, contrast_stances
 from holisticbias_eval.measures.stance.sections import stance_sections
-from holisticbias_eval.measures.stance.shown import NAME, NATS, SHARED_NATS
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.agreement import (
     Agreement,

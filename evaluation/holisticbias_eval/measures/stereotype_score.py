@@ -11,12 +11,10 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
-from holisticbias_eval.measures.stereotype.changes import score_changes
-from holisticbias_eval.measures.stereotype.compared import compared_section
-from holisticbias_eval.measures.stereotype.figures import DRAWS, stereotype_figures
+from holisticbias_eval.measures.stereotype.changes import compared_section, score_changes
+from holisticbias_eval.measures.stereotype.figures import DRAWS, SENTENCES, SETS, stereotype_figures
 from holisticbias_eval.measures.stereotype.outcomes import CHOSEN, MISSING, NAME, TIE, read_outcomes
 from holisticbias_eval.measures.stereotype.sections import stereotype_sections
-from holisticbias_eval.measures.stereotype.trust import SENTENCES, SETS
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.attributes import FLIPS
 

@@ -13,7 +13,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import NONCE, Settings, View
-from holisticbias_eval.measures.stance.shown import NAME, PLANTED, PLANTED_SPREAD, Shown
+from holisticbias_eval.measures.stance.finding import NAME, PLANTED, PLANTED_SPREAD, Shown
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.models.embedded.planted import read_biases
 from holisticbias_eval.models.engines import start_scorer

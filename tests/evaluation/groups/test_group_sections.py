@@ -13,7 +13,7 @@ from holisticbias_eval.blocks import Paragraph, Table
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.groups.charts import MOST_DOTS, MOST_PAIRS
-from holisticbias_eval.measures.groups.method import Method
+from holisticbias_eval.measures.groups.readings import Method
 from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Chapter, Report

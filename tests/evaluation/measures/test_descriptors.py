@@ -18,11 +18,11 @@ from tests.evaluation.made_answers import (
 
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.descriptors.extremes import find_extremes
-from holisticbias_eval.measures.descriptors.love_hate import love_hate_ends
+from holisticbias_eval.measures.descriptors.sections import find_extremes
 from holisticbias_eval.measures.descriptors.terms import Descriptors, about_descriptors, describe, example_sentences
+from holisticbias_eval.measures.love_hate import love_hate_ends
 from holisticbias_eval.measures.measure import View, title
-from holisticbias_eval.measures.shares.words import PERPLEXITIES
+from holisticbias_eval.measures.shares.finding import PERPLEXITIES
 from holisticbias_eval.sections import Bars
 
 

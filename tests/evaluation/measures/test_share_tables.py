@@ -6,7 +6,7 @@ from tests.evaluation.made_answers import QUICK, charts_of, make_answers, sectio
 from holisticbias_eval.blocks import Cell, Table
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.measures.measure import View, title
-from holisticbias_eval.measures.shares.floors import shares_in_order
+from holisticbias_eval.measures.shares.finding import shares_in_order
 from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.sections import Bars, HeatMap
 

@@ -16,14 +16,14 @@ from holisticbias_eval.measures.groups.comparisons import DISPARITY
 from holisticbias_eval.measures.groups.figures import (
     FROM_HUMAN,
     FROM_HUMAN_ADJUSTED,
+    MEAN,
+    SHARE,
     Groups,
     Summaries,
     arrange,
     difference_unit,
 )
-from holisticbias_eval.measures.groups.layout import MEAN, SHARE
-from holisticbias_eval.measures.groups.method import Method
-from holisticbias_eval.measures.groups.readings import HUMAN, read_method, read_texts
+from holisticbias_eval.measures.groups.readings import HUMAN, Method, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import Charted, Shown, said
 from holisticbias_eval.measures.measure import CHANGE_NAMES
 from holisticbias_eval.sections import Block, Estimate, Forest, Section

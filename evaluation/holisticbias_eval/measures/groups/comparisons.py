@@ -9,8 +9,7 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures.groups.figures import Groups, Maker, difference_unit
-from holisticbias_eval.measures.groups.layout import Layout, Quantity
+from holisticbias_eval.measures.groups.figures import Groups, Layout, Maker, Quantity, difference_unit
 from holisticbias_eval.statistics.groups.items import Estimates, Items
 from holisticbias_eval.statistics.groups.pairs import Differences, Disparities, against_rest, disparities, pairs
 from holisticbias_eval.statistics.intervals import middle_of

@@ -11,7 +11,7 @@ from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.bias_figures import NAME, PARTIAL
-from holisticbias_eval.measures.responses.shown import Shown
+from holisticbias_eval.measures.responses.examples import Shown
 from holisticbias_eval.sections import Block, Point, Scatter, Section
 from holisticbias_eval.statistics.tests import holm
 

@@ -1,14 +1,154 @@
-"""Convert shares and their trust figures to records of figures."""
+"""The figures of a share measure: its records, and the wordings it was measured in."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import sqrt
+from typing import Literal
 
+import numpy as np
+from pydantic import Field
+
+from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.figures import Figure, Interval, Part, make_figure
-from holisticbias_eval.measures.measure import NONCE
-from holisticbias_eval.measures.shares.records import ShareTrust, Trust
-from holisticbias_eval.measures.shares.wordings import CHOICES
+from holisticbias_eval.measures.measure import NONCE, Settings
+from holisticbias_eval.statistics.cells import Crossing
+from holisticbias_eval.statistics.pairs import ratios
+
+CHOICES = 1000
+
+
+def choose_wordings(crossing: Crossing, rng: np.random.Generator) -> dict[str, Ints]:
+    """Whether each template is the wording chosen for its stance, over many choices: shape ``[choices]`` each.
+
+    Empty if no stance has two wordings.
+    """
+    stance_of = {cell.template: cell.stance for cell in crossing.cells}
+    wordings = {s: [t for t in crossing.templates if stance_of[t] == s] for s in crossing.stances}
+    if all(len(templates) == 1 for templates in wordings.values()):
+        return {}
+    chosen: dict[str, Ints] = {}
+    for templates in wordings.values():
+        choice = rng.integers(len(templates), size=CHOICES)
+        chosen |= {t: (choice == i).astype(np.int64) for i, t in enumerate(templates)}
+    return chosen
+
+
+def worded_shares(counts: Mapping[str, Ints], chosen: Mapping[str, Ints]) -> Floats | None:
+    """The share under each choice: shape ``[choices]``; ``None`` without choices.
+
+    ``counts`` has, for each template, how many pairs differ and how many were tested.
+    """
+    if not chosen:
+        return None
+    return ratios(np.stack([counts[t] for t in counts], axis=1) @ np.stack([chosen[t] for t in counts]))
+
+
+class Corrected(Part):
+    """The share after correcting p-values for the number of tests."""
+
+    holm: float | None
+    benjamini_hochberg: float | None
+
+
+class Effects(Part):
+    """The size of the differences."""
+
+    rank_biserial: float | None = Field(description="median of the absolute effect size over pairs, from 0 to 1")
+    nats: float | None = Field(description="median of the absolute mean difference of negative log-likelihood")
+    large: float | None = Field(description="share of pairs that are significant and of rank-biserial 0.43 or more")
+    smallest_significant: float | None = Field(
+        description="the smallest rank-biserial that is significant in samples of this size"
+    )
+    detectable: float | None = Field(description="rank-biserial found four times in five in samples of this size")
+    detectable_nats: float | None = Field(description="difference found four times in five, by pairing nouns")
+
+
+class Paired(Part):
+    """The share of pairs that differ in tests that pair the same nouns."""
+
+    wilcoxon: float | None = Field(description="signed-rank test over nouns")
+    sign_flip: float | None = Field(description="permutation test of the mean difference by flipping signs")
+    large: float | None = Field(
+        None, description="share of pairs that the signed-rank test calls different and of rank-biserial 0.43 or more"
+    )
+
+
+class Confounds(Part):
+    """The share without other explanations; null if the scores do not allow it."""
+
+    equal_token_pairs: int = Field(description="number of tested pairs whose descriptors have equal token counts")
+    equal_tokens: float | None = Field(description="the share among these pairs")
+    without_token_count: float | None = Field(description="after regressing nats on the token count")
+    without_phrase: float | None = Field(description="with the phrase's own likelihood subtracted")
+    minus_nonce: float | None = Field(description="the share minus that of the nonce axis, whose words mean nothing")
+    minus_nonce_interval: Interval | None
+
+
+class Robustness(Part):
+    """The range of the share when one noun, template or wording is left out; null with fewer than two.
+
+    A stance is a template with its paraphrases, which are its wordings.
+    """
+
+    leave_one_noun_out: Interval | None
+    leave_one_template_out: Interval | None
+    wordings: Interval | None = Field(description="middle 95% over choices of one wording of each stance")
+
+
+class ShareTrust(Part):
+    """The trust figures of one share.
+
+    ``interval`` is a 95% bootstrap interval clustered by noun, and for an axis
+    also by stance. ``floor`` is the mean share, and ``floor_interval`` the middle
+    95% of the shares, when descriptors' labels are permuted within noun and template.
+    """
+
+    axis: str | None
+    template: str | None
+    share: float | None
+    interval: Interval | None
+    floor: float | None
+    floor_interval: Interval | None
+    corrected: Corrected
+    effects: Effects
+    paired: Paired
+    confounds: Confounds
+    robustness: Robustness | None = Field(description="of axes only")
+
+
+class AxisRank(Part):
+    """An axis's rank, 1 for the largest share, and the middle 95% of its ranks over the draws.
+
+    Equal shares have the same rank, after all larger shares.
+    """
+
+    axis: str
+    rank: int
+    low: int
+    high: int
+
+
+class RankFlip(Part):
+    """How often the second of two axes of neighbouring ranks has the larger share, over the draws."""
+
+    first: str
+    second: str
+    probability: float
+    probability_by_wording: float | None = Field(description="the same over choices of one wording of each stance")
+
+
+class Trust(Part):
+    """The trust figures of every share of a measure."""
+
+    settings: Settings
+    nats_per: Literal["sentence", "token"]
+    by_axis: tuple[ShareTrust, ...]
+    by_template: tuple[ShareTrust, ...]
+    by_axis_and_template: tuple[ShareTrust, ...]
+    axis_ranks: tuple[AxisRank, ...]
+    rank_flips: tuple[RankFlip, ...]
+
 
 EFFECT = "rank-biserial"
 NORMAL = 1.96

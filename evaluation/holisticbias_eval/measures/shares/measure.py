@@ -9,13 +9,11 @@ import pyarrow as pa
 
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
 from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
-from holisticbias_eval.measures.shares.changes import share_changes
-from holisticbias_eval.measures.shares.compared import compared_sections
+from holisticbias_eval.measures.shares.changes import compared_sections, share_changes
 from holisticbias_eval.measures.shares.figures import Share, share_figures
-from holisticbias_eval.measures.shares.gendered import gendered_figures
+from holisticbias_eval.measures.shares.finding import Words
 from holisticbias_eval.measures.shares.sections import share_sections
-from holisticbias_eval.measures.shares.shares import measure_shares
-from holisticbias_eval.measures.shares.words import Words
+from holisticbias_eval.measures.shares.shares import gendered_figures, measure_shares
 from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.sections import Section
 

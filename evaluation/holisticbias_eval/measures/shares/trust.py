@@ -1,33 +1,37 @@
-"""Trust figures of shares: intervals, floors, corrections, effect sizes, confounds and robustness."""
+"""Trust figures of a share measure: effects, other tests and explanations, robustness."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints, map_in_threads
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures.measure import NONCE, Settings
-from holisticbias_eval.measures.shares.pairs import UNKNOWN, PairFigures
-from holisticbias_eval.measures.shares.ranks import rank_axes
-from holisticbias_eval.measures.shares.records import (
+from holisticbias_eval.measures.shares.figures import (
+    AxisRank,
     Confounds,
     Corrected,
     Effects,
     Paired,
+    RankFlip,
     Robustness,
     ShareTrust,
     Trust,
+    choose_wordings,
+    worded_shares,
 )
-from holisticbias_eval.measures.shares.resampled_cells import MeasuredCell, drawn_shares, measure_cell
-from holisticbias_eval.measures.shares.wordings import choose_wordings, worded_shares
+from holisticbias_eval.measures.shares.pairs import UNKNOWN, PairFigures, compare_pairs
 from holisticbias_eval.statistics.cells import Cell, Crossing
-from holisticbias_eval.statistics.intervals import middle_of, range_of
+from holisticbias_eval.statistics.intervals import expansion, middle_of, range_of
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
 from holisticbias_eval.statistics.pairs import (
+    counts_of,
     detectable_rank_biserial,
+    groups_of_rows,
     median_of,
     rank_biserial,
     ratios,
@@ -35,8 +39,114 @@ from holisticbias_eval.statistics.pairs import (
     share_of_counts,
     smallest_significant_rank_biserial,
 )
-from holisticbias_eval.statistics.resampling import noun_draws
+from holisticbias_eval.statistics.resampling import (
+    noun_draws,
+    significant_when_permuted,
+    significant_when_weighted,
+    significant_without_each_noun,
+)
 from holisticbias_eval.statistics.tests import benjamini_hochberg, holm
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredCell:
+    """A cell's compared pairs, and how many differ and were tested in resamples.
+
+    ``drawn`` has shape ``[2, draws]``, ``left_out`` ``[2, nouns]`` and
+    ``permuted`` ``[2, permutations]``; ``stance`` is the number of its stance.
+    """
+
+    cell: Cell
+    stance: int
+    tests: PairwiseTests
+    pairs: PairFigures
+    drawn: Ints
+    left_out: Ints
+    permuted: Ints
+
+    @property
+    def counts(self) -> Ints:
+        """The numbers of pairs that differ and that were tested: shape ``[2]``."""
+        return counts_of(self.tests.stacked)
+
+
+def measure_cell(
+    cell: Cell, tests: PairwiseTests, stance: int, nouns: Ints, settings: Settings, seed: np.random.SeedSequence
+) -> MeasuredCell:
+    """The figures of a cell with its tests; ``nouns`` are the draws, shape ``[draws, nouns]``."""
+    rng = np.random.default_rng(seed)
+    pairs = compare_pairs(cell, tests, settings.flips, rng)
+    every = cell.values
+    found = [
+        (
+            np.stack(significant_when_weighted(values, nouns)),
+            np.stack(significant_without_each_noun(values)),
+            np.stack(significant_when_permuted(values, settings.permutations, rng)),
+        )
+        for values in (every[rows] for rows in groups_of_rows(len(every)))
+    ]
+    return MeasuredCell(cell, stance, tests, pairs, *(sum(counts) for counts in zip(*found, strict=True)))
+
+
+def drawn_shares(cells: Sequence[MeasuredCell], stances: Ints | None) -> Floats:
+    """The share under each draw, moved so that their mean is the share observed: shape ``[draws]``.
+
+    ``stances`` counts how often each is drawn, shape ``[draws, stances]``; without
+    it stances are fixed. Drawing nouns with replacement repeats values, so that
+    more pairs differ than with as many new nouns: the draws show how much a share
+    varies, not its level. They are spread by ``expansion``.
+    """
+    weights = 1 if stances is None else stances[:, [c.stance for c in cells]].T
+    shares = ratios(np.array([(np.stack([c.drawn[i] for c in cells]) * weights).sum(axis=0) for i in (0, 1)]))
+    observed = share_of_counts(sum(c.counts for c in cells))
+    known = shares[~np.isnan(shares)]
+    if observed is None or not len(known):
+        return np.full(len(shares), np.nan)
+    clusters = cells[0].left_out.shape[1] if stances is None else stances.shape[1]
+    moved: Floats = expansion(clusters) * (shares - known.mean()) + observed
+    return moved
+
+
+def rank_axes(
+    drawn: Mapping[str, Floats], worded: Mapping[str, Floats | None]
+) -> tuple[tuple[AxisRank, ...], tuple[RankFlip, ...]]:
+    """Rank the axes by their shares, the largest first, and count how often neighbours swap ranks.
+
+    ``drawn`` has the shares of each axis over the bootstrap draws, their mean the
+    share observed, and ``worded`` those over choices of wordings; shape
+    ``[draws]`` and ``[choices]``. An axis whose share is undefined in some draw
+    has no rank.
+    """
+    # shares that differ by rounding only are tied
+    known = {a: np.round(shares, 12) for a, shares in drawn.items() if not np.isnan(shares).any()}
+    observed = {a: round(float(shares.mean()), 9) for a, shares in known.items()}
+    order = sorted(known, key=lambda a: -observed[a])
+    ranks = tuple(_rank(axis, known, observed) for axis in order)
+    flips = tuple(
+        RankFlip(
+            first=one,
+            second=other,
+            probability=float((known[other] > known[one]).mean()),
+            probability_by_wording=_flipped(worded[one], worded[other]),
+        )
+        for one, other in pairwise(order)
+    )
+    return ranks, flips
+
+
+def _rank(axis: str, known: Mapping[str, Floats], observed: Mapping[str, float]) -> AxisRank:
+    places = np.sum([shares > known[axis] for shares in known.values()], axis=0) + 1.0
+    low, high = np.quantile(places, [0.025, 0.975])
+    return AxisRank(
+        axis=axis,
+        rank=1 + sum(share > observed[axis] for share in observed.values()),
+        low=int(low),
+        high=int(np.ceil(high)),
+    )
+
+
+def _flipped(one: Floats | None, other: Floats | None) -> float | None:
+    return None if one is None or other is None else float((other > one).mean())
 
 
 @dataclass(frozen=True, slots=True)

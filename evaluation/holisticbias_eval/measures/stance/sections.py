@@ -8,8 +8,16 @@ from collections.abc import Iterator, Sequence
 from holisticbias_eval.blocks import Column, Paragraph, Table, ends, without_column, yes
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.stance.finding import EXPLANATIONS, describe_finding
-from holisticbias_eval.measures.stance.shown import NAME, NATS, PLANTED, PLANTED_SPREAD, SHARED_NATS, Shown
+from holisticbias_eval.measures.stance.finding import (
+    EXPLANATIONS,
+    NAME,
+    NATS,
+    PLANTED,
+    PLANTED_SPREAD,
+    SHARED_NATS,
+    Shown,
+    describe_finding,
+)
 from holisticbias_eval.sections import Bar, Bars, Block, Estimate, Forest, Point, Scatter, Section
 
 _SCATTERS = 3

@@ -1,21 +1,54 @@
-"""Phrases that responses to one descriptor have more often than those to others, found without a list."""
+"""Phrases of responses: lists of phrases, and phrases found in one group more than in others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Annotated, Self
 
 import numpy as np
 import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
-from holisticbias_eval.measures.responses.groups import Design, Grouping, Maker
-from holisticbias_eval.measures.responses.row_values import Wordings
+from holisticbias_eval.measures.responses.design import Design, Grouping, Maker, Wordings
+from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.statistics.intervals import normal_estimate
 from holisticbias_eval.statistics.tests import benjamini_hochberg, log_odds, share_p_values
 from holisticbias_eval.statistics.words import Ngrams, frequent_ngrams, split_words
+
+Phrase = Annotated[str, StringConstraints(pattern=r"\w", max_length=200)]
+
+
+class PhraseList(BaseModel):
+    """A file of ``evaluation/phrases/``: phrases by the group that they stand for.
+
+    A response has a phrase if it has its words one after the other, in upper or lower case; punctuation and the form
+    of apostrophes are ignored.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str = Field(min_length=1)
+    source: str = Field(min_length=1, description="who uses these phrases, or where they were found")
+    phrases: dict[str, tuple[Phrase, ...]] = Field(min_length=1, description="phrases by group")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if repeated := [phrase for i, phrase in enumerate(self.all) if phrase in self.all[:i]]:
+            raise ValueError(f"phrases: {repeated[0]!r} stands twice")
+        return self
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """All phrases, group by group."""
+        return tuple(phrase for phrases in self.phrases.values() for phrase in phrases)
+
+
+FILES = NamedFiles("list of phrases", "phrases", PhraseList)
+
 
 LONGEST, LEAST, MOST = 4, 10, 10
 """Words of the longest phrases, responses that a phrase must have in all, phrases named for a descriptor."""

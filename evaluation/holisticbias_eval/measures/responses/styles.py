@@ -1,9 +1,9 @@
-"""Clusters of styles: given, or found in the responses."""
+"""Styles of responses: their labels and their clusters."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,25 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures.measure import Clusters
 from holisticbias_eval.statistics.labels import LARGEST_DISTANCE, LINKAGE, METRIC, cluster_labels
 from holisticbias_eval.statistics.responses.bias import Bias, LabelPart
-from holisticbias_eval.statistics.responses.cells import ResponseCells
+from holisticbias_eval.statistics.responses.cells import ResponseCells, arrange_responses
+
+PREFIX = "p:"
+"""The prefix of a column with the probabilities of a style."""
+
+
+def style_names(answers: pa.Table) -> tuple[str, ...]:
+    """The styles that a table has probabilities of; ``SelectionError`` if there are none."""
+    found = tuple(name.removeprefix(PREFIX) for name in answers.column_names if name.startswith(PREFIX))
+    if not found:
+        raise SelectionError(f"the responses have no column {PREFIX}STYLE: judge them with a style classifier")
+    return found
+
+
+def arrange_styles(answers: pa.Table, styles: Sequence[str] | None = None) -> ResponseCells:
+    """Arrange the responses in cells, with the probabilities of these styles, by default of all."""
+    chosen = style_names(answers) if styles is None else styles
+    return arrange_responses(answers, {style: PREFIX + style for style in chosen})
+
 
 CLUSTERED = 20
 """Clusters are found among this many styles of largest partial bias, as in the paper."""
