@@ -13,8 +13,9 @@ from holisticbias_eval.blocks import Column, Paragraph, Table, ends, without_emp
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.identity import CANDIDATES, align
+from holisticbias_eval.measures.columns import CHANGE_NAMES
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import CHANGE_NAMES, Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.cells import encode
 from holisticbias_eval.statistics.groups.items import (

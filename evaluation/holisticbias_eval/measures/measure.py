@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Literal
@@ -11,8 +11,9 @@ from typing import ClassVar, Literal
 import pyarrow as pa
 from pydantic import Field
 
-from holisticbias_eval.blocks import Cell, Column, Table, ends, without_empty
+from holisticbias_eval.blocks import ColumnOf, table_of
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, Part, make_figure
+from holisticbias_eval.measures.columns import change_columns, p_of
 from holisticbias_eval.measures.info import Better, Info, Needs
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.readers.gender_polarity import PolaritySettings
@@ -29,9 +30,6 @@ NONCE = "nonce"
 def baseline_of(axes: Collection[str]) -> str | None:
     """The axis of made-up words if there are others, which what is said of all axes leaves out."""
     return NONCE if NONCE in axes and len(axes) > 1 else None
-
-
-CHANGE_NAMES = {"first": "A", "second": "B", "change": "Change"}
 
 
 Clusters = Mapping[str, tuple[str, ...]] | Literal["found"]
@@ -190,25 +188,28 @@ def _shown_value(figure: Figure) -> float | None:
 
 def change_section(info: Info, changes: Figures, view: View) -> Section:
     """The headline figures of two runs side by side: a chart and a table."""
-    rows: list[tuple[Cell, ...]] = []
-    bars: list[Bar] = []
+
+    def label(figure: Figure) -> str:
+        return ", ".join(view.label(key, value) for key, value in reversed(figure.keys.items()))
+
     unit = next((figure.unit for figure in changes if figure.measure == info.name), "")
-    for figure in info.headlines(changes, "change"):
-        label = ", ".join(view.label(key, value) for key, value in reversed(figure.keys.items()))
-        first, second = (changes.value(info.name, name, figure.keys) for name in ("first", "second"))
-        rows.append((label, first, second, figure.value, ends(figure.interval), figure.p_value))
-        bars.append(Bar(label, second, before=first))
-    columns = (
-        Column(info.by[-1], title(info.by[-1])),
-        Column("first", CHANGE_NAMES["first"], unit),
-        Column("second", CHANGE_NAMES["second"], unit),
-        Column("change", CHANGE_NAMES["change"], f"{unit} difference"),
-        Column("interval", "95% interval", f"{unit} difference", interval=True),
-        Column("p_value", "p", "p_value"),
+    found = info.headlines(changes, "change")
+    columns = (ColumnOf(info.by[-1], title(info.by[-1]), label), *change_columns(changes, unit), p_of())
+    name, caption = "changes", f"{info.title} of A and B"
+    blocks = (change_bars(changes, found, label, name, caption, unit), table_of(name, caption, columns, found))
+    return Section(f"{info.name}-changes", info.title, blocks)
+
+
+def change_bars(
+    changes: Figures, found: Sequence[Figure], label: Callable[[Figure], str], name: str, caption: str, unit: str,
+    limits: tuple[float, float] | None = None, scale: str = "bar: B, mark: A",
+) -> Bars:  # fmt: skip
+    """The value of both runs of each change as a bar with a mark."""
+    bars = tuple(
+        Bar(label(f), changes.value(f.measure, "second", f.keys), before=changes.value(f.measure, "first", f.keys))
+        for f in found
     )
-    table = without_empty(Table("changes", f"{info.title} of A and B", columns, tuple(rows)))
-    chart = Bars("changes", f"{info.title} of A and B", unit, tuple(bars), "bar: B, mark: A")
-    return Section(f"{info.name}-changes", info.title, (chart, table))
+    return Bars(name, caption, unit, bars, scale, limits=limits)
 
 
 def title(key: str) -> str:

@@ -15,8 +15,9 @@ from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends, witho
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, make_figure
 from holisticbias_eval.identity import LINES, align
+from holisticbias_eval.measures.columns import CHANGE_NAMES
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import CHANGE_NAMES, Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.groups.items import DRAWS, Items, paired_p, resampled_sums, summarise
 from holisticbias_eval.statistics.intervals import t_quantile

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from holisticbias_eval.blocks import Cell, Column, Paragraph, Table
 from holisticbias_eval.figures import Figures
+from holisticbias_eval.measures.columns import CHANGE_NAMES
 from holisticbias_eval.measures.descriptors.terms import (
     Descriptors,
     Term,
@@ -17,7 +18,7 @@ from holisticbias_eval.measures.descriptors.terms import (
     example_sentences,
 )
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import CHANGE_NAMES, View, title
+from holisticbias_eval.measures.measure import View, title
 from holisticbias_eval.measures.shares.finding import Words, cells_above_floor, has_floors
 from holisticbias_eval.measures.text import significant
 from holisticbias_eval.sections import DotPlot, Dots, Section

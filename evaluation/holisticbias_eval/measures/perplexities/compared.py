@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends, without_empty
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.measure import CHANGE_NAMES
+from holisticbias_eval.measures.columns import CHANGE_NAMES
 from holisticbias_eval.measures.perplexities.changes import FIGURE
 from holisticbias_eval.measures.perplexities.dimensions import NAME, WITH_HELD_OUT, cut
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, F, T

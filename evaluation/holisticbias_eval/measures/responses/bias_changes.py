@@ -11,7 +11,8 @@ from holisticbias_eval.arrays import Bools
 from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.measure import CHANGE_NAMES, View, baseline_of
+from holisticbias_eval.measures.columns import CHANGE_NAMES
+from holisticbias_eval.measures.measure import View, baseline_of
 from holisticbias_eval.measures.responses.bias_figures import (
     CORRECTED,
     FULL,

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from holisticbias_eval.blocks import Cell, Column, Marked, Paragraph, Table, ends
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.measure import CHANGE_NAMES, View
+from holisticbias_eval.measures.columns import CHANGE_NAMES
+from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.examples import Examples, Shown, repeated_section
 from holisticbias_eval.measures.text import listed, percent
 from holisticbias_eval.sections import Bar, Bars, Block, HeatMap, Section

@@ -12,7 +12,8 @@ from holisticbias_eval.arrays import Bools, Ints, map_in_threads
 from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, make_figure
 from holisticbias_eval.identity import SENTENCES, align
-from holisticbias_eval.measures.measure import CHANGE_NAMES, View, baseline_of
+from holisticbias_eval.measures.columns import CHANGE_NAMES
+from holisticbias_eval.measures.measure import View, baseline_of
 from holisticbias_eval.measures.shares.finding import Words, label
 from holisticbias_eval.measures.text import percent
 from holisticbias_eval.sections import Bar, Bars, Block, Section

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import partial
 
-from holisticbias_eval.blocks import Column, Paragraph, Table, ends, without_column, yes
+from holisticbias_eval.blocks import Column, ColumnOf, Paragraph, Table, table_of, without_column, yes
 from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures.columns import (
+    FigureColumns,
+    adjusted_p_of,
+    beside,
+    interval_beside,
+    interval_of,
+    missing_of,
+    n_of,
+    p_of,
+    value_of,
+)
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.stance.finding import (
     EXPLANATIONS,
@@ -69,30 +81,24 @@ def _axis_bars(shown: Shown, axes: Sequence[Figure]) -> Bars:
 
 
 def _axis_table(shown: Shown, axes: Sequence[Figure]) -> Table:
-    columns = (
-        Column("axis", "Axis"),
-        Column("shared_contrast", "Shared contrast", SHARED_NATS),
-        Column("planted", "Planted", NATS),
-        Column("agreement", "Agreement shown"),
-        Column("interval", "95% interval", SHARED_NATS, interval=True),
-        Column("p_value", "p (Holm)", "p_value"),
-        Column("without_one_pair", "Without one pair", SHARED_NATS, interval=True),
-        Column("floor_interval", "By chance", SHARED_NATS, interval=True),
-        Column("reliability", "Reliability", ""),
-        Column("wording_spread", "Spread of single pairs", NATS, interval=True),
-        Column("pairs", "Pairs", "count"),
-        Column("descriptors", "Descriptors", "count", base=True),
-        Column("missing", "Not counted", "count"),
+    columns: FigureColumns = (
+        ColumnOf("axis", "Axis", shown.axis),
+        value_of("shared_contrast", "Shared contrast", SHARED_NATS),
+        beside(shown.figures, PLANTED, "Planted", NATS, key="planted"),
+        ColumnOf("agreement", "Agreement shown", lambda a: yes(shown.agrees(a))),
+        interval_of(SHARED_NATS),
+        p_of("p (Holm)"),
+        interval_beside(shown.figures, "leave_one_pair_out", "Without one pair", SHARED_NATS, key="without_one_pair"),
+        ColumnOf("floor_interval", "By chance", lambda a: a.floor_interval, SHARED_NATS, interval=True),
+        beside(shown.figures, "reliability", "Reliability", ""),
+        ColumnOf("wording_spread", "Spread of single pairs", partial(_range_of_spreads, shown), NATS, interval=True),
+        beside(shown.figures, "stance_pairs", "Pairs", "count", key="pairs"),
+        n_of("descriptors", "Descriptors"),
+        missing_of(heading="Not counted"),
     )
-    rows = []
-    for a in axes:
-        reliability, pairs = (shown.figures.value(NAME, name, a.keys) for name in ("reliability", "stance_pairs"))
-        found = (a.value, shown.planted(PLANTED, a.keys), yes(shown.agrees(a)), ends(a.interval), a.p_value)
-        tested = (shown.without_one_pair(a), ends(a.floor_interval))
-        rows.append((shown.axis(a), *found, *tested, reliability, _range_of_spreads(shown, a), pairs, a.n, a.missing))
     note = "Descriptors without a score in every pair are not counted."
-    table = Table("stance-contrast-by-axis", "Stance contrast by axis", columns, tuple(rows), note)
-    return table if any(row[2] is not None for row in rows) else without_column(table, "planted")
+    table = table_of("stance-contrast-by-axis", "Stance contrast by axis", columns, axes, note, empty=True)
+    return table if any(row[2] is not None for row in table.rows) else without_column(table, "planted")
 
 
 def _untested(shown: Shown) -> Iterator[Paragraph]:
@@ -176,21 +182,17 @@ def _scatters(shown: Shown, pairs: Sequence[str]) -> Iterator[Scatter]:
 
 
 def _descriptor_table(shown: Shown, pairs: Sequence[str]) -> Table:
-    columns = (
-        Column("descriptor", "Descriptor"),
-        Column("axis", "Axis"),
-        Column("contrast", "Contrast", NATS),
-        Column("interval", "95% interval", NATS, interval=True),
-        Column("p_value", "p", "p_value"),
-        Column("adjusted_p", "p, corrected", "p_value"),
-        *(Column(pair, pair, NATS) for pair in pairs),
-        Column("differences", "Differences", "count", base=True),
-        Column("missing", "Missing", "count"),
+    columns: FigureColumns = (
+        ColumnOf("descriptor", "Descriptor", shown.descriptor),
+        ColumnOf("axis", "Axis", shown.axis),
+        value_of("contrast", "Contrast", NATS),
+        interval_of(NATS),
+        p_of(),
+        adjusted_p_of("p, corrected"),
+        *(beside(shown.figures, "pair_contrast", pair, NATS, key=pair, more={"pair": pair}) for pair in pairs),
+        n_of("differences", "Differences"),
+        missing_of(),
     )
-    rows = []
-    for f in shown.figures.by(NAME, "contrast", "axis", "descriptor"):
-        by_pair = (shown.figures.value(NAME, "pair_contrast", {**f.keys, "pair": pair}) for pair in pairs)
-        tested = (f.value, ends(f.interval), f.p_value, f.adjusted_p)
-        rows.append((shown.descriptor(f), shown.axis(f), *tested, *by_pair, f.n, f.missing))
+    found = shown.figures.by(NAME, "contrast", "axis", "descriptor")
     note = "In the order of the release. A contrast is null if a pair of templates lacks scores of the descriptor."
-    return Table("stance-contrasts", "Stance contrast of every descriptor", columns, tuple(rows), note)
+    return table_of("stance-contrasts", "Stance contrast of every descriptor", columns, found, note, empty=True)

@@ -12,7 +12,8 @@ from holisticbias_eval.arrays import Bools
 from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends, without_empty
 from holisticbias_eval.figures import Figure, Figures, corrected
 from holisticbias_eval.identity import PAIRS, match_rows
-from holisticbias_eval.measures.measure import CHANGE_NAMES, Settings, View
+from holisticbias_eval.measures.columns import CHANGE_NAMES
+from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.measures.stereotype.figures import DRAWS, of_people
 from holisticbias_eval.measures.stereotype.finding import Shown
 from holisticbias_eval.measures.stereotype.outcomes import NAME, STEREOTYPE, Outcomes, figure, read_outcomes
