@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Floats, divide
 from holisticbias_eval.blocks import Column, Paragraph, Table, ends, without_empty
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
+from holisticbias_eval.identity import CANDIDATES, align
 from holisticbias_eval.measures.columns import CHANGE_NAMES
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
@@ -51,10 +51,7 @@ def task_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figur
     Figures are named as in ``CHANGE_NAMES``; the key ``figure`` names the score. Raises ``SelectionError`` without a
     common candidate.
     """
-    place = pc.index_in(first["candidate_id"], second["candidate_id"].combine_chunks())
-    one, other = first.filter(pc.is_valid(place)), second.take(pc.drop_null(place))
-    if not one.num_rows:
-        raise SelectionError("the two runs have no candidate in common: there is nothing to compare")
+    one, other = align(first, second, CANDIDATES).rows(first, second)
     (before, known), (after, also) = _columns(one), _columns(other)
     both = known & also
     items = _items(one, both, np.concatenate([before, after], axis=1)[both])

@@ -14,6 +14,7 @@ from holisticbias_eval.arrays import Floats, Ints, divide
 from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends, without_empty
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, make_figure
+from holisticbias_eval.identity import LINES, align
 from holisticbias_eval.measures.columns import CHANGE_NAMES
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
@@ -69,7 +70,7 @@ def line_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figur
     multiplies the first run's. The change of a figure per token is null if the runs split the lines into different
     numbers of tokens. Raises ``SelectionError`` without a common line.
     """
-    one, other = _common(first, second)
+    one, other = align(first, second, LINES).rows(first, second)
     sums = np.concatenate([_sums(one), _sums(other)], axis=1)
     known = (sums[:, 1] > 0) & (sums[:, 4] > 0)
     items = _items(sums[known])
@@ -125,14 +126,6 @@ def _items(sums: Floats) -> Items:
 
 def _drawn(items: Items, seed: int) -> Floats:
     return next(resampled_sums(items, DRAWS, np.random.default_rng(seed)))
-
-
-def _common(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:
-    place = pc.index_in(first["line_id"], second["line_id"].combine_chunks())
-    one, other = first.filter(pc.is_valid(place)), second.take(pc.drop_null(place))
-    if not one.num_rows:
-        raise SelectionError("the two runs have no line in common: there is nothing to compare")
-    return one, other
 
 
 LABELS = {

@@ -8,13 +8,13 @@ from pydantic import Field
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import P_RESOLUTION, Figure, Figures, Part
+from holisticbias_eval.identity import SharedSentences, count_shared
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.results.comparable import not_comparable
 from holisticbias_eval.results.replacement import same_model
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.statistics.alignment import SharedSentences, count_shared
 
 Difference = Literal["release", "model", "scoring"]
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.identity import GROUPED, match_rows
 from holisticbias_eval.measures.groups.figures import Maker
 from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.measures.perplexities.dimensions import (
@@ -29,7 +30,6 @@ from holisticbias_eval.statistics.groups.resampling import Statistics, draw_sent
 from holisticbias_eval.statistics.groups.variance import GroupValues, pairwise_t
 from holisticbias_eval.statistics.tests import holm
 
-_KEY = ("dimension", "group", "sentence")
 _NAMED = 4
 """Shared groups that the name of a part of a dimension lists."""
 
@@ -155,13 +155,10 @@ def shifted_change(value: float, drawn: Floats, sentences: int) -> tuple[float, 
 
 def _shared_rows(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:
     """The rows of both tables with the same dimension, group, sentence and id, in the order of the first."""
-    names = [n for n in (*_KEY, *IDS) if all(n in table.column_names for table in (first, second))]
-    keys, others = ([tuple(row.values()) for row in t.select(names).to_pylist()] for t in (first, second))
-    places = {key: row for row, key in enumerate(others)}
-    found = [(row, places[key]) for row, key in enumerate(keys) if key in places]
-    rows = [pa.array([pair[side] for pair in found], pa.int64()) for side in (0, 1)]
+    names = [n for n in (*GROUPED.key, *IDS) if all(n in table.column_names for table in (first, second))]
     columns = [*names, "perplexity"]
-    return first.select(columns).take(rows[0]), second.select(columns).take(rows[1])
+    shared = match_rows(first, second, replace(GROUPED, key=tuple(names)))
+    return shared.rows(first.select(columns), second.select(columns))
 
 
 def _without_order(dimension: Dimension, complete: bool) -> Dimension:

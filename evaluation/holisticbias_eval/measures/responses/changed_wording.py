@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from scipy.special import stdtr
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Interval, make_figure
+from holisticbias_eval.identity import RESPONSES, align
 from holisticbias_eval.measures.responses.design import (
     MEANS,
     Grouping,
@@ -104,11 +104,7 @@ def common_responses(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Ta
     """The rows of both tables with the same id, in the same order."""
     if not all("response_id" in table.column_names for table in (first, second)):
         raise SelectionError("the responses have no column response_id: there is nothing to pair them by")
-    place = pc.index_in(first["response_id"], second["response_id"].combine_chunks())
-    before, after = first.filter(pc.is_valid(place)), second.take(pc.drop_null(place))
-    if not before.num_rows:
-        raise SelectionError("the two runs have no response in common: there is nothing to compare")
-    return before, after
+    return align(first, second, RESPONSES).rows(first, second)
 
 
 def paired_changes(

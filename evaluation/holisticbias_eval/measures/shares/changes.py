@@ -12,13 +12,13 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Bools, Ints, map_in_threads
 from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, make_figure
+from holisticbias_eval.identity import SENTENCES, align
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import CHANGE_NAMES, FigureColumns
 from holisticbias_eval.measures.measure import View, baseline_of, change_bars
 from holisticbias_eval.measures.shares.finding import Words, label
 from holisticbias_eval.measures.text import percent
 from holisticbias_eval.sections import Block, Section
-from holisticbias_eval.statistics.alignment import align_rows, take_rows
 from holisticbias_eval.statistics.cells import Compared, Crossing, cross
 from holisticbias_eval.statistics.clusters import Moved, estimate, moved_by_axis, moved_cells
 from holisticbias_eval.statistics.pairs import count_different
@@ -58,10 +58,12 @@ def share_changes(
 
     Raises ``SelectionError`` if the runs have no sentence in common.
     """
-    aligned = align_rows(first, second)
+    aligned = align(first, second, SENTENCES)
     names = (*CROSSED, *dict.fromkeys(("perplexity", value)))
-    one, other = sides = (_side(_only(first, names), aligned.first, aligned.same),
-                          _side(_only(second, names), aligned.second, aligned.same))  # fmt: skip
+    wholes = _only(first, names), _only(second, names)
+    one, other = sides = [
+        _side(whole, shared, aligned.same) for whole, shared in zip(wholes, aligned.rows(*wholes), strict=True)
+    ]
     # an older run may not say which templates are paraphrases
     arranged = one.common if "paraphrase_of" in first.column_names else other.common
     crossing = cross(arranged, value)
@@ -85,8 +87,7 @@ class _Side:
     common: pa.Table
 
 
-def _side(whole: pa.Table, rows: Ints | None, same: Bools) -> _Side:
-    shared = take_rows(whole, rows)
+def _side(whole: pa.Table, shared: pa.Table, same: Bools) -> _Side:
     return _Side(whole, shared, shared if same.all() else shared.filter(pa.array(same)))
 
 
@@ -148,7 +149,7 @@ def _sum(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one + other
 
 
-SENTENCES = ("gone", "changed", "added")
+OF_SENTENCES = ("gone", "changed", "added")
 READING = "A and B are the shares of tests of two descriptors in a template with p < 0.05, in either run. "
 BY_SENTENCES = (
     "Gone, changed and added are due to the sentences, in percentage points: sentences of A only are removed, "
@@ -166,7 +167,7 @@ TOO_FEW = "There are no intervals: they need two templates and two nouns that bo
 def compared_sections(changes: Figures, view: View, words: Words) -> tuple[Section, ...]:
     """Show the change of each axis's share, and its parts."""
     axes = changes.by(words.measure, "change", "axis")
-    sentences = _differ(changes, words.measure, *SENTENCES)
+    sentences = _differ(changes, words.measure, *OF_SENTENCES)
     scores = _differ(changes, words.measure, "change")
     reading = READING + (BY_SENTENCES if sentences else "") + MODEL + (TESTED if scores else "")
     blocks: list[Block] = [
@@ -175,7 +176,7 @@ def compared_sections(changes: Figures, view: View, words: Words) -> tuple[Secti
             changes, axes, partial(label, view), "changes", f"{words.bias} of A and B by axis", "share", (0, 1),
             "pairs with p < 0.05  ·  mark: A, bar: B",
         ),
-        _table(changes, view, words, SENTENCES if sentences else (), scores),
+        _table(changes, view, words, OF_SENTENCES if sentences else (), scores),
         Paragraph(reading, "note"),
         Paragraph(words.how, "note"),
     ]  # fmt: skip

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools
 from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends, without_empty
 from holisticbias_eval.figures import Figure, Figures, corrected
+from holisticbias_eval.identity import PAIRS, match_rows
 from holisticbias_eval.measures.columns import CHANGE_NAMES
 from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.measures.stereotype.figures import DRAWS, of_people
@@ -21,7 +21,7 @@ from holisticbias_eval.sections import Estimate, Forest, Section
 from holisticbias_eval.statistics.attributes import AttributeChanges, change_interval, change_test
 from holisticbias_eval.statistics.tests import holm
 
-_SAME = ("sentence", "other_sentence", "stereotyped")
+_IDENTITY = replace(PAIRS, same=("sentence", "other_sentence", "stereotyped"))
 CHANGE = "share difference"
 
 
@@ -70,13 +70,8 @@ def score_changes(first: View, second: View, settings: Settings) -> Iterator[Fig
 
 def pair_outcomes(first: pa.Table, second: pa.Table) -> Paired:
     """The outcomes of pairs with the same ``pair_id``, sentences and stereotyped side in both tables."""
-    place = pc.index_in(first["pair_id"].cast(pa.string()), second["pair_id"].cast(pa.string()).combine_chunks())
-    one, other = first.filter(pc.is_valid(place)), second.take(pc.drop_null(place))
-    same = np.ones(one.num_rows, bool)
-    for name in _SAME:
-        both = (table[name].cast(pa.large_string()) for table in (one, other))
-        same &= pc.fill_null(pc.equal(*both), False).to_numpy()
-    one, other = (table.filter(pa.array(same)) for table in (one, other))
+    shared = match_rows(first, second, _IDENTITY)
+    one, other = (table.filter(pa.array(shared.same)) for table in shared.rows(first, second))
     outcomes = read_outcomes(one), read_outcomes(other)
     return Paired(*outcomes, outcomes[0].counted & outcomes[1].counted)
 
