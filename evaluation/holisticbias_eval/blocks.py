@@ -65,7 +65,7 @@ class Table:
 Row = TypeVar("Row")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ColumnOf(Generic[Row]):
     """A column, and the cell that a row has in it; an interval becomes its ends."""
 
@@ -94,13 +94,19 @@ def table_of(
     rows: Iterable[Row],
     note: str = "",
     *,
+    details: Callable[[Row], tuple[str | Marked, ...]] | None = None,
     search: bool = False,
-    empty: bool = False,
+    drop_empty: bool = False,
 ) -> Table:
-    """A table of rows by the columns' declarations; columns without any value are left out, unless ``empty``."""
-    cells = tuple(tuple(column.of(row) for column in columns) for row in rows)
-    table = Table(name, caption, tuple(column.column for column in columns), cells, note, search=search)
-    return table if empty else without_empty(table)
+    """A table of rows by the columns' declarations; ``drop_empty`` leaves out columns without any value.
+
+    ``details`` gives the lines of a row that are shown on demand.
+    """
+    listed = tuple(rows)
+    cells = tuple(tuple(column.of(row) for column in columns) for row in listed)
+    lines = tuple(map(details, listed)) if details else ()
+    table = Table(name, caption, tuple(column.column for column in columns), cells, note, lines, search)
+    return without_empty(table) if drop_empty else table
 
 
 def ends(interval: Interval | None) -> tuple[float, float] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from holisticbias_eval.blocks import Cell, ColumnOf
 from holisticbias_eval.figures import Ends, Figure, Figures, Interval, make_figure
@@ -13,68 +14,76 @@ CHANGE_NAMES = {"first": "A", "second": "B", "change": "Change"}
 FigureColumns = tuple[ColumnOf[Figure], ...]
 
 
-def key_of(key: str, heading: str = "") -> ColumnOf[Figure]:
+def key(key: str, heading: str = "") -> ColumnOf[Figure]:
     """The value of a key, as it is."""
     return ColumnOf(key, heading or key.capitalize(), lambda f: f.keys.get(key))
 
 
-def value_of(key: str, heading: str, unit: str) -> ColumnOf[Figure]:
+def value(key: str, heading: str, unit: str) -> ColumnOf[Figure]:
     """The value."""
     return ColumnOf(key, heading, lambda f: f.value, unit)
 
 
-def interval_of(unit: str, key: str = "interval", heading: str = "95% interval") -> ColumnOf[Figure]:
+def interval(unit: str, key: str = "interval", heading: str = "95% interval") -> ColumnOf[Figure]:
     """The interval."""
     return ColumnOf(key, heading, lambda f: f.interval, unit, interval=True)
 
 
-def p_of(heading: str = "p", key: str = "p_value") -> ColumnOf[Figure]:
+def p(heading: str = "p", key: str = "p_value") -> ColumnOf[Figure]:
     """The p-value."""
     return ColumnOf(key, heading, lambda f: f.p_value, "p_value")
 
 
-def adjusted_p_of(heading: str = "p (Holm)", key: str = "adjusted_p") -> ColumnOf[Figure]:
+def adjusted_p(heading: str = "p (Holm)", key: str = "adjusted_p") -> ColumnOf[Figure]:
     """The p-value corrected for the number of tests."""
     return ColumnOf(key, heading, lambda f: f.adjusted_p, "p_value")
 
 
-def n_of(key: str, heading: str) -> ColumnOf[Figure]:
+def n(key: str, heading: str) -> ColumnOf[Figure]:
     """The number of items that the value is of, in every table."""
     return ColumnOf(key, heading, lambda f: f.n, "count", base=True)
 
 
-def missing_of(key: str = "missing", heading: str = "Missing") -> ColumnOf[Figure]:
+def missing(key: str = "missing", heading: str = "Missing") -> ColumnOf[Figure]:
     """The number of items left out."""
     return ColumnOf(key, heading, lambda f: f.missing, "count")
 
 
 def beside(
-    figures: Figures, name: str, heading: str, unit: str, key: str = "", more: Mapping[str, str] | None = None
+    figures: Figures,
+    name: str,
+    heading: str,
+    unit: str,
+    key: str = "",
+    attribute: str = "value",
+    more: Mapping[str, str] | None = None,
 ) -> ColumnOf[Figure]:
-    """The value of another figure of the same measure with the same keys, and ``more``."""
-
-    def cell(f: Figure) -> Cell:
-        return figures.value(f.measure, name, {**f.keys, **(more or {})})
-
-    return ColumnOf(key or name, heading, cell, unit)
-
-
-def interval_beside(figures: Figures, name: str, heading: str, unit: str, key: str = "") -> ColumnOf[Figure]:
-    """The interval of another figure of the same measure with the same keys."""
+    """An attribute of another figure of the same measure with the same keys, and ``more``."""
 
     def cell(f: Figure) -> Cell | Interval:
-        found = figures.get(f.measure, name, f.keys)
-        return found.interval if found else None
+        found = figures.get(f.measure, name, {**f.keys, **(more or {})})
+        value: Cell | Interval = getattr(found, attribute, None)
+        return value
 
-    return ColumnOf(key or name, heading, cell, unit, interval=True)
+    return ColumnOf(key or name, heading, cell, unit, interval=attribute == "interval", base=attribute == "n")
 
 
-def change_columns(changes: Figures, unit: str) -> FigureColumns:
+def whole(column: ColumnOf[Figure]) -> ColumnOf[Figure]:
+    """The column with whole numbers."""
+
+    def cell(f: Figure) -> Cell | Interval:
+        value = column.cell(f)
+        return int(value) if isinstance(value, float) else value
+
+    return replace(column, cell=cell)
+
+
+def changes(figures: Figures, unit: str) -> FigureColumns:
     """Both values, the change and its interval, of rows that are figures ``change``."""
     return (
-        *(beside(changes, name, CHANGE_NAMES[name], unit) for name in ("first", "second")),
-        value_of("change", CHANGE_NAMES["change"], f"{unit} difference"),
-        interval_of(f"{unit} difference"),
+        *(beside(figures, name, CHANGE_NAMES[name], unit) for name in ("first", "second")),
+        value("change", CHANGE_NAMES["change"], f"{unit} difference"),
+        interval(f"{unit} difference"),
     )
 
 

@@ -12,9 +12,10 @@ import pyarrow as pa
 from scipy.special import ndtri
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.blocks import Column, Paragraph, Table
+from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
+from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.descriptors.sections import NO_FLOORS, descriptor_changes
 from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, SHOWN, about_descriptors
 from holisticbias_eval.measures.info import Info
@@ -109,25 +110,15 @@ def _limit(view: View, difference: Figure, chance: Figure | None) -> float:
 
 def _table(view: View, texts: Mapping[str, str], named: tuple[Figure, ...]) -> Table:
     columns = (
-        Column("descriptor", "Descriptor"),
-        Column("axis", "Axis"),
-        Column("love_share", "Love", "share"),
-        Column("hate_share", "Hate", "share"),
-        Column("love_hate", "Love-hate difference", "share difference"),
-        Column("sentences", "Sentences", "count", base=True),
-    )
-    rows = tuple(
-        (
-            texts[figure.keys["descriptor"]],
-            view.label("axis", figure.keys["axis"]),
-            *(view.figures.value(MEASURE, name, figure.keys) for name in ("love_share", "hate_share")),
-            figure.value,
-            figure.n,
-        )
-        for figure in named
+        ColumnOf[Figure]("descriptor", "Descriptor", lambda f: texts[f.keys["descriptor"]]),
+        view.column(),
+        col.beside(view.figures, "love_share", "Love", "share"),
+        col.beside(view.figures, "hate_share", "Hate", "share"),
+        col.value("love_hate", "Love-hate difference", "share difference"),
+        col.n("sentences", "Sentences"),
     )
     caption = "Love-hate difference: the share of likelier-than-median sentences of love minus that of hate"
-    return Table("love-hate", caption, columns, rows, "" if rows else _no_difference(view))
+    return table_of("love-hate", caption, columns, named, "" if named else _no_difference(view))
 
 
 def _no_difference(view: View) -> str:

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from holisticbias_eval.blocks import ColumnOf, table_of
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, Part, make_figure
-from holisticbias_eval.measures.columns import change_columns, p_of
+from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Better, Info, Needs
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.readers.gender_polarity import PolaritySettings
@@ -88,6 +88,10 @@ class View:
     def label(self, key: str, value: str) -> str:
         """The value of a figure's key in words: an axis by its label, everything else unchanged."""
         return self.labels.get(value) or title(value) if key == "axis" else value
+
+    def column(self, key: str = "axis", heading: str = "Axis") -> ColumnOf[Figure]:
+        """The column of a key in words."""
+        return ColumnOf(key, heading, lambda f: self.label(key, f.keys[key]))
 
 
 class Measure(ABC):
@@ -194,9 +198,12 @@ def change_section(info: Info, changes: Figures, view: View) -> Section:
 
     unit = next((figure.unit for figure in changes if figure.measure == info.name), "")
     found = info.headlines(changes, "change")
-    columns = (ColumnOf(info.by[-1], title(info.by[-1]), label), *change_columns(changes, unit), p_of())
+    columns = (ColumnOf(info.by[-1], title(info.by[-1]), label), *col.changes(changes, unit), col.p())
     name, caption = "changes", f"{info.title} of A and B"
-    blocks = (change_bars(changes, found, label, name, caption, unit), table_of(name, caption, columns, found))
+    blocks = (
+        change_bars(changes, found, label, name, caption, unit),
+        table_of(name, caption, columns, found, drop_empty=True),
+    )
     return Section(f"{info.name}-changes", info.title, blocks)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from holisticbias_eval.blocks import Cell, Column, Paragraph, Table
-from holisticbias_eval.figures import Figures
+from holisticbias_eval.blocks import Cell, ColumnOf, Paragraph, Table, table_of
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import CHANGE_NAMES
 from holisticbias_eval.measures.descriptors.terms import (
     Descriptors,
@@ -63,26 +64,30 @@ def _extremes(found: Descriptors, axis: str, named: bool) -> Extremes:
 def extremes_table(found: Descriptors) -> Table:
     """The lowest and highest descriptors of each axis that may be named, in one cell each."""
     words, extremes = found.words, find_extremes(found)
-    columns = (
-        Column("axis", "Axis"),
-        Column("lowest", "Lowest (likeliest)"),
-        Column("highest", "Highest (least likely)"),
-        Column(words.measure, f"{words.short} there", "share"),
-        Column("floor", "Floor there", "share"),
-        Column("tokens", f"Tokens of their {words.of}s", "tokens"),
-        Column("compared", "Descriptors of that length", "count"),
-        Column("descriptors", "Descriptors", "count", base=True),
-    )
-    rows, details = [], []
-    for ends in (e for e in extremes if e.lowest):
-        share = found.view.figures.get(words.measure, "share", {"axis": ends.axis, "template": found.template})
-        there = (share.value, share.floor) if share else (None, None)
-        names = (", ".join(term.text for term in side) for side in (ends.lowest, ends.highest))
-        rows.append((found.label(ends.axis), *names, *there, ends.tokens, ends.compared, ends.descriptors))
+
+    def names(side: Sequence[Term]) -> str:
+        return ", ".join(term.text for term in side)
+
+    def there(ends: Extremes) -> Figure | None:
+        return found.view.figures.get(words.measure, "share", {"axis": ends.axis, "template": found.template})
+
+    def values(ends: Extremes) -> tuple[str, ...]:
         shown = (*ends.lowest, *reversed(ends.highest))
-        details.append(tuple(f"{term.text}: {significant(term.compared or 0)}" for term in shown))
+        return tuple(f"{term.text}: {significant(term.compared or 0)}" for term in shown)
+
+    columns: tuple[ColumnOf[Extremes], ...] = (
+        ColumnOf("axis", "Axis", lambda e: found.label(e.axis)),
+        ColumnOf("lowest", "Lowest (likeliest)", lambda e: names(e.lowest)),
+        ColumnOf("highest", "Highest (least likely)", lambda e: names(e.highest)),
+        ColumnOf(words.measure, f"{words.short} there", lambda e: getattr(there(e), "value", None), "share"),
+        ColumnOf("floor", "Floor there", lambda e: getattr(there(e), "floor", None), "share"),
+        ColumnOf("tokens", f"Tokens of their {words.of}s", lambda e: e.tokens, "tokens"),
+        ColumnOf("compared", "Descriptors of that length", lambda e: e.compared, "count"),
+        ColumnOf("descriptors", "Descriptors", lambda e: e.descriptors, "count", base=True),
+    )
     caption = f"Lowest and highest median {words.values} in “{found.template}”, among descriptors of equal length"
-    return Table("extremes", caption, columns, tuple(rows), _not_named(found, extremes), tuple(details))
+    named, note = [e for e in extremes if e.lowest], _not_named(found, extremes)
+    return table_of("extremes", caption, columns, named, note, details=values)
 
 
 def _not_named(found: Descriptors, extremes: tuple[Extremes, ...]) -> str:
@@ -105,27 +110,25 @@ def descriptor_changes(info: Info, changes: Figures, view: View) -> Section:
     about = about_descriptors(view.answers)
     found = changes.by(info.name, "change", *info.by)
     unit = found[0].unit if found else ""
-    rows = []
-    for change in found:
-        known = about.get(change.keys["descriptor"], {})
-        values = (changes.value(info.name, name, change.keys) for name in ("first", "second"))
-        text = known.get("descriptor", change.keys["descriptor"])
-        rows.append((text, view.label("axis", change.keys["axis"]), *values, change.value))
+
+    def text(f: Figure) -> str:
+        return str(about.get(f.keys["descriptor"], {}).get("descriptor", f.keys["descriptor"]))
+
     columns = (
-        Column("descriptor", "Descriptor"),
-        Column("axis", "Axis"),
-        *(Column(name, CHANGE_NAMES[name], unit) for name in ("first", "second")),
-        Column("change", CHANGE_NAMES["change"], unit if unit.endswith(" difference") else f"{unit} difference"),
+        ColumnOf("descriptor", "Descriptor", text),
+        view.column(),
+        *(col.beside(changes, name, CHANGE_NAMES[name], unit) for name in ("first", "second")),
+        col.value("change", CHANGE_NAMES["change"], unit if unit.endswith(" difference") else f"{unit} difference"),
     )
     slug = info.name.replace("_", "-")
-    table = Table(f"{slug}-changes", f"{info.title} of A and B, all descriptors", columns, tuple(rows))
+    table = table_of(f"{slug}-changes", f"{info.title} of A and B, all descriptors", columns, found)
     return Section(f"{slug}-changes", info.title, (table,), detail=True)
 
 
 LOVE_HATE = (
-    Column("love_share", "Love", "share"),
-    Column("hate_share", "Hate", "share"),
-    Column("love_hate", "Love-hate difference", "share difference"),
+    ("love_share", "Love", "share"),
+    ("hate_share", "Hate", "share"),
+    ("love_hate", "Love-hate difference", "share difference"),
 )
 
 
@@ -216,27 +219,27 @@ def descriptors_table(found: Descriptors) -> Table:
     """Every descriptor with its medians, its preference and, if they were measured, its love-hate differences."""
     words, figures = found.words, found.view.figures
     love_hate = LOVE_HATE if figures.by("love_hate", "love_hate", "axis", "descriptor") else ()
-    columns = (
-        Column("descriptor", "Descriptor"),
-        Column("axis", "Axis"),
-        Column("bucket", "Bucket"),
-        Column("community_preference", "Community preference", "preference"),
-        Column("sentences", "Sentences", "count", base=True),
-        Column(words.median, f"Median {words.value}", words.unit),
-        Column(f"compared_{words.column}", f"In “{found.template}”", words.unit),
-        Column("compared_tokens", "Tokens there", "tokens"),
-        *love_hate,
-    )
     examples = example_sentences(found.view.answers, found.template, words)
-    rows, details = [], []
-    for term in found.terms:
-        differences: list[Cell] = [figures.value("love_hate", c.key, term.median.keys) for c in love_hate]
-        rows.append(
-            (term.text, found.label(term.axis), term.bucket, term.preference, term.median.n, term.median.value,
-             term.compared, term.tokens, *differences)
-        )  # fmt: skip
-        details.append(tuple(f"{text} {significant(value)}" for text, value in examples.get(term.id, ())))
-    return Table("descriptors", "All descriptors", columns, tuple(rows), details=tuple(details))
+
+    def difference(name: str) -> Callable[[Term], Cell]:
+        return lambda term: figures.value("love_hate", name, term.median.keys)
+
+    columns: tuple[ColumnOf[Term], ...] = (
+        ColumnOf("descriptor", "Descriptor", lambda t: t.text),
+        ColumnOf("axis", "Axis", lambda t: found.label(t.axis)),
+        ColumnOf("bucket", "Bucket", lambda t: t.bucket),
+        ColumnOf("community_preference", "Community preference", lambda t: t.preference, "preference"),
+        ColumnOf("sentences", "Sentences", lambda t: t.median.n, "count", base=True),
+        ColumnOf(words.median, f"Median {words.value}", lambda t: t.median.value, words.unit),
+        ColumnOf(f"compared_{words.column}", f"In “{found.template}”", lambda t: t.compared, words.unit),
+        ColumnOf("compared_tokens", "Tokens there", lambda t: t.tokens, "tokens"),
+        *(ColumnOf(name, heading, difference(name), unit) for name, heading, unit in love_hate),
+    )
+
+    def sentences(term: Term) -> tuple[str, ...]:
+        return tuple(f"{text} {significant(value)}" for text, value in examples.get(term.id, ()))
+
+    return table_of("descriptors", "All descriptors", columns, found.terms, details=sentences)
 
 
 def _gaps(found: Descriptors) -> Table:
@@ -247,15 +250,11 @@ def _gaps(found: Descriptors) -> Table:
             gaps.setdefault(figure.keys["descriptor"], []).append(figure.keys["template"])
     unscored = sum(term.median.missing for term in found.terms)
     terms = [term for term in found.terms if term.id in gaps]
-    return Table(
-        "gaps",
-        f"Descriptors without a {found.words.value} in some templates",
-        (
-            Column("descriptor", "Descriptor"),
-            Column("axis", "Axis"),
-            Column("templates", f"Templates, of {len(found.templates)}", "count"),
-        ),
-        tuple((term.text, found.label(term.axis), len(gaps[term.id])) for term in terms),
-        f"{unscored:,} of the scored {found.words.of}s have no {found.words.value}.",
-        tuple(tuple(gaps[term.id]) for term in terms),
+    columns: tuple[ColumnOf[Term], ...] = (
+        ColumnOf("descriptor", "Descriptor", lambda t: t.text),
+        ColumnOf("axis", "Axis", lambda t: found.label(t.axis)),
+        ColumnOf("templates", f"Templates, of {len(found.templates)}", lambda t: len(gaps[t.id]), "count"),
     )
+    caption = f"Descriptors without a {found.words.value} in some templates"
+    note = f"{unscored:,} of the scored {found.words.of}s have no {found.words.value}."
+    return table_of("gaps", caption, columns, terms, note, details=lambda t: tuple(gaps[t.id]))

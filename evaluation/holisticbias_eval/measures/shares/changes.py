@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Ints, map_in_threads
-from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends
+from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, make_figure
 from holisticbias_eval.identity import SENTENCES, align
-from holisticbias_eval.measures.columns import CHANGE_NAMES
-from holisticbias_eval.measures.measure import View, baseline_of
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import CHANGE_NAMES, FigureColumns
+from holisticbias_eval.measures.measure import View, baseline_of, change_bars
 from holisticbias_eval.measures.shares.finding import Words, label
 from holisticbias_eval.measures.text import percent
-from holisticbias_eval.sections import Bar, Bars, Block, Section
+from holisticbias_eval.sections import Block, Section
 from holisticbias_eval.statistics.cells import Compared, Crossing, cross
 from holisticbias_eval.statistics.clusters import Moved, estimate, moved_by_axis, moved_cells
 from holisticbias_eval.statistics.pairs import count_different
@@ -170,11 +172,14 @@ def compared_sections(changes: Figures, view: View, words: Words) -> tuple[Secti
     reading = READING + (BY_SENTENCES if sentences else "") + MODEL + (TESTED if scores else "")
     blocks: list[Block] = [
         *_headline(changes, view, words, scores),
-        _chart(changes, view, words, axes),
+        change_bars(
+            changes, axes, partial(label, view), "changes", f"{words.bias} of A and B by axis", "share", (0, 1),
+            "pairs with p < 0.05  ·  mark: A, bar: B",
+        ),
         _table(changes, view, words, OF_SENTENCES if sentences else (), scores),
         Paragraph(reading, "note"),
         Paragraph(words.how, "note"),
-    ]
+    ]  # fmt: skip
     slug = words.measure.replace("_", "-")
     return (Section(f"{slug}-changes", f"{words.bias}, and what changed it", tuple(blocks)),)
 
@@ -207,34 +212,16 @@ def _tested(changes: tuple[Figure, ...], view: View) -> str:
     )
 
 
-def _chart(changes: Figures, view: View, words: Words, axes: tuple[Figure, ...]) -> Bars:
-    bars = tuple(
-        Bar(
-            label(view, axis),
-            changes.value(words.measure, "second", axis.keys),
-            before=changes.value(words.measure, "first", axis.keys),
-        )
-        for axis in axes
-    )
-    title = f"{words.bias} of A and B by axis"
-    return Bars("changes", title, "share", bars, "pairs with p < 0.05  ·  mark: A, bar: B", limits=(0, 1))
-
-
 def _table(changes: Figures, view: View, words: Words, sentences: tuple[str, ...], tested: bool) -> Table:
-    columns = (
-        Column("axis", "Axis"),
-        *(Column(name, CHANGE_NAMES[name], "share") for name in ("first", "second")),
-        *(Column(name, name.title(), "share difference") for name in sentences),
-        Column("model", "Model", "share difference"),
-        *((Column("interval", "95% interval", "share difference", interval=True), Column("p_value", "p", "p_value"))
-          if tested else ()),
-    )  # fmt: skip
-    rows = []
+    difference = "share difference"
+    columns: FigureColumns = (
+        ColumnOf("axis", "Axis", lambda f: label(view, f) if f.keys else "All axes"),
+        *(col.beside(changes, name, CHANGE_NAMES[name], "share") for name in ("first", "second")),
+        *(col.beside(changes, name, name.title(), difference) for name in sentences),
+        col.value("model", "Model", difference),
+        *((col.interval(difference), col.p()) if tested else ()),
+    )
     axes = changes.by(words.measure, "change", "axis")
-    for change in (*axes, *(changes.by(words.measure, "change") if len(axes) > 1 else ())):
-        name = label(view, change) if change.keys else "All axes"
-        parts = [changes.value(words.measure, part, change.keys) for part in ("first", "second", *sentences)]
-        beside: tuple[Cell, ...] = (ends(change.interval), change.p_value) if tested else ()
-        rows.append((name, *parts, change.value, *beside))
+    every = changes.by(words.measure, "change") if len(axes) > 1 else ()
     caption = f"{words.bias}, and what changed it, in percentage points"
-    return Table("changes", caption, columns, tuple(rows))
+    return table_of("changes", caption, columns, (*axes, *every))

@@ -8,17 +8,8 @@ from functools import partial
 
 from holisticbias_eval.blocks import Column, ColumnOf, Paragraph, Table, table_of, without_column, yes
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures.columns import (
-    FigureColumns,
-    adjusted_p_of,
-    beside,
-    interval_beside,
-    interval_of,
-    missing_of,
-    n_of,
-    p_of,
-    value_of,
-)
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.stance.finding import (
     EXPLANATIONS,
@@ -83,21 +74,23 @@ def _axis_bars(shown: Shown, axes: Sequence[Figure]) -> Bars:
 def _axis_table(shown: Shown, axes: Sequence[Figure]) -> Table:
     columns: FigureColumns = (
         ColumnOf("axis", "Axis", shown.axis),
-        value_of("shared_contrast", "Shared contrast", SHARED_NATS),
-        beside(shown.figures, PLANTED, "Planted", NATS, key="planted"),
+        col.value("shared_contrast", "Shared contrast", SHARED_NATS),
+        col.beside(shown.figures, PLANTED, "Planted", NATS, key="planted"),
         ColumnOf("agreement", "Agreement shown", lambda a: yes(shown.agrees(a))),
-        interval_of(SHARED_NATS),
-        p_of("p (Holm)"),
-        interval_beside(shown.figures, "leave_one_pair_out", "Without one pair", SHARED_NATS, key="without_one_pair"),
+        col.interval(SHARED_NATS),
+        col.p("p (Holm)"),
+        col.beside(
+            shown.figures, "leave_one_pair_out", "Without one pair", SHARED_NATS, "without_one_pair", "interval"
+        ),
         ColumnOf("floor_interval", "By chance", lambda a: a.floor_interval, SHARED_NATS, interval=True),
-        beside(shown.figures, "reliability", "Reliability", ""),
+        col.beside(shown.figures, "reliability", "Reliability", ""),
         ColumnOf("wording_spread", "Spread of single pairs", partial(_range_of_spreads, shown), NATS, interval=True),
-        beside(shown.figures, "stance_pairs", "Pairs", "count", key="pairs"),
-        n_of("descriptors", "Descriptors"),
-        missing_of(heading="Not counted"),
+        col.beside(shown.figures, "stance_pairs", "Pairs", "count", key="pairs"),
+        col.n("descriptors", "Descriptors"),
+        col.missing(heading="Not counted"),
     )
     note = "Descriptors without a score in every pair are not counted."
-    table = table_of("stance-contrast-by-axis", "Stance contrast by axis", columns, axes, note, empty=True)
+    table = table_of("stance-contrast-by-axis", "Stance contrast by axis", columns, axes, note)
     return table if any(row[2] is not None for row in table.rows) else without_column(table, "planted")
 
 
@@ -185,14 +178,14 @@ def _descriptor_table(shown: Shown, pairs: Sequence[str]) -> Table:
     columns: FigureColumns = (
         ColumnOf("descriptor", "Descriptor", shown.descriptor),
         ColumnOf("axis", "Axis", shown.axis),
-        value_of("contrast", "Contrast", NATS),
-        interval_of(NATS),
-        p_of(),
-        adjusted_p_of("p, corrected"),
-        *(beside(shown.figures, "pair_contrast", pair, NATS, key=pair, more={"pair": pair}) for pair in pairs),
-        n_of("differences", "Differences"),
-        missing_of(),
+        col.value("contrast", "Contrast", NATS),
+        col.interval(NATS),
+        col.p(),
+        col.adjusted_p("p, corrected"),
+        *(col.beside(shown.figures, "pair_contrast", pair, NATS, key=pair, more={"pair": pair}) for pair in pairs),
+        col.n("differences", "Differences"),
+        col.missing(),
     )
     found = shown.figures.by(NAME, "contrast", "axis", "descriptor")
     note = "In the order of the release. A contrast is null if a pair of templates lacks scores of the descriptor."
-    return table_of("stance-contrasts", "Stance contrast of every descriptor", columns, found, note, empty=True)
+    return table_of("stance-contrasts", "Stance contrast of every descriptor", columns, found, note)
