@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends, without_empty
 from holisticbias_eval.figures import Interval
-from holisticbias_eval.report.gain_findings import BEFORE_AFTER
+from holisticbias_eval.report.gain_words import BEFORE_AFTER
 from holisticbias_eval.results.gains import KINDS, Gain, Kind
 from holisticbias_eval.sections import Block, Estimate, Forest, Section
 

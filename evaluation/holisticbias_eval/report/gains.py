@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from holisticbias_eval.blocks import Table
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.report.gain_findings import Models, findings
-from holisticbias_eval.report.gain_labels import Labels
 from holisticbias_eval.report.gain_tables import (
     WORDS,
     Further,
@@ -21,6 +19,7 @@ from holisticbias_eval.report.gain_tables import (
     outcomes_table,
     slug_of,
 )
+from holisticbias_eval.report.gain_words import Labels, Models, findings
 from holisticbias_eval.report.report import Chapter
 from holisticbias_eval.results.gains import KINDS, Aim
 from holisticbias_eval.sections import Section

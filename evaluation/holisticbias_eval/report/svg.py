@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from holisticbias_eval.errors import ReportError
 from holisticbias_eval.report.drawings.shapes import MARGIN, WIDTH, Dot, Dots, Drawing, Line, Rect, Shape, Text
-from holisticbias_eval.report.plain_text import printable
+from holisticbias_eval.report.units import printable
 
 PNG_SCALE = 3
 GAP = 12

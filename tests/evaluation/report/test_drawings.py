@@ -10,7 +10,7 @@ import pytest
 
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.report.drawings import draw
-from holisticbias_eval.report.drawings.heat_map import heat_level, heat_scale, heat_text
+from holisticbias_eval.report.drawings.grids import heat_level, heat_scale, heat_text
 from holisticbias_eval.report.drawings.scales import linear, logarithmic
 from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, WIDTH, Dot, Dots, Drawing, Line, Rect, Text
 from holisticbias_eval.sections import Bar, Bars, Estimate, Forest, HeatMap, Point, Scatter

@@ -20,8 +20,7 @@ from holisticbias_eval.report.drawings.shapes import (
     Text,
     upright,
 )
-from holisticbias_eval.report.plain_text import shorten
-from holisticbias_eval.report.units import show
+from holisticbias_eval.report.units import shorten, show
 from holisticbias_eval.sections import DotPlot
 from holisticbias_eval.sections import Dots as Row
 

@@ -17,8 +17,7 @@ from holisticbias_eval.report.drawings.shapes import (
     Shape,
     Text,
 )
-from holisticbias_eval.report.plain_text import shorten
-from holisticbias_eval.report.units import show, tick
+from holisticbias_eval.report.units import shorten, show, tick
 from holisticbias_eval.sections import Point, Scatter
 
 TOP, HEIGHT = 22, 300

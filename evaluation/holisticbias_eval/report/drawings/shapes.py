@@ -10,7 +10,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 
-from holisticbias_eval.report.plain_text import shorten
+from holisticbias_eval.report.units import shorten
 
 WIDTH = 340
 WIDE = 720
