@@ -11,7 +11,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
-from holisticbias_eval.measures.perplexities.changes import change_figures
+from holisticbias_eval.measures.perplexities.changes import perplexity_changes
 from holisticbias_eval.measures.perplexities.compared import compared_sections, pair_sections
 from holisticbias_eval.measures.perplexities.dimensions import NAME, describe_table, read_dimensions
 from holisticbias_eval.measures.perplexities.figures import describe_lengths, dimension_figures, whole_sentence_figures
@@ -82,7 +82,7 @@ class GroupPerplexity(Measure):
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change of f, eta squared, mean |t| and means on the sentences that both runs have."""
-        return tuple(change_figures(first, second, Settings()))
+        return tuple(perplexity_changes(first, second, Settings()))
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the changes of each dimension."""

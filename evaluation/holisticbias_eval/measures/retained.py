@@ -94,15 +94,11 @@ def _number(value: object) -> float:
 
 
 def _change(one: Figure, other: Figure) -> list[Figure]:
-    keys = one.keys
     both = [f.model_copy(update={"name": n, "of": "value"}) for n, f in (("first", one), ("second", other))]
     change = np.nan if one.value is None or other.value is None else other.value - one.value
     interval, p = normal_estimate(change, math.hypot(_error(one), _error(other)) or np.nan)
-    n = min(one.n, other.n)
-    return [
-        *both,
-        make_figure(NAME, "change", keys, change, "number difference", n, interval=interval, p_value=p, of="value"),
-    ]
+    unit, n = "number difference", min(one.n, other.n)
+    return [*both, make_figure(NAME, "change", one.keys, change, unit, n, interval=interval, p_value=p, of="value")]
 
 
 def _error(figure: Figure) -> float:

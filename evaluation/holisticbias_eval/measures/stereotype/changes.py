@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools
-from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends, without_empty
+from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, Figures, corrected
 from holisticbias_eval.identity import PAIRS, match_rows
-from holisticbias_eval.measures.columns import CHANGE_NAMES
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import Settings, View
 from holisticbias_eval.measures.stereotype.figures import DRAWS, of_people
 from holisticbias_eval.measures.stereotype.finding import Shown
@@ -77,17 +78,10 @@ def pair_outcomes(first: pa.Table, second: pa.Table) -> Paired:
 
 
 def _change(paired: Paired, rows: Bools, keys: dict[str, str], rng: np.random.Generator) -> Figure:
-    counts = paired.changes(rows)
+    counts, missing = paired.changes(rows), (rows & ~paired.counted).sum()
+    interval, p = change_interval(counts, DRAWS, rng), change_test(counts, rng)
     return figure(
-        "change",
-        keys,
-        counts.mean,
-        CHANGE,
-        int(counts.pairs.sum()),
-        int((rows & ~paired.counted).sum()),
-        interval=change_interval(counts, DRAWS, rng),
-        p_value=change_test(counts, rng),
-        of=NAME,
+        "change", keys, counts.mean, CHANGE, counts.pairs.sum(), missing, interval=interval, p_value=p, of=NAME
     )
 
 
@@ -148,22 +142,12 @@ def _words(found: tuple[Figure, ...], shown: Shown) -> Iterator[str]:
 
 
 def _table(changes: Figures, found: tuple[Figure, ...], shown: Shown) -> Table:
-    columns = (
-        Column("specification", "Specification"),
-        *(Column(name, CHANGE_NAMES[name], "share") for name in ("first", "second")),
-        Column("change", CHANGE_NAMES["change"], CHANGE),
-        Column("interval", "95% interval", CHANGE, interval=True),
-        Column("p_value", "p", "p_value"),
-        Column("adjusted_p", "p (Holm)", "p_value"),
-        Column("pairs", "Pairs in both", "count", base=True),
+    columns: FigureColumns = (
+        ColumnOf("specification", "Specification", lambda f: shown.label(f) if f.keys else "All attributes"),
+        *col.changes(changes, "share"),
+        col.p(),
+        col.adjusted_p(),
+        col.n("pairs", "Pairs in both"),
     )
-    every = changes.get(NAME, "change")
-    rows = [_row(changes, one, shown.label(one)) for one in found]
-    if every is not None and found[1:]:
-        rows.append(_row(changes, every, "All attributes"))
-    return without_empty(Table("changes", "Stereotype score of A and B", columns, tuple(rows)))
-
-
-def _row(changes: Figures, one: Figure, label: str) -> tuple[Cell, ...]:
-    both = (changes.value(NAME, name, one.keys) for name in ("first", "second"))
-    return (label, *both, one.value, ends(one.interval), one.p_value, one.adjusted_p, one.n)
+    every = changes.by(NAME, "change") if found[1:] else ()
+    return table_of("changes", "Stereotype score of A and B", columns, (*found, *every), drop_empty=True)
