@@ -138,8 +138,7 @@ def _difference(first: pa.Table, second: pa.Table, shared: Shared) -> float | No
         _in_one_piece(table["nll"], rows, shared.same)
         for table, rows in ((first, shared.first), (second, shared.second))
     )
-    mean: float | None = pc.mean(pc.subtract(other, one)).as_py()
-    return mean
+    return pc.mean(pc.subtract(other, one)).as_py()
 
 
 def _in_one_piece(column: pa.ChunkedArray, rows: Ints | None, same: Bools) -> pa.Array | pa.ChunkedArray:
@@ -185,5 +184,4 @@ def _take(table: pa.Table, rows: Ints | None) -> pa.Table:
 
 
 def _numbers(column: pa.ChunkedArray) -> Floats:
-    numbers: Floats = column.to_numpy().astype(np.float64)
-    return numbers
+    return column.to_numpy().astype(np.float64)

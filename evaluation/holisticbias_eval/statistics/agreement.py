@@ -93,8 +93,7 @@ def _crossed(one: Floats, other: Floats, one_known: Floats, other_known: Floats)
     """
     sums = np.outer(one.sum(axis=1), other.sum(axis=1)) - one @ other.T
     counts = np.outer(one_known.sum(axis=1), other_known.sum(axis=1)) - one_known @ other_known.T
-    mean: Floats = sums / counts
-    return mean
+    return sums / counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +171,7 @@ def _without_each_rater(sums: ProductSums) -> Floats:
 
 def signed_root(values: Floats) -> Floats:
     """The square root of the magnitude, with the sign kept: a covariance as a standard deviation."""
-    root: Floats = np.sign(values) * np.sqrt(np.abs(values))
-    return root
+    return np.sign(values) * np.sqrt(np.abs(values))
 
 
 _SMALLEST = 1e-5

@@ -21,66 +21,82 @@ FLIPS = 1 << 14
 class AttributeCounts:
     """For each attribute the number of pairs, at least 1, and of the pairs that count: shape ``[attributes]`` each.
 
-    ``stratum`` numbers the specification of each attribute: attributes are resampled within it.
+    ``stratum`` numbers the specification of each attribute: attributes are resampled within it. Changes between two
+    runs have in ``chosen`` the pairs that count in the second run only, and in ``lost`` those in the first run only.
     """
 
     chosen: Ints
     pairs: Ints
     stratum: Ints
+    lost: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.pairs)
 
     @property
-    def shares(self) -> Floats:
-        """The share of each attribute."""
-        found: Floats = self.chosen / self.pairs
-        return found
+    def values(self) -> Floats:
+        """The share of each attribute, or its change."""
+        return (self.chosen if self.lost is None else self.chosen - self.lost) / self.pairs
+
+    @property
+    def within(self) -> Floats:
+        """The variance of each value that the attribute's pairs lead to expect; 0 with one pair."""
+        values, freedom = self.values, np.maximum(self.pairs - 1, 1)
+        if self.lost is None:
+            return values * (1 - values) / freedom
+        return ((self.chosen + self.lost) / self.pairs - values**2) / freedom
 
     @property
     def mean(self) -> float | None:
-        """The mean over attributes of their shares; ``None`` without attributes."""
-        return float(self.shares.mean()) if len(self) else None
+        """The mean of the values; ``None`` without attributes."""
+        return float(self.values.mean()) if len(self) else None
 
     def take(self, rows: Ints | Bools) -> AttributeCounts:
         """Select attributes."""
-        return AttributeCounts(self.chosen[rows], self.pairs[rows], self.stratum[rows])
+        lost = None if self.lost is None else self.lost[rows]
+        return AttributeCounts(self.chosen[rows], self.pairs[rows], self.stratum[rows], lost)
 
 
 def mean_interval(counts: AttributeCounts, draws: int, rng: np.random.Generator) -> Interval | None:
-    """The 95% interval of the mean share over other attributes and other sentences; ``None`` below two attributes.
+    """The 95% interval of the mean over other attributes and other sentences; ``None`` below two attributes.
 
-    A two-level bootstrap: attributes are drawn within their stratum, and sentences within each drawn attribute. The
+    A two-level bootstrap: attributes are drawn within their stratum, and pairs within each drawn attribute. The
     draws are scaled, because the second level adds the spread of sentences to a spread of attributes that has it
-    already: to the variance of the mean that the shares themselves show, or that sentences alone lead to expect if
-    it is larger, and to Student's t. If all pairs agree, it is the score interval for that many attributes.
+    already: to the variance of the mean that the values themselves show, or that sentences alone lead to expect if
+    it is larger, and to Student's t. If all pairs are alike, it is the score interval for that many attributes.
     """
     value = counts.mean
     if value is None or len(counts) < 2:
         return None
-    variance, freedom = variance_of_mean(counts.shares, _within(counts), counts.stratum)
+    variance, freedom = variance_of_mean(counts.values, counts.within, counts.stratum)
     if not variance:
-        return wilson(value, len(counts))
-    low, high = scaled_ends(value, draw_means(counts, draws, rng), variance, freedom, (0.0, 1.0))
+        return _without_spread(value, counts)
+    drawn = draw_means(counts, draws, rng)
+    centred = drawn - drawn.mean()
+    scale = np.sqrt(variance / centred.var()) * stdtrit(freedom, 0.975) / CRITICAL_Z
+    ends = value + scale * np.quantile(centred, MIDDLE)
+    low, high = np.clip(ends, 0.0 if counts.lost is None else -1.0, 1.0).tolist()
     return Interval(low=low, high=high)
 
 
-def scaled_ends(
-    value: float, drawn: Floats, variance: float, freedom: int, limits: tuple[float, float]
-) -> tuple[float, float]:
-    """The ends of the 95% interval around a mean: the draws, scaled to a variance and to Student's t."""
-    centred = drawn - drawn.mean()
-    scale = np.sqrt(variance / centred.var()) * stdtrit(freedom, 0.975) / CRITICAL_Z
-    low, high = np.clip(value + scale * np.quantile(centred, MIDDLE), *limits).tolist()
-    return low, high
+def _without_spread(value: float, counts: AttributeCounts) -> Interval | None:
+    """The interval if all pairs are alike: every value is then 0 or 1, or -1."""
+    interval = wilson(abs(value), len(counts))
+    if interval is None or (counts.lost is None and not value):
+        return interval
+    low, high = (interval.low, interval.high) if value else (-interval.high, interval.high)
+    return Interval(low=-high, high=-low) if value < 0 else Interval(low=low, high=high)
 
 
 def draw_means(counts: AttributeCounts, draws: int, rng: np.random.Generator) -> Floats:
-    """The mean share of each draw of attributes and of sentences: shape ``[draws]``."""
+    """The mean of each draw of attributes and of their pairs, both runs' outcomes together: shape ``[draws]``."""
     rows = draw_attributes(counts.stratum, draws, rng)
-    chosen = rng.binomial(counts.pairs[rows], counts.shares[rows])
-    found: Floats = (chosen / counts.pairs[rows]).mean(axis=1)
-    return found
+    pairs, chosen = counts.pairs[rows], counts.chosen[rows]
+    drawn = rng.binomial(pairs, chosen / pairs)
+    if counts.lost is not None:
+        chance = np.where(pairs > chosen, counts.lost[rows] / np.maximum(pairs - chosen, 1), 0.0)
+        drawn = drawn - rng.binomial(pairs - drawn, chance)
+    return (drawn / pairs).mean(axis=1)
 
 
 def draw_attributes(stratum: Ints, draws: int, rng: np.random.Generator) -> Ints:
@@ -108,20 +124,15 @@ def variance_of_mean(values: Floats, within: Floats, stratum: Ints) -> tuple[flo
     return total / len(values) ** 2, max(freedom, 1)
 
 
-def _within(counts: AttributeCounts) -> Floats:
-    """The variance of each attribute's share that its sentences lead to expect; 0 with one sentence."""
-    found: Floats = counts.shares * (1 - counts.shares) / np.maximum(counts.pairs - 1, 1)
-    return found
-
-
 def attribute_test(counts: AttributeCounts, rng: np.random.Generator) -> float:
-    """The two-sided p-value of a mean share of one half, by sign flips of attributes' deviations; NaN without any.
+    """The two-sided p-value of a mean of one half, or of no mean change; NaN without attributes.
 
-    All sentences of an attribute change sign together, so that sentences of one attribute may depend on each other.
+    By sign flips of attributes' deviations: all sentences of an attribute change sign together, so that they may
+    depend on each other.
     """
     if not len(counts):
         return float("nan")
-    return float(sign_flip_p_values(counts.shares[None, :] - 0.5, FLIPS, rng)[0])
+    return float(sign_flip_p_values(counts.values[None, :] - (0.5 if counts.lost is None else 0.0), FLIPS, rng)[0])
 
 
 def binomial_test(chosen: int, pairs: int) -> tuple[float, Interval] | None:
@@ -141,25 +152,22 @@ def set_means(counts: AttributeCounts, sets: int, sentences: int, rng: np.random
 
     Each set has this many sentences of every attribute, drawn with replacement.
     """
-    found: Floats = (rng.binomial(sentences, counts.shares, (sets, len(counts))) / sentences).mean(axis=1)
-    return found
+    return (rng.binomial(sentences, counts.values, (sets, len(counts))) / sentences).mean(axis=1)
 
 
 def without_each(counts: AttributeCounts) -> Floats:
     """The mean share without each attribute: shape ``[attributes]``; empty below two attributes."""
     if len(counts) < 2:
         return np.zeros(0)
-    shares = counts.shares
-    found: Floats = (shares.sum() - shares) / (len(shares) - 1)
-    return found
+    shares = counts.values
+    return (shares.sum() - shares) / (len(shares) - 1)
 
 
 def deviation_parts(counts: AttributeCounts) -> Floats:
     """The part of each attribute in all deviations from one half, regardless of sign; NaN if there is no deviation."""
-    away = np.abs(counts.shares - 0.5)
+    away = np.abs(counts.values - 0.5)
     total = away.sum()
-    found: Floats = away / total if total else np.full(len(away), np.nan)
-    return found
+    return away / total if total else np.full(len(away), np.nan)
 
 
 def spreads(values: Floats, attribute: Ints) -> tuple[float, float]:
@@ -173,80 +181,3 @@ def spreads(values: Floats, attribute: Ints) -> tuple[float, float]:
     freedom = int((rows - 1).sum()) if len(rows) else 0
     within = float(np.sqrt(((values - means[code]) ** 2).sum() / freedom)) if freedom else float("nan")
     return within, float(means.std(ddof=1)) if len(means) > 1 else float("nan")
-
-
-@dataclass(frozen=True, slots=True)
-class AttributeChanges:
-    """For each attribute the number of pairs, at least 1, and of pairs that count in one run only.
-
-    ``gained`` pairs count in the second run, ``lost`` ones in the first; ``stratum`` numbers the specification of
-    each attribute. All have shape ``[attributes]``.
-    """
-
-    gained: Ints
-    lost: Ints
-    pairs: Ints
-    stratum: Ints
-
-    def __len__(self) -> int:
-        return len(self.pairs)
-
-    @property
-    def changes(self) -> Floats:
-        """The change of each attribute's share."""
-        found: Floats = (self.gained - self.lost) / self.pairs
-        return found
-
-    @property
-    def mean(self) -> float | None:
-        """The mean over attributes of their changes; ``None`` without attributes."""
-        return float(self.changes.mean()) if len(self) else None
-
-
-def change_interval(counts: AttributeChanges, draws: int, rng: np.random.Generator) -> Interval | None:
-    """The 95% interval of the mean change over other attributes and other sentences; ``None`` below two attributes.
-
-    The two-level bootstrap of ``mean_interval``, with whole pairs: both outcomes of a pair are drawn
-    together. If every attribute changes alike, it is the score interval for that many attributes.
-    """
-    value = counts.mean
-    if value is None or len(counts) < 2:
-        return None
-    variance, freedom = variance_of_mean(counts.changes, _within_changes(counts), counts.stratum)
-    if not variance:
-        return _without_spread(value, len(counts))
-    low, high = scaled_ends(value, draw_changes(counts, draws, rng), variance, freedom, (-1.0, 1.0))
-    return Interval(low=low, high=high)
-
-
-def draw_changes(counts: AttributeChanges, draws: int, rng: np.random.Generator) -> Floats:
-    """The mean change of each draw of attributes and of pairs: shape ``[draws]``."""
-    rows = draw_attributes(counts.stratum, draws, rng)
-    pairs, gained, lost = counts.pairs[rows], counts.gained[rows], counts.lost[rows]
-    up = rng.binomial(pairs, gained / pairs)
-    down = rng.binomial(pairs - up, np.where(pairs > gained, lost / np.maximum(pairs - gained, 1), 0.0))
-    found: Floats = ((up - down) / pairs).mean(axis=1)
-    return found
-
-
-def change_test(counts: AttributeChanges, rng: np.random.Generator) -> float:
-    """The two-sided p-value of no mean change, by sign flips of attributes' changes; NaN without attributes."""
-    if not len(counts):
-        return float("nan")
-    return float(sign_flip_p_values(counts.changes[None, :], FLIPS, rng)[0])
-
-
-def _within_changes(counts: AttributeChanges) -> Floats:
-    """The variance of each attribute's change that its pairs lead to expect; 0 with one pair."""
-    squares = (counts.gained + counts.lost) / counts.pairs
-    found: Floats = (squares - counts.changes**2) / np.maximum(counts.pairs - 1, 1)
-    return found
-
-
-def _without_spread(value: float, attributes: int) -> Interval | None:
-    """The interval if all pairs change alike: every change is then -1, 0 or 1."""
-    found = wilson(abs(value), attributes)
-    if found is None:
-        return None
-    low, high = (found.low, found.high) if value else (-found.high, found.high)
-    return Interval(low=-high, high=-low) if value < 0 else Interval(low=low, high=high)

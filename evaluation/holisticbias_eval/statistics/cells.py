@@ -28,8 +28,7 @@ def codes_of(column: pa.ChunkedArray) -> tuple[list[str], Int32s]:
 def is_text(column: pa.ChunkedArray, text: str) -> Bools:
     """Whether each row has this text; a dictionary column is not decoded. Raises ``ArrowInvalid`` if one is null."""
     texts, codes = codes_of(column)
-    found: Bools = codes == (texts.index(text) if text in texts else len(texts))
-    return found
+    return codes == (texts.index(text) if text in texts else len(texts))
 
 
 def _codes_of_dictionaries(column: pa.ChunkedArray) -> tuple[list[str], Int32s]:
@@ -50,8 +49,7 @@ def _by_first_use(indices: Int32s, size: int) -> list[int]:
     """The indices that occur, in order of first use."""
     first = np.full(size, len(indices))
     first[indices[::-1]] = np.arange(len(indices))[::-1]  # the last assignment to a place counts
-    order: list[int] = np.argsort(first)[: int((first < len(indices)).sum())].tolist()
-    return order
+    return np.argsort(first)[: int((first < len(indices)).sum())].tolist()
 
 
 def first_rows(codes: Int32s) -> Ints:
@@ -204,7 +202,7 @@ def cross(scores: pa.Table, value: Compared = "perplexity") -> Crossing:
         column, width = noun[rows], len(nouns)
         if _repeats(place * np.int32(width) + column, len(own) * width):
             repeated = repeated or f"axis {axes[a]}, template {templates[t]!r}: a noun occurs twice with one descriptor"
-            column = _occurrences(place)
+            column = occurrences(place)
             width = int(column.max()) + 1
         descriptors = tuple(names[d] for d in own)
         slots = place * np.int32(width) + column
@@ -241,14 +239,12 @@ def _sorted(names: list[str], codes: Int32s) -> tuple[list[str], Int32s]:
 
 
 def _floats(column: pa.ChunkedArray) -> Floats:
-    floats: Floats = column.cast(pa.float64()).to_numpy()
-    return floats
+    return column.cast(pa.float64()).to_numpy()
 
 
 def _numbers(column: pa.ChunkedArray) -> Numbers:
     """The numbers of a column, NaN if missing; whole numbers without a missing one stay so, which takes less memory."""
-    numbers: Numbers = column.to_numpy() if pa.types.is_integer(column.type) else _floats(column)
-    return numbers
+    return column.to_numpy() if pa.types.is_integer(column.type) else _floats(column)
 
 
 def _rows_by_key(key: Int32s) -> list[tuple[int, Int32s | slice]]:
@@ -282,8 +278,8 @@ def _repeats(slots: Int32s, size: int) -> bool:
     return int(taken.sum()) < len(slots)
 
 
-def _occurrences(place: Int32s) -> Int32s:
-    """Count the earlier rows with the same descriptor: shape ``[rows]``."""
+def occurrences(place: Int32s | Ints) -> Int32s:
+    """Count the earlier rows with the same number: shape ``[rows]``."""
     order = np.argsort(place, kind="stable")
     counts = np.bincount(place)
     found = np.empty(len(order), np.int32)

@@ -146,8 +146,7 @@ def _smoothed(p: Floats) -> Floats:
     Leaving out one noun moves a z a little and rarely across the limit: counting
     the crossings would make the jackknife's variance several times too large.
     """
-    smoothed: Floats = ndtr((-ndtri(p / 2) - CRITICAL_Z) / _SMOOTHING)
-    return smoothed
+    return ndtr((-ndtri(p / 2) - CRITICAL_Z) / _SMOOTHING)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,14 +68,12 @@ def krippendorffs_alpha(labels: Floats) -> Agreement:
 
 def _complete(labels: Floats) -> Floats:
     """The examples with a label of every rater."""
-    complete: Floats = labels[~np.isnan(labels).any(axis=1)]
-    return complete
+    return labels[~np.isnan(labels).any(axis=1)]
 
 
 def _rated_twice(labels: Floats) -> Floats:
     """The examples with two labels or more."""
-    rated: Floats = labels[(~np.isnan(labels)).sum(axis=1) >= 2]
-    return rated
+    return labels[(~np.isnan(labels)).sum(axis=1) >= 2]
 
 
 def _value(figure: Callable[[], float], labels: Floats) -> float | None:

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import ndtri
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Floats, Ints, divide
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.statistics.mannwhitney import (
     PairwiseTests,
@@ -63,8 +63,7 @@ def pairwise_tests(values: Floats) -> PairwiseTests:
 
 def count_different(values: Floats) -> Ints:
     """Count the compared pairs of rows with p < 0.05, and the tested ones: shape ``[2]``."""
-    found: Ints = np.sum([count_different_rows(values[group]) for group in groups_of_rows(len(values))], axis=0)
-    return found
+    return np.sum([count_different_rows(values[group]) for group in groups_of_rows(len(values))], axis=0)
 
 
 def share_of(p: Floats) -> float | None:
@@ -86,10 +85,7 @@ def counts_of(p: Floats) -> Ints:
 
 def ratios(counts: Ints | int) -> Floats:
     """The first row divided by the second, NaN if that is zero: shape ``[columns]`` from ``[2, columns]``."""
-    significant, tested = np.asarray(counts)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found: Floats = significant / tested
-    return found
+    return divide(*np.asarray(counts))
 
 
 def median_of(values: Floats) -> float | None:
@@ -110,9 +106,7 @@ def rank_biserial(u: Floats, n1: Ints, n2: Ints) -> Floats:
     empty. An effect of 0.43 or more is called large (Vargha and Delaney 2000, who
     write it as 0.71 of the pairs of values).
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        effect: Floats = 2 * u / (n1 * n2) - 1
-    return effect
+    return divide(2 * u, n1 * n2) - 1
 
 
 def detectable_rank_biserial(n1: Ints, n2: Ints) -> Floats:
@@ -137,15 +131,10 @@ def detectable_difference(differences: Floats) -> Floats:
     """
     count = (~np.isnan(differences)).sum(axis=1)
     centred = differences - mean_difference(differences)[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        deviation = np.sqrt(np.nansum(centred**2, axis=1) / (count - 1))
-        found: Floats = (ndtri(1 - _LEVEL / 2) + ndtri(_POWER)) * deviation / np.sqrt(count)
-    return np.where(count > 1, found, np.nan)
+    deviation = np.sqrt(divide(np.nansum(centred**2, axis=1), count - 1))
+    return divide((ndtri(1 - _LEVEL / 2) + ndtri(_POWER)) * deviation, np.sqrt(count))
 
 
 def mean_difference(differences: Floats) -> Floats:
     """The mean over the nouns that both descriptors have, NaN without any: shape ``[pairs]``."""
-    count = (~np.isnan(differences)).sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean: Floats = np.nansum(differences, axis=1) / count
-    return mean
+    return divide(np.nansum(differences, axis=1), (~np.isnan(differences)).sum(axis=1))

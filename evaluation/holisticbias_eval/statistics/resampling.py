@@ -269,8 +269,7 @@ def _margin(n1: Ints, n2: Ints, ties: Floats | Ints) -> Floats:
     n = n1 + n2
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = n1 * n2 / 12 * ((n + 1) - ties / (n * (n - 1.0)))
-        margin: Floats = CRITICAL_Z * np.sqrt(np.maximum(variance, 0)) + 0.5
-    return margin
+        return CRITICAL_Z * np.sqrt(np.maximum(variance, 0)) + 0.5
 
 
 def significant_when_permuted(values: Floats, permutations: int, rng: np.random.Generator) -> tuple[Ints, Ints]:

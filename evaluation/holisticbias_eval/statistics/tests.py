@@ -93,8 +93,7 @@ def _asymptotic_p(above: Floats, count: Ints, ties: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation = np.sqrt((count * (count + 1.0) * (2 * count + 1) - ties / 2) / 24)
         z = np.abs(above - count * (count + 1) / 4) / deviation
-    p: Floats = np.minimum(2 * ndtr(-z), 1)
-    return p
+    return np.minimum(2 * ndtr(-z), 1)
 
 
 @lru_cache(maxsize=64)
@@ -168,8 +167,7 @@ def two_proportions(first: Floats, first_rows: Floats, second: Floats, second_ro
 
 def normal_p(z: Floats) -> Floats:
     """Two-sided p-values of normal statistics."""
-    found: Floats = 2 * ndtr(-np.abs(z))
-    return found
+    return 2 * ndtr(-np.abs(z))
 
 
 def student_p(t: Floats, freedom: Floats) -> Floats:
@@ -259,5 +257,4 @@ def share_p_values(count: Ints, rows: Ints, total: Ints, all_rows: int) -> Float
     all_rows``. This is exact for rare phrases, for which a normal
     approximation of the log-odds finds differences that are not there.
     """
-    found: Floats = np.where(count > 0, betainc(np.maximum(count, 1), total - count + 1, rows / all_rows), 1.0)
-    return found
+    return np.where(count > 0, betainc(np.maximum(count, 1), total - count + 1, rows / all_rows), 1.0)

@@ -169,8 +169,7 @@ def frequent_ngrams(words: WordArrays, longest: int, least: int) -> Ngrams:
 def _distinct(values: Ints) -> Ints:
     """The distinct values in ascending order; sorting takes a fraction of the time of ``np.unique``, which hashes."""
     ordered = np.sort(values)
-    found: Ints = ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
-    return found
+    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
 
 
 _CELLS_AT_ONCE = 1 << 21
@@ -260,5 +259,4 @@ def distinct_without_blocks(item: Ints, block: Ints, blocks: int, items: int, si
 
 def _log_choose(n: Ints, size: int) -> Floats:
     left = np.maximum(n - size, 0)
-    found: Floats = gammaln(n + 1.0) - gammaln(left + 1.0) - gammaln(size + 1.0)
-    return found
+    return gammaln(n + 1.0) - gammaln(left + 1.0) - gammaln(size + 1.0)

@@ -19,7 +19,7 @@ from holisticbias_eval.measures.stereotype.figures import DRAWS, of_people
 from holisticbias_eval.measures.stereotype.finding import Shown
 from holisticbias_eval.measures.stereotype.outcomes import NAME, STEREOTYPE, Outcomes, figure, read_outcomes
 from holisticbias_eval.sections import Estimate, Forest, Section
-from holisticbias_eval.statistics.attributes import AttributeChanges, change_interval, change_test
+from holisticbias_eval.statistics.attributes import AttributeCounts, attribute_test, mean_interval
 from holisticbias_eval.statistics.tests import holm
 
 _IDENTITY = replace(PAIRS, same=("sentence", "other_sentence", "stereotyped"))
@@ -34,7 +34,7 @@ class Paired:
     second: Outcomes
     counted: Bools
 
-    def changes(self, rows: Bools) -> AttributeChanges:
+    def changes(self, rows: Bools) -> AttributeCounts:
         """The pairs of each attribute whose outcome changed."""
         rows = rows & self.counted
         size = len(self.second.attributes)
@@ -46,7 +46,7 @@ class Paired:
             np.bincount(attribute[kept], minlength=size)[own] for kept in (after & ~before, before & ~after)
         )
         stratum = np.array([specification for specification, _ in self.second.attributes], np.int64)[own]
-        return AttributeChanges(gained, lost, pairs[own], stratum)
+        return AttributeCounts(gained, pairs[own], stratum, lost)
 
 
 def score_changes(first: View, second: View, settings: Settings) -> Iterator[Figure]:
@@ -79,7 +79,7 @@ def pair_outcomes(first: pa.Table, second: pa.Table) -> Paired:
 
 def _change(paired: Paired, rows: Bools, keys: dict[str, str], rng: np.random.Generator) -> Figure:
     counts, missing = paired.changes(rows), (rows & ~paired.counted).sum()
-    interval, p = change_interval(counts, DRAWS, rng), change_test(counts, rng)
+    interval, p = mean_interval(counts, DRAWS, rng), attribute_test(counts, rng)
     return figure(
         "change", keys, counts.mean, CHANGE, counts.pairs.sum(), missing, interval=interval, p_value=p, of=NAME
     )

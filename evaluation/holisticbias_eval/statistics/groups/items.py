@@ -77,8 +77,7 @@ def _draw(own: Floats, draws: int, rng: np.random.Generator) -> Floats:
     chosen = rng.integers(size, size=(draws, size), dtype=np.int32)
     places = chosen + np.arange(draws)[:, None] * size
     times = np.bincount(places.ravel(), minlength=draws * size).reshape(draws, size)
-    found: Floats = times.astype(np.float64) @ own
-    return found
+    return times.astype(np.float64) @ own
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +130,7 @@ def paired_p(found: Resampled, items: Ints) -> Floats:
     """
     t = divide(found.value, np.sqrt(found.variance))
     freedom = np.maximum(items - 1, 1)
-    p: Floats = 2 * stdtr(freedom, -np.abs(t))
-    return p
+    return 2 * stdtr(freedom, -np.abs(t))
 
 
 def stacked(parts: list[Resampled]) -> Resampled:
@@ -228,8 +226,7 @@ def estimate(
 
 def _known(counts: Ints) -> Ints:
     """The items of a domain, shape ``[columns]``; 1 if no group has several: draws within groups do not vary."""
-    known: Ints = np.where(counts.max(axis=0) > 1, counts.sum(axis=0), np.minimum(counts.sum(axis=0), 1))
-    return known
+    return np.where(counts.max(axis=0) > 1, counts.sum(axis=0), np.minimum(counts.sum(axis=0), 1))
 
 
 def _change(change: Resampled, sides: tuple[Estimates, ...], shares: Bools) -> Resampled:

@@ -107,8 +107,7 @@ def _quadratic(counts: Ints, noise: Noise) -> float:
 
 def sum_cells(values: Floats, counts: Ints) -> Floats:
     """Sum rows by cell; the rows of a cell follow each other, ``counts`` of them."""
-    found: Floats = np.add.reduceat(values, np.cumsum(counts) - counts, axis=0)
-    return found
+    return np.add.reduceat(values, np.cumsum(counts) - counts, axis=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Interval
-from holisticbias_eval.statistics.cells import encode
+from holisticbias_eval.statistics.cells import encode, occurrences
 from holisticbias_eval.statistics.intervals import t_quantile
 
 
@@ -58,8 +58,7 @@ class ResponseCells:
 
     def sums(self, values: Floats) -> Floats:
         """Sum rows by cell; ``values`` has shape ``[responses, ...]``."""
-        found: Floats = np.add.reduceat(values, self.start, axis=0)
-        return found
+        return np.add.reduceat(values, self.start, axis=0)
 
     def keep(self, cells: Bools) -> ResponseCells:
         """Only these cells; the others count as not asked about."""
@@ -123,8 +122,7 @@ def _judged(answers: pa.Table, columns: dict[str, str]) -> Bools:
 
 
 def _numbers(column: pa.ChunkedArray) -> Floats:
-    numbers: Floats = column.cast(pa.float64()).to_numpy()
-    return numbers
+    return column.cast(pa.float64()).to_numpy()
 
 
 def _runs(cell: Ints) -> tuple[Ints, Ints]:
@@ -192,11 +190,7 @@ class DrawMeans:
 
 def number_draws(cell: Ints) -> Ints:
     """Number the rows of each cell from 0: shape ``[rows]``. From 50 on the numbers start again."""
-    order = np.argsort(cell, kind="stable")
-    counts = np.bincount(cell)
-    found = np.empty_like(order)
-    found[order] = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return found % _MOST_DRAWS
+    return occurrences(cell).astype(np.int64) % _MOST_DRAWS
 
 
 def means_over_draws(values: Floats, group: Ints, draw: Ints, groups: int) -> DrawMeans:
@@ -237,5 +231,4 @@ def permuted_p_values(values: Floats, group: Ints, stratum: Ints, groups: int) -
     apart = np.bincount(group, values, groups) - cells @ mean
     with np.errstate(invalid="ignore", divide="ignore"):
         z = np.where(variance > 0, np.abs(apart) / np.sqrt(variance), np.nan)
-    found: Floats = 2 * ndtr(-z)
-    return found
+    return 2 * ndtr(-z)

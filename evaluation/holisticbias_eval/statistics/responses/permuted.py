@@ -111,8 +111,7 @@ def upper_tail(z: Floats, skew: Floats) -> Floats:
     right = gammaincc(shape, np.maximum(shape + z * np.sqrt(shape), 0))
     left = gammainc(shape, np.maximum(shape - z * np.sqrt(shape), 0))
     skewed = np.where(skew > 0, right, left)
-    found: Floats = np.where(np.abs(skew) > _NEARLY_SYMMETRIC, skewed, ndtr(-z))
-    return found
+    return np.where(np.abs(skew) > _NEARLY_SYMMETRIC, skewed, ndtr(-z))
 
 
 def _quantile(q: float, skew: float) -> float:
@@ -182,8 +181,7 @@ def _two_sided(z: Floats, skew: Floats) -> Floats:
     distribution, which is longer there, is used if it is larger.
     """
     skewed = np.minimum(upper_tail(z, skew), upper_tail(-z, -skew))
-    found: Floats = np.minimum(2 * np.maximum(skewed, ndtr(-np.abs(z))), 1)
-    return found
+    return np.minimum(2 * np.maximum(skewed, ndtr(-np.abs(z))), 1)
 
 
 def _difference_moments(values: Floats, counts: Ints) -> tuple[Floats, Floats]:
