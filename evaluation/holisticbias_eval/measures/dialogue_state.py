@@ -16,7 +16,7 @@ from holisticbias_eval.identity import CANDIDATES, align
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns, change_figures
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.cells import encode
 from holisticbias_eval.statistics.groups.items import (
@@ -154,15 +154,15 @@ class DialogueState(Measure):
     needs: ClassVar[Needs] = Needs("candidates", ("causal", "masked", "seq2seq"))
     task = "dialogues"
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The seed and the resampling."""
         return {"seed": str(settings.seed), "interval": f"bootstrap of dialogues, {DRAWS:,} draws"}
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the scores from a table of candidates with ``label`` and ``probability``."""
         if not answers.num_rows:
             raise SelectionError("there is no candidate to measure")
-        found: tuple[Figure, ...] = tuple(task_figures(answers, (settings or Settings()).seed))
+        found: tuple[Figure, ...] = tuple(task_figures(answers, (settings or MeasureSettings()).seed))
         return Measured(found)
 
     def sections(self, view: View) -> tuple[Section, ...]:
@@ -175,7 +175,7 @@ class DialogueState(Measure):
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change of the scores on the candidates that both runs have, paired by dialogue."""
-        return tuple(task_changes(first.answers, second.answers, Settings().seed))
+        return tuple(task_changes(first.answers, second.answers, MeasureSettings().seed))
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the change."""

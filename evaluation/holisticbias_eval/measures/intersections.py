@@ -15,7 +15,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.stance.pairs import stance_differences
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_medians
@@ -50,11 +50,11 @@ class Intersections(Measure):
     resamples: ClassVar[bool] = False
     task = "intersections"
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """Nothing is drawn at random."""
         return {"stance": "mean over pairs of templates and nouns of nll(negative) - nll(positive)"}
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from a row for each two descriptors; see ``summarise``."""
         if not answers.num_rows:
             raise SelectionError("no sentence with two descriptors is left to measure")

@@ -19,7 +19,7 @@ from holisticbias_eval.identity import LINES, align
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns, change_figures
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.groups.items import DRAWS, Items, paired_p, resampled_sums, summarise
 from holisticbias_eval.statistics.intervals import t_quantile
@@ -243,15 +243,15 @@ class Retention(Measure):
     needs: ClassVar[Needs] = Needs("lines")
     task = "lines"
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The seed and the resampling."""
         return {"seed": str(settings.seed), "interval": f"bootstrap of lines, {DRAWS:,} draws, expanded percentiles"}
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from a table of lines with ``nll``, ``tokens`` and ``bytes``."""
         if not answers.num_rows:
             raise SelectionError("there is no line to measure")
-        found: tuple[Figure, ...] = tuple(line_figures(answers, (settings or Settings()).seed))
+        found: tuple[Figure, ...] = tuple(line_figures(answers, (settings or MeasureSettings()).seed))
         return Measured(found)
 
     def sections(self, view: View) -> tuple[Section, ...]:
@@ -260,7 +260,7 @@ class Retention(Measure):
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change and the ratio of the perplexities, on the lines that both runs have."""
-        return tuple(line_changes(first.answers, second.answers, Settings().seed))
+        return tuple(line_changes(first.answers, second.answers, MeasureSettings().seed))
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the change."""

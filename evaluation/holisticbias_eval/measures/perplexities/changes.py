@@ -14,7 +14,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, known, make_figure
 from holisticbias_eval.identity import GROUPED, match_rows
 from holisticbias_eval.measures.columns import change_figures
-from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.perplexities.dimensions import (
     IDS,
     NAME,
@@ -187,7 +187,7 @@ def _named(found: _Statistics) -> Iterator[tuple[str, Floats]]:
         yield f"mean {g}", found.mean[..., g]
 
 
-def perplexity_changes(first: View, second: View, settings: Settings) -> Iterator[Figure]:
+def perplexity_changes(first: View, second: View, settings: MeasureSettings) -> Iterator[Figure]:
     """The figures ``first``, ``second`` and ``change`` of each dimension and scale, on sentences that both runs share.
 
     F has the keys ``dimension`` and ``scale``; ``eta_squared``, ``mean_abs_t`` (with ``test``) and ``mean`` (with

@@ -14,7 +14,7 @@ from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, Dimension, cut
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, TESTS, UNITS, F, T
-from holisticbias_eval.measures.perplexities.finding import EXPLANATION, Shown, describe_finding, pair_label
+from holisticbias_eval.measures.perplexities.finding import EXPLANATION, DimensionFigures, describe_finding, pair_label
 from holisticbias_eval.sections import Block, Estimate, Forest, HeatMap, Section
 
 ROWS = 10
@@ -26,7 +26,7 @@ _DIMENSION = ColumnOf[Figure]("dimension", "Dimension", lambda f: cut(f.keys["di
 _SCALE = ColumnOf[Figure]("scale", "Scale", lambda f: SCALE_NAMES[f.keys["scale"]])
 
 
-def tests_of_all(shown: Shown) -> Table:
+def tests_of_all(shown: DimensionFigures) -> Table:
     """F and all that belongs to it: a row for each dimension and scale."""
     of = partial(col.beside, shown.figures)
     columns: FigureColumns = (
@@ -54,7 +54,7 @@ def tests_of_all(shown: Shown) -> Table:
     return table_of("group-perplexity-tests", "Tests of all groups", columns, found, note, drop_empty=True)
 
 
-def mean_table(shown: Shown) -> Table:
+def mean_table(shown: DimensionFigures) -> Table:
     """The mean of every group on both scales."""
     log, raw = UNITS["log"], UNITS["perplexity"]
     of, on_perplexity = partial(col.beside, shown.figures), {"scale": "perplexity"}
@@ -74,7 +74,7 @@ def mean_table(shown: Shown) -> Table:
     return table_of("group-perplexity-means", "Means of the groups", columns, found, drop_empty=True)
 
 
-def pair_table(shown: Shown) -> Table:
+def pair_table(shown: DimensionFigures) -> Table:
     """Both t tests and Wilcoxon's test of every pair on both scales."""
 
     def of(name: str, attribute: str, test: str = "") -> Callable[[Figure], Cell]:
@@ -108,7 +108,7 @@ def pair_table(shown: Shown) -> Table:
     return table_of("group-perplexity-pairs", caption, columns, found, note, search=True, drop_empty=True)
 
 
-def spread_table(shown: Shown) -> Table:
+def spread_table(shown: DimensionFigures) -> Table:
     """The sentences whose perplexities differ most between groups; none if sentences are not paired."""
     columns = (
         Column("sentence", "Sentence"),
@@ -145,7 +145,7 @@ MOST_ROWS, MOST_SIDES = 40, 12
 
 def perplexity_sections(view: View) -> tuple[Section, ...]:
     """Show the finding with a chart of the groups, the pairs, and as details the sentences and all tables."""
-    shown = Shown(view)
+    shown = DimensionFigures(view)
     if not shown.dimensions:
         return ()
     overview: list[Block] = [*describe_finding(shown), *_forests(shown), tests_of_all(shown), EXPLANATION]
@@ -162,7 +162,7 @@ def perplexity_sections(view: View) -> tuple[Section, ...]:
     return tuple(sections)
 
 
-def _forests(shown: Shown) -> Iterator[Forest]:
+def _forests(shown: DimensionFigures) -> Iterator[Forest]:
     """The groups of each dimension around the mean of all groups, or their means if sentences are not paired."""
     for paired in (True, False):
         estimates = [e for d in shown.dimensions if d.paired is paired for e in _estimates(shown, d)]
@@ -178,7 +178,7 @@ def _forests(shown: Shown) -> Iterator[Forest]:
             yield Forest(name, title, unit, part, scale, reference)
 
 
-def _estimates(shown: Shown, dimension: Dimension) -> Iterator[Estimate]:
+def _estimates(shown: DimensionFigures, dimension: Dimension) -> Iterator[Estimate]:
     heading = cut(dimension.name) if len(shown.dimensions) > 1 else ""
     for group in dimension.groups:
         found = shown.get("deviation" if dimension.paired else "mean", dimension, "log", group=group)
@@ -188,7 +188,7 @@ def _estimates(shown: Shown, dimension: Dimension) -> Iterator[Estimate]:
             yield Estimate(cut(group), found.value, interval, apart, heading)
 
 
-def _grids(shown: Shown) -> Iterator[HeatMap]:
+def _grids(shown: DimensionFigures) -> Iterator[HeatMap]:
     """The t of every pair of a dimension with up to ``MOST_SIDES`` groups: row minus column."""
     for number, dimension in enumerate(shown.dimensions, 1):
         groups, test = dimension.groups, shown.test(dimension)

@@ -14,9 +14,9 @@ from holisticbias_eval.figures import Figure, Figures, corrected
 from holisticbias_eval.identity import PAIRS, match_rows
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns
-from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.stereotype.figures import DRAWS, of_people
-from holisticbias_eval.measures.stereotype.finding import Shown
+from holisticbias_eval.measures.stereotype.finding import ScoreFigures
 from holisticbias_eval.measures.stereotype.outcomes import NAME, STEREOTYPE, Outcomes, figure, read_outcomes
 from holisticbias_eval.sections import Estimate, Forest, Section
 from holisticbias_eval.statistics.attributes import AttributeCounts, attribute_test, mean_interval
@@ -27,7 +27,7 @@ CHANGE = "share difference"
 
 
 @dataclass(frozen=True, slots=True)
-class Paired:
+class PairedOutcomes:
     """The outcomes of the pairs that both runs have, in the same rows; ``counted`` has an outcome in both."""
 
     first: Outcomes
@@ -49,7 +49,7 @@ class Paired:
         return AttributeCounts(gained, pairs[own], stratum, lost)
 
 
-def score_changes(first: View, second: View, settings: Settings) -> Iterator[Figure]:
+def score_changes(first: View, second: View, settings: MeasureSettings) -> Iterator[Figure]:
     """The score of both runs and its change, of each specification and over all (without keys).
 
     ``change`` is the mean over attributes of the change of their shares, on pairs that both runs have with the same
@@ -69,15 +69,15 @@ def score_changes(first: View, second: View, settings: Settings) -> Iterator[Fig
     yield _change(paired, outcomes.main & outcomes.people, {}, rng)
 
 
-def pair_outcomes(first: pa.Table, second: pa.Table) -> Paired:
+def pair_outcomes(first: pa.Table, second: pa.Table) -> PairedOutcomes:
     """The outcomes of pairs with the same ``pair_id``, sentences and stereotyped side in both tables."""
     shared = match_rows(first, second, _IDENTITY)
     one, other = (table.filter(pa.array(shared.same)) for table in shared.rows(first, second))
     outcomes = read_outcomes(one), read_outcomes(other)
-    return Paired(*outcomes, outcomes[0].counted & outcomes[1].counted)
+    return PairedOutcomes(*outcomes, outcomes[0].counted & outcomes[1].counted)
 
 
-def _change(paired: Paired, rows: Bools, keys: dict[str, str], rng: np.random.Generator) -> Figure:
+def _change(paired: PairedOutcomes, rows: Bools, keys: dict[str, str], rng: np.random.Generator) -> Figure:
     counts, missing = paired.changes(rows), (rows & ~paired.counted).sum()
     interval, p = mean_interval(counts, DRAWS, rng), attribute_test(counts, rng)
     return figure(
@@ -112,7 +112,7 @@ READING = (
 
 def compared_section(changes: Figures, view: View) -> Section:
     """Show the change of each specification's score: in words, as a chart around zero and as a table."""
-    shown = Shown.of(view)
+    shown = ScoreFigures.of(view)
     found = changes.by(NAME, "change", "specification")
     estimates = tuple(Estimate(shown.short_label(one), one.value, one.interval, one.differs) for one in found if one.n)
     chart = Forest(
@@ -126,7 +126,7 @@ def compared_section(changes: Figures, view: View) -> Section:
     )
 
 
-def _words(found: tuple[Figure, ...], shown: Shown) -> Iterator[str]:
+def _words(found: tuple[Figure, ...], shown: ScoreFigures) -> Iterator[str]:
     tested = [one for one in found if one.value is not None and not shown.is_control(one)]
     if not tested:
         yield "No specification has pairs with an outcome in both runs."
@@ -141,7 +141,7 @@ def _words(found: tuple[Figure, ...], shown: Shown) -> Iterator[str]:
     yield f"The score changes on {len(differing)} of {count}: {named}{more}."
 
 
-def _table(changes: Figures, found: tuple[Figure, ...], shown: Shown) -> Table:
+def _table(changes: Figures, found: tuple[Figure, ...], shown: ScoreFigures) -> Table:
     columns: FigureColumns = (
         ColumnOf("specification", "Specification", lambda f: shown.label(f) if f.keys else "All attributes"),
         *col.changes(changes, "share"),

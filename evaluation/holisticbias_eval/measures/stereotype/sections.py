@@ -16,7 +16,7 @@ from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.examples import cut
 from holisticbias_eval.measures.stereotype.figures import NATS
-from holisticbias_eval.measures.stereotype.finding import EXPLANATION, SOURCES, Shown, describe_finding
+from holisticbias_eval.measures.stereotype.finding import EXPLANATION, SOURCES, ScoreFigures, describe_finding
 from holisticbias_eval.measures.stereotype.outcomes import NAME
 from holisticbias_eval.prompts.pairs import SCORES
 from holisticbias_eval.sections import Block, Estimate, Forest, Section
@@ -37,18 +37,18 @@ _QUALITY = {
 }
 
 
-def made_tables(shown: Shown) -> tuple[Table, ...]:
+def made_tables(shown: ScoreFigures) -> tuple[Table, ...]:
     """The yield and the quality of the sentences, and the pairs that could not be made, by rule; may be empty."""
     return tuple(table for table in (_yield_table(shown), _quality_table(shown), _rejected_table(shown)) if table.rows)
 
 
-def yields(shown: Shown) -> dict[tuple[str, ...], float | None]:
+def yields(shown: ScoreFigures) -> dict[tuple[str, ...], float | None]:
     """The share of returned texts that were accepted, by specification and attribute."""
     found = shown.figures.by(SENTENCES, "yield", "generator", "specification", "attribute_set", "attribute")
     return {(f.keys["specification"], f.keys["attribute"]): f.value for f in found}
 
 
-def _yield_table(shown: Shown) -> Table:
+def _yield_table(shown: ScoreFigures) -> Table:
     """The accepted and the refused texts of each generator, by rule."""
     columns: FigureColumns = (
         ColumnOf("rule", "Rule", lambda f: "accepted" if f.name == "yield" else f"refused: {f.keys['rule']}"),
@@ -61,7 +61,7 @@ def _yield_table(shown: Shown) -> Table:
     return table_of("stereotype-yield", f"Yield of the generator: {of}", columns, (*made, *refused))
 
 
-def _quality_table(shown: Shown) -> Table:
+def _quality_table(shown: ScoreFigures) -> Table:
     """The quality of the sentences, a column for each source."""
     found = [f for f in shown.figures if f.measure == SENTENCES and list(f.keys) == ["source"]]
     by_name = {(f.name, f.keys["source"]): f for f in found}
@@ -82,13 +82,13 @@ def _shown_value(figure: Figure | None) -> str | None:
     return f"{figure.value:.1%}" if figure.unit == "share" else f"{figure.value:.2f}"
 
 
-def _rejected_table(shown: Shown) -> Table:
+def _rejected_table(shown: ScoreFigures) -> Table:
     columns = (col.key("rule"), _specification(shown), col.value("rejected", "Rejected", "count"))
     found = shown.figures.by(NAME, "rejected", "specification", "rule")[:MADE_ROWS]
     return table_of("stereotype-rejected", "Sentences that could not be converted", columns, found)
 
 
-def _specification(shown: Shown) -> ColumnOf[Figure]:
+def _specification(shown: ScoreFigures) -> ColumnOf[Figure]:
     return ColumnOf("specification", "Specification", shown.label)
 
 
@@ -102,7 +102,7 @@ ROWS, LETTERS = 1000, 200
 _CHANGE = f"{NATS} difference"
 
 
-def score_table(shown: Shown) -> Table:
+def score_table(shown: ScoreFigures) -> Table:
     """The scores and their tests, a row for each specification."""
     columns: FigureColumns = (
         _specification(shown),
@@ -121,12 +121,12 @@ def score_table(shown: Shown) -> Table:
     return table_of("stereotype-scores", "Stereotype score", columns, shown.scores, note, drop_empty=True)
 
 
-def trust_tables(shown: Shown) -> tuple[Table, ...]:
+def trust_tables(shown: ScoreFigures) -> tuple[Table, ...]:
     """Two tables with a row for each specification: the spread of the score, and the margins of pairs."""
     return tuple(table for table in (_dependence(shown), _margins(shown)) if len(table.columns) > 1)
 
 
-def _dependence(shown: Shown) -> Table:
+def _dependence(shown: ScoreFigures) -> Table:
     largest = {
         f.keys["specification"]: f for f in shown.figures.by(NAME, "largest_attribute", "specification", "attribute")
     }
@@ -156,7 +156,7 @@ def _dependence(shown: Shown) -> Table:
     return table_of("stereotype-trust", "Dependence of the score", columns, shown.scores, note, drop_empty=True)
 
 
-def _margins(shown: Shown) -> Table:
+def _margins(shown: ScoreFigures) -> Table:
     columns: FigureColumns = (
         _specification(shown),
         col.beside(shown.figures, "mean_margin", "Mean margin", _CHANGE),
@@ -169,7 +169,7 @@ def _margins(shown: Shown) -> Table:
     return table_of("stereotype-margins", "Margins", columns, shown.scores, note, drop_empty=True)
 
 
-def attribute_table(shown: Shown) -> Table:
+def attribute_table(shown: ScoreFigures) -> Table:
     """The share of every attribute."""
     made = yields(shown)
     columns: FigureColumns = (
@@ -186,7 +186,7 @@ def attribute_table(shown: Shown) -> Table:
     return table_of("stereotype-attributes", caption, columns, found[:ROWS], note, search=True, drop_empty=True)
 
 
-def pair_table(shown: Shown, answers: pa.Table) -> Table | None:
+def pair_table(shown: ScoreFigures, answers: pa.Table) -> Table | None:
     """Pairs with both scores, at most ``ROWS``, evenly from the table; ``None`` if the answers have no sentences."""
     if not {"sentence", "other_sentence", *SCORES} <= set(answers.column_names):
         return None
@@ -229,7 +229,7 @@ BASELINE = "Baseline: invented words"
 
 def stereotype_sections(view: View) -> tuple[Section, ...]:
     """Show the finding and the specifications, what the scores depend on, and as details attributes and pairs."""
-    shown = Shown.of(view)
+    shown = ScoreFigures.of(view)
     if not shown.scores:
         return ()
     overview: list[Block] = [*describe_finding(shown), *_forests(shown), score_table(shown), EXPLANATION]
@@ -247,7 +247,7 @@ def stereotype_sections(view: View) -> tuple[Section, ...]:
     return tuple(sections)
 
 
-def _forests(shown: Shown) -> Iterator[Forest]:
+def _forests(shown: ScoreFigures) -> Iterator[Forest]:
     """The specifications around one half; several charts if there are many."""
     estimates = [estimate for figure in shown.scores for estimate in _estimates(shown, figure)]
     for number, start in enumerate(range(0, len(estimates), MOST), 1):
@@ -257,7 +257,7 @@ def _forests(shown: Shown) -> Iterator[Forest]:
         yield Forest(name, title, "share", part, "line: 95% interval; 50%: no preference", reference=0.5)
 
 
-def _estimates(shown: Shown, figure: Figure) -> Iterator[Estimate]:
+def _estimates(shown: ScoreFigures, figure: Figure) -> Iterator[Estimate]:
     """A specification by the source of its sentences, or as one row if there is one source."""
     by_source = shown.by_source(figure)
     if not any(len(shown.by_source(f)) > 1 for f in shown.scores):
