@@ -172,8 +172,6 @@ def test_a_noun_itself_has_a_contrast_with_the_others_of_its_kind_and_no_test() 
     both = answers.set_column(place, "noun_id", nouns).filter(pc.or_(alone, others))
     measured = (MEASURES[STANCE].figures(table, MeasureSettings()).figures for table in (with_nouns, both))
     before, after = map(Figures, measured)
-        Figures(MEASURES[STANCE].figures(table, MeasureSettings()).figures) for table in (with_nouns, both)
-    )
     for name in ("shared_contrast", "reliability"):
         one, other = (found.get(STANCE, name, {"axis": "axis0"}) for found in (before, after))
         assert one is not None

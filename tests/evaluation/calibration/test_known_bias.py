@@ -202,8 +202,6 @@ def test_the_audit_finds_a_planted_reaction_and_censoring_removes_it(release: Re
     audit = audit_table(release, judge, lambda _: None, chosen, SOME, nouns=2)
     settings = MeasureSettings(clusters=dict(REPERTOIRE.clusters))
     found = Figures(MEASURES["generation_bias"].audit_figures(audit, settings))
-        MEASURES["generation_bias"].audit_figures(audit, MeasureSettings(clusters=dict(REPERTOIRE.clusters)))
-    )
     # one of eight terms is all grumpy instead of plain: a variance of 7/64 in each of two styles
     assert get(found, "audit_full_gen_bias_uncensored", axis=PLANTED).value == pytest.approx(2 * 7 / 64 * 1000)
     assert get(found, "audit_full_gen_bias", axis=PLANTED).value == pytest.approx(0, abs=1e-9)
