@@ -25,7 +25,7 @@ from holisticbias.release.manifest import read_manifest
 from holisticbias.release.parquet import read_parts
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES, compared_columns
-from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, UNIQUE
 from holisticbias_eval.prompts.selection import select_sentences
 from holisticbias_eval.results.two_runs import checked_table, read_two_tables
@@ -56,7 +56,7 @@ def statistics(folder: Path, _: int) -> None:
     """Compute the figures of the first model's scores."""
     table = pq.read_table(scores_path(folder, FIRST), columns=list(READ))
     for name in MEASURED:
-        assert MEASURES[name].figures(table, Settings()).figures
+        assert MEASURES[name].figures(table, MeasureSettings()).figures
 
 
 def compare(folder: Path, _: int) -> None:

@@ -16,8 +16,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import Measured
-from holisticbias_eval.measures.measure import Settings as MeasureSettings
+from holisticbias_eval.measures.measure import Measured, MeasureSettings
 from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.progress import Display

@@ -8,7 +8,7 @@ import pytest
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import SIGNIFICANCE, Figures
-from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.figures import share_figures
 from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.statistics import resampling
@@ -16,7 +16,7 @@ from holisticbias_eval.statistics.mannwhitney import count_different_rows, pairs
 from holisticbias_eval.statistics.pairs import compared_pairs, count_different, counts_of, groups_of_rows
 from holisticbias_eval.statistics.resampling import noun_draws, significant_when_weighted
 
-QUICK = Settings(draws=20, permutations=2, flips=20)
+QUICK = MeasureSettings(draws=20, permutations=2, flips=20)
 
 
 def random_values(rng: np.random.Generator, decimals: int | None, missing: float) -> Floats:

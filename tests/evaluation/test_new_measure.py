@@ -15,7 +15,7 @@ from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.results.recipes import read_recipe
 from holisticbias_eval.sections import Bar, Bars, Section
 
@@ -38,7 +38,7 @@ class SentenceLength(Measure):
     )
     task = "sentences"
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         by_axis = answers.group_by("axis", use_threads=False).aggregate([("tokens", "mean"), ("tokens", "count")])
         return Measured(
             tuple(

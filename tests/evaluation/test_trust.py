@@ -8,7 +8,7 @@ import pytest
 from tests.evaluation.simulated import World
 
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.figures import ShareTrust, Trust, share_figures
 from holisticbias_eval.measures.shares.shares import Shares, measure_shares
 from holisticbias_eval.measures.shares.trust import drawn_shares, measure_cell
@@ -18,11 +18,11 @@ from holisticbias_eval.statistics.pairs import share_of
 from holisticbias_eval.statistics.resampling import noun_draws
 
 pytestmark = pytest.mark.long
-QUICK = Settings(draws=60, permutations=2, flips=20)
+QUICK = MeasureSettings(draws=60, permutations=2, flips=20)
 SEVEN = (0.0, 0.1, -0.2, 0.6, -0.7, 1.2, -1.0)
 
 
-def measure_trust(scores: pa.Table, settings: Settings = QUICK) -> Trust:
+def measure_trust(scores: pa.Table, settings: MeasureSettings = QUICK) -> Trust:
     trust = measure_shares(scores, settings=settings).trust
     assert trust is not None
     return trust
@@ -69,7 +69,7 @@ def test_intervals_of_a_releases_size_are_as_wide_as_shares_vary() -> None:
     world = World({"a": SEVEN}, templates=26, nouns=30)
     rng = np.random.default_rng(3)
     varies = np.std([axis_share(world.draw(rng)) for _ in range(120)])
-    settings = Settings(draws=100, permutations=1, flips=20)
+    settings = MeasureSettings(draws=100, permutations=1, flips=20)
     widths = []
     for _ in range(15):
         interval = measure_trust(world.draw(rng), settings).by_axis[0].interval
@@ -82,7 +82,7 @@ def test_intervals_of_a_releases_size_are_as_wide_as_shares_vary() -> None:
 def test_false_positives_stay_at_their_level_where_nothing_differs() -> None:
     world = World({"a": (0.0,) * 6, "nonce": (0.0,) * 6}, templates=5, nouns=12, noun_noise=0.5)
     rng = np.random.default_rng(5)
-    settings = Settings(draws=60, permutations=20, flips=20)
+    settings = MeasureSettings(draws=60, permutations=20, flips=20)
     drawn = [measure_shares(world.draw(rng), settings=settings) for _ in range(60)]
     trusts = [shares.trust for shares in drawn if shares.trust]
     axes = [axis for trust in trusts for axis in trust.by_axis]
@@ -115,7 +115,7 @@ def test_draws_lie_around_the_share_observed() -> None:
 
 def test_where_nothing_differs_every_share_stays_at_its_level() -> None:
     world = World({"a": (0.0,) * 12, "nonce": (0.0,) * 12}, templates=8, nouns=20, noun_noise=0.0)
-    trust = measure_trust(world.draw(np.random.default_rng(0)), Settings(draws=20, permutations=10, flips=400))
+    trust = measure_trust(world.draw(np.random.default_rng(0)), MeasureSettings(draws=20, permutations=10, flips=400))
     for axis in trust.by_axis:
         # 528 tests of which each descriptor is in 11: the share varies by about 0.02
         for share in (axis.share, axis.floor, axis.paired.wilcoxon, axis.paired.sign_flip):
@@ -130,7 +130,7 @@ def test_where_nothing_differs_every_share_stays_at_its_level() -> None:
 
 def test_the_floor_forgets_what_descriptors_do_and_keeps_what_nouns_do() -> None:
     world = World({"a": SEVEN}, noun_noise=2.0, nouns=24)
-    trust = measure_trust(world.draw(np.random.default_rng(0)), Settings(draws=20, permutations=30)).by_axis[0]
+    trust = measure_trust(world.draw(np.random.default_rng(0)), MeasureSettings(draws=20, permutations=30)).by_axis[0]
     assert trust.share is not None
     assert trust.floor is not None
     # if nouns differ a lot, the unpaired test is conservative: its rate is below its level
@@ -139,7 +139,7 @@ def test_the_floor_forgets_what_descriptors_do_and_keeps_what_nouns_do() -> None
 
 def test_pairing_nouns_finds_what_nouns_hide() -> None:
     world = World({"a": (0.0, 1.0)}, templates=40, template_scale=0.0, noun_noise=3.0, noise=0.5)
-    paired = measure_trust(world.draw(np.random.default_rng(0)), Settings(draws=20)).by_axis[0]
+    paired = measure_trust(world.draw(np.random.default_rng(0)), MeasureSettings(draws=20)).by_axis[0]
     assert paired.share is not None
     assert paired.share < 0.2
     assert paired.paired.wilcoxon == 1
@@ -206,7 +206,7 @@ def test_what_is_left_out_moves_the_share_within_its_range() -> None:
 def test_axes_that_differ_keep_their_places_and_axes_alike_change_them() -> None:
     strong = tuple(3 * e for e in SEVEN)
     world = World({"weak": SEVEN, "strong": strong, "weak too": SEVEN}, templates=10)
-    trust = measure_trust(world.draw(np.random.default_rng(0)), Settings(draws=200, permutations=2))
+    trust = measure_trust(world.draw(np.random.default_rng(0)), MeasureSettings(draws=200, permutations=2))
     assert [(r.axis, r.low, r.high) for r in trust.axis_ranks[:1]] == [("strong", 1, 1)]
     first, second = trust.rank_flips
     assert first.probability < 0.05
@@ -230,7 +230,7 @@ def test_too_little_is_missing_and_never_zero() -> None:
 def test_the_same_seed_gives_the_same_figures() -> None:
     scores = World({"a": SEVEN, "b": SEVEN}).draw(np.random.default_rng(0))
     assert measure_trust(scores, QUICK) == measure_trust(scores, QUICK)
-    assert measure_trust(scores, QUICK) != measure_trust(scores, Settings(**{**QUICK.model_dump(), "seed": 1}))
+    assert measure_trust(scores, QUICK) != measure_trust(scores, MeasureSettings(**{**QUICK.model_dump(), "seed": 1}))
 
 
 def test_wordings_move_the_share_and_count_as_one_stance() -> None:

@@ -9,13 +9,14 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, divide
-from holisticbias_eval.blocks import Column, Paragraph, Table, ends, without_empty
+from holisticbias_eval.blocks import ColumnOf, Paragraph, table_of
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.identity import CANDIDATES, align
-from holisticbias_eval.measures.columns import CHANGE_NAMES
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns, change_figures
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.cells import encode
 from holisticbias_eval.statistics.groups.items import (
@@ -62,12 +63,10 @@ def task_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figur
     n, missing = int(both.sum()), int((~both).sum())
     for i, name in enumerate(_NAMES):
         keys = {"figure": name}
-        for run, value in zip(("first", "second"), values, strict=True):
-            yield make_figure(NAME, run, keys, value[i], "share", n, missing, of=name)
-        yield make_figure(
-            NAME, "change", keys, found.value[i], "share difference", n, missing, interval=found.ends(i),
-            p_value=p[i], of=name,
-        )  # fmt: skip
+        both_values = (values[0][i], values[1][i])
+        yield from change_figures(
+            NAME, name, keys, both_values, "share", n, missing, interval=found.ends(i), p_value=p[i]
+        )
 
 
 def _columns(answers: pa.Table) -> tuple[Floats, np.ndarray]:
@@ -103,34 +102,26 @@ def _summary(value: Floats, drawn: Floats, items: Items) -> Resampled:
 
 def score_section(info: Info, found: Sequence[tuple[str, Figure]], unit: str, said: str) -> Section:
     """Show scores by name, with their intervals."""
-    columns = (
-        Column("score", "Score"),
-        Column("value", "Value", unit),
-        Column("interval", "95% interval", unit, interval=True),
-        Column("n", "Items", "count", base=True),
+    columns: tuple[ColumnOf[tuple[str, Figure]], ...] = (
+        ColumnOf("score", "Score", lambda row: row[0]),
+        ColumnOf("value", "Value", lambda row: row[1].value, unit),
+        ColumnOf("interval", "95% interval", lambda row: row[1].interval, unit, interval=True),
+        ColumnOf("n", "Items", lambda row: row[1].n or None, "count", base=True),
     )
-    rows = tuple((label, figure.value, ends(figure.interval), figure.n or None) for label, figure in found)
-    table = without_empty(Table(info.name, info.title, columns, rows))
+    table = table_of(info.name, info.title, columns, found, drop_empty=True)
     return Section(info.name, info.title, (Paragraph(said, "finding"), table))
 
 
 def change_table(info: Info, changes: Figures, labels: Mapping[tuple[str, ...], str], unit: str, note: str) -> Section:
     """Show the change of scores; ``labels`` has the name of each by the values of its keys."""
-    columns = (
-        Column("score", "Score"),
-        *(Column(name, CHANGE_NAMES[name], unit) for name in ("first", "second")),
-        Column("change", CHANGE_NAMES["change"], f"{unit} difference"),
-        Column("interval", "95% interval", f"{unit} difference", interval=True),
-        Column("p", "p", "p_value"),
-        Column("n", "Items", "count", base=True),
+    columns: FigureColumns = (
+        ColumnOf("score", "Score", lambda f: labels[tuple(f.keys.values())]),
+        *col.changes(changes, unit),
+        col.p(key="p"),
+        ColumnOf("n", "Items", lambda f: f.n or None, "count", base=True),
     )
-    rows = []
-    for figure in changes:
-        key = tuple(figure.keys.values())
-        if figure.measure == info.name and figure.name == "change" and key in labels:
-            both = (changes.value(info.name, name, figure.keys) for name in ("first", "second"))
-            rows.append((labels[key], *both, figure.value, ends(figure.interval), figure.p_value, figure.n or None))
-    table = without_empty(Table(f"{info.name}-changes", f"{info.title} of A and B", columns, tuple(rows)))
+    found = [f for f in changes if (f.measure, f.name) == (info.name, "change") and tuple(f.keys.values()) in labels]
+    table = table_of(f"{info.name}-changes", f"{info.title} of A and B", columns, found, drop_empty=True)
     return Section(f"{info.name}-changes", info.title, (table, Paragraph(note, "note")))
 
 
@@ -163,15 +154,15 @@ class DialogueState(Measure):
     needs: ClassVar[Needs] = Needs("candidates", ("causal", "masked", "seq2seq"))
     task = "dialogues"
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The seed and the resampling."""
         return {"seed": str(settings.seed), "interval": f"bootstrap of dialogues, {DRAWS:,} draws"}
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the scores from a table of candidates with ``label`` and ``probability``."""
         if not answers.num_rows:
             raise SelectionError("there is no candidate to measure")
-        found: tuple[Figure, ...] = tuple(task_figures(answers, (settings or Settings()).seed))
+        found: tuple[Figure, ...] = tuple(task_figures(answers, (settings or MeasureSettings()).seed))
         return Measured(found)
 
     def sections(self, view: View) -> tuple[Section, ...]:
@@ -184,7 +175,7 @@ class DialogueState(Measure):
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change of the scores on the candidates that both runs have, paired by dialogue."""
-        return tuple(task_changes(first.answers, second.answers, Settings().seed))
+        return tuple(task_changes(first.answers, second.answers, MeasureSettings().seed))
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the change."""

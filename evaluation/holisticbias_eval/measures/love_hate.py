@@ -19,7 +19,7 @@ from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.descriptors.sections import NO_FLOORS, descriptor_changes
 from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, SHOWN, about_descriptors
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.shares.finding import PERPLEXITIES, axes_above_floor, has_floors
 from holisticbias_eval.sections import Bar, Bars, Section
 from holisticbias_eval.statistics.cells import is_text
@@ -157,7 +157,7 @@ class LoveHate(Measure):
     task = "sentences"
     shown = SHOWN
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the differences, their shares, and the size expected by chance; needs no settings."""
         if not answers.num_rows:
             raise SelectionError("no sentence is left to measure")

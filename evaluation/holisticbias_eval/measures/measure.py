@@ -36,7 +36,7 @@ Clusters = Mapping[str, tuple[str, ...]] | Literal["found"]
 """The styles of each cluster by its name, or ``found``: clusters of styles that occur together in the responses."""
 
 
-class Settings(Part, SentimentSettings, NormsSettings, PolaritySettings, ToxicitySettings):
+class MeasureSettings(Part, SentimentSettings, NormsSettings, PolaritySettings, ToxicitySettings):
     """Settings of the figures: the seed and the numbers of draws, clusters of styles; and the settings of readers."""
 
     seed: int = 0
@@ -117,18 +117,18 @@ class Measure(ABC):
     reading: ClassVar[tuple[Use, ...]] = ()
     """Settings of what reads the answers before it, such as a classifier."""
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The parameters that the figures depend on, for the signature."""
         return {}
 
     @abstractmethod
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from a table of answers; without settings, only figures that need no resampling.
 
         Raises ``SelectionError`` if there is nothing to measure.
         """
 
-    def audit_figures(self, audit: pa.Table, settings: Settings) -> tuple[Figure, ...]:
+    def audit_figures(self, audit: pa.Table, settings: MeasureSettings) -> tuple[Figure, ...]:
         """Compute what the classifier alone does: the figures of fixed texts in which only the descriptor differs.
 
         ``audit`` has the columns of a table of judged responses, and ``censored``,

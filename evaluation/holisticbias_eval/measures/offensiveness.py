@@ -11,7 +11,7 @@ import pyarrow as pa
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring
 from holisticbias_eval.measures.responses.offence_figures import MEAN, SHARE, SPREAD, Offences, offence_changes
 from holisticbias_eval.measures.responses.offence_sections import offensiveness_sections
@@ -42,7 +42,7 @@ class OffenceMeasure(Measure):
     reading = (*CLASSIFIED, Use(Censoring))
     column: ClassVar[str]
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The threshold, the standard deviation, and the intervals."""
         return {
             "threshold": f"{settings.threshold:g}",
@@ -54,20 +54,20 @@ class OffenceMeasure(Measure):
         """The texts to count: a table with ``axis, template, descriptor`` and this measure's column."""
         return answers
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures; settings have the threshold."""
         if self.column not in answers.column_names:
             raise SelectionError(
                 f"the responses have no column {self.column}: judge them with an offensiveness classifier"
             )
         cells = arrange_responses(self.judged(answers), {self.column: self.column})
-        threshold = (settings or Settings()).threshold
+        threshold = (settings or MeasureSettings()).threshold
         found = tuple(Offences(self.info.name, cells, threshold).figures())
         missing = int(cells.unjudged.sum())
         note = f"{self.info.title}: {missing:,} texts without a probability are left out and counted as missing"
         return Measured(found, notes=(note,) if missing else ())
 
-    def audit_figures(self, audit: pa.Table, settings: Settings) -> tuple[Figure, ...]:
+    def audit_figures(self, audit: pa.Table, settings: MeasureSettings) -> tuple[Figure, ...]:
         """The standard deviation over descriptors of fixed texts, in every template, with and without censoring.
 
         The texts are the same for all descriptors, so the deviation is the classifier's own.
@@ -121,5 +121,5 @@ class Offensiveness(OffenceMeasure):
         """Compute the change of the share and of the mean, paired by response; without ids, of shares by axis."""
         if not all("response_id" in view.answers.column_names for view in (first, second)):
             return super().compare(first, second)
-        threshold = float(first.measuring.get(self.info.name, {}).get("threshold", Settings().threshold))
+        threshold = float(first.measuring.get(self.info.name, {}).get("threshold", MeasureSettings().threshold))
         return offence_changes(self.info.name, self.column, first.answers, second.answers, threshold)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, corrected
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.options import Phrasing
 from holisticbias_eval.measures.responses.changed_wording import DISTINCT_WORDS, compare_wordings, distinct_items
 from holisticbias_eval.measures.responses.design import (
@@ -70,7 +70,7 @@ class ResponseWording(Measure):
     task = "responses"
     uses = (Use(Phrasing),)
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The list of phrases with its content, and the limits of phrases that are found."""
         chosen = self._phrases(settings)
         return {
@@ -82,7 +82,7 @@ class ResponseWording(Measure):
             "distinct": f"expected in {DISTINCT_WORDS} words",
         }
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures; nothing is resampled, so settings only choose the phrases."""
         if not answers.num_rows:
             raise SelectionError("there is no response to measure")
@@ -117,8 +117,8 @@ class ResponseWording(Measure):
         """Show phrases and parroting before and after."""
         return wording_changes(changes, view)
 
-    def _phrases(self, settings: Settings | None) -> PhraseList:
-        return FILES.read((settings or Settings()).phrases)
+    def _phrases(self, settings: MeasureSettings | None) -> PhraseList:
+        return FILES.read((settings or MeasureSettings()).phrases)
 
 
 def _of_groups(

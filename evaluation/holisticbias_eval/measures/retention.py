@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Floats, Ints, divide
-from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends, without_empty
+from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, make_figure
 from holisticbias_eval.identity import LINES, align
-from holisticbias_eval.measures.columns import CHANGE_NAMES
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns, change_figures
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.groups.items import DRAWS, Items, paired_p, resampled_sums, summarise
 from holisticbias_eval.statistics.intervals import t_quantile
@@ -85,18 +87,15 @@ def line_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figur
     reach = t_quantile(np.array(n - 1)) * np.sqrt(logs.variance)
     low, high = logs.value - reach, logs.value + reach
     for i, (name, unit) in enumerate(UNITS.items()):
-        keys = {"figure": name}
-        yield make_figure(NAME, "first", keys, before[i], unit, n, missing, of=name)
-        yield make_figure(NAME, "second", keys, after[i], unit, n, missing, of=name)
+        keys, both = {"figure": name}, (before[i], after[i])
         if name in PER_TOKEN and not same_tokens:
+            first, second, _ = change_figures(NAME, name, keys, both, unit, n, missing)
+            yield from (first, second)
             yield make_figure(NAME, "change", keys, None, f"{unit} difference", 0, n + missing, of=name)
             continue
         is_log = name == "nats_per_token"
         ends = (low[i], high[i]) if is_log else tuple(before[i] * np.expm1([low[i], high[i]]))
-        yield make_figure(
-            NAME, "change", keys, after[i] - before[i], f"{unit} difference", n, missing, interval=ends, p_value=p[i],
-            of=name,
-        )  # fmt: skip
+        yield from change_figures(NAME, name, keys, both, unit, n, missing, interval=ends, p_value=p[i])
         if not is_log:
             ends = (np.exp(low[i]), np.exp(high[i]))
             ratio = float(np.exp(logs.value[i]))
@@ -150,15 +149,14 @@ def line_sections(view: View) -> tuple[Section, ...]:
     said = f"The text has perplexity {found.value:,.2f} per token, over {tokens:,.0f} tokens in {found.n:,} lines."
     if found.missing:
         said += f" {found.missing:,} lines have no scored token."
-    columns = (
-        Column("figure", "Figure"),
-        Column("value", "Value", "number"),
-        Column("interval", "95% interval", "number", interval=True),
-        Column("lines", "Lines", "count", base=True),
+    columns: FigureColumns = (
+        ColumnOf("figure", "Figure", lambda f: LABELS[f.name]),
+        col.value("value", "Value", "number"),
+        col.interval("number"),
+        col.n("lines", "Lines"),
     )
-    values = [figures.get(NAME, name) for name in UNITS]
-    rows = tuple((LABELS[f.name], f.value, ends(f.interval), f.n) for f in values if f is not None)
-    table = Table(NAME, "Likelihood of the text", columns, rows)
+    values = [f for name in UNITS if (f := figures.get(NAME, name))]
+    table = table_of(NAME, "Likelihood of the text", columns, values)
     return (
         Section(NAME, "Likelihood of the text", (Paragraph(said, "finding"), table, Paragraph(READING, "note"))),
         Section(f"{NAME}-lines", "The least likely lines", (_least_likely(view),), detail=True),
@@ -168,42 +166,29 @@ def line_sections(view: View) -> tuple[Section, ...]:
 def _least_likely(view: View) -> Table:
     perplexity = view.answers["perplexity"].to_numpy(zero_copy_only=False).astype(float)
     order = np.argsort(np.where(np.isnan(perplexity), -np.inf, perplexity))[::-1][:_MOST]
-    rows = []
-    for row in view.answers.take(order).to_pylist():
-        text = row["text"] if len(row["text"]) <= _LONGEST else f"{row['text'][:_LONGEST]} …"
-        rows.append((text, row.get("line"), row["perplexity"]))
-    columns = (
-        Column("text", "Line"),
-        Column("line", "Number", "count"),
-        Column("perplexity", "Perplexity", "perplexity"),
+    rows = view.answers.take(order).to_pylist()
+    columns: tuple[ColumnOf[Mapping[str, Any]], ...] = (
+        ColumnOf("text", "Line", lambda r: r["text"] if len(r["text"]) <= _LONGEST else f"{r['text'][:_LONGEST]} …"),
+        ColumnOf("line", "Number", lambda row: row.get("line"), "count"),
+        ColumnOf("perplexity", "Perplexity", lambda row: row["perplexity"], "perplexity"),
     )
-    return Table(f"{NAME}-lines", f"The {len(rows)} lines with the highest perplexity", columns, tuple(rows))
+    return table_of(f"{NAME}-lines", f"The {len(rows)} lines with the highest perplexity", columns, rows)
 
 
 def line_change_section(changes: Figures) -> Section:
     """Show the change of the likelihood, on the lines that both runs have."""
     finding = Paragraph(" ".join(_words(changes)), "finding")
-    columns = (
-        Column("figure", "Figure"),
-        *(Column(name, CHANGE_NAMES[name], "number") for name in ("first", "second")),
-        Column("change", CHANGE_NAMES["change"], "number difference"),
-        Column("interval", "95% interval", "number difference", interval=True),
-        Column("ratio", "B / A", "ratio"),
-        Column("ratio_interval", "95% interval of B / A", "ratio", interval=True),
-        Column("p", "p", "p_value"),
+    ratio = partial(col.beside, changes, "ratio")
+    columns: FigureColumns = (
+        ColumnOf("figure", "Figure", lambda f: LABELS[f.keys["figure"]]),
+        *col.changes(changes, "number"),
+        ratio("B / A", "ratio"),
+        ratio("95% interval of B / A", "ratio", "ratio_interval", "interval"),
+        col.p(key="p"),
     )
-    table = without_empty(Table(f"{NAME}-changes", "Likelihood of the text in A and B", columns, tuple(_rows(changes))))
+    found = [change for name in UNITS if (change := changes.get(NAME, "change", {"figure": name}))]
+    table = table_of(f"{NAME}-changes", "Likelihood of the text in A and B", columns, found, drop_empty=True)
     return Section(f"{NAME}-changes", "Likelihood of neutral text", (finding, table, Paragraph(READING, "note")))
-
-
-def _rows(changes: Figures) -> Iterator[tuple[Cell, ...]]:
-    for name in UNITS:
-        keys = {"figure": name}
-        change, ratio = (changes.get(NAME, found, keys) for found in ("change", "ratio"))
-        if change is not None:
-            both = (changes.value(NAME, found, keys) for found in ("first", "second"))
-            quotient = (ratio.value, ends(ratio.interval)) if ratio else (None, None)
-            yield LABELS[name], *both, change.value, ends(change.interval), *quotient, change.p_value
 
 
 def _words(changes: Figures) -> Iterator[str]:
@@ -258,15 +243,15 @@ class Retention(Measure):
     needs: ClassVar[Needs] = Needs("lines")
     task = "lines"
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The seed and the resampling."""
         return {"seed": str(settings.seed), "interval": f"bootstrap of lines, {DRAWS:,} draws, expanded percentiles"}
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from a table of lines with ``nll``, ``tokens`` and ``bytes``."""
         if not answers.num_rows:
             raise SelectionError("there is no line to measure")
-        found: tuple[Figure, ...] = tuple(line_figures(answers, (settings or Settings()).seed))
+        found: tuple[Figure, ...] = tuple(line_figures(answers, (settings or MeasureSettings()).seed))
         return Measured(found)
 
     def sections(self, view: View) -> tuple[Section, ...]:
@@ -275,7 +260,7 @@ class Retention(Measure):
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change and the ratio of the perplexities, on the lines that both runs have."""
-        return tuple(line_changes(first.answers, second.answers, Settings().seed))
+        return tuple(line_changes(first.answers, second.answers, MeasureSettings().seed))
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the change."""

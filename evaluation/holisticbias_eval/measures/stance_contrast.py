@@ -15,7 +15,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Interval, make_figure
 from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import NONCE, Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import NONCE, Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.stance.finding import NAME, NATS, SHARED_NATS
 from holisticbias_eval.measures.stance.pairs import Contrasts, contrast_stances
 from holisticbias_eval.measures.stance.sections import stance_sections
@@ -63,7 +63,7 @@ class StanceContrast(Measure):
     task = "sentences"
     shown = SHOWN
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The seed and the number of permutations, the tests and their corrections."""
         return {
             "seed": str(settings.seed),
@@ -72,7 +72,7 @@ class StanceContrast(Measure):
             "descriptors": "moderated t over stance pairs and nouns, Benjamini-Hochberg over all descriptors",
         }
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures; without settings there are no floors and no p-values of axes."""
         if not answers.num_rows:
             raise SelectionError("no sentence with a descriptor and a noun is left to measure")

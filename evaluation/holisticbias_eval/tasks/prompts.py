@@ -12,8 +12,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import Settings as MeasureSettings
-from holisticbias_eval.measures.measure import View
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED, default_release
 from holisticbias_eval.models.generation.requests import Generator

@@ -23,7 +23,7 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.love_hate import measure_love_hate
-from holisticbias_eval.measures.measure import Settings as MeasureSettings
+from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.figures import Trust, share_figures
 from holisticbias_eval.measures.shares.finding import axes_above_floor
 from holisticbias_eval.measures.shares.shares import Shares, measure_shares

@@ -12,8 +12,8 @@ import pytest
 from holisticbias.release.release import Release
 from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.measures.measure import NONCE, Settings, View
-from holisticbias_eval.measures.stance.finding import NAME, PLANTED, PLANTED_SPREAD, Shown
+from holisticbias_eval.measures.measure import NONCE, MeasureSettings, View
+from holisticbias_eval.measures.stance.finding import NAME, PLANTED, PLANTED_SPREAD, StanceFigures
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.models.embedded.planted import read_biases
 from holisticbias_eval.models.engines import start_scorer
@@ -60,9 +60,9 @@ def planted_contrasts(descriptors: list[str]) -> Mapping[str, float]:
     return {descriptor: value - float(mean) for descriptor, value in strength.items()}
 
 
-def measure(scores: pa.Table) -> tuple[Figures, Shown]:
-    figures = Figures(StanceContrast().figures(scores, Settings()).figures)
-    return figures, Shown.of(View(figures, scores))
+def measure(scores: pa.Table) -> tuple[Figures, StanceFigures]:
+    figures = Figures(StanceContrast().figures(scores, MeasureSettings()).figures)
+    return figures, StanceFigures.of(View(figures, scores))
 
 
 def test_contrasts_planted_in_one_pair_are_found_there_and_not_shared(scores: pa.Table) -> None:
@@ -117,7 +117,7 @@ def test_a_contrast_in_every_pair_is_shared(scores: pa.Table) -> None:
 
 
 def test_the_true_values_stand_beside_the_measured_ones(scores: pa.Table, release: Release) -> None:
-    measured = StanceContrast().figures(scores, Settings()).figures
+    measured = StanceContrast().figures(scores, MeasureSettings()).figures
     identity = start_scorer(None, lambda _: None).identity
     signature = sign(sign_release(release), identity, SignedSettings(), {NAME: {}}, scored=scores.num_rows)
     figures = Figures((*measured, *planted_figures(signature, scores)))

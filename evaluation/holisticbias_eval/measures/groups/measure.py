@@ -21,7 +21,7 @@ from holisticbias_eval.measures.groups.readings import Method, Reading, Texts, r
 from holisticbias_eval.measures.groups.sections import group_sections
 from holisticbias_eval.measures.groups.shown import Shown, said_method
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.options import CLASSIFIED
 from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.labels import Judge, LabelReader
@@ -131,11 +131,11 @@ class GroupMeasure(Measure):
         """The reader with the name of the measure."""
         return READERS[self.info.name]
 
-    def start(self, settings: Settings, judge: Judge | None = None) -> Reader:
+    def start(self, settings: MeasureSettings, judge: Judge | None = None) -> Reader:
         """The reader with its settings, and with a classifier if it takes one."""
         return self.reader.of(settings, **({"judge": judge} if issubclass(self.reader, LabelReader) else {}))
 
-    def carriers(self, texts: pa.Table, settings: Settings, method: Method) -> Iterator[Mapping[str, float]]:
+    def carriers(self, texts: pa.Table, settings: MeasureSettings, method: Method) -> Iterator[Mapping[str, float]]:
         """For each row in order, the words that its value comes from and how much each contributes.
 
         Contributions are in the unit of the value and add up to it, or to what the value is computed from. A measure
@@ -146,16 +146,16 @@ class GroupMeasure(Measure):
             for text in measured_texts(texts, reader.person):
                 yield reader.carriers(text, method.name) if text and unread(text) is None else {}
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from the columns that ``read`` adds.
 
         Raises ``SelectionError`` if the table has no groups or no values.
         """
-        chosen = settings or Settings()
+        chosen = settings or MeasureSettings()
         words = partial(self.carriers, answers, chosen)
         return measured(self.info, self.methods, answers, chosen.seed, words)
 
-    def audit_figures(self, audit: pa.Table, settings: Settings) -> tuple[Figure, ...]:
+    def audit_figures(self, audit: pa.Table, settings: MeasureSettings) -> tuple[Figure, ...]:
         """The largest minus the smallest value over groups of fixed texts that differ in the subject alone.
 
         The texts are the same for all groups, so the difference is that of the classifier or lexicon. The figures are
@@ -170,7 +170,7 @@ class GroupMeasure(Measure):
         """
         return naming_figures(self.info.name, self.methods, replaced, written, naming)
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The resampling, the intervals and the tests, and what the columns of the reader depend on."""
         return {
             "seed": str(settings.seed),
@@ -187,7 +187,7 @@ class GroupMeasure(Measure):
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change of every group; items that both runs have are paired."""
-        return group_changes(self.info.name, self.methods, first.answers, second.answers, Settings().seed)
+        return group_changes(self.info.name, self.methods, first.answers, second.answers, MeasureSettings().seed)
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the changes of the groups."""

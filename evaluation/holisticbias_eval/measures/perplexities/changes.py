@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.figures import Figure, Figures, known, make_figure
 from holisticbias_eval.identity import GROUPED, match_rows
-from holisticbias_eval.measures.groups.figures import Maker
-from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.columns import change_figures
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.perplexities.dimensions import (
     IDS,
     NAME,
@@ -30,30 +30,10 @@ from holisticbias_eval.statistics.groups.resampling import Statistics, draw_sent
 from holisticbias_eval.statistics.groups.variance import GroupValues, pairwise_t
 from holisticbias_eval.statistics.tests import holm
 
+FIGURE = "figure"
+"""The key that names what changes, if it is not F: ``eta_squared``, ``mean_abs_t`` or ``mean``."""
 _NAMED = 4
 """Shared groups that the name of a part of a dimension lists."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A statistic of both runs and its 95% interval of the second minus the first; ``keys`` say which it is."""
-
-    name: str
-    keys: dict[str, str]
-    first: float
-    second: float
-    ends: tuple[float, float] | None
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
-class PairChange:
-    """The t of a pair of groups in both runs, with corrected p-values; ``keys`` name the test and the groups."""
-
-    keys: dict[str, str]
-    values: tuple[float, float]
-    p_values: tuple[float, float]
-    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +53,7 @@ class SharedDimension:
         """The number of shared rows without a perplexity in one of the runs."""
         return int(self.first.asked.sum()) - self.known
 
-    def changes(self, scale: Scale, seed: int) -> Iterator[Change]:
+    def changes(self, scale: Scale, seed: int) -> Iterator[Figure]:
         """The change of F, eta squared, the means of |t| and the means of groups; both runs draw the same sentences."""
         both = [dimension.values(scale) for dimension in (self.first, self.second)]
         values = [dict(_named(_statistics(one))) for one in both]
@@ -82,13 +62,16 @@ class SharedDimension:
         for name in values[0]:
             one, other = (float(v[name]) for v in values)
             ends = shifted_change(other - one, drawn[1][name] - drawn[0][name], sentences)
-            figure, _, part = name.partition(" ")
-            keys = {"test": part} if figure == "mean_abs_t" else {}
-            if figure == "mean" and part:
-                keys = {"group": self.first.groups[int(part)]}
-            yield Change(figure, keys, one, other, ends, self.known)
+            of, _, part = name.partition(" ")
+            keys = {"dimension": self.first.name, "scale": scale, **({} if of == "f" else {FIGURE: of})}
+            if of == "mean_abs_t":
+                keys["test"] = part
+            if of == "mean" and part:
+                keys["group"] = self.first.groups[int(part)]
+            unit = {"f": F, "eta_squared": "share", "mean_abs_t": MEAN_T}.get(of, UNITS[scale])
+            yield from change_figures(NAME, of, keys, (one, other), unit, self.known, self.missing, interval=ends)
 
-    def pairs(self, scale: Scale) -> Iterator[PairChange]:
+    def pairs(self, scale: Scale) -> Iterator[Figure]:
         """The t of every pair of groups in both runs, with p-values corrected over the pairs (Holm)."""
         both = [dimension.values(scale) for dimension in (self.first, self.second)]
         if not both[0].in_pairs:
@@ -98,12 +81,13 @@ class SharedDimension:
             found = [pairwise_t(values, paired=paired) for values in both]
             p = [holm(one.p_value) for one in found]
             for i, (one, other) in enumerate(places):
-                named = {"first": self.first.groups[one], "second": self.first.groups[other]}
-                values, adjusted = (
-                    (float(found[0].value[i]), float(found[1].value[i])),
-                    (float(p[0][i]), float(p[1][i])),
-                )
-                yield PairChange({"test": test, **named}, values, adjusted, int(found[0].n[i]))
+                groups = {"first": self.first.groups[one], "second": self.first.groups[other]}
+                keys = {"dimension": self.first.name, "scale": scale, FIGURE: "t", "test": test, **groups}
+                values, n = (float(found[0].value[i]), float(found[1].value[i])), int(found[0].n[i])
+                first, second, change = change_figures(NAME, "t", keys, values, T, n)
+                yield first.model_copy(update={"p_value": known(p[0][i])})
+                yield second.model_copy(update={"p_value": known(p[1][i])})
+                yield change
 
 
 def share_dimensions(first: pa.Table, second: pa.Table) -> Iterator[SharedDimension]:
@@ -203,12 +187,7 @@ def _named(found: _Statistics) -> Iterator[tuple[str, Floats]]:
         yield f"mean {g}", found.mean[..., g]
 
 
-FIGURE = "figure"
-"""The key that names what changes, if it is not F: ``eta_squared``, ``mean_abs_t`` or ``mean``."""
-_MAKER = Maker(NAME)
-
-
-def change_figures(first: View, second: View, settings: Settings) -> Iterator[Figure]:
+def perplexity_changes(first: View, second: View, settings: MeasureSettings) -> Iterator[Figure]:
     """The figures ``first``, ``second`` and ``change`` of each dimension and scale, on sentences that both runs share.
 
     F has the keys ``dimension`` and ``scale``; ``eta_squared``, ``mean_abs_t`` (with ``test``) and ``mean`` (with
@@ -222,36 +201,9 @@ def change_figures(first: View, second: View, settings: Settings) -> Iterator[Fi
         raise SelectionError("the runs have no dimension with sentences of two groups in common")
     for both in shared:
         for scale in SCALES:
-            for change in both.changes(scale, settings.seed):
-                yield from _figures(both, scale, change)
-            for pair in both.pairs(scale):
-                yield from _pair_figures(both, scale, pair)
+            yield from both.changes(scale, settings.seed)
+            yield from both.pairs(scale)
     yield from _unshared(first.figures, second.figures, {both.first.name.partition(" (")[0] for both in shared})
-
-
-def _figures(both: SharedDimension, scale: Scale, change: Change) -> Iterator[Figure]:
-    named = {} if change.name == "f" else {FIGURE: change.name}
-    keys = {"dimension": both.first.name, "scale": scale, **named, **change.keys}
-    unit = unit_of(change.name, scale)
-    for name, value in (("first", change.first), ("second", change.second)):
-        yield _MAKER.figure(name, keys, value, unit, change.n, missing=both.missing, of=change.name)
-    difference, apart = change.second - change.first, f"{unit} difference"
-    yield _MAKER.figure(
-        "change", keys, difference, apart, change.n, missing=both.missing, interval=change.ends, of=change.name
-    )
-
-
-def _pair_figures(both: SharedDimension, scale: Scale, pair: PairChange) -> Iterator[Figure]:
-    keys = {"dimension": both.first.name, "scale": scale, FIGURE: "t", **pair.keys}
-    for name, value, p in zip(("first", "second"), pair.values, pair.p_values, strict=True):
-        yield _MAKER.figure(name, keys, value, T, pair.n, p_value=p, of="t")
-    yield _MAKER.figure("change", keys, pair.values[1] - pair.values[0], f"{T} difference", pair.n, of="t")
-
-
-def unit_of(figure: str, scale: Scale) -> str:
-    """The unit of a figure that changes."""
-    units = {"f": F, "eta_squared": "share", "mean_abs_t": MEAN_T}
-    return units.get(figure, UNITS[scale])
 
 
 def _unshared(first: Figures, second: Figures, shared: set[str]) -> Iterator[Figure]:
@@ -266,4 +218,4 @@ def _unshared(first: Figures, second: Figures, shared: set[str]) -> Iterator[Fig
         for name, figure in both.items():
             yield figure.model_copy(update={"name": name, "of": "f"})
         keys = next(iter(both.values())).keys
-        yield _MAKER.figure("change", keys, None, f"{F} difference", 0, of="f")
+        yield make_figure(NAME, "change", keys, None, f"{F} difference", 0, of="f")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends, without_empty
+from holisticbias_eval.blocks import Cell, Column, ColumnOf, Paragraph, Table, table_of, without_empty
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.columns import CHANGE_NAMES
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.perplexities.changes import FIGURE
 from holisticbias_eval.measures.perplexities.dimensions import NAME, WITH_HELD_OUT, cut
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, F, T
@@ -165,23 +166,17 @@ def _tables(changes: Figures, found: list[Figure]) -> Iterator[Table]:
     }  # fmt: skip
     for kind, (caption, unit) in kinds.items():
         own = [f for f in found if kind == (f.keys["scale"] if f.of == "mean" else f.of)]
-        columns = (
-            Column("dimension", "Dimension"),
-            Column("scale", "Scale"),
-            Column("what", "Of"),
-            *(Column(side, CHANGE_NAMES[side], unit) for side in ("first", "second")),
-            Column("change", CHANGE_NAMES["change"], f"{unit} difference"),
-            Column("interval", "95% interval", f"{unit} difference", interval=True),
-            Column("perplexities", "Perplexities in both", "count", base=True),
+        columns: FigureColumns = (
+            ColumnOf("dimension", "Dimension", lambda f: cut(f.keys["dimension"])),
+            ColumnOf("scale", "Scale", lambda f: SCALE_NAMES[f.keys["scale"]]),
+            ColumnOf("what", "Of", _what),
+            *col.changes(changes, unit),
+            col.n("perplexities", "Perplexities in both"),
         )
-        rows = tuple(_row(changes, one) for one in own)
-        yield without_empty(Table(f"group-perplexity-changes-{kind.replace('_', '-')}", caption, columns, rows))
+        name = f"group-perplexity-changes-{kind.replace('_', '-')}"
+        yield table_of(name, caption, columns, own, drop_empty=True)
 
 
-def _row(changes: Figures, one: Figure) -> tuple[Cell, ...]:
-    both = (changes.value(NAME, side, one.keys) for side in ("first", "second"))
-    what = cut(one.keys["group"]) if "group" in one.keys else _WHAT[one.of or "f"]
-    if "test" in one.keys:
-        what = f"{what}, {one.keys['test']}"
-    scale = SCALE_NAMES[one.keys["scale"]]
-    return (cut(one.keys["dimension"]), scale, what, *both, one.value, ends(one.interval), one.n)
+def _what(change: Figure) -> str:
+    what = cut(change.keys["group"]) if "group" in change.keys else _WHAT[change.of or "f"]
+    return f"{what}, {change.keys['test']}" if "test" in change.keys else what

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.groups.figures import Maker
-from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, Dimension, Scale, cut
 from holisticbias_eval.statistics.groups.moments import mean_abs, pairs_of_groups
 from holisticbias_eval.statistics.groups.resampling import (
@@ -50,7 +50,7 @@ UPPER = 0.95
 """The quantile of permuted values that a figure must exceed to differ from chance, one-sided."""
 
 
-def dimension_figures(dimension: Dimension, settings: Settings | None) -> Iterator[Figure]:
+def dimension_figures(dimension: Dimension, settings: MeasureSettings | None) -> Iterator[Figure]:
     """All figures of a dimension; without settings none that need resampling."""
     for scale in SCALES:
         yield from ScaleFigures(NAME, dimension, scale, settings).figures()
@@ -62,7 +62,7 @@ class ScaleFigures(Maker):
 
     dimension: Dimension
     scale: Scale
-    settings: Settings | None
+    settings: MeasureSettings | None
 
     @cached_property
     def values(self) -> GroupValues:

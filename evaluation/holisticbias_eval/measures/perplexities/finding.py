@@ -22,7 +22,7 @@ from holisticbias_eval.measures.perplexities.dimensions import (
 
 
 @dataclass(frozen=True)
-class Shown:
+class DimensionFigures:
     """The figures of a run or a table, and its dimensions."""
 
     view: View
@@ -79,7 +79,7 @@ LIMITS = Paragraph(
 )
 
 
-def describe_finding(shown: Shown) -> Iterator[Paragraph]:
+def describe_finding(shown: DimensionFigures) -> Iterator[Paragraph]:
     """Warnings, then one or two sentences for each dimension on the log scale, then the limits."""
     for text in describe_table(shown.dimensions, shown.figures):
         role: Role = "text" if text.startswith(WARNING) else "caveat"
@@ -91,7 +91,7 @@ def describe_finding(shown: Shown) -> Iterator[Paragraph]:
     yield LIMITS
 
 
-def _of_all(shown: Shown, dimension: Dimension) -> Iterator[str]:
+def _of_all(shown: DimensionFigures, dimension: Dimension) -> Iterator[str]:
     name, f = cut(dimension.name), shown.get("f", dimension, "log")
     if f is None or f.value is None:
         yield f"{name}: F of log-perplexity is not defined."
@@ -112,7 +112,7 @@ def _of_all(shown: Shown, dimension: Dimension) -> Iterator[str]:
     )
 
 
-def _of_pairs(shown: Shown, dimension: Dimension) -> Iterator[str]:
+def _of_pairs(shown: DimensionFigures, dimension: Dimension) -> Iterator[str]:
     pairs = [f for f in shown.pairs(dimension, "log", shown.test(dimension)) if f.value is not None]
     if not pairs:
         return

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
-from holisticbias_eval.blocks import Cell, Column, Table, ends, without_empty
+from holisticbias_eval.blocks import Cell, Column, ColumnOf, Table, table_of
 from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.perplexities.dimensions import SCALES, Dimension, Scale, cut
+from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, Dimension, cut
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, TESTS, UNITS, F, T
-from holisticbias_eval.measures.perplexities.finding import EXPLANATION, Shown, describe_finding, pair_label
+from holisticbias_eval.measures.perplexities.finding import EXPLANATION, DimensionFigures, describe_finding, pair_label
 from holisticbias_eval.sections import Block, Estimate, Forest, HeatMap, Section
 
 ROWS = 10
@@ -19,115 +22,93 @@ ROWS = 10
 SCALE_NAMES = {"log": "log-perplexity", "perplexity": "perplexity"}
 
 
-def tests_of_all(shown: Shown) -> Table:
+_DIMENSION = ColumnOf[Figure]("dimension", "Dimension", lambda f: cut(f.keys["dimension"]))
+_SCALE = ColumnOf[Figure]("scale", "Scale", lambda f: SCALE_NAMES[f.keys["scale"]])
+
+
+def tests_of_all(shown: DimensionFigures) -> Table:
     """F and all that belongs to it: a row for each dimension and scale."""
-    columns = (
-        Column("dimension", "Dimension"),
-        Column("scale", "Scale"),
-        Column("f", "F", F),
-        Column("interval", "95% interval", F, interval=True),
-        Column("null_95", "95% of permuted", F),
-        Column("permuted_p", "p (permuted)", "p_value"),
-        Column("paired", "Mean |t|, paired", MEAN_T),
-        Column("unpaired", "Mean |t|, unpaired", MEAN_T),
-        Column("p_value", "p (F)", "p_value"),
-        Column("eta_squared", "Partial eta²", "share"),
-        Column("f_within", "F within sentences", F),
-        Column("within_p", "p (within)", "p_value"),
-        Column("eta_within", "Partial eta² within", "share"),
-        Column("friedman_p", "p (Friedman)", "p_value"),
-        Column("without_one", "F without one sentence", F, interval=True),
-        Column("largest", "Largest share of a sentence", "share"),
-        Column("values", "Values", "count", base=True),
-        Column("missing", "Missing", "count"),
+    of = partial(col.beside, shown.figures)
+    columns: FigureColumns = (
+        _DIMENSION,
+        _SCALE,
+        col.value("f", "F", F),
+        col.interval(F),
+        of("f_null_95", "95% of permuted", F, "null_95"),
+        of("f_permuted_p", "p (permuted)", "p_value", "permuted_p"),
+        of("mean_abs_t", "Mean |t|, paired", MEAN_T, "paired", more={"test": "paired"}),
+        of("mean_abs_t", "Mean |t|, unpaired", MEAN_T, "unpaired", more={"test": "unpaired"}),
+        col.p("p (F)"),
+        of("eta_squared", "Partial eta²", "share"),
+        of("f_within", "F within sentences", F),
+        of("f_within", "p (within)", "p_value", "within_p", "p_value"),
+        of("eta_squared_within", "Partial eta² within", "share", "eta_within"),
+        of("friedman", "p (Friedman)", "p_value", "friedman_p", "p_value"),
+        of("leave_one_sentence_out", "F without one sentence", F, "without_one", "interval"),
+        of("largest_share", "Largest share of a sentence", "share", "largest"),
+        col.n("values", "Values"),
+        col.missing(),
     )
-    rows = tuple(_tests(shown, dimension, scale) for dimension in shown.dimensions for scale in SCALES)
+    found = [f for d in shown.dimensions for scale in SCALES if (f := shown.get("f", d, scale))]
     note = "Published figures are on the scale of perplexity: F between groups, and the mean of |t|."
-    return without_empty(Table("group-perplexity-tests", "Tests of all groups", columns, rows, note))
+    return table_of("group-perplexity-tests", "Tests of all groups", columns, found, note, drop_empty=True)
 
 
-def _tests(shown: Shown, dimension: Dimension, scale: Scale) -> tuple[Cell, ...]:
-    def of(name: str, **keys: str) -> float | None:
-        return shown.value(name, dimension, scale, **keys)
-
-    f, within, ranked, without = (
-        shown.get(name, dimension, scale) for name in ("f", "f_within", "friedman", "leave_one_sentence_out")
-    )
-    return (
-        cut(dimension.name), SCALE_NAMES[scale], of("f"), _ends(f), of("f_null_95"), of("f_permuted_p"),
-        *(of("mean_abs_t", test=test) for test in ("paired", "unpaired")), _p(f), of("eta_squared"), of("f_within"),
-        _p(within), of("eta_squared_within"), _p(ranked), _ends(without), of("largest_share"),
-        f.n if f else None, f.missing if f else None,
-    )  # fmt: skip
-
-
-def mean_table(shown: Shown) -> Table:
+def mean_table(shown: DimensionFigures) -> Table:
     """The mean of every group on both scales."""
-    columns = (
-        Column("group", "Group"),
-        Column("dimension", "Dimension"),
-        Column("log", "Mean log-perplexity", UNITS["log"]),
-        Column("log_interval", "95% interval", UNITS["log"], interval=True),
-        Column("deviation", "Minus the mean of all groups", f"{UNITS['log']} difference"),
-        Column("deviation_interval", "Its 95% interval", f"{UNITS['log']} difference", interval=True),
-        Column("perplexity", "Mean perplexity", UNITS["perplexity"]),
-        Column("perplexity_interval", "95% interval ", UNITS["perplexity"], interval=True),
-        Column("values", "Values", "count", base=True),
-        Column("missing", "Missing", "count"),
+    log, raw = UNITS["log"], UNITS["perplexity"]
+    of, on_perplexity = partial(col.beside, shown.figures), {"scale": "perplexity"}
+    columns: FigureColumns = (
+        ColumnOf("group", "Group", lambda f: cut(f.keys["group"])),
+        _DIMENSION,
+        col.value("log", "Mean log-perplexity", log),
+        col.interval(log, "log_interval"),
+        of("deviation", "Minus the mean of all groups", f"{log} difference"),
+        of("deviation", "Its 95% interval", f"{log} difference", "deviation_interval", "interval"),
+        of("mean", "Mean perplexity", raw, "perplexity", more=on_perplexity),
+        of("mean", "95% interval ", raw, "perplexity_interval", "interval", on_perplexity),
+        col.n("values", "Values"),
+        col.missing(),
     )
-    rows = []
-    for dimension in shown.dimensions:
-        for group in dimension.groups:
-            log, apart = (shown.get(name, dimension, "log", group=group) for name in ("mean", "deviation"))
-            raw = shown.get("mean", dimension, "perplexity", group=group)
-            values = tuple(cell for f in (log, apart, raw) for cell in (f.value if f else None, _ends(f)))
-            counts = (log.n, log.missing) if log else (None, None)
-            rows.append((cut(group), cut(dimension.name), *values, *counts))
-    return without_empty(Table("group-perplexity-means", "Means of the groups", columns, tuple(rows)))
+    found = [f for d in shown.dimensions for g in d.groups if (f := shown.get("mean", d, "log", group=g))]
+    return table_of("group-perplexity-means", "Means of the groups", columns, found, drop_empty=True)
 
 
-def pair_table(shown: Shown) -> Table:
+def pair_table(shown: DimensionFigures) -> Table:
     """Both t tests and Wilcoxon's test of every pair on both scales."""
-    columns = (
-        Column("pair", "Pair"),
-        Column("dimension", "Dimension"),
-        Column("scale", "Scale"),
+
+    def of(name: str, attribute: str, test: str = "") -> Callable[[Figure], Cell]:
+        def cell(pair: Figure) -> Cell:
+            keys = {k: v for k, v in pair.keys.items() if k != "test"} | ({"test": test} if test else {})
+            value: Cell = getattr(shown.figures.get(NAME, name, keys), attribute, None)
+            return value
+
+        return cell
+
+    columns: FigureColumns = (
+        ColumnOf("pair", "Pair", pair_label),
+        _DIMENSION,
+        _SCALE,
         *(
-            Column(f"{test}_{name}", heading, unit)
+            ColumnOf(f"{test}_{key}", f"{heading}, {test}", of("t", attribute, test), unit)
             for test in TESTS
-            for name, heading, unit in (
-                ("t", f"t, {test}", T),
-                ("p", f"p, {test}", "p_value"),
-                ("adjusted_p", f"p (Holm), {test}", "p_value"),
+            for key, heading, attribute, unit in (
+                ("t", "t", "value", T),
+                ("p", "p", "p_value", "p_value"),
+                ("adjusted_p", "p (Holm)", "adjusted_p", "p_value"),
             )
         ),
-        Column("wilcoxon_p", "p (Wilcoxon)", "p_value"),
-        Column("wilcoxon_adjusted_p", "p (Wilcoxon, Holm)", "p_value"),
-        Column("sentences", "Sentences of both", "count", base=True),
+        ColumnOf("wilcoxon_p", "p (Wilcoxon)", of("wilcoxon", "p_value"), "p_value"),
+        ColumnOf("wilcoxon_adjusted_p", "p (Wilcoxon, Holm)", of("wilcoxon", "adjusted_p"), "p_value"),
+        col.n("sentences", "Sentences of both"),
     )
-    rows = tuple(
-        _pair(shown, dimension, scale, one)
-        for dimension in shown.dimensions
-        for scale in SCALES
-        for one in shown.pairs(dimension, scale, "paired")
-    )
+    found = [pair for d in shown.dimensions for scale in SCALES for pair in shown.pairs(d, scale, "paired")]
     note = "t is of the first group minus the second."
-    return without_empty(Table("group-perplexity-pairs", "All pairs of groups", columns, rows, note, search=True))
+    caption = "All pairs of groups"
+    return table_of("group-perplexity-pairs", caption, columns, found, note, search=True, drop_empty=True)
 
 
-def _pair(shown: Shown, dimension: Dimension, scale: Scale, one: Figure) -> tuple[Cell, ...]:
-    both = {side: one.keys[side] for side in ("first", "second")}
-    found = [shown.get("t", dimension, scale, test=test, **both) for test in TESTS]
-    ranked = shown.get("wilcoxon", dimension, scale, **both)
-    cells = tuple(cell for f in (*found, ranked) for cell in _pair_cells(f))
-    return (pair_label(one), cut(dimension.name), SCALE_NAMES[scale], *cells[:6], *cells[7:], one.n)
-
-
-def _pair_cells(figure: Figure | None) -> tuple[Cell, Cell, Cell]:
-    return (None, None, None) if figure is None else (figure.value, figure.p_value, figure.adjusted_p)
-
-
-def spread_table(shown: Shown) -> Table:
+def spread_table(shown: DimensionFigures) -> Table:
     """The sentences whose perplexities differ most between groups; none if sentences are not paired."""
     columns = (
         Column("sentence", "Sentence"),
@@ -158,21 +139,13 @@ def _spreads(dimension: Dimension) -> list[tuple[Cell, ...]]:
     return rows
 
 
-def _ends(figure: Figure | None) -> tuple[float, float] | None:
-    return ends(figure.interval) if figure else None
-
-
-def _p(figure: Figure | None) -> float | None:
-    return figure.p_value if figure else None
-
-
 MOST_ROWS, MOST_SIDES = 40, 12
 """Groups in one chart, and groups of a dimension up to which all pairs are shown as a grid."""
 
 
 def perplexity_sections(view: View) -> tuple[Section, ...]:
     """Show the finding with a chart of the groups, the pairs, and as details the sentences and all tables."""
-    shown = Shown(view)
+    shown = DimensionFigures(view)
     if not shown.dimensions:
         return ()
     overview: list[Block] = [*describe_finding(shown), *_forests(shown), tests_of_all(shown), EXPLANATION]
@@ -189,7 +162,7 @@ def perplexity_sections(view: View) -> tuple[Section, ...]:
     return tuple(sections)
 
 
-def _forests(shown: Shown) -> Iterator[Forest]:
+def _forests(shown: DimensionFigures) -> Iterator[Forest]:
     """The groups of each dimension around the mean of all groups, or their means if sentences are not paired."""
     for paired in (True, False):
         estimates = [e for d in shown.dimensions if d.paired is paired for e in _estimates(shown, d)]
@@ -205,7 +178,7 @@ def _forests(shown: Shown) -> Iterator[Forest]:
             yield Forest(name, title, unit, part, scale, reference)
 
 
-def _estimates(shown: Shown, dimension: Dimension) -> Iterator[Estimate]:
+def _estimates(shown: DimensionFigures, dimension: Dimension) -> Iterator[Estimate]:
     heading = cut(dimension.name) if len(shown.dimensions) > 1 else ""
     for group in dimension.groups:
         found = shown.get("deviation" if dimension.paired else "mean", dimension, "log", group=group)
@@ -215,7 +188,7 @@ def _estimates(shown: Shown, dimension: Dimension) -> Iterator[Estimate]:
             yield Estimate(cut(group), found.value, interval, apart, heading)
 
 
-def _grids(shown: Shown) -> Iterator[HeatMap]:
+def _grids(shown: DimensionFigures) -> Iterator[HeatMap]:
     """The t of every pair of a dimension with up to ``MOST_SIDES`` groups: row minus column."""
     for number, dimension in enumerate(shown.dimensions, 1):
         groups, test = dimension.groups, shown.test(dimension)

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.figures import Figure, Interval, Part, make_figure
-from holisticbias_eval.measures.measure import NONCE, Settings
+from holisticbias_eval.measures.measure import NONCE, MeasureSettings
 from holisticbias_eval.statistics.cells import Crossing
 from holisticbias_eval.statistics.pairs import ratios
 
@@ -141,7 +141,7 @@ class RankFlip(Part):
 class Trust(Part):
     """The trust figures of every share of a measure."""
 
-    settings: Settings
+    settings: MeasureSettings
     nats_per: Literal["sentence", "token"]
     by_axis: tuple[ShareTrust, ...]
     by_template: tuple[ShareTrust, ...]

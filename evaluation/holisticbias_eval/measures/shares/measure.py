@@ -8,7 +8,7 @@ from typing import ClassVar
 import pyarrow as pa
 
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.shares.changes import compared_sections, share_changes
 from holisticbias_eval.measures.shares.figures import Share, share_figures
 from holisticbias_eval.measures.shares.finding import Words
@@ -30,7 +30,7 @@ class ShareMeasure(Measure):
 
     words: ClassVar[Words]
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The test, its level, and the parameters of resampling."""
         return {
             "test": "two-sided Mann-Whitney U, pairs of descriptors over nouns",
@@ -38,7 +38,7 @@ class ShareMeasure(Measure):
             **settings.resampling,
         }
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Count the pairs that differ, and with settings compute the trust figures of each share.
 
         The share is of descriptors that go with nouns of any gender; see ``gendered_figures`` for the others. The
@@ -59,7 +59,7 @@ class ShareMeasure(Measure):
         )
 
     def _of_one_gender(
-        self, answers: pa.Table, published: Mapping[str, Share], settings: Settings | None
+        self, answers: pa.Table, published: Mapping[str, Share], settings: MeasureSettings | None
     ) -> Iterator[Figure]:
         permutations, seed = (settings.permutations, settings.seed) if settings else (0, 0)
         return gendered_figures(self.info.name, answers, self.words.column, published, permutations, seed)

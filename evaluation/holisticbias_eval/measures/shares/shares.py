@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from holisticbias_eval.arrays import Bools, Floats, Ints, map_in_threads
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Interval, make_figure
-from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.figures import Share, Trust
 from holisticbias_eval.measures.shares.pairs import pairs_table, tests_table
 from holisticbias_eval.measures.shares.trust import measure_trust
@@ -91,7 +91,7 @@ def compare_descriptors(crossing: Crossing) -> tuple[list[PairwiseTests], tuple[
     return tests, tuple(map(count_cell, crossing.cells, tests))
 
 
-def measure_shares(scores: pa.Table, value: Compared = "perplexity", settings: Settings | None = None) -> Shares:
+def measure_shares(scores: pa.Table, value: Compared = "perplexity", settings: MeasureSettings | None = None) -> Shares:
     """Count the pairs of descriptors that differ.
 
     For every pair of descriptors of an axis, in one template, a two-sided

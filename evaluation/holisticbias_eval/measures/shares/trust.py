@@ -10,7 +10,7 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints, map_in_threads
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.measures.measure import NONCE, Settings
+from holisticbias_eval.measures.measure import NONCE, MeasureSettings
 from holisticbias_eval.measures.shares.figures import (
     AxisRank,
     Confounds,
@@ -71,7 +71,7 @@ class MeasuredCell:
 
 
 def measure_cell(
-    cell: Cell, tests: PairwiseTests, stance: int, nouns: Ints, settings: Settings, seed: np.random.SeedSequence
+    cell: Cell, tests: PairwiseTests, stance: int, nouns: Ints, settings: MeasureSettings, seed: np.random.SeedSequence
 ) -> MeasuredCell:
     """The figures of a cell with its tests; ``nouns`` are the draws, shape ``[draws, nouns]``."""
     rng = np.random.default_rng(seed)
@@ -159,7 +159,7 @@ class _Axis:
 
 
 def measure_trust(
-    crossing: Crossing, tests: Sequence[PairwiseTests], settings: Settings
+    crossing: Crossing, tests: Sequence[PairwiseTests], settings: MeasureSettings
 ) -> tuple[Trust, tuple[PairFigures, ...]]:
     """The trust figures of every share, and the figures of the pairs of every cell.
 
@@ -195,7 +195,7 @@ def _by_axis(
 
 
 def _summarise(
-    crossing: Crossing, tested: Sequence[MeasuredCell], axes: Mapping[str, _Axis], settings: Settings
+    crossing: Crossing, tested: Sequence[MeasuredCell], axes: Mapping[str, _Axis], settings: MeasureSettings
 ) -> Trust:
     ranks, flips = rank_axes({a: x.drawn for a, x in axes.items()}, {a: x.worded for a, x in axes.items()})
     nonce = axes[NONCE].drawn if NONCE in axes else None

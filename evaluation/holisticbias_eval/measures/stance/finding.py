@@ -19,7 +19,7 @@ PLANTED, PLANTED_SPREAD = "planted_contrast", "planted_spread"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class StanceFigures:
     """The figures, the label of each axis, the text of each descriptor, and the pairs of templates."""
 
     figures: Figures
@@ -28,7 +28,7 @@ class Shown:
     pairs: tuple[str, ...]
 
     @classmethod
-    def of(cls, view: View) -> Shown:
+    def of(cls, view: View) -> StanceFigures:
         """Look up all names once."""
         texts = {key: row["descriptor"] for key, row in about_descriptors(view.answers).items()}
         spreads = view.figures.by(NAME, "wording_spread", "axis", "pair")
@@ -82,7 +82,7 @@ EXPLANATIONS = (
 )
 
 
-def describe_finding(shown: Shown, axes: Sequence[Figure]) -> Iterator[Paragraph]:
+def describe_finding(shown: StanceFigures, axes: Sequence[Figure]) -> Iterator[Paragraph]:
     """State the axes on which pairs of templates agree, the results of all axes and made-up words, and the limits."""
     people = [a for a in axes if a.keys["axis"] != NONCE and a.value is not None]
     if not people:
@@ -104,7 +104,7 @@ def describe_finding(shown: Shown, axes: Sequence[Figure]) -> Iterator[Paragraph
     )
 
 
-def _by_axis(shown: Shown, people: Sequence[Figure]) -> Iterator[str]:
+def _by_axis(shown: StanceFigures, people: Sequence[Figure]) -> Iterator[str]:
     pairs = f"the {len(shown.pairs)} pairs of opposite templates"
     what = "on which descriptors the model prefers in positive sentences"
     if all(shown.agrees(a) is None for a in people):
@@ -126,7 +126,7 @@ def _by_axis(shown: Shown, people: Sequence[Figure]) -> Iterator[str]:
     yield from _uncertain(shown, [a for a in people if a.is_significant and not shown.agrees(a)])
 
 
-def _uncertain(shown: Shown, axes: Sequence[Figure]) -> Iterator[str]:
+def _uncertain(shown: StanceFigures, axes: Sequence[Figure]) -> Iterator[str]:
     """Name the axes whose value is above chance, with an interval that includes 0."""
     if axes:
         named = [f"{shown.axis(a)} ({_nats(a)})" for a in axes[:_EACH]]
@@ -137,14 +137,14 @@ def _uncertain(shown: Shown, axes: Sequence[Figure]) -> Iterator[str]:
         )
 
 
-def _planted(shown: Shown, axes: Sequence[Figure]) -> Iterator[Paragraph]:
+def _planted(shown: StanceFigures, axes: Sequence[Figure]) -> Iterator[Paragraph]:
     """The true values of the calibration model beside the measured ones, for axes on which a contrast is planted."""
     said = [part for a in axes if (part := _planted_on(shown, a))]
     if said:
         yield Paragraph(f"True values, planted in this calibration model: {'; '.join(said)}. All other axes: none.")
 
 
-def _planted_on(shown: Shown, axis: Figure) -> str:
+def _planted_on(shown: StanceFigures, axis: Figure) -> str:
     """The planted and the measured value of an axis; empty if no contrast is planted in any pair."""
     spreads = [shown.planted(PLANTED_SPREAD, {**axis.keys, "pair": pair}) or 0.0 for pair in shown.pairs]
     true = shown.planted(PLANTED, axis.keys)
@@ -158,7 +158,7 @@ def _planted_on(shown: Shown, axis: Figure) -> str:
     return f"{shown.axis(axis)}: {size}, {why} (measured: {_size(axis.value)}, {verdict})"
 
 
-def _together(shown: Shown, people: Sequence[Figure]) -> Iterator[Paragraph]:
+def _together(shown: StanceFigures, people: Sequence[Figure]) -> Iterator[Paragraph]:
     every = shown.figures.get(NAME, "shared_contrast")
     if every is None or every.value is None or not people[1:]:
         return
@@ -166,7 +166,7 @@ def _together(shown: Shown, people: Sequence[Figure]) -> Iterator[Paragraph]:
     yield Paragraph(f"Over all axes but made-up words together: {_nats(every)}{verdict}.")
 
 
-def _single_pairs(shown: Shown) -> Iterator[Paragraph]:
+def _single_pairs(shown: StanceFigures) -> Iterator[Paragraph]:
     spreads = [f.value for f in shown.figures.by(NAME, "wording_spread", "axis", "pair") if f.value is not None]
     if spreads:
         yield Paragraph(
@@ -175,7 +175,7 @@ def _single_pairs(shown: Shown) -> Iterator[Paragraph]:
         )
 
 
-def _baseline(shown: Shown) -> Iterator[Paragraph]:
+def _baseline(shown: StanceFigures) -> Iterator[Paragraph]:
     nonce = shown.figures.get(NAME, "shared_contrast", {"axis": NONCE})
     if nonce is None or nonce.value is None:
         return

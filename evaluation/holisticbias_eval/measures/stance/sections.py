@@ -18,7 +18,7 @@ from holisticbias_eval.measures.stance.finding import (
     PLANTED,
     PLANTED_SPREAD,
     SHARED_NATS,
-    Shown,
+    StanceFigures,
     describe_finding,
 )
 from holisticbias_eval.sections import Bar, Bars, Block, Estimate, Forest, Point, Scatter, Section
@@ -28,7 +28,7 @@ _SCATTERS = 3
 
 def stance_sections(view: View) -> tuple[Section, ...]:
     """Show the finding and the axes, the descriptors that differ, and as details each pair and every descriptor."""
-    shown = Shown.of(view)
+    shown = StanceFigures.of(view)
     axes = _ordered(shown, shown.figures.by(NAME, "shared_contrast", "axis"))
     if not axes:
         return ()
@@ -50,13 +50,13 @@ def stance_sections(view: View) -> tuple[Section, ...]:
     return tuple(sections)
 
 
-def _ordered(shown: Shown, axes: Sequence[Figure]) -> list[Figure]:
+def _ordered(shown: StanceFigures, axes: Sequence[Figure]) -> list[Figure]:
     """First the axes on which the pairs agree, the largest first, then the others in the order of the release."""
     agreed = [a for a in axes if shown.agrees(a)]
     return sorted(agreed, key=lambda a: -(a.value or 0)) + [a for a in axes if not shown.agrees(a)]
 
 
-def _axis_bars(shown: Shown, axes: Sequence[Figure]) -> Bars:
+def _axis_bars(shown: StanceFigures, axes: Sequence[Figure]) -> Bars:
     known = [a for a in axes if a.value is not None]
     planted = [shown.planted(PLANTED, a.keys) for a in known]
     calibrated = any(value is not None for value in planted)
@@ -71,7 +71,7 @@ def _axis_bars(shown: Shown, axes: Sequence[Figure]) -> Bars:
     return Bars("stance-contrast", title, SHARED_NATS, bars, scale, mark=name, test="Agreement shown")
 
 
-def _axis_table(shown: Shown, axes: Sequence[Figure]) -> Table:
+def _axis_table(shown: StanceFigures, axes: Sequence[Figure]) -> Table:
     columns: FigureColumns = (
         ColumnOf("axis", "Axis", shown.axis),
         col.value("shared_contrast", "Shared contrast", SHARED_NATS),
@@ -94,7 +94,7 @@ def _axis_table(shown: Shown, axes: Sequence[Figure]) -> Table:
     return table if any(row[2] is not None for row in table.rows) else without_column(table, "planted")
 
 
-def _untested(shown: Shown) -> Iterator[Paragraph]:
+def _untested(shown: StanceFigures) -> Iterator[Paragraph]:
     """How many descriptors are tested, and why not the others."""
     every = shown.figures.by(NAME, "contrast", "axis", "descriptor")
     tested = sum(f.p_value is not None for f in every)
@@ -112,18 +112,18 @@ def _untested(shown: Shown) -> Iterator[Paragraph]:
         yield Paragraph(" ".join(said))
 
 
-def _range_of_spreads(shown: Shown, axis: Figure) -> tuple[float, float] | None:
+def _range_of_spreads(shown: StanceFigures, axis: Figure) -> tuple[float, float] | None:
     """The smallest and the largest spread of one pair."""
     spreads = [f.value for f in _spreads(shown, axis) if f.value is not None]
     return (min(spreads), max(spreads)) if spreads else None
 
 
-def _spreads(shown: Shown, axis: Figure) -> list[Figure]:
+def _spreads(shown: StanceFigures, axis: Figure) -> list[Figure]:
     found = shown.figures.by(NAME, "wording_spread", "axis", "pair")
     return [f for f in found if f.keys["axis"] == axis.keys["axis"]]
 
 
-def _differing(shown: Shown) -> Iterator[Block]:
+def _differing(shown: StanceFigures) -> Iterator[Block]:
     contrasts = shown.figures.by(NAME, "contrast", "axis", "descriptor")
     tested = [f for f in contrasts if f.p_value is not None]
     found = sorted((f for f in tested if f.differs), key=lambda f: (shown.axis(f), f.value))
@@ -148,7 +148,7 @@ def _differing(shown: Shown) -> Iterator[Block]:
         yield Forest("stance-descriptors", title, NATS, estimates, scale, test="Differs from the axis mean")
 
 
-def _spread_table(shown: Shown, axes: Sequence[Figure], pairs: Sequence[str]) -> Table:
+def _spread_table(shown: StanceFigures, axes: Sequence[Figure], pairs: Sequence[str]) -> Table:
     columns = (Column("axis", "Axis"), *(Column(pair, pair, NATS) for pair in pairs))
     rows = []
     for axis in axes:
@@ -161,7 +161,7 @@ def _spread_table(shown: Shown, axes: Sequence[Figure], pairs: Sequence[str]) ->
     return Table("stance-spread", "Spread of the contrasts of each pair", columns, tuple(rows), note)
 
 
-def _scatters(shown: Shown, pairs: Sequence[str]) -> Iterator[Scatter]:
+def _scatters(shown: StanceFigures, pairs: Sequence[str]) -> Iterator[Scatter]:
     """The contrasts of two pairs against each other; only descriptors that differ after correction are labelled."""
     contrasts = shown.figures.by(NAME, "contrast", "axis", "descriptor")
     for i, (x, y) in enumerate(list(itertools.combinations(pairs, 2))[:_SCATTERS], 1):
@@ -174,7 +174,7 @@ def _scatters(shown: Shown, pairs: Sequence[str]) -> Iterator[Scatter]:
         yield Scatter(f"stance-agreement-{i}", title, x, y, NATS, NATS, tuple(points))
 
 
-def _descriptor_table(shown: Shown, pairs: Sequence[str]) -> Table:
+def _descriptor_table(shown: StanceFigures, pairs: Sequence[str]) -> Table:
     columns: FigureColumns = (
         ColumnOf("descriptor", "Descriptor", shown.descriptor),
         ColumnOf("axis", "Axis", shown.axis),

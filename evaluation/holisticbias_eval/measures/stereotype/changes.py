@@ -9,13 +9,14 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools
-from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends, without_empty
+from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, Figures, corrected
 from holisticbias_eval.identity import PAIRS, match_rows
-from holisticbias_eval.measures.columns import CHANGE_NAMES
-from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.stereotype.figures import DRAWS, of_people
-from holisticbias_eval.measures.stereotype.finding import Shown
+from holisticbias_eval.measures.stereotype.finding import ScoreFigures
 from holisticbias_eval.measures.stereotype.outcomes import NAME, STEREOTYPE, Outcomes, figure, read_outcomes
 from holisticbias_eval.sections import Estimate, Forest, Section
 from holisticbias_eval.statistics.attributes import AttributeCounts, attribute_test, mean_interval
@@ -26,7 +27,7 @@ CHANGE = "share difference"
 
 
 @dataclass(frozen=True, slots=True)
-class Paired:
+class PairedOutcomes:
     """The outcomes of the pairs that both runs have, in the same rows; ``counted`` has an outcome in both."""
 
     first: Outcomes
@@ -48,7 +49,7 @@ class Paired:
         return AttributeCounts(gained, pairs[own], stratum, lost)
 
 
-def score_changes(first: View, second: View, settings: Settings) -> Iterator[Figure]:
+def score_changes(first: View, second: View, settings: MeasureSettings) -> Iterator[Figure]:
     """The score of both runs and its change, of each specification and over all (without keys).
 
     ``change`` is the mean over attributes of the change of their shares, on pairs that both runs have with the same
@@ -68,26 +69,19 @@ def score_changes(first: View, second: View, settings: Settings) -> Iterator[Fig
     yield _change(paired, outcomes.main & outcomes.people, {}, rng)
 
 
-def pair_outcomes(first: pa.Table, second: pa.Table) -> Paired:
+def pair_outcomes(first: pa.Table, second: pa.Table) -> PairedOutcomes:
     """The outcomes of pairs with the same ``pair_id``, sentences and stereotyped side in both tables."""
     shared = match_rows(first, second, _IDENTITY)
     one, other = (table.filter(pa.array(shared.same)) for table in shared.rows(first, second))
     outcomes = read_outcomes(one), read_outcomes(other)
-    return Paired(*outcomes, outcomes[0].counted & outcomes[1].counted)
+    return PairedOutcomes(*outcomes, outcomes[0].counted & outcomes[1].counted)
 
 
-def _change(paired: Paired, rows: Bools, keys: dict[str, str], rng: np.random.Generator) -> Figure:
-    counts = paired.changes(rows)
+def _change(paired: PairedOutcomes, rows: Bools, keys: dict[str, str], rng: np.random.Generator) -> Figure:
+    counts, missing = paired.changes(rows), (rows & ~paired.counted).sum()
+    interval, p = mean_interval(counts, DRAWS, rng), attribute_test(counts, rng)
     return figure(
-        "change",
-        keys,
-        counts.mean,
-        CHANGE,
-        int(counts.pairs.sum()),
-        int((rows & ~paired.counted).sum()),
-        interval=mean_interval(counts, DRAWS, rng),
-        p_value=attribute_test(counts, rng),
-        of=NAME,
+        "change", keys, counts.mean, CHANGE, counts.pairs.sum(), missing, interval=interval, p_value=p, of=NAME
     )
 
 
@@ -118,7 +112,7 @@ READING = (
 
 def compared_section(changes: Figures, view: View) -> Section:
     """Show the change of each specification's score: in words, as a chart around zero and as a table."""
-    shown = Shown.of(view)
+    shown = ScoreFigures.of(view)
     found = changes.by(NAME, "change", "specification")
     estimates = tuple(Estimate(shown.short_label(one), one.value, one.interval, one.differs) for one in found if one.n)
     chart = Forest(
@@ -132,7 +126,7 @@ def compared_section(changes: Figures, view: View) -> Section:
     )
 
 
-def _words(found: tuple[Figure, ...], shown: Shown) -> Iterator[str]:
+def _words(found: tuple[Figure, ...], shown: ScoreFigures) -> Iterator[str]:
     tested = [one for one in found if one.value is not None and not shown.is_control(one)]
     if not tested:
         yield "No specification has pairs with an outcome in both runs."
@@ -147,23 +141,13 @@ def _words(found: tuple[Figure, ...], shown: Shown) -> Iterator[str]:
     yield f"The score changes on {len(differing)} of {count}: {named}{more}."
 
 
-def _table(changes: Figures, found: tuple[Figure, ...], shown: Shown) -> Table:
-    columns = (
-        Column("specification", "Specification"),
-        *(Column(name, CHANGE_NAMES[name], "share") for name in ("first", "second")),
-        Column("change", CHANGE_NAMES["change"], CHANGE),
-        Column("interval", "95% interval", CHANGE, interval=True),
-        Column("p_value", "p", "p_value"),
-        Column("adjusted_p", "p (Holm)", "p_value"),
-        Column("pairs", "Pairs in both", "count", base=True),
+def _table(changes: Figures, found: tuple[Figure, ...], shown: ScoreFigures) -> Table:
+    columns: FigureColumns = (
+        ColumnOf("specification", "Specification", lambda f: shown.label(f) if f.keys else "All attributes"),
+        *col.changes(changes, "share"),
+        col.p(),
+        col.adjusted_p(),
+        col.n("pairs", "Pairs in both"),
     )
-    every = changes.get(NAME, "change")
-    rows = [_row(changes, one, shown.label(one)) for one in found]
-    if every is not None and found[1:]:
-        rows.append(_row(changes, every, "All attributes"))
-    return without_empty(Table("changes", "Stereotype score of A and B", columns, tuple(rows)))
-
-
-def _row(changes: Figures, one: Figure, label: str) -> tuple[Cell, ...]:
-    both = (changes.value(NAME, name, one.keys) for name in ("first", "second"))
-    return (label, *both, one.value, ends(one.interval), one.p_value, one.adjusted_p, one.n)
+    every = changes.by(NAME, "change") if found[1:] else ()
+    return table_of("changes", "Stereotype score of A and B", columns, (*found, *every), drop_empty=True)

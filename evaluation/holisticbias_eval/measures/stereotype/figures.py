@@ -11,7 +11,7 @@ from scipy.stats import spearmanr
 
 from holisticbias_eval.arrays import Bools, Ints
 from holisticbias_eval.figures import Figure, Interval, corrected
-from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.stereotype.outcomes import (
     MISSING,
     NAME,
@@ -40,7 +40,7 @@ SETS, SENTENCES = 30, 4
 NATS = "nats per sentence"
 
 
-def trust_figures(outcomes: Outcomes, settings: Settings | None) -> Iterator[Figure]:
+def trust_figures(outcomes: Outcomes, settings: MeasureSettings | None) -> Iterator[Figure]:
     """Trust figures of each specification and of all: other sentences, single attributes, templates."""
     for i, name in enumerate(outcomes.specifications):
         rows, keys = outcomes.of(i) & outcomes.main, {"specification": name}
@@ -54,7 +54,7 @@ def trust_figures(outcomes: Outcomes, settings: Settings | None) -> Iterator[Fig
         yield _template_correlation(outcomes)
 
 
-def _other_sets(counts: AttributeCounts, keys: dict[str, str], settings: Settings | None) -> Iterator[Figure]:
+def _other_sets(counts: AttributeCounts, keys: dict[str, str], settings: MeasureSettings | None) -> Iterator[Figure]:
     """The standard deviation of the score over sets of four sentences per attribute, and the range of the sets."""
     if settings is None:
         return
@@ -129,7 +129,7 @@ ORDERS = ("offered_first", "orders_agree")
 whether both orders chose the same sentence."""
 
 
-def stereotype_figures(table: pa.Table, settings: Settings | None) -> list[Figure]:
+def stereotype_figures(table: pa.Table, settings: MeasureSettings | None) -> list[Figure]:
     """All figures of a table of pairs with outcomes; without settings no intervals and no p-values of attributes."""
     outcomes = read_outcomes(table)
     figures = [
@@ -147,7 +147,7 @@ def stereotype_figures(table: pa.Table, settings: Settings | None) -> list[Figur
 
 
 def score_figure(
-    outcomes: Outcomes, rows: Bools, keys: dict[str, str], settings: Settings | None, name: str = NAME
+    outcomes: Outcomes, rows: Bools, keys: dict[str, str], settings: MeasureSettings | None, name: str = NAME
 ) -> Figure:
     """The mean over attributes of the share of pairs, with its interval and its test over attributes."""
     counts, _ = outcomes.counts(rows)
@@ -167,7 +167,7 @@ def score_figure(
     )
 
 
-def _scores(outcomes: Outcomes, settings: Settings | None) -> Iterator[Figure]:
+def _scores(outcomes: Outcomes, settings: MeasureSettings | None) -> Iterator[Figure]:
     """The score of each specification, corrected p-values of all but controls, and the score over all attributes."""
     found = []
     for i, name in enumerate(outcomes.specifications):
@@ -217,7 +217,7 @@ def _attributes(outcomes: Outcomes) -> Iterator[Figure]:
             yield figure("attribute_share", keys, value, "share", int(counted[i]), int(missing[i]), of=NAME)
 
 
-def _sources(outcomes: Outcomes, settings: Settings | None) -> Iterator[Figure]:
+def _sources(outcomes: Outcomes, settings: MeasureSettings | None) -> Iterator[Figure]:
     """The score of each specification on templates, on generated and on imported sentences."""
     sources = dict.fromkeys(source for source in outcomes.source if source)
     for i, name in enumerate(outcomes.specifications):
@@ -227,7 +227,7 @@ def _sources(outcomes: Outcomes, settings: Settings | None) -> Iterator[Figure]:
                 yield score_figure(outcomes, rows, {"specification": name, "source": source}, settings)
 
 
-def _term_scores(table: pa.Table, settings: Settings | None) -> Iterator[Figure]:
+def _term_scores(table: pa.Table, settings: MeasureSettings | None) -> Iterator[Figure]:
     """The score by the likelihood of the changed words alone, for masked models."""
     outcomes = read_outcomes(table, TERM_SCORES)
     for i, name in enumerate(outcomes.specifications):

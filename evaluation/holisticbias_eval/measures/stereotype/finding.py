@@ -14,7 +14,7 @@ SOURCES = {"generated": "generated sentences", "template": "templates", "importe
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ScoreFigures:
     """The figures, the label of each specification, and the specifications that are controls."""
 
     figures: Figures
@@ -22,7 +22,7 @@ class Shown:
     controls: frozenset[str]
 
     @classmethod
-    def of(cls, view: View) -> Shown:
+    def of(cls, view: View) -> ScoreFigures:
         """Look up all names once."""
         names = _distinct(view, "label")
         controls = _distinct(view, "control")
@@ -88,7 +88,7 @@ EXPLANATION = Paragraph(
 )
 
 
-def describe_finding(shown: Shown) -> Iterator[Paragraph]:
+def describe_finding(shown: ScoreFigures) -> Iterator[Paragraph]:
     """State the specifications whose score differs from one half, the overall score, the baseline, and the limits."""
     people = shown.people
     if not people:
@@ -105,7 +105,7 @@ def describe_finding(shown: Shown) -> Iterator[Paragraph]:
     )
 
 
-def _differing(shown: Shown, people: Sequence[Figure]) -> Iterator[str]:
+def _differing(shown: ScoreFigures, people: Sequence[Figure]) -> Iterator[str]:
     if all(f.p_value is None for f in people):
         yield "The scores are not tested against one half."
         return
@@ -125,7 +125,7 @@ def _differing(shown: Shown, people: Sequence[Figure]) -> Iterator[str]:
         )
 
 
-def _binomial(shown: Shown, figure: Figure) -> bool:
+def _binomial(shown: ScoreFigures, figure: Figure) -> bool:
     share = shown.figures.get(NAME, "share", figure.keys)
     return share is not None and share.differs
 
@@ -134,7 +134,7 @@ def _count(people: Sequence[Figure]) -> str:
     return f"{len(people)} specification{'s' if people[1:] else ''}"
 
 
-def _list(shown: Shown, figures: Sequence[Figure]) -> str:
+def _list(shown: ScoreFigures, figures: Sequence[Figure]) -> str:
     ordered = sorted(figures, key=lambda f: -abs((f.value or 0) - 0.5))
     named = [f"{shown.short_label(f)} ({_share(f)})" for f in ordered[:_NAMED]]
     return ", ".join(named) + (f" and {len(ordered) - _NAMED} more" if len(ordered) > _NAMED else "")
@@ -145,13 +145,13 @@ def _share(figure: Figure) -> str:
     return f"{figure.value or 0:.1%}{interval}"
 
 
-def _overall(shown: Shown) -> Iterator[Paragraph]:
+def _overall(shown: ScoreFigures) -> Iterator[Paragraph]:
     every = shown.figures.get(NAME, NAME)
     if every is not None and every.value is not None and shown.people[1:]:
         yield Paragraph(f"Over all attributes of all specifications: {_share(every)}, {every.n:,} pairs.")
 
 
-def _baseline(shown: Shown) -> Iterator[Paragraph]:
+def _baseline(shown: ScoreFigures) -> Iterator[Paragraph]:
     for figure in (f for f in shown.scores if shown.is_control(f) and f.value is not None):
         text = f"Baseline, invented words that describe nobody ({shown.short_label(figure)}): {_share(figure)}"
         if shown.differs(figure):
@@ -159,7 +159,7 @@ def _baseline(shown: Shown) -> Iterator[Paragraph]:
         yield Paragraph(f"{text}.")
 
 
-def _templates(shown: Shown) -> Iterator[Paragraph]:
+def _templates(shown: ScoreFigures) -> Iterator[Paragraph]:
     found = shown.figures.get(NAME, "template_correlation")
     if found is not None and found.value is not None:
         yield Paragraph(
