@@ -7,17 +7,17 @@ from collections.abc import Iterator, Sequence
 
 from holisticbias_eval.blocks import ends
 from holisticbias_eval.figures import DEVIATION
-from holisticbias_eval.report.drawings.scales import Scale, finite, foot_height, linear
+from holisticbias_eval.report.drawings.scales import ChartScale, finite, foot_height, linear
 from holisticbias_eval.report.drawings.shapes import (
     MARGIN,
     SPAN,
     WIDE,
     WIDTH,
-    Drawing,
     Line,
     Rect,
     Shape,
     Text,
+    VectorDrawing,
     label,
     upright,
 )
@@ -29,7 +29,7 @@ BESIDE_BRIEF, ALONE = 22, 34
 """Letters of a label on a phone, beside an interval and without one."""
 
 
-def draw_bars(chart: Bars) -> Drawing:
+def draw_bars(chart: Bars) -> VectorDrawing:
     """The bars from zero, with the interval as a line and the floor as a mark; a value beyond the scale ends at it."""
     scale = linear((0.0, *_values(chart)), chart.unit, chart.limits)
     shapes: list[Shape] = []
@@ -38,7 +38,7 @@ def draw_bars(chart: Bars) -> Drawing:
     foot = len(chart.bars) * ROW
     shapes.extend(scale.foot(foot, chart.scale))
     said = (f"{bar.label} {_value(bar, chart.unit)}{_in_brackets(_brief(bar, chart))}" for bar in chart.bars)
-    return Drawing(chart.title, "; ".join(said), foot + foot_height(chart.scale), tuple(shapes))
+    return VectorDrawing(chart.title, "; ".join(said), foot + foot_height(chart.scale), tuple(shapes))
 
 
 def _values(chart: Bars) -> Iterator[float | None]:
@@ -47,7 +47,7 @@ def _values(chart: Bars) -> Iterator[float | None]:
         yield from (bar.value, bar.floor, bar.before, *(ends(bar.interval) or ()))
 
 
-def _row(bar: Bar, y: float, scale: Scale, chart: Bars) -> Iterator[Shape]:
+def _row(bar: Bar, y: float, scale: ChartScale, chart: Bars) -> Iterator[Shape]:
     brief = _brief(bar, chart)
     yield from label(bar.label, y + 14, BESIDE_BRIEF if brief else ALONE)
     yield Text("value end", WIDTH - MARGIN, y + 14, _value(bar, chart.unit), brief)
@@ -104,7 +104,7 @@ NAME_LENGTH = 20
 LETTER_ROOM = 11
 
 
-def draw_stacked_bars(chart: StackedBars) -> Drawing:
+def draw_stacked_bars(chart: StackedBars) -> VectorDrawing:
     """The parts of each bar side by side, each with its letter as far as there is room; the sum stands beside it."""
     ends = [sum(_drawn(bar)) for bar in chart.bars]
     scale = linear((0.0, *ends), chart.unit)
@@ -115,7 +115,7 @@ def draw_stacked_bars(chart: StackedBars) -> Drawing:
     foot = top + len(chart.bars) * STACK_ROW
     shapes.extend(scale.foot(foot, chart.scale))
     said = "; ".join(_stack_in_words(bar, chart) for bar in chart.bars)
-    return Drawing(chart.title, said, foot + foot_height(chart.scale), tuple(shapes))
+    return VectorDrawing(chart.title, said, foot + foot_height(chart.scale), tuple(shapes))
 
 
 def letter(part: int) -> str:
@@ -145,7 +145,7 @@ def _labelled(part: int, x: float, y: float, width: float) -> Iterator[Shape]:
         yield Text(f"middle part stack-ink-{colour}{room}", x + width / 2, y + BAR - 4, letter(part))
 
 
-def _stack_row(bar: Stack, y: float, scale: Scale, unit: str) -> Iterator[Shape]:
+def _stack_row(bar: Stack, y: float, scale: ChartScale, unit: str) -> Iterator[Shape]:
     yield from label(bar.label, y + 13, ALONE)
     known = finite(bar.values)
     yield Text("value end", WIDTH - MARGIN, y + 13, show(sum(known) if known else None, unit))

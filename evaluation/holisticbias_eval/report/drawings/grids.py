@@ -7,7 +7,7 @@ import textwrap
 
 from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.report.drawings.scales import finite
-from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, WIDTH, Drawing, Line, Rect, Shape, Text
+from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, WIDTH, Line, Rect, Shape, Text, VectorDrawing
 from holisticbias_eval.report.units import WORDS, shorten, show, tick
 from holisticbias_eval.sections import HeatMap
 
@@ -16,7 +16,7 @@ LINE = 16
 CELL_LENGTH, NOTE_LENGTH = 36, 108
 
 
-def draw_table(table: Table) -> Drawing:
+def draw_table(table: Table) -> VectorDrawing:
     """Every cell as text, in lines of at most 36 letters; numbers stand on the right of their columns."""
     heads = [_lines(column.heading) for column in table.columns]
     rows = [[_lines(show(cell, c.unit)) for cell, c in zip(row, table.columns, strict=True)] for row in table.rows]
@@ -33,15 +33,15 @@ def draw_table(table: Table) -> Drawing:
     for line in textwrap.wrap(table.note, NOTE_LENGTH):
         y += LINE
         shapes.append(Text("tick", MARGIN, y, line))
-    return Drawing(table.caption, f"{len(rows):,} rows", y + GAP, tuple(shapes), width, fluid=False)
+    return VectorDrawing(table.caption, f"{len(rows):,} rows", y + GAP, tuple(shapes), width, fluid=False)
 
 
-def draw_paragraph(paragraph: Paragraph) -> Drawing:
+def draw_paragraph(paragraph: Paragraph) -> VectorDrawing:
     """The text in lines; findings are bold, notes small."""
     kind = {"finding": "heading", "note": "tick"}.get(paragraph.role, "")
     lines = textwrap.wrap(paragraph.text, NOTE_LENGTH)
     shapes = tuple(Text(kind, MARGIN, (i + 1) * LINE, line) for i, line in enumerate(lines))
-    return Drawing("", "", len(lines) * LINE + LINE / 2, shapes, WIDE, fluid=False)
+    return VectorDrawing("", "", len(lines) * LINE + LINE / 2, shapes, WIDE, fluid=False)
 
 
 def _lines(text: str) -> list[str]:
@@ -66,7 +66,7 @@ HEADING_LENGTH, LABEL_LENGTH = 24, 38
 NARROWEST, WIDEST = 46, 110
 
 
-def draw_heat_map(chart: HeatMap) -> Drawing:
+def draw_heat_map(chart: HeatMap) -> VectorDrawing:
     """Every value as a coloured cell; cells without a value are left empty."""
     columns = max(len(chart.columns), 1)
     cell = min(max((WIDE - LABELS - MAP_MARGIN) / columns, NARROWEST), WIDEST)
@@ -88,7 +88,7 @@ def draw_heat_map(chart: HeatMap) -> Drawing:
     bottom = top + len(chart.rows) * MAP_ROW
     shapes.append(Text("tick middle", width / 2, bottom + 22, chart.scale))
     said = "; ".join(_in_words(name, values, chart) for name, values in chart.rows)
-    return Drawing(chart.title, said, bottom + 36, tuple(shapes), width, fluid=False)
+    return VectorDrawing(chart.title, said, bottom + 36, tuple(shapes), width, fluid=False)
 
 
 def _in_words(name: str, values: tuple[float | None, ...], chart: HeatMap) -> str:
