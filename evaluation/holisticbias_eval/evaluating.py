@@ -25,7 +25,7 @@ from holisticbias_eval.report.runs import run_report
 from holisticbias_eval.report.write import write_report
 from holisticbias_eval.results.replacement import may_replace
 from holisticbias_eval.results.run import REPORT, Result, Run, write_run
-from holisticbias_eval.results.signature import Settings, Signature, sign
+from holisticbias_eval.results.signature import EngineSettings, Signature, sign
 from holisticbias_eval.settings import Use, Values, refuse_unused
 from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.task import Given, Reading, Requests, Source, Task
@@ -132,7 +132,8 @@ def _prepared(task: Task, given: Given, source: Source, model: Any, names: tuple
     reading = task.reading(source, given)
     requests = task.ask(source, model, given)
     about = {**model.settings, **requests.settings, **reading.settings}
-    settings = Settings(generation=about, classifiers=reading.signed) if task.ability == "generate" else Settings(about)
+    is_generated = task.ability == "generate"
+    settings = EngineSettings(generation=about, classifiers=reading.signed) if is_generated else EngineSettings(about)
     measuring = {name: MEASURES[name].signature(reading.measuring) for name in names}
     signature = sign(
         source.signature, model.identity, settings, measuring, requests.count, requests.skipped, requests.terms

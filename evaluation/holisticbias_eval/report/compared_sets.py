@@ -9,9 +9,8 @@ from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.report.gain_findings import BEFORE_AFTER
-from holisticbias_eval.report.gain_labels import Labels
 from holisticbias_eval.report.gain_tables import Further
+from holisticbias_eval.report.gain_words import BEFORE_AFTER, Labels
 from holisticbias_eval.report.gains import SIDES, gains_chapter
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.runs import NO_VERDICT

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends, without_empty
 from holisticbias_eval.figures import Interval
-from holisticbias_eval.report.gain_findings import BEFORE_AFTER
+from holisticbias_eval.report.gain_words import BEFORE_AFTER
 from holisticbias_eval.results.gains import KINDS, Gain, Kind
 from holisticbias_eval.sections import Block, Estimate, Forest, Section
 
@@ -26,7 +26,7 @@ _MOST_COLUMNS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedGain:
     """A change with the name of its figure, and the model that it is of."""
 
     model: str
@@ -44,7 +44,7 @@ class Further:
     after: Mapping[str, float | None]
 
 
-def changes_table(slug: str, caption: str, rows: Sequence[Named], sides: tuple[str, str], *, full: bool) -> Table:
+def changes_table(slug: str, caption: str, rows: Sequence[NamedGain], sides: tuple[str, str], *, full: bool) -> Table:
     """A row for each change; ``full`` adds the direction of the figure, its unit and the number of items.
 
     Columns without a value are left out, and the model if there is one. A missing p-value stays empty beside an
@@ -76,7 +76,7 @@ _POINTS = ("p_value", "chance", "distribution")
 """What only some figures have: a row without it is left blank beside others."""
 
 
-def _cells(row: Named, several: bool, blank: Set[str], full: bool) -> tuple[Cell, ...]:
+def _cells(row: NamedGain, several: bool, blank: Set[str], full: bool) -> tuple[Cell, ...]:
     g = row.gain
     values = (getattr(g, name) for name in _POINTS)
     p, *points = ("" if value is None and name in blank else value for name, value in zip(_POINTS, values, strict=True))
@@ -85,13 +85,13 @@ def _cells(row: Named, several: bool, blank: Set[str], full: bool) -> tuple[Cell
     return (row.figure, model, g.outcome, g.before, g.after, g.change, ends(g.interval), p, *further)
 
 
-def aim_first(rows: Sequence[Named]) -> Sequence[Named]:
+def aim_first(rows: Sequence[NamedGain]) -> Sequence[NamedGain]:
     """The rows of the measures that are aimed at, then all others; otherwise in the order given."""
     aimed = {row.gain.measure for row in rows if row.gain.kind == "aimed at"}
     return sorted(rows, key=lambda row: row.gain.measure not in aimed)
 
 
-def models_table(rows: Sequence[Named], further: Sequence[Further], first: str) -> Table:
+def models_table(rows: Sequence[NamedGain], further: Sequence[Further], first: str) -> Table:
     """One row per model and one column per figure, in the order of the rows; further values follow those aimed at."""
     figures = dict.fromkeys((row.figure, row.gain.unit) for row in rows)
     shown = list(figures)[:_MOST_COLUMNS]
@@ -119,7 +119,7 @@ def models_table(rows: Sequence[Named], further: Sequence[Further], first: str) 
     return Table("gains-models", "Figures of every model", columns, tuple(cells), note)
 
 
-def same_base(rows: Sequence[Named]) -> tuple[dict[str, float | None], list[tuple[str, str]]]:
+def same_base(rows: Sequence[NamedGain]) -> tuple[dict[str, float | None], list[tuple[str, str]]]:
     """The first model's value of each figure, and the models and figures that were compared on other items.
 
     The first model has a value on the items that it shares with each other model. Those models stand in a column
@@ -147,7 +147,7 @@ def _say_left_out(left_out: Sequence[tuple[str, str]]) -> str:
     return f"Left out, because these were compared with A on other items: {named}." if named else ""
 
 
-def outcomes_table(rows: Sequence[Named]) -> Table:
+def outcomes_table(rows: Sequence[NamedGain]) -> Table:
     """The reading of each change: one row per figure, one column per model."""
     models = list(dict.fromkeys(row.model for row in rows))
     found = {(row.model, row.figure): row.gain.outcome for row in rows}
@@ -157,7 +157,7 @@ def outcomes_table(rows: Sequence[Named]) -> Table:
     return Table("gains-outcomes", "How each change reads", columns, cells)
 
 
-def levels_table(rows: Sequence[Named], first: str) -> Iterator[Table]:
+def levels_table(rows: Sequence[NamedGain], first: str) -> Iterator[Table]:
     """How much there is of something unwanted: one row per figure, one column per model; none without such figures."""
     if not rows:
         return
@@ -175,7 +175,7 @@ def levels_table(rows: Sequence[Named], first: str) -> Iterator[Table]:
     yield Table("gains-levels", caption, columns, tuple(cells), _say_left_out(left_out))
 
 
-def chart_section(rows: Sequence[Named], first: str) -> Iterator[Section]:
+def chart_section(rows: Sequence[NamedGain], first: str) -> Iterator[Section]:
     """Relative changes with their intervals; the scale leaves out changes beyond its ends, and scores around one half.
 
     ``first`` is the heading of the values that the changes are shares of.
@@ -200,7 +200,7 @@ def chart_section(rows: Sequence[Named], first: str) -> Iterator[Section]:
     yield Section("gains-chart", "Relative changes", tuple(blocks), in_terminal=False)
 
 
-def _estimates(rows: Sequence[Named]) -> Iterator[Estimate]:
+def _estimates(rows: Sequence[NamedGain]) -> Iterator[Estimate]:
     several = len({row.model for row in rows}) > 1
     for row in rows:
         label, group = (row.model, row.figure) if several else (row.figure, WORDS[row.gain.kind])
@@ -222,7 +222,7 @@ def _relative(g: Gain) -> Interval | None:
     return Interval(low=max(g.interval.low / abs(g.before), -_LARGEST), high=g.interval.high / abs(g.before))
 
 
-def by_kind(rows: Sequence[Named]) -> Iterator[tuple[Kind, Sequence[Named]]]:
+def by_kind(rows: Sequence[NamedGain]) -> Iterator[tuple[Kind, Sequence[NamedGain]]]:
     """The rows of each kind that has some."""
     for kind in KINDS:
         if own := [row for row in rows if row.gain.kind == kind]:

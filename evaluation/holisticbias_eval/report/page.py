@@ -15,11 +15,10 @@ from markupsafe import Markup
 
 from holisticbias_eval.blocks import Paragraph, Table
 from holisticbias_eval.report.drawings import draw
-from holisticbias_eval.report.drawings.heat_map import heat_level, heat_limits, heat_scale, heat_text
-from holisticbias_eval.report.plain_text import printable
+from holisticbias_eval.report.drawings.grids import heat_level, heat_limits, heat_scale, heat_text
 from holisticbias_eval.report.report import LETTERS, PREFERENCES, Chapter, Report
 from holisticbias_eval.report.svg import render_inline
-from holisticbias_eval.report.units import WORDS, show
+from holisticbias_eval.report.units import WORDS, printable, show
 from holisticbias_eval.sections import Bars, Block, DotPlot, Forest, HeatMap, Scatter, StackedBars
 
 LONG = 30

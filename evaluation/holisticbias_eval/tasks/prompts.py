@@ -22,7 +22,7 @@ from holisticbias_eval.prompts.conversations import draw_prompts, refuse_few
 from holisticbias_eval.prompts.terms import count_terms
 from holisticbias_eval.readers.judging import Judges, judge_responses, start_judges
 from holisticbias_eval.readers.labels import Judge
-from holisticbias_eval.results.recorded import MITIGATION, read_recorded
+from holisticbias_eval.results.run_sets import MITIGATION, read_recorded
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import ReleaseName, Use, Variants
 from holisticbias_eval.tasks.answered import (

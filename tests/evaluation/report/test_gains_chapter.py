@@ -10,8 +10,8 @@ from holisticbias_eval.blocks import Cell, Paragraph
 from holisticbias_eval.figures import Figure, Figures, Interval, make_figure
 from holisticbias_eval.report.drawings.forest import draw_forest
 from holisticbias_eval.report.drawings.shapes import LINE, Text, wrapped
-from holisticbias_eval.report.gain_labels import Labels
 from holisticbias_eval.report.gain_tables import RELATIVE, Further
+from holisticbias_eval.report.gain_words import Labels
 from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
 from holisticbias_eval.sections import Estimate, Forest, Section

@@ -21,7 +21,7 @@ from holisticbias_eval.measures.stance.finding import (
     StanceFigures,
     describe_finding,
 )
-from holisticbias_eval.sections import Bar, Bars, Block, Estimate, Forest, Point, Scatter, Section
+from holisticbias_eval.sections import Bar, Bars, Block, Estimate, Forest, Scatter, ScatterPoint, Section
 
 _SCATTERS = 3
 
@@ -169,7 +169,7 @@ def _scatters(shown: StanceFigures, pairs: Sequence[str]) -> Iterator[Scatter]:
         for f in contrasts:
             at = [shown.figures.value(NAME, "pair_contrast", {**f.keys, "pair": pair}) for pair in (x, y)]
             if at[0] is not None and at[1] is not None:
-                points.append(Point(at[0], at[1], shown.descriptor(f), f.differs))
+                points.append(ScatterPoint(at[0], at[1], shown.descriptor(f), f.differs))
         title = f"Contrasts in two pairs: {x}, and {y}"
         yield Scatter(f"stance-agreement-{i}", title, x, y, NATS, NATS, tuple(points))
 
