@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import pyarrow as pa
 from pydantic import Field
@@ -21,7 +21,9 @@ from holisticbias_eval.readers.labels import ToxicitySettings
 from holisticbias_eval.readers.norms import NormsSettings
 from holisticbias_eval.readers.sentiment import SentimentSettings
 from holisticbias_eval.sections import Bar, Bars, Section
-from holisticbias_eval.settings import Use
+from holisticbias_eval.settings import Settings, Use, read_settings
+
+S = TypeVar("S", bound=Settings)
 
 NONCE = "nonce"
 """The axis of made-up words, which describe nobody: the baseline."""
@@ -47,6 +49,12 @@ class MeasureSettings(Part, SentimentSettings, NormsSettings, PolaritySettings, 
         None, description="clusters of styles by name, or found in the responses"
     )
     phrases: str = Field("holisticbias", description="list of phrases to look for: a name or a file")
+
+    values: Mapping[str, Any] = Field({}, exclude=True, repr=False)
+
+    def read(self, kind: type[S]) -> S:
+        """The settings of one kind that a measure names in ``uses``, from the values that a user gave."""
+        return read_settings(kind, self.values)
 
     @property
     def resampling(self) -> dict[str, str]:
@@ -113,7 +121,7 @@ class Measure(ABC):
     task: ClassVar[str]
     """The name of the task whose answers it measures: measures of one task share a run."""
     uses: ClassVar[tuple[Use, ...]] = ()
-    """Settings of its arithmetic."""
+    """Settings of its arithmetic, which ``figures`` and ``signature`` read by ``settings.read``."""
     reading: ClassVar[tuple[Use, ...]] = ()
     """Settings of what reads the answers before it, such as a classifier."""
 
