@@ -22,6 +22,7 @@ from holisticbias_eval.readers.norms import NormsSettings
 from holisticbias_eval.readers.sentiment import SentimentSettings
 from holisticbias_eval.sections import Bar, Bars, Section
 from holisticbias_eval.settings import Settings, Use, read_settings
+from holisticbias_eval.statistics.cells import codes_of, first_rows
 
 S = TypeVar("S", bound=Settings)
 
@@ -93,8 +94,18 @@ class View:
         rows = names.group_by(["axis", "axis_label"], use_threads=False).aggregate([]).to_pylist()
         return {row["axis"]: row["axis_label"] for row in rows if row["axis_label"]}
 
+    @cached_property
+    def descriptors(self) -> Mapping[str, Mapping[str, Any]]:
+        """The text of each descriptor by its id and, if the answers have them, its bucket and its preference."""
+        names = ("descriptor_id", "descriptor", "bucket", "descriptor_preference", "noun_id")
+        columns = self.answers.select([name for name in names if name in self.answers.column_names])
+        _, codes = codes_of(columns["descriptor_id"])
+        return {row["descriptor_id"]: row for row in columns.take(pa.array(first_rows(codes))).to_pylist()}
+
     def label(self, key: str, value: str) -> str:
-        """The value of a figure's key in words: an axis by its label, everything else unchanged."""
+        """The value of a figure's key in words: an axis by its label, a descriptor by its text, all else unchanged."""
+        if key == "descriptor":
+            return str(self.descriptors.get(value, {}).get("descriptor", value))
         return self.labels.get(value) or title(value) if key == "axis" else value
 
     def column(self, key: str = "axis", heading: str = "Axis") -> ColumnOf[Figure]:
