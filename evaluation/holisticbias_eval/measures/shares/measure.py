@@ -10,10 +10,9 @@ import pyarrow as pa
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.shares.changes import compared_sections, share_changes
-from holisticbias_eval.measures.shares.figures import Share, share_figures
 from holisticbias_eval.measures.shares.finding import Words
 from holisticbias_eval.measures.shares.sections import share_sections
-from holisticbias_eval.measures.shares.shares import gendered_figures, measure_shares
+from holisticbias_eval.measures.shares.shares import Share, gendered_figures, measure_shares
 from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.sections import Section
 
@@ -50,10 +49,9 @@ class ShareMeasure(Measure):
             note = f"{self.info.title}: no term here goes with nouns of any gender, so it has no figure by axis"
             return Measured(of_one, notes=(note,))
         found = measure_shares(compared, self.words.column, settings)
-        scopes = (found.by_axis, found.by_template, found.by_axis_and_template)
         published = {share.axis: share for share in found.by_axis if share.axis is not None}
         return Measured(
-            figures=(*share_figures(name, *scopes, found.trust), *self._of_one_gender(answers, published, settings)),
+            figures=(*found.figures(name), *self._of_one_gender(answers, published, settings)),
             tables={"pairs": found.pairs, "tests": found.tests},
             notes=(found.note,) if found.note else (),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 import pyarrow as pa
@@ -11,17 +12,69 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools, Floats, Ints, map_in_threads
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import SIGNIFICANCE, Figure, Interval, make_figure
+from holisticbias_eval.figures import SIGNIFICANCE, Figure, Interval, Part, make_figure
 from holisticbias_eval.measures.measure import MeasureSettings
-from holisticbias_eval.measures.shares.figures import Share, Trust
 from holisticbias_eval.measures.shares.pairs import pairs_table, tests_table
-from holisticbias_eval.measures.shares.trust import measure_trust
+from holisticbias_eval.measures.shares.trust import Trust, TrustedShare, measure_trust
 from holisticbias_eval.prompts.selection import is_gendered, stands_alone
 from holisticbias_eval.statistics.cells import Cell, Compared, Crossing, cross
 from holisticbias_eval.statistics.intervals import middle_of
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests, p_values
 from holisticbias_eval.statistics.pairs import compared_pairs, counts_of, pairwise_tests, ratios
 from holisticbias_eval.statistics.resampling import ties_of_values
+
+NORMAL = 1.96
+
+
+class Share(Part):
+    """The share of descriptor pairs that differ, in an axis, a template or both.
+
+    ``share`` is ``significant / pairs``, and null if there is no pair.
+    ``untested`` pairs have a descriptor without any value. If there were too many
+    pairs to compare them all, ``drawn`` different ones were drawn, and
+    ``drawn_from`` is the number of tests of all pairs.
+    """
+
+    axis: str | None
+    template: str | None
+    descriptors: int
+    pairs: int
+    significant: int
+    untested: int
+    share: float | None
+    drawn: int | None = None
+    drawn_from: int | None = None
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The keys of its figures."""
+        named = {"axis": self.axis, "template": self.template}
+        return {key: value for key, value in named.items() if value is not None}
+
+    def figures(self, measure: str, trusted: TrustedShare | None) -> Iterator[Figure]:
+        """The share and its counts; the headline has an interval and a floor if it is trusted."""
+        yield make_figure(
+            measure, "share", self.keys, self.share, "share", self.pairs, self.untested,
+            interval=trusted.interval if trusted else None, floor=trusted.floor if trusted else None,
+            floor_interval=middle_of(trusted.permuted) if trusted else None,
+        )  # fmt: skip
+        counts = (
+            ("differing_pairs", self.significant, self.pairs),
+            ("descriptors", self.descriptors, self.descriptors),
+        )
+        for name, value, n in counts:
+            yield make_figure(measure, name, self.keys, value, "count", n, of="share")
+        if self.drawn_from and self.share is not None:
+            interval, tests = _of_all_pairs(self.share, self.drawn or 1, self.drawn_from), self.drawn_from
+            yield make_figure(
+                measure, "all_pairs", self.keys, self.share, "share", tests, interval=interval, of="share"
+            )
+
+
+def _of_all_pairs(share: float, drawn: int, tests: int) -> Interval:
+    """95% interval of the share of all pairs: at least as wide as that of a simple random sample of as many pairs."""
+    margin = NORMAL * sqrt(share * (1 - share) / drawn * max(0.0, 1 - drawn / tests))
+    return Interval(low=max(0.0, share - margin), high=min(1.0, share + margin))
 
 
 def count_cell(cell: Cell, tests: PairwiseTests) -> Share:
@@ -84,6 +137,16 @@ class Shares:
     trust: Trust | None = None
     note: str | None = None
 
+    def figures(self, measure: str) -> Iterator[Figure]:
+        """The figures of every share, by axis, by template and by both: ``share`` is the headline, of which others are.
+
+        Without ``trust`` there are only ``share``, ``differing_pairs`` and ``descriptors``.
+        """
+        for share in (*self.by_axis, *self.by_template, *self.by_axis_and_template):
+            yield from share.figures(measure, self.trust.of(share.keys) if self.trust else None)
+        if self.trust:
+            yield from self.trust.figures(measure)
+
 
 def compare_descriptors(crossing: Crossing) -> tuple[list[PairwiseTests], tuple[Share, ...]]:
     """Test the pairs of descriptors of each cell, and count the pairs that differ; see ``groups_of_rows``."""
@@ -108,10 +171,10 @@ def measure_shares(scores: pa.Table, value: Compared = "perplexity", settings: M
         raise SelectionError("no sentence with a descriptor and a noun is left to measure")
     crossing = cross(scores, value)
     tests, cells = compare_descriptors(crossing)
-    trust, effects, note = None, None, None
+    trust, note = None, None
     if settings:
         try:
-            trust, effects = measure_trust(crossing, tests, settings)
+            trust = measure_trust(crossing, tests, settings)
         except SelectionError as error:
             note = f"the trust figures cannot be computed: {error}"
     return Shares(
@@ -119,7 +182,7 @@ def measure_shares(scores: pa.Table, value: Compared = "perplexity", settings: M
         by_template=tuple(pool(cells, None, template) for template in crossing.templates),
         by_axis_and_template=cells,
         tests=tests_table(crossing, tests),
-        pairs=pairs_table(crossing, tests, effects),
+        pairs=pairs_table(crossing, tests, trust.pairs if trust else None),
         trust=trust,
         note=note,
     )
