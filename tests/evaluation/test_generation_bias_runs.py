@@ -31,7 +31,7 @@ def test_intervals_cover_and_false_alarms_are_rare(effect: float, responses: int
     )
     rng = np.random.default_rng(1)
     covered, alarms = [], []
-    for _ in range(100):
+    for _ in range(50):
         mixtures = world.mixtures(rng)
         figures = measure(world.draw(mixtures, rng))
         interval = get(figures, "full_gen_bias_corrected").interval
