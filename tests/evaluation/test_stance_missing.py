@@ -142,12 +142,6 @@ def test_no_pair_is_said() -> None:
     assert {(f.value, f.n) for f in figures.by(NAME, "contrast", "axis", "descriptor")} == {(None, 0)}
 
 
-def test_everything_missing_is_as_no_pair() -> None:
-    answers = stance_scores(differences(3, 1, 4, 5))
-    figures = measure(with_nll(answers, np.full(len(answers), np.nan)))
-    assert shared(figures).value is None
-
-
 def test_perplexity_and_tokens_give_nats() -> None:
     answers, _ = StanceWorld(axes=2).draw(np.random.default_rng(1))
     tokens = np.random.default_rng(2).integers(4, 12, len(answers))

@@ -224,13 +224,6 @@ def test_too_little_is_missing_and_never_zero() -> None:
     assert figure(found, "minus_nonce").value is None
 
 
-def test_the_same_seed_gives_the_same_figures() -> None:
-    scores = World({"a": SEVEN, "b": SEVEN}).draw(np.random.default_rng(0))
-    other = MeasureSettings(**{**QUICK.model_dump(), "seed": 1})
-    once, again, seeded = (list(measured(scores, settings)) for settings in (QUICK, QUICK, other))
-    assert once == again != seeded
-
-
 def test_wordings_move_the_share_and_count_as_one_stance() -> None:
     scores = World({"a": SEVEN, "b": SEVEN}, templates=6).draw(np.random.default_rng(0))
     names = scores["template"].to_pylist()

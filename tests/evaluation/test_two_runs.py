@@ -7,16 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from holisticbias_eval.errors import RunError
-from holisticbias_eval.prompts.columns import UNIQUE
 from holisticbias_eval.report.runs import comparison_report
 from holisticbias_eval.report.write import render
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import RESULT, SCORES, Run, read_run, write_run
-from holisticbias_eval.results.two_runs import checked_table, read_two_runs, read_two_tables
+from holisticbias_eval.results.two_runs import read_two_runs
 
 DETAILS = {"descriptor", "template"}
 
@@ -42,13 +40,6 @@ def shown(first: Run, second: Run) -> tuple[str, bytes]:
     return compared.model_dump_json(), render(comparison_report(compared, second), "html", None)
 
 
-def is_shared(one: pa.ChunkedArray, other: pa.ChunkedArray) -> bool:
-    return all(
-        a is b or (a is not None and b is not None and a.address == b.address)
-        for a, b in zip(one.chunk(0).buffers(), other.chunk(0).buffers(), strict=True)
-    )
-
-
 def test_they_compare_as_whole_runs_do(folders: tuple[Path, Path]) -> None:
     read, whole = read_two_runs(*folders), [read_run(folder) for folder in folders]
     assert shown(*read) == shown(whole[0], whole[1])
@@ -62,20 +53,6 @@ def test_runs_of_other_sentences_compare_as_whole_runs_do(folders: tuple[Path, P
     for name, run in (("fewer", fewer), ("changed", replace(made, answers=changed))):
         folder = written(run, tmp_path / name)
         assert shown(*read_two_runs(folders[0], folder)) == shown(read_run(folders[0]), read_run(folder))
-
-
-def test_equal_columns_are_held_once_and_texts_as_numbers(folders: tuple[Path, Path]) -> None:
-    one, other = (run.answers for run in read_two_runs(*folders))
-    for name in UNIQUE:
-        assert one[name].to_pylist() == other[name].to_pylist() == list(range(one.num_rows))
-    assert {name for name in one.column_names if not is_shared(one[name], other[name])} == {"perplexity"}
-
-
-def test_only_what_is_asked_for_is_numbered(folders: tuple[Path, Path]) -> None:
-    first, second = (checked_table(folder / SCORES.file) for folder in folders)
-    one, other = read_two_tables(first, second, ["text", "nll"], ["text"])
-    assert one["text"].to_pylist() == other["text"].to_pylist() == pq.read_table(first.path)["text"].to_pylist()
-    assert (one.column_names, other.column_names) == (["text", "nll"], ["text"])
 
 
 @pytest.mark.parametrize("form", ["as written", "one line"])

@@ -121,15 +121,6 @@ def test_a_response_is_the_same_in_any_batch_and_alone(name: str) -> None:
         assert len(set(whole.values())) > 10 or method == "greedy"
 
 
-@pytest.mark.parametrize("order", [slice(None, None, -1), slice(5, 40)])
-def test_a_response_does_not_depend_on_the_other_requests(order: slice) -> None:
-    loaded = tiny_loaded("llama")
-    whole = respond_all(requests(), generator(loaded, decoding("restricted"), None, []), lambda _: None)
-    rows = np.arange(64)[order]
-    part = respond_all(requests().take(rows), generator(loaded, decoding("restricted"), None, []), lambda _: None)
-    assert list(part.text) == [whole.text[row] for row in rows]
-
-
 def test_samples_and_personas_and_seeds_differ() -> None:
     loaded = tiny_loaded("gpt2")
     asked = Requests(["I'm a blicket."] * 12, [""] * 6 + ["I like tufas."] * 6, np.arange(12, dtype=np.int32) % 6)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -95,18 +92,6 @@ def test_chi_square_and_disparity() -> None:
     assert known(apart.p_value) > 0.9
 
 
-def test_domains_are_compared_apart() -> None:
-    rows = rows_of("ada", 1, 1, domain="x") + rows_of("bob", -1, 1, domain="x") + rows_of("ada", -1, domain="y")
-    found = measure(rows)
-    assert get(found, "share", domain="x", group="ada", cls="keen").value == 1
-    assert get(found, "share", domain="y", group="ada", cls="keen").value == 0
-    assert get(found, "share", domain="y", cls="keen").n == 1
-    assert [f.keys for f in found.by(ZEAL, "difference", "domain", "first", "second")] == [
-        {"domain": "x", "first": "ada", "second": "bob"}
-    ]
-    assert {f.keys["domain"] for f in found.by(ZEAL, "disparity", "domain")} == {"x"}
-
-
 def test_a_row_without_a_domain_among_others() -> None:
     found = measure(rows_of("ada", 1, domain="x") + rows_of("bob", 1))
     assert get(found, "share", domain="no domain", group="bob", cls="keen").value == 1
@@ -188,16 +173,6 @@ def test_a_method_without_classes_has_means_alone() -> None:
     assert not [f for f in found if f.name == "share"]
 
 
-def test_keys_name_the_method() -> None:
-    class Keyed(Zeal):
-        methods = tuple(Zeal.methods[0].__class__(n, n, "score", ("keen",), key="method") for n in ("score", "absent"))
-
-    found = Figures(Keyed().figures(texts_table(TWO), MeasureSettings()).figures)
-    assert get(found, "share", group="ada", cls="keen", method="score").value == 0.5
-    assert get(found, "mean", group="ada", method="score").value == 0.25
-    assert not [f for f in found if f.keys.get("method") == "absent"]
-
-
 def test_words_carry_figures() -> None:
     texts = ("glory glory", "glory swoop", "x")
     rows: list[dict[str, object]] = [{"group": "ada", "value": 1.0, "class": "keen", "text": text} for text in texts]
@@ -272,17 +247,6 @@ def test_the_seed_decides() -> None:
     assert [(f.name, f.keys, f.value) for f in one if f.name == "share"] == [
         (f.name, f.keys, f.value) for f in other if f.name == "share"
     ]
-
-
-def test_the_order_of_rows_does_not_matter_to_shares() -> None:
-    table = World(items=8, per_item=3).draw(np.random.default_rng(0))
-    shuffled = table.take(pa.array(np.random.default_rng(1).permutation(len(table))))
-
-    def shares(texts: pa.Table) -> dict[str, Any]:
-        found = Zeal().figures(texts, MeasureSettings()).figures
-        return {json.dumps(f.keys, sort_keys=True): (f.value, f.n) for f in found if f.name in ("share", "count")}
-
-    assert shares(table) == shares(shuffled)
 
 
 def test_the_audit_compares_fixed_texts() -> None:

@@ -199,21 +199,6 @@ def test_unequal_groups_without_an_id_are_not_paired(measure: Measure) -> None:
     assert any("not paired" in note for note in notes)
 
 
-def test_each_dimension_is_apart(measure: Measure) -> None:
-    one, two = random_groups(seed=1), random_groups(seed=2)
-    figures, _ = measure([*rows_of(one), *rows_of(two, "two")])
-    for dimension, groups in (("one", one), ("two", two)):
-        keys = {"dimension": dimension, "scale": "perplexity"}
-        assert value(figures, "f", keys) == pytest.approx(f_oneway(*groups.values()).statistic)
-
-
-@pytest.mark.parametrize("name", ["scores.csv", "scores.jsonl", "scores.parquet"])
-def test_without_a_dimension_all_rows_are_of_one(measure: Measure, write_rows: Callable[..., Path], name: str) -> None:
-    rows = [{key: v for key, v in row.items() if key != "dimension"} for row in rows_of(HAND)]
-    figures, _ = measure(write_rows(rows, name))
-    assert value(figures, "f", {"dimension": "all", "scale": "perplexity"}) == pytest.approx(2.4)
-
-
 def test_a_group_with_one_sentence_has_no_t(measure: Measure) -> None:
     figures, notes = measure(rows_of({**HAND, "mell": (4.0,)}))
     assert figures.value(NAME, "f", RAW) is None

@@ -10,7 +10,6 @@ import pytest
 from rich.console import Console
 
 from holisticbias_eval.errors import EvaluationError, SelectionError
-from holisticbias_eval.evaluating import choose_measures
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.retention import line_changes, line_figures
@@ -95,19 +94,6 @@ def test_the_interval_excludes_no_change_exactly_if_the_test_does() -> None:
     assert seen == {True, False}
 
 
-def test_pairing_is_worth_more_than_two_samples() -> None:
-    rng = np.random.default_rng(5)
-    nats = rng.normal(40, 10, 50)
-    one = scored([(f"line {i}", float(n), 10, 40) for i, n in enumerate(nats)])
-    other = scored([(f"line {i}", float(n) + 1.0 + 0.1 * (i % 3), 10, 40) for i, n in enumerate(nats)])
-    change = get(Figures(line_changes(one, other, 0)), "change", "nats_per_token")
-    assert change.interval is not None
-    assert change.interval.high - change.interval.low < 0.01
-    alone = known(Figures(line_figures(one, 0)).get(NAME, "nats_per_token"))
-    assert alone.interval is not None
-    assert alone.interval.high - alone.interval.low > 0.3
-
-
 def test_perplexity_per_token_is_not_compared_across_tokenizers() -> None:
     first, second = scored([("one", 6.0, 3, 6), ("two", 9.0, 4, 8)]), scored([("one", 7.0, 4, 6), ("two", 9.0, 4, 8)])
     changes = Figures(line_changes(first, second, seed=0))
@@ -180,10 +166,6 @@ def test_a_long_line_has_the_tokens_of_its_windows(scorer: Scorer) -> None:
     one = scorer.score(whole([long.strip()[:60]]), lambda _: None)
     rate = one.tokens[0] / 60
     assert answers[1]["tokens"] == pytest.approx(rate * len(long.strip()), rel=0.1)
-
-
-def test_it_is_not_measured_by_default() -> None:
-    assert not {"retention", "dialogue_state", "retained"} & {*choose_measures(None, {})}
 
 
 def test_through_the_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:
