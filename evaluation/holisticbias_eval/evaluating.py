@@ -44,6 +44,7 @@ class Prepared:
     source: Source
     requests: Requests
     reading: Reading
+    measuring: MeasureSettings
     signature: Signature
 
     def run(self) -> Run:
@@ -51,7 +52,7 @@ class Prepared:
         display = self.given.display
         answered = self.requests.answer(display)
         table = self.reading.read(answered.table, display)
-        measured = measure_answers(table, self.given.measures, self.reading.measuring, display)
+        measured = measure_answers(table, self.given.measures, self.measuring, display)
         figures = tuple(figure for found in measured for figure in found.figures)
         beside, details = self.reading.beside(table, figures, display)
         truth = self.task.beside(table, self.signature, self.source, self.given)
@@ -130,18 +131,21 @@ def prepare(
 def _prepared(task: Task, given: Given, source: Source, model: Any, names: tuple[str, ...]) -> Prepared:
     refuse_kind(names, model.kind, model.identity.name)
     reading = task.reading(source, given)
+    chosen = reading.measuring.model_copy(update={"values": given.values})
     requests = task.ask(source, model, given)
     about = {**model.settings, **requests.settings, **reading.settings}
     is_generated = task.ability == "generate"
     settings = EngineSettings(generation=about, classifiers=reading.signed) if is_generated else EngineSettings(about)
-    measuring = {name: MEASURES[name].signature(reading.measuring) for name in names}
+    measuring = {name: MEASURES[name].signature(chosen) for name in names}
     signature = sign(
         source.signature, model.identity, settings, measuring, requests.count, requests.skipped, requests.terms
     )
     name = task.run_name(model.identity, source, signature)
     # what is asked is in the requests: the release need not stay in memory
     given = replace(given, opened={})
-    return Prepared(task, given, name, replace(source, content=None, release=None), requests, reading, signature)
+    return Prepared(
+        task, given, name, replace(source, content=None, release=None), requests, reading, chosen, signature
+    )
 
 
 def _refuse_unasked(values: Values, measures: Sequence[str]) -> None:

@@ -102,7 +102,7 @@ def measure_table(name: str, path: Path, values: Values, display: Display) -> Me
 def measuring_settings(given: Given) -> MeasureSettings:
     """The settings of a measure, with clusters read from their file."""
     values = {key: given.values[key] for key in MeasureSettings.model_fields if key in given.values}
-    return MeasureSettings.model_validate({**values, "clusters": find_clusters(given)})
+    return MeasureSettings.model_validate({**values, "clusters": find_clusters(given), "values": given.values})
 
 
 def _measure_scores(measure: str, path: Path, settings: MeasureSettings | None, corpus: Path | None) -> MeasuredTable:

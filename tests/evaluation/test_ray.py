@@ -71,9 +71,7 @@ def test_a_cluster_gives_the_scores_of_one_machine_though_a_worker_is_killed(
     assert sum(counted) == len(TEXTS)
 
 
-def test_a_cluster_gives_the_responses_of_one_machine(
-    cluster: Any, tiny_gpt2: Path, tmp_path: Path
-) -> None:
+def test_a_cluster_gives_the_responses_of_one_machine(cluster: Any, tiny_gpt2: Path, tmp_path: Path) -> None:
     here = start_generator(str(tiny_gpt2), ignore, SHORT, 3, settings=HERE)
     local = respond_all(REQUESTS, here, ignore)
     generator = start_generator(str(tiny_gpt2), ignore, SHORT, 3, settings=ON_TWO)

@@ -180,7 +180,7 @@ class Trials:
         for _ in range(runs):
             answers, stance = world.draw(rng)
             figures = measure(answers, MeasureSettings(seed=int(rng.integers(10**6))))
-            shown = StanceFigures.of(View(figures, answers))
+            shown = StanceFigures(View(figures, answers))
             axes = figures.by(NAME, "shared_contrast", "axis")
             self.agreed.append([bool(shown.agrees(axis)) for axis in axes])
             for axis in axes:
@@ -254,7 +254,7 @@ def test_one_wording_is_not_agreement() -> None:
     assert spreads[0] == pytest.approx(np.std(list(effect.values()), ddof=1), rel=0.1)
     assert max(spreads[1:]) < 0.5
     assert abs(shared(figures).value or 0) < 0.5
-    shown = StanceFigures.of(View(figures, answers))
+    shown = StanceFigures(View(figures, answers))
     assert not shown.agrees(shared(figures))
     assert not any(f.differs for f in figures.by(NAME, "contrast", "axis", "descriptor"))
 

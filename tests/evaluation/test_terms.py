@@ -171,5 +171,5 @@ def test_chance_is_wider_for_terms_with_fewer_sentences(run: Run) -> None:
     assert chance_difference(10, 100) == pytest.approx(chance_difference(40, 100) * 2)
     assert chance_difference(1, 100) > 1
     figures = Figures(LoveHate().figures(run.answers, MeasureSettings()).figures)
-    loved, hated = love_hate_ends(View(figures, run.answers), {})
+    loved, hated = love_hate_ends(View(figures, run.answers))
     assert AMPUTEE not in {f.keys["descriptor"] for f in (*loved, *hated)}

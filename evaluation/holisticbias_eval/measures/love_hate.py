@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,12 @@ import pyarrow as pa
 from scipy.special import ndtri
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
+from holisticbias_eval.blocks import Paragraph, Table, table_of
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.descriptors.sections import NO_FLOORS, descriptor_changes
-from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, SHOWN, about_descriptors
+from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, SHOWN
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.shares.finding import PERPLEXITIES, axes_above_floor, has_floors
@@ -47,10 +47,9 @@ def chance_difference(sentences: float, descriptors: int) -> float:
 
 def love_hate_section(view: View) -> Section:
     """Show the descriptors that may be named as bars from love to hate, and as a table."""
-    texts = {key: row["descriptor"] for key, row in about_descriptors(view.answers).items()}
-    loved, hated = love_hate_ends(view, texts)
+    loved, hated = love_hate_ends(view)
     chance = view.figures.value(MEASURE, "chance")
-    blocks = (_table(view, texts, (*loved, *reversed(hated))),)
+    blocks = (_table(view, (*loved, *reversed(hated))),)
     if not loved and not hated:
         return Section("love-hate", "Love and hate", (Paragraph(_how(chance), "note"), *blocks))
     shown = (*loved[:SIZE], *reversed(hated[:SIZE]))
@@ -58,7 +57,7 @@ def love_hate_section(view: View) -> Section:
         "love-hate",
         "Love-hate differences, both ends",
         "share difference",
-        tuple(Bar(texts[figure.keys["descriptor"]], figure.value) for figure in shown),
+        tuple(Bar(view.label("descriptor", figure.keys["descriptor"]), figure.value) for figure in shown),
         f"towards hate  ·  towards love  ·  marks: ±{100 * (chance or 0):.0f}, chance",
         limits=(-1, 1),
         references=(-chance, chance) if chance is not None else (),
@@ -82,7 +81,7 @@ def _how(chance: float | None) -> str:
     )
 
 
-def love_hate_ends(view: View, texts: Mapping[str, str]) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
+def love_hate_ends(view: View) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
     """The descriptors with the largest differences towards love and towards hate.
 
     Includes only differences larger than expected by chance with as many sentences, on axes that exceed their floor.
@@ -96,7 +95,7 @@ def love_hate_ends(view: View, texts: Mapping[str, str]) -> tuple[tuple[Figure, 
         and figure.keys["axis"] in above
         and abs(figure.value) > _limit(view, figure, chance)
     ]
-    found.sort(key=lambda figure: (figure.value or 0, texts[figure.keys["descriptor"]]))
+    found.sort(key=lambda figure: (figure.value or 0, view.label("descriptor", figure.keys["descriptor"])))
     hated = tuple(figure for figure in found if (figure.value or 0) < 0)
     return tuple(reversed(found[len(hated) :])), hated
 
@@ -108,9 +107,9 @@ def _limit(view: View, difference: Figure, chance: Figure | None) -> float:
     return chance_difference(sentences, chance.n) if chance and sentences else 0.0
 
 
-def _table(view: View, texts: Mapping[str, str], named: tuple[Figure, ...]) -> Table:
+def _table(view: View, named: tuple[Figure, ...]) -> Table:
     columns = (
-        ColumnOf[Figure]("descriptor", "Descriptor", lambda f: texts[f.keys["descriptor"]]),
+        view.column("descriptor", "Descriptor"),
         view.column(),
         col.beside(view.figures, "love_share", "Love", "share"),
         col.beside(view.figures, "hate_share", "Hate", "share"),

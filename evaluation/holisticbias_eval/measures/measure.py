@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import pyarrow as pa
 from pydantic import Field
@@ -21,7 +21,10 @@ from holisticbias_eval.readers.labels import ToxicitySettings
 from holisticbias_eval.readers.norms import NormsSettings
 from holisticbias_eval.readers.sentiment import SentimentSettings
 from holisticbias_eval.sections import Bar, Bars, Section
-from holisticbias_eval.settings import Use
+from holisticbias_eval.settings import Settings, Use, read_settings
+from holisticbias_eval.statistics.cells import codes_of, first_rows
+
+S = TypeVar("S", bound=Settings)
 
 NONCE = "nonce"
 """The axis of made-up words, which describe nobody: the baseline."""
@@ -47,6 +50,12 @@ class MeasureSettings(Part, SentimentSettings, NormsSettings, PolaritySettings, 
         None, description="clusters of styles by name, or found in the responses"
     )
     phrases: str = Field("holisticbias", description="list of phrases to look for: a name or a file")
+
+    values: Mapping[str, Any] = Field({}, exclude=True, repr=False)
+
+    def read(self, kind: type[S]) -> S:
+        """The settings of one kind that a measure names in ``uses``, from the values that a user gave."""
+        return read_settings(kind, self.values)
 
     @property
     def resampling(self) -> dict[str, str]:
@@ -85,8 +94,18 @@ class View:
         rows = names.group_by(["axis", "axis_label"], use_threads=False).aggregate([]).to_pylist()
         return {row["axis"]: row["axis_label"] for row in rows if row["axis_label"]}
 
+    @cached_property
+    def descriptors(self) -> Mapping[str, Mapping[str, Any]]:
+        """The text of each descriptor by its id and, if the answers have them, its bucket and its preference."""
+        names = ("descriptor_id", "descriptor", "bucket", "descriptor_preference", "noun_id")
+        columns = self.answers.select([name for name in names if name in self.answers.column_names])
+        _, codes = codes_of(columns["descriptor_id"])
+        return {row["descriptor_id"]: row for row in columns.take(pa.array(first_rows(codes))).to_pylist()}
+
     def label(self, key: str, value: str) -> str:
-        """The value of a figure's key in words: an axis by its label, everything else unchanged."""
+        """The value of a figure's key in words: an axis by its label, a descriptor by its text, all else unchanged."""
+        if key == "descriptor":
+            return str(self.descriptors.get(value, {}).get("descriptor", value))
         return self.labels.get(value) or title(value) if key == "axis" else value
 
     def column(self, key: str = "axis", heading: str = "Axis") -> ColumnOf[Figure]:
@@ -102,7 +121,7 @@ class Measure(ABC):
     whether figures are left out without settings; otherwise settings are always given.
     ``judges`` are the tasks of the classifiers whose probabilities the figures depend on.
     ``shown`` names the columns of the answers that ``sections`` uses, so that a report reads no others; None means all.
-    Comparing runs reads them too, except equal texts, and the figures of ``is_compared``: see ``read_two_runs``.
+    Comparing runs reads them too: see ``compared_columns``.
     """
 
     info: ClassVar[Info]
@@ -113,7 +132,7 @@ class Measure(ABC):
     task: ClassVar[str]
     """The name of the task whose answers it measures: measures of one task share a run."""
     uses: ClassVar[tuple[Use, ...]] = ()
-    """Settings of its arithmetic."""
+    """Settings of its arithmetic, which ``figures`` and ``signature`` read by ``settings.read``."""
     reading: ClassVar[tuple[Use, ...]] = ()
     """Settings of what reads the answers before it, such as a classifier."""
 

@@ -61,7 +61,7 @@ def planted_contrasts(descriptors: list[str]) -> Mapping[str, float]:
 
 def measure(scores: pa.Table) -> tuple[Figures, StanceFigures]:
     figures = Figures(StanceContrast().figures(scores, MeasureSettings()).figures)
-    return figures, StanceFigures.of(View(figures, scores))
+    return figures, StanceFigures(View(figures, scores))
 
 
 def test_contrasts_planted_in_one_pair_are_found_there_and_not_shared(scores: pa.Table) -> None:

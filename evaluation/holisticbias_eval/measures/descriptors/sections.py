@@ -14,7 +14,6 @@ from holisticbias_eval.measures.columns import CHANGE_NAMES
 from holisticbias_eval.measures.descriptors.terms import (
     Descriptors,
     Term,
-    about_descriptors,
     describe,
     example_sentences,
 )
@@ -107,15 +106,11 @@ def _not_named(found: Descriptors, extremes: tuple[Extremes, ...]) -> str:
 
 def descriptor_changes(info: Info, changes: Figures, view: View) -> Section:
     """A table of all descriptors in the release's order, with the figures of both runs."""
-    about = about_descriptors(view.answers)
     found = changes.by(info.name, "change", *info.by)
     unit = found[0].unit if found else ""
 
-    def text(f: Figure) -> str:
-        return str(about.get(f.keys["descriptor"], {}).get("descriptor", f.keys["descriptor"]))
-
     columns = (
-        ColumnOf("descriptor", "Descriptor", text),
+        view.column("descriptor", "Descriptor"),
         view.column(),
         *(col.beside(changes, name, CHANGE_NAMES[name], unit) for name in ("first", "second")),
         col.value("change", CHANGE_NAMES["change"], unit if unit.endswith(" difference") else f"{unit} difference"),

@@ -129,7 +129,7 @@ def worded_shares(counts: Mapping[str, Ints], chosen: Mapping[str, Ints]) -> Flo
 
 @dataclass(frozen=True)
 class TrustedShare:
-    """What qualifies the share of an axis, of a template or of both: its cells, and the share under each draw.
+    """The reliability of the share of an axis, of a template or of both: its cells, and the share under each draw.
 
     ``keys`` are those of its figures. Of an axis only: ``nonce``, the draws of the axis of made-up words, and
     ``worded``, the share under each choice of one wording of each stance. A stance is a template with its paraphrases.
@@ -162,7 +162,7 @@ class TrustedShare:
         return None if np.isnan(self.permuted).any() else float(self.permuted.mean())
 
     def figures(self, measure: str, nats: str) -> Iterator[Figure]:
-        """All that qualifies the share; ``nats`` is the unit of differences in nats."""
+        """The figures that qualify the share; ``nats`` is the unit of differences in nats."""
         pairs, equal = (int(n) for n in (sum(c.counts[1] for c in self.cells), self._pairs("equal_tokens")[1]))
         for name, value, unit in (*self._tests(), *self._effects(nats)):
             yield make_figure(measure, name, self.keys, value, unit, pairs, of="share")
@@ -232,7 +232,7 @@ def _observed(values: Floats | None) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What qualifies the shares: by axis, by template and by both, with the pairs of every cell."""
+    """The reliability of the shares by axis, by template and by both, with the pairs of every cell."""
 
     shares: tuple[TrustedShare, ...]
     pairs: tuple[PairFigures, ...]
@@ -252,7 +252,7 @@ class Trust:
 
 
 def measure_trust(crossing: Crossing, tests: Sequence[PairwiseTests], settings: MeasureSettings) -> Trust:
-    """What qualifies every share.
+    """The reliability of every share.
 
     ``tests`` are the tests of the cells. Everything is computed from the scores;
     nothing is scored again. Raises ``SelectionError`` if a noun occurs twice with

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from holisticbias_eval.blocks import Paragraph, ends
+from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import DEVIATION, Figure, Figures
-from holisticbias_eval.measures.descriptors.terms import about_descriptors
-from holisticbias_eval.measures.measure import NONCE, View, title
+from holisticbias_eval.measures.measure import NONCE, View
 from holisticbias_eval.measures.text import listed as in_words
 
 NAME = "stance_contrast"
@@ -18,36 +18,29 @@ PLANTED, PLANTED_SPREAD = "planted_contrast", "planted_spread"
 """The true values of the shared contrast and of the spread of a pair, if the model is the calibration model."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StanceFigures:
-    """The figures, the label of each axis, the text of each descriptor, and the pairs of templates."""
+    """The figures of the stance contrast, with the names of axes, descriptors and pairs of templates."""
 
-    figures: Figures
-    labels: dict[str, str]
-    descriptors: dict[str, str]
-    pairs: tuple[str, ...]
+    view: View
 
-    @classmethod
-    def of(cls, view: View) -> StanceFigures:
-        """Look up all names once."""
-        texts = {key: row["descriptor"] for key, row in about_descriptors(view.answers).items()}
-        spreads = view.figures.by(NAME, "wording_spread", "axis", "pair")
-        pairs = tuple(dict.fromkeys(f.keys["pair"] for f in spreads))
-        return cls(view.figures, view.labels, texts, pairs)
+    @property
+    def figures(self) -> Figures:
+        """The figures of the run."""
+        return self.view.figures
+
+    @cached_property
+    def pairs(self) -> tuple[str, ...]:
+        """The pairs of templates."""
+        return tuple(dict.fromkeys(f.keys["pair"] for f in self.figures.by(NAME, "wording_spread", "axis", "pair")))
 
     def axis(self, figure: Figure) -> str:
         """The label of a figure's axis."""
-        axis = figure.keys["axis"]
-        return self.labels.get(axis) or title(axis)
+        return self.view.label("axis", figure.keys["axis"])
 
     def descriptor(self, figure: Figure) -> str:
         """The text of a figure's descriptor."""
-        return self.descriptors.get(figure.keys["descriptor"], figure.keys["descriptor"])
-
-    def without_one_pair(self, shared: Figure) -> tuple[float, float] | None:
-        """The smallest and the largest shared contrast without one of the pairs."""
-        found = self.figures.get(NAME, "leave_one_pair_out", shared.keys)
-        return ends(found.interval) if found else None
+        return self.view.label("descriptor", figure.keys["descriptor"])
 
     def agrees(self, shared: Figure) -> bool | None:
         """Whether agreement is shown: more than by chance, with an interval above 0; ``None`` if it was not tested.

@@ -28,7 +28,7 @@ _SCATTERS = 3
 
 def stance_sections(view: View) -> tuple[Section, ...]:
     """Show the finding and the axes, the descriptors that differ, and as details each pair and every descriptor."""
-    shown = StanceFigures.of(view)
+    shown = StanceFigures(view)
     axes = _ordered(shown, shown.figures.by(NAME, "shared_contrast", "axis"))
     if not axes:
         return ()
