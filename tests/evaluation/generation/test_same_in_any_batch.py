@@ -26,7 +26,7 @@ DECODINGS: dict[str, dict[str, Any]] = {
     "greedy": {"method": "greedy", "blocked_ngram": 2},
 }
 EVERY_DECODING = {"gpt2", "t5", "mamba"}
-"""A model that reads a prompt at once, one with an encoder, and one that keeps a state; others have the first."""
+"""A model that reads a prompt at once, one with an encoder, and one with a state; others have the first."""
 NOT_TOGETHER = {"mistral", "mamba", "bloom"}  # a window shorter than the texts, a state, positions from a mask
 
 
