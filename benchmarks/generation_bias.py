@@ -33,7 +33,7 @@ from tests.evaluation.simulated_responses import ResponseWorld
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.generation_bias import GenerationBias
-from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.responses.bias_changes import bias_changes
 
 NAME = "generation_bias"
@@ -80,7 +80,7 @@ class Trial:
 def measure(world: ResponseWorld, rng: np.random.Generator) -> Trial:
     """Draw responses and measure them."""
     mixtures = world.mixtures(rng)
-    figures = Figures(GenerationBias().figures(world.draw(mixtures, rng), Settings()).figures)
+    figures = Figures(GenerationBias().figures(world.draw(mixtures, rng), MeasureSettings()).figures)
     means = np.sqrt(1000) * world.means(mixtures)  # variances are then times 1000
     by_axis = np.split(means, world.axes, axis=1)
     full, corrected = (figures.by(NAME, f"full_gen_bias{suffix}") for suffix in ("", "_corrected"))

@@ -17,9 +17,9 @@ from itertools import product
 import numpy as np
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.statistics.group_moments import mean_abs
-from holisticbias_eval.statistics.group_resampling import draw_sentences, interval_of, permute_groups, shifted_interval
-from holisticbias_eval.statistics.group_variance import GroupValues, friedman, one_way, within_sentences
+from holisticbias_eval.statistics.groups.moments import mean_abs
+from holisticbias_eval.statistics.groups.resampling import draw_sentences, interval_of, permute_groups, shifted_interval
+from holisticbias_eval.statistics.groups.variance import GroupValues, friedman, one_way, within_sentences
 
 SENTENCES, GROUPS, EFFECTS, SPREADS = (10, 60), (3, 6), (0.0, 0.05, 0.2), (0.0, 0.5)
 SCALES = ("log", "perplexity")

@@ -26,7 +26,7 @@ path.insert(0, str(Path(__file__).parents[1]))
 from tests.evaluation.simulated_groups import ZEAL, World, Zeal
 
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.measure import MeasureSettings
 
 CLUSTERED = World(items=30, per_item=5, within=0.3)
 WORLDS = {
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def _run(world: World, seed: int) -> dict[str, float | None]:
-    figures = Figures(Zeal().figures(world.draw(np.random.default_rng(seed)), Settings(seed=seed)).figures)
+    figures = Figures(Zeal().figures(world.draw(np.random.default_rng(seed)), MeasureSettings(seed=seed)).figures)
     lifted = {f"g{g}": world.lift * (g == 0) for g in range(world.groups)}
     share = dict(zip(lifted, world.true_shares().tolist(), strict=True))
     keen = [f for f in figures.by(ZEAL, "share", "group", "class") if f.keys["class"] == "keen"]

@@ -28,8 +28,8 @@ from tests.evaluation.simulated_stances import StanceWorld
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.measure import Settings, View
-from holisticbias_eval.measures.stance.shown import NAME, Shown
+from holisticbias_eval.measures.measure import MeasureSettings, View
+from holisticbias_eval.measures.stance.finding import NAME, StanceFigures
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 
 LARGE = StanceWorld(axes=4, descriptors=50)
@@ -69,8 +69,8 @@ class Trial:
 def measure(world: StanceWorld, rng: np.random.Generator) -> Trial:
     """Draw scores and measure them."""
     answers, stance = world.draw(rng)
-    figures = Figures(StanceContrast().figures(answers, Settings(seed=int(rng.integers(2**31)))).figures)
-    shown = Shown.of(View(figures, answers))
+    figures = Figures(StanceContrast().figures(answers, MeasureSettings(seed=int(rng.integers(2**31)))).figures)
+    shown = StanceFigures(View(figures, answers))
     axes = figures.by(NAME, "shared_contrast", "axis")
     contrasts = figures.by(NAME, "contrast", "axis", "descriptor")
     adjusted = figures.by(NAME, "contrast_adjusted_p", "axis", "descriptor")

@@ -15,12 +15,7 @@ from itertools import product
 
 import numpy as np
 
-from holisticbias_eval.statistics.attribute_shares import (
-    AttributeCounts,
-    attribute_test,
-    binomial_test,
-    mean_interval,
-)
+from holisticbias_eval.statistics.attributes import AttributeCounts, attribute_test, binomial_test, mean_interval
 
 ATTRIBUTES, SENTENCES, SCORES, SPREADS = (8, 16, 32), (2, 4, 16), (0.5, 0.75), (0.0, 0.2)
 

@@ -1,12 +1,34 @@
-"""Types of NumPy arrays."""
+"""Types of NumPy arrays, division without a denominator of 0, and work on all cores."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import threadpool_limits
 
+T = TypeVar("T")
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Int32s = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 Numbers = Floats | Int32s | Ints
+
+
+def divide(numerator: Floats | Ints, denominator: Floats | Ints) -> Floats:
+    """The quotient, NaN unless the denominator is above 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(denominator > 0, numerator / denominator, np.nan)
+
+
+def map_in_threads(function: Callable[..., T], *arguments: Iterable[Any]) -> Iterator[T]:
+    """The results in order, computed by one thread per core, 32 at most: more take time from each other.
+
+    A matrix product then uses one thread: its own threads would wait for those of the others most of the time.
+    """
+    with threadpool_limits(1, "blas"), ThreadPoolExecutor(min(32, os.cpu_count() or 1)) as workers:
+        yield from workers.map(function, *arguments)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from holisticbias_eval.figures import Interval
 
@@ -59,6 +60,53 @@ class Table:
     note: str = ""
     details: tuple[tuple[str | Marked, ...], ...] = ()
     search: bool = False
+
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class ColumnOf(Generic[Row]):
+    """A column, and the cell that a row has in it; an interval becomes its ends."""
+
+    key: str
+    heading: str
+    cell: Callable[[Row], Cell | Interval]
+    unit: str = "text"
+    interval: bool = False
+    base: bool = False
+
+    @property
+    def column(self) -> Column:
+        """The column without its cells."""
+        return Column(self.key, self.heading, self.unit, self.interval, self.base)
+
+    def of(self, row: Row) -> Cell:
+        """The cell of a row."""
+        cell = self.cell(row)
+        return ends(cell) if isinstance(cell, Interval) else cell
+
+
+def table_of(
+    name: str,
+    caption: str,
+    columns: Sequence[ColumnOf[Row]],
+    rows: Iterable[Row],
+    note: str = "",
+    *,
+    details: Callable[[Row], tuple[str | Marked, ...]] | None = None,
+    search: bool = False,
+    drop_empty: bool = False,
+) -> Table:
+    """A table of rows by the columns' declarations; ``drop_empty`` leaves out columns without any value.
+
+    ``details`` gives the lines of a row that are shown on demand.
+    """
+    listed = tuple(rows)
+    cells = tuple(tuple(column.of(row) for column in columns) for row in listed)
+    lines = tuple(map(details, listed)) if details else ()
+    table = Table(name, caption, tuple(column.column for column in columns), cells, note, lines, search)
+    return without_empty(table) if drop_empty else table
 
 
 def ends(interval: Interval | None) -> tuple[float, float] | None:

@@ -16,8 +16,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import Measured
-from holisticbias_eval.measures.measure import Settings as MeasureSettings
+from holisticbias_eval.measures.measure import Measured, MeasureSettings
 from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.progress import Display
@@ -26,7 +25,7 @@ from holisticbias_eval.report.runs import run_report
 from holisticbias_eval.report.write import write_report
 from holisticbias_eval.results.replacement import may_replace
 from holisticbias_eval.results.run import REPORT, Result, Run, write_run
-from holisticbias_eval.results.signature import Settings, Signature, sign
+from holisticbias_eval.results.signature import EngineSettings, Signature, sign
 from holisticbias_eval.settings import Use, Values, refuse_unused
 from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.task import Given, Reading, Requests, Source, Task
@@ -45,6 +44,7 @@ class Prepared:
     source: Source
     requests: Requests
     reading: Reading
+    measuring: MeasureSettings
     signature: Signature
 
     def run(self) -> Run:
@@ -52,7 +52,7 @@ class Prepared:
         display = self.given.display
         answered = self.requests.answer(display)
         table = self.reading.read(answered.table, display)
-        measured = measure_answers(table, self.given.measures, self.reading.measuring, display)
+        measured = measure_answers(table, self.given.measures, self.measuring, display)
         figures = tuple(figure for found in measured for figure in found.figures)
         beside, details = self.reading.beside(table, figures, display)
         truth = self.task.beside(table, self.signature, self.source, self.given)
@@ -131,17 +131,21 @@ def prepare(
 def _prepared(task: Task, given: Given, source: Source, model: Any, names: tuple[str, ...]) -> Prepared:
     refuse_kind(names, model.kind, model.identity.name)
     reading = task.reading(source, given)
+    chosen = reading.measuring.model_copy(update={"values": given.values})
     requests = task.ask(source, model, given)
     about = {**model.settings, **requests.settings, **reading.settings}
-    settings = Settings(generation=about, classifiers=reading.signed) if task.ability == "generate" else Settings(about)
-    measuring = {name: MEASURES[name].signature(reading.measuring) for name in names}
+    is_generated = task.ability == "generate"
+    settings = EngineSettings(generation=about, classifiers=reading.signed) if is_generated else EngineSettings(about)
+    measuring = {name: MEASURES[name].signature(chosen) for name in names}
     signature = sign(
         source.signature, model.identity, settings, measuring, requests.count, requests.skipped, requests.terms
     )
     name = task.run_name(model.identity, source, signature)
     # what is asked is in the requests: the release need not stay in memory
     given = replace(given, opened={})
-    return Prepared(task, given, name, replace(source, content=None, release=None), requests, reading, signature)
+    return Prepared(
+        task, given, name, replace(source, content=None, release=None), requests, reading, chosen, signature
+    )
 
 
 def _refuse_unasked(values: Values, measures: Sequence[str]) -> None:

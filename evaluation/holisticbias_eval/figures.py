@@ -132,13 +132,14 @@ def make_figure(
 ) -> Figure:
     """A figure of computed values: a NaN, and an interval with a NaN, becomes null."""
     return Figure(
-        measure=measure, name=name, keys=keys, value=_known(value), unit=unit, interval=_interval(interval),
-        floor=_known(floor), floor_interval=_interval(floor_interval), p_value=_known(p_value), n=int(n),
+        measure=measure, name=name, keys=keys, value=known(value), unit=unit, interval=_interval(interval),
+        floor=known(floor), floor_interval=_interval(floor_interval), p_value=known(p_value), n=int(n),
         missing=int(missing), of=of,
     )  # fmt: skip
 
 
-def _known(value: float | None) -> float | None:
+def known(value: float | None) -> float | None:
+    """A value, or ``None`` if it is NaN."""
     return None if value is None or isnan(value) else float(value)
 
 

@@ -22,7 +22,7 @@ from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.machine import package_versions
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure
-from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.options import CorpusSettings, Resampling, ResamplingSeed
 from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
 from holisticbias_eval.models.loading.source import file_sha256
@@ -32,7 +32,7 @@ from holisticbias_eval.readers.labels import ToxicitySettings
 from holisticbias_eval.readers.reader import measured_texts
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Condition, Use, Values, refuse_unused
-from holisticbias_eval.statistics.frequency import CORRELATION, correlate_frequency
+from holisticbias_eval.statistics.medians import CORRELATION, correlate_frequency
 from holisticbias_eval.tasks.judging import count_corpus, find_clusters, judging_options
 from holisticbias_eval.tasks.naming import naming_texts
 from holisticbias_eval.tasks.response_files import read_texts
@@ -99,13 +99,13 @@ def measure_table(name: str, path: Path, values: Values, display: Display) -> Me
     return _measure_scores(name, path, settings if trusted else None, given.read(CorpusSettings).corpus)
 
 
-def measuring_settings(given: Given) -> Settings:
+def measuring_settings(given: Given) -> MeasureSettings:
     """The settings of a measure, with clusters read from their file."""
-    values = {key: given.values[key] for key in Settings.model_fields if key in given.values}
-    return Settings.model_validate({**values, "clusters": find_clusters(given)})
+    values = {key: given.values[key] for key in MeasureSettings.model_fields if key in given.values}
+    return MeasureSettings.model_validate({**values, "clusters": find_clusters(given), "values": given.values})
 
 
-def _measure_scores(measure: str, path: Path, settings: Settings | None, corpus: Path | None) -> MeasuredTable:
+def _measure_scores(measure: str, path: Path, settings: MeasureSettings | None, corpus: Path | None) -> MeasuredTable:
     """Measure scores; without settings, figures that need resampling are left out.
 
     A corpus adds the rank correlation of a term's count in it and the term's median perplexity, or the mean
@@ -119,13 +119,13 @@ def _measure_scores(measure: str, path: Path, settings: Settings | None, corpus:
         figures += corpus_figures(View(Figures(figures), scores), count_corpus(corpus, scores))
     elif corpus is not None:
         figures += correlate_frequency(measure, scores, count_corpus(corpus, scores))
-    measuring = chosen.signature(settings or Settings())
+    measuring = chosen.signature(settings or MeasureSettings())
     found = describe_measurement(measure, path, measuring, scores.num_rows, figures, measured.notes)
     view = View(Figures(figures), scores)
     return MeasuredTable(found, measured.tables, view, frequency_sections(measure, view))
 
 
-def _measure_texts(measure: GroupMeasure, path: Path, settings: Settings, given: Given) -> MeasuredTable:
+def _measure_texts(measure: GroupMeasure, path: Path, settings: MeasureSettings, given: Given) -> MeasuredTable:
     measuring = dict(measure.signature(settings))
     texts = read_texts(path)
     name, display = measure.info.name, given.display

@@ -189,7 +189,7 @@ class Forest:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ScatterPoint:
     """A point of a scatter plot; labelled ones have their label drawn."""
 
     x: float
@@ -208,7 +208,7 @@ class Scatter:
     y_label: str
     x_unit: str
     y_unit: str
-    points: tuple[Point, ...]
+    points: tuple[ScatterPoint, ...]
     log_x: bool = False
 
     def table(self) -> Table:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from holisticbias_eval.blocks import Table
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.sections import Chart, Section
 
 LOVE, HATE = "I love {plural_noun_phrase}.", "I hate {plural_noun_phrase}."
@@ -22,7 +22,7 @@ AXES: Mapping[str, tuple[str, ...]] = {
 }
 PREFERENCES = ("reviewed", "dispreferred", "polarizing", "no_data")
 NOUNS = ("woman", "man", "kid", "friend", "veteran", "parent", "child", "person", "boy", "girl")
-QUICK = Settings(draws=8, permutations=20, flips=20)
+QUICK = MeasureSettings(draws=8, permutations=20, flips=20)
 RELEASE = ("likelihood_bias", "medians", "love_hate")
 
 # One descriptor is loved and one is hated.
@@ -72,7 +72,7 @@ def make_answers(
     return answers.set_column(answers.column_names.index("perplexity"), "perplexity", known)
 
 
-def view_of(answers: pa.Table, settings: Settings | None = QUICK, measures: Sequence[str] = RELEASE) -> View:
+def view_of(answers: pa.Table, settings: MeasureSettings | None = QUICK, measures: Sequence[str] = RELEASE) -> View:
     """The figures of some measures, with the answers."""
     return View(Figures(f for name in measures for f in MEASURES[name].figures(answers, settings).figures), answers)
 

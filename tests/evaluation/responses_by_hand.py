@@ -8,7 +8,7 @@ from tests.evaluation.simulated_responses import ResponseWorld
 
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import Clusters, Settings, View
+from holisticbias_eval.measures.measure import Clusters, MeasureSettings, View
 
 NAME = "generation_bias"
 MEASURE = MEASURES[NAME]
@@ -31,7 +31,7 @@ def table(rows: list[Row]) -> pa.Table:
 
 
 def measure(answers: pa.Table, clusters: Clusters | None = None) -> Figures:
-    return Figures(MEASURE.figures(answers, Settings(clusters=clusters)).figures)
+    return Figures(MEASURE.figures(answers, MeasureSettings(clusters=clusters)).figures)
 
 
 def get(figures: Figures, name: str, **keys: str) -> Figure:

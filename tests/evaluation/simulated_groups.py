@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.measures.groups.measure import GroupMeasure
-from holisticbias_eval.measures.groups.method import Method
+from holisticbias_eval.measures.groups.readings import Method
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.measure import MeasureSettings
 
 ZEAL = "zeal"
 METHOD = Method("score", "Score", "score", ("keen", "neither", "dull"), "the larger, the keener")
@@ -27,10 +27,10 @@ class Zeal(GroupMeasure):
     )  # fmt: skip
     methods: ClassVar[tuple[Method, ...]] = (METHOD,)
 
-    def read(self, texts: pa.Table, settings: Settings, probabilities: pa.Table | None) -> pa.Table:
+    def read(self, texts: pa.Table, settings: MeasureSettings, probabilities: pa.Table | None) -> pa.Table:
         return texts
 
-    def carriers(self, texts: pa.Table, settings: Settings, method: Method) -> Iterator[Mapping[str, float]]:
+    def carriers(self, texts: pa.Table, settings: MeasureSettings, method: Method) -> Iterator[Mapping[str, float]]:
         for text in texts["text"].to_pylist():
             yield {word: 1.0 if word < "m" else -0.5 for word in (text or "").split() if len(word) == 5}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from holisticbias_eval.statistics.coding import codes_of, first_rows
+from holisticbias_eval.statistics.cells import codes_of, first_rows
 
 PLAIN = pa.chunked_array([["b", "a"], ["b", "c"]], pa.string())
 DICTIONARIES = pa.chunked_array(

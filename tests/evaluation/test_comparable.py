@@ -16,10 +16,10 @@ from tests.evaluation.simulated import World
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures, Interval, make_figure
 from holisticbias_eval.measures.measure import NONCE
-from holisticbias_eval.measures.responses.groups import read_design
+from holisticbias_eval.measures.responses.design import read_design
 from holisticbias_eval.measures.shares.changes import share_changes
 from holisticbias_eval.measures.shares.shares import measure_shares
-from holisticbias_eval.report.gain_labels import Labels
+from holisticbias_eval.report.gain_words import Labels
 from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.gains import find_gains

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from holisticbias.cli import main
-from holisticbias_eval.statistics.frequency import correlate_frequency, count_terms
+from holisticbias_eval.statistics.medians import correlate_frequency, count_terms
 
 
 def test_terms_are_counted_as_whole_words_and_the_longer_first() -> None:

@@ -22,7 +22,7 @@ from tests.evaluation.responses_by_hand import (
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.measure import MeasureSettings
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_responses_without_probabilities_are_missing() -> None:
 
 
 def test_without_repeated_responses_nothing_is_corrected() -> None:
-    measured = MEASURE.figures(table(TINY[::2]), Settings())
+    measured = MEASURE.figures(table(TINY[::2]), MeasureSettings())
     figures = Figures(measured.figures)
     assert value(figures, "full_gen_bias") == pytest.approx(2000 * 0.0225)
     fixed = get(figures, "full_gen_bias_corrected")

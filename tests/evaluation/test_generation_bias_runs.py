@@ -20,7 +20,7 @@ from tests.evaluation.simulated_responses import ResponseWorld
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.measure import MeasureSettings
 
 
 @pytest.mark.parametrize("effect", [0.0, 0.6])
@@ -58,7 +58,7 @@ def test_audit() -> None:
     plain = table([("x", "t", "one", 0.1, 0.9), ("x", "t", "two", 0.5, 0.5)]).append_column(
         "censored", pa.array([False] * 2)
     )
-    settings = Settings(clusters={"first": ("a",), "other": ("a", "unknown")})
+    settings = MeasureSettings(clusters={"first": ("a",), "other": ("a", "unknown")})
     figures = Figures(MEASURE.audit_figures(pa.concat_tables([censored, plain]), settings))
     assert value(figures, "audit_full_gen_bias") == pytest.approx(45)
     assert value(figures, "audit_full_gen_bias", axis="x") == pytest.approx(45)

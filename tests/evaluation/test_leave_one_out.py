@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.statistics import leave_one_out
-from holisticbias_eval.statistics.leave_one_out import function_without_each_column
+from holisticbias_eval.statistics import resampling
 from holisticbias_eval.statistics.mannwhitney import pairs_of_rows
+from holisticbias_eval.statistics.resampling import function_without_each_column
 
 nan = np.nan
 
@@ -38,9 +38,9 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("most", [0, leave_one_out._MOST_COUNTS])
+@pytest.mark.parametrize("most", [0, resampling._MOST_COUNTS])
 def test_values_are_those_of_the_other_columns(name: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leave_one_out, "_MOST_COUNTS", most)
+    monkeypatch.setattr(resampling, "_MOST_COUNTS", most)
     values = CASES[name]
     found = list(function_without_each_column(values, lambda p: p))
     assert len(found) == values.shape[1]
@@ -49,6 +49,6 @@ def test_values_are_those_of_the_other_columns(name: str, most: int, monkeypatch
 
 
 def test_the_tests_of_samples_with_ties_are_not_repeated_for_each_column(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leave_one_out, "function_of_p", None)
+    monkeypatch.setattr(resampling, "function_of_p", None)
     for name in ("ties", "ties, and some samples are small"):
         assert len(list(function_without_each_column(CASES[name], lambda p: p))) == CASES[name].shape[1]

@@ -9,8 +9,7 @@ from scipy.stats import mannwhitneyu
 
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.measures.shares.figures import Share
-from holisticbias_eval.measures.shares.shares import measure_shares
+from holisticbias_eval.measures.shares.shares import Share, measure_shares
 from holisticbias_eval.prompts.selection import select_sentences
 
 Row = tuple[str, str, str, float | None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import jsonschema
@@ -11,17 +11,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from holisticbias_eval.api import evaluate
 from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.results.recipes import read_recipe
+from holisticbias_eval.results.run import Result
 from holisticbias_eval.sections import Bar, Bars, Section
+from holisticbias_eval.settings import Settings, Use, setting
 
 Answer = tuple[int, str, str]
 Invoke = Callable[..., Answer]
 NAME = "sentence_length"
+
+
+class LengthSettings(Settings):
+    """An option of the measure."""
+
+    shortest: int = setting(0, "Tokens that a sentence needs to count.", ge=0)
 
 
 class SentenceLength(Measure):
@@ -37,8 +46,14 @@ class SentenceLength(Measure):
         headline="mean_tokens",
     )
     task = "sentences"
+    uses = (Use(LengthSettings),)
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
+        return {"shortest": str(settings.read(LengthSettings).shortest)}
+
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
+        if settings:
+            answers = answers.filter(pc.greater_equal(answers["tokens"], settings.read(LengthSettings).shortest))
         by_axis = answers.group_by("axis", use_threads=False).aggregate([("tokens", "mean"), ("tokens", "count")])
         return Measured(
             tuple(
@@ -94,6 +109,23 @@ def test_it_is_measured_by_default(invoke: Invoke, tiny_gpt2: Path, mini_release
     result = json.loads((tmp_path / "run" / "result.json").read_text("utf-8"))
     assert set(result["signature"]["measures"]) == {n for n, m in MEASURES.items() if m.task == "sentences"}
     assert {f["measure"] for f in result["figures"]} == set(result["signature"]["measures"])
+
+
+def test_its_option_is_one_field(invoke: Invoke, tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path) -> None:
+    out, options = tmp_path / "run", ["--model", tiny_gpt2, "--release", mini_release_folder, "--measure"]
+    code, _, _ = invoke("evaluate", *options, NAME, "--out", out, "--set", "shortest=9")
+    assert code == 0
+    result = json.loads((out / "result.json").read_text("utf-8"))
+    assert result["signature"]["measuring"][NAME] == {"shortest": "9"}
+    assert all(f["value"] >= 9 for f in result["figures"])
+    run = evaluate(str(tiny_gpt2), release=str(mini_release_folder), measures=[NAME], shortest=9)
+    assert run.result.figures == Result.model_validate(result).figures
+    code, said, error = invoke("evaluate", *options, "medians", "--out", out, "--set", "shortest=9")
+    assert (code, said) == (2, "")
+    assert "--shortest is for sentence_length: here it has no effect, so leave it out" in error
+    code, _, error = invoke("evaluate", *options, NAME, "--out", out, "--set", "shortest=-1")
+    assert code == 2
+    assert "--shortest" in error
 
 
 def test_its_figures_are_kept(made: Path, root: Path) -> None:

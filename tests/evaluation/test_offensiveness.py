@@ -8,7 +8,7 @@ from scipy.stats import binomtest, t
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.statistics.intervals import wilson
 
 NAME = "offensiveness"
@@ -32,7 +32,7 @@ def table(rows: list[Row], column: str = "offensive") -> pa.Table:
 
 
 def measure(answers: pa.Table, threshold: float = 0.5, name: str = NAME) -> Figures:
-    return Figures(MEASURES[name].figures(answers, Settings(threshold=threshold)).figures)
+    return Figures(MEASURES[name].figures(answers, MeasureSettings(threshold=threshold)).figures)
 
 
 def get(figures: Figures, name: str, **keys: str) -> Figure:
@@ -104,7 +104,7 @@ def test_no_texts_have_no_interval() -> None:
 @pytest.mark.parametrize(("threshold", "share"), [(0.0, 1.0), (0.51, 2 / 7), (1.0, 0.0)])
 def test_threshold(threshold: float, share: float) -> None:
     assert get(measure(table(ROWS), threshold), "share_offensive").value == pytest.approx(share)
-    assert MEASURES[NAME].signature(Settings(threshold=threshold))["threshold"] == f"{threshold:g}"
+    assert MEASURES[NAME].signature(MeasureSettings(threshold=threshold))["threshold"] == f"{threshold:g}"
 
 
 def test_a_prompt_counts_once() -> None:

@@ -26,7 +26,7 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.evaluating import all_uses, prepare
 from holisticbias_eval.generating import USES as USES_OF_GENERATE
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measuring import measure_uses
 from holisticbias_eval.options import SettingsCommand, given_settings
 from holisticbias_eval.progress import Display
@@ -291,7 +291,7 @@ def test_a_setting_of_measure_changes_what_is_recorded_or_is_refused(
 ) -> None:
     given, changed = SETTINGS[name]
     table = "--texts" if MEASURES[measure].needs.answers == "texts" else "--scores"
-    settings = Settings(norms=(str(inputs["norms.csv"]),))
+    settings = MeasureSettings(norms=(str(inputs["norms.csv"]),))
     said = unused("measure", (measure, table, "t.csv", *given), (measure,))
     records = [MEASURES[measure].signature(s) for s in (settings, settings.model_copy(update=changed))]
     own = name == "threshold" and MEASURES[measure].needs.answers == "offensiveness"  # of the card, in a run

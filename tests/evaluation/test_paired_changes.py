@@ -9,12 +9,12 @@ import pytest
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.changes import group_changes
-from holisticbias_eval.measures.groups.method import Method
-from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.groups.readings import Method
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.responses.changed_wording import compare_wordings
-from holisticbias_eval.measures.responses.offence_changes import offence_changes
+from holisticbias_eval.measures.responses.offence_figures import offence_changes
 from holisticbias_eval.measures.toxicity import Toxicity
-from holisticbias_eval.statistics.rarefaction import distinct_of_counts, distinct_without_blocks, expected_distinct
+from holisticbias_eval.statistics.words import distinct_of_counts, distinct_without_blocks, expected_distinct
 
 
 def responses(texts: list[str], offensive: list[float] | None = None) -> pa.Table:
@@ -144,6 +144,6 @@ def test_intervals_of_disparities_cover_no_change() -> None:
 def test_responses_without_ids_are_compared_by_their_shares() -> None:
     table = responses(["a"] * 8, [0.9, 0.1, 0.9, 0.1, 0.9, 0.1, 0.1, 0.1]).drop_columns(["response_id"])
     measure = MEASURES["offensiveness"]
-    view = View(Figures(measure.figures(table, Settings()).figures), table)
+    view = View(Figures(measure.figures(table, MeasureSettings()).figures), table)
     change = get(Figures(measure.compare(view, view)), "offensiveness", {"axis": "x"})
     assert (change.value, change.interval) == (0, None)

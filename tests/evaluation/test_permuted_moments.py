@@ -9,8 +9,7 @@ import pytest
 from scipy.stats import gamma, norm
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.statistics.permuted_moments import permuted_spread, upper_tail
-from holisticbias_eval.statistics.style_differences import _moments
+from holisticbias_eval.statistics.responses.permuted import _difference_moments, permuted_spread, upper_tail
 
 
 def group_means(values: Floats, counts: tuple[int, ...]) -> Floats:
@@ -55,7 +54,7 @@ def test_moments_of_differences_are_exact(counts: tuple[int, ...]) -> None:
     orders = itertools.permutations(range(len(values)))
     means = np.array([group_means(values[list(order)], counts) for order in orders])
     differences = means - means.mean(axis=1, keepdims=True)
-    second, third = _moments(values, np.array(counts))
+    second, third = _difference_moments(values, np.array(counts))
     assert differences.mean(axis=0) == pytest.approx(np.zeros_like(second), abs=1e-12)
     assert second == pytest.approx((differences**2).mean(axis=0))
     assert third == pytest.approx((differences**3).mean(axis=0))

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.statistics.rater_agreement import (
-    cohens_kappa,
-    fleiss_kappa,
-    krippendorffs_alpha,
-    raw_agreement,
-)
+from holisticbias_eval.statistics.labels import cohens_kappa, fleiss_kappa, krippendorffs_alpha, raw_agreement
 
 NAN = np.nan
 

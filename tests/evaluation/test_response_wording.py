@@ -18,7 +18,7 @@ from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.response_wording import ResponseWording
-from holisticbias_eval.measures.responses.phrase_lists import FILES
+from holisticbias_eval.measures.responses.phrases import FILES
 
 NAME = "response_wording"
 PROMPT = "I like blicket cooks."

@@ -20,7 +20,7 @@ from tests.evaluation.simulated_responses import ResponseWorld
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.measure import MeasureSettings
 
 
 def test_styles_of_descriptors() -> None:
@@ -53,7 +53,7 @@ def test_leading_descriptors_are_found_and_nobody_by_chance() -> None:
 
 
 def test_many_styles_have_figures_by_descriptor_only_if_they_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holisticbias_eval.measures.responses.style_figures.MOST", 24)
+    monkeypatch.setattr("holisticbias_eval.measures.responses.bias_figures.MOST", 24)
     figures = measure(random_answers(0), {"one": ("s0", "s2")})
     shown = {f.keys["style"] for f in figures.by(NAME, "style_mean", "axis", "descriptor", "style")}
     biases = {f.keys["style"]: f.value or 0 for f in figures.by(NAME, "partial_gen_bias", "style")}
@@ -74,7 +74,7 @@ def test_clusters_are_found() -> None:
         "p:same": np.full(200, 0.2),
         "p:b": 0.2 * a,
     }
-    measured = MEASURE.figures(pa.table(columns), Settings(clusters="found"))
+    measured = MEASURE.figures(pa.table(columns), MeasureSettings(clusters="found"))
     rows = measured.tables["clusters"].to_pylist()
     clusters = defaultdict(set)
     for row in rows:
@@ -84,7 +84,7 @@ def test_clusters_are_found() -> None:
         clusters
     )
     assert any(note.startswith("Clusters found") for note in measured.notes)
-    assert "average linkage" in MEASURE.signature(Settings(clusters="found"))["clusters"]
+    assert "average linkage" in MEASURE.signature(MeasureSettings(clusters="found"))["clusters"]
 
 
 @pytest.mark.parametrize(("members", "message"), [(("a", "c"), "has the style 'c'"), ((), "has no style")])

@@ -17,17 +17,22 @@ from tests.evaluation.simulated_stances import StanceWorld, stance_scores
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.measure import MeasureSettings, View
+from holisticbias_eval.measures.stance.finding import NAME, StanceFigures
 from holisticbias_eval.measures.stance.pairs import contrast_stances
-from holisticbias_eval.measures.stance.shown import NAME, Shown
 from holisticbias_eval.measures.stance_contrast import StanceContrast
-from holisticbias_eval.statistics.agreement import estimate_agreement, signed_root, sum_products
-from holisticbias_eval.statistics.moderated import estimate_means, moderate
+from holisticbias_eval.statistics.agreement import (
+    estimate_agreement,
+    estimate_means,
+    moderate,
+    signed_root,
+    sum_products,
+)
 
 AXIS = {"axis": "axis0"}
 
 
-def measure(answers: pa.Table, settings: Settings | None = None) -> Figures:
+def measure(answers: pa.Table, settings: MeasureSettings | None = None) -> Figures:
     return Figures(StanceContrast().figures(answers, settings).figures)
 
 
@@ -157,7 +162,7 @@ def test_rarity_and_length_have_no_effect() -> None:
         for value, descriptor, noun in zip(answers["nll"].to_pylist(), *phrases(answers), strict=True)
     ]
     changed = answers.set_column(answers.column_names.index("nll"), "nll", pa.array(nll))
-    settings = Settings()
+    settings = MeasureSettings()
     for one, other in zip(measure(answers, settings), measure(changed, settings), strict=True):
         assert (one.name, one.keys, one.n) == (other.name, other.keys, other.n)
         assert one.p_value == pytest.approx(other.p_value)
@@ -171,7 +176,7 @@ def phrases(answers: pa.Table) -> tuple[list[str], list[str]]:
 def test_nothing_but_rarity_is_exactly_nothing() -> None:
     rng = np.random.default_rng(4)
     answers = stance_scores(np.zeros((3, 2, 5, 6)), rng.normal(40, 10, (1, 2, 5, 6)))
-    figures = measure(answers, Settings())
+    figures = measure(answers, MeasureSettings())
     assert set(contrasts(figures)) == {0.0}
     assert [shared(figures, axis).value for axis in (0, 1)] == [0.0, 0.0]
     assert {f.p_value for f in figures.by(NAME, "shared_contrast", "axis")} == {1.0}
@@ -187,8 +192,8 @@ class Trials:
         self.agreed, self.named = [], []
         for _ in range(runs):
             answers, stance = world.draw(rng)
-            figures = measure(answers, Settings(seed=int(rng.integers(10**6))))
-            shown = Shown.of(View(figures, answers))
+            figures = measure(answers, MeasureSettings(seed=int(rng.integers(10**6))))
+            shown = StanceFigures(View(figures, answers))
             axes = figures.by(NAME, "shared_contrast", "axis")
             self.agreed.append([bool(shown.agrees(axis)) for axis in axes])
             for axis in axes:
@@ -257,12 +262,12 @@ def test_one_wording_is_not_agreement() -> None:
     hated = np.array([t.startswith("I hate") for t in answers["template"].to_pylist()])
     nll += hated * np.array([effect[d] for d in answers["descriptor_id"].to_pylist()])
     answers = answers.set_column(answers.column_names.index("nll"), "nll", pa.array(nll))
-    figures = measure(answers, Settings())
+    figures = measure(answers, MeasureSettings())
     spreads = [figure.value or 0 for figure in figures.by(NAME, "wording_spread", "axis", "pair")]
     assert spreads[0] == pytest.approx(np.std(list(effect.values()), ddof=1), rel=0.1)
     assert max(spreads[1:]) < 0.5
     assert abs(shared(figures).value or 0) < 0.5
-    shown = Shown.of(View(figures, answers))
+    shown = StanceFigures(View(figures, answers))
     assert not shown.agrees(shared(figures))
     assert not any(f.differs for f in figures.by(NAME, "contrast", "axis", "descriptor"))
 
@@ -275,20 +280,20 @@ def test_agreement_of_two_pairs_of_three_is_not_agreement_of_all() -> None:
     own -= own @ agreed / (agreed @ agreed) * agreed
     differences[2] += (own - 0.1 * agreed)[:, None]
     answers = stance_scores(differences)
-    figures = measure(answers, Settings())
+    figures = measure(answers, MeasureSettings())
     alone = figures.get(NAME, "leave_one_pair_out", AXIS)
     assert alone is not None
     assert alone.interval is not None
     assert alone.interval.low < 0
     assert alone.interval.high == pytest.approx(1, abs=0.3)
     assert shared(figures).is_significant
-    assert Shown.of(View(figures, answers)).agrees(shared(figures)) is False
+    assert StanceFigures(View(figures, answers)).agrees(shared(figures)) is False
 
 
 def test_floor_is_near_zero_whatever_the_spread() -> None:
     answers, _ = StanceWorld(stance=1.0, wording=2.0, axes=2, descriptors=40).draw(np.random.default_rng(9))
     for name in ("shared_contrast", "reliability"):
-        for figure in measure(answers, Settings()).by(NAME, name, "axis"):
+        for figure in measure(answers, MeasureSettings()).by(NAME, name, "axis"):
             assert figure.floor is not None
             assert figure.floor_interval is not None
             assert figure.floor == pytest.approx(0, abs=0.1)
@@ -297,7 +302,7 @@ def test_floor_is_near_zero_whatever_the_spread() -> None:
 
 def test_seed_decides_the_floor_and_nothing_else() -> None:
     answers, _ = StanceWorld(axes=2).draw(np.random.default_rng(10))
-    one, again, other = (measure(answers, Settings(seed=seed)) for seed in (1, 1, 2))
+    one, again, other = (measure(answers, MeasureSettings(seed=seed)) for seed in (1, 1, 2))
     assert list(one) == list(again)
     assert [f.floor for f in one] != [f.floor for f in other]
     assert [(f.value, f.interval) for f in one] == [(f.value, f.interval) for f in other]
@@ -305,7 +310,7 @@ def test_seed_decides_the_floor_and_nothing_else() -> None:
 
 def test_without_settings_nothing_is_resampled() -> None:
     answers, _ = StanceWorld(axes=2).draw(np.random.default_rng(11))
-    quick, whole = measure(answers), measure(answers, Settings())
+    quick, whole = measure(answers), measure(answers, MeasureSettings())
     assert all(f.floor is None and f.floor_interval is None for f in quick)
     assert {f.p_value for f in quick.by(NAME, "shared_contrast", "axis")} == {None}
     assert [(f.value, f.interval) for f in quick] == [(f.value, f.interval) for f in whole]
@@ -313,7 +318,7 @@ def test_without_settings_nothing_is_resampled() -> None:
 
 def test_p_values_are_corrected_over_axes_and_over_descriptors() -> None:
     answers, _ = StanceWorld(axes=4, descriptors=10, stance=0.5).draw(np.random.default_rng(12))
-    figures = measure(answers, Settings())
+    figures = measure(answers, MeasureSettings())
     raw = np.array([f.p_value for f in figures.by(NAME, "contrast", "axis", "descriptor")])
     adjusted = [f.value for f in figures.by(NAME, "contrast_adjusted_p", "axis", "descriptor")]
     order = np.argsort(raw)[::-1]

@@ -13,12 +13,12 @@ from tests.evaluation.simulated_stances import StanceWorld, stance_scores
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.measure import MeasureSettings, View
+from holisticbias_eval.measures.stance.finding import NAME
 from holisticbias_eval.measures.stance.pairs import find_stances
-from holisticbias_eval.measures.stance.shown import NAME
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 
-QUICK = Settings()
+QUICK = MeasureSettings()
 LOVE = "I love ... / I hate ..."
 
 

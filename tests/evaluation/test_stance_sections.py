@@ -9,7 +9,7 @@ from tests.evaluation.simulated_stances import StanceWorld, stance_scores
 
 from holisticbias_eval.blocks import Paragraph, Table
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.sections import Bars, Forest, Scatter, Section
 
@@ -20,7 +20,7 @@ PAIRS = (
 )
 
 
-def sections(answers: pa.Table, settings: Settings | None = Settings()) -> dict[str, Section]:  # noqa: B008 - frozen
+def sections(answers: pa.Table, settings: MeasureSettings | None = MeasureSettings()) -> dict[str, Section]:  # noqa: B008 - frozen
     figures = Figures(StanceContrast().figures(answers, settings).figures)
     return {section.name: section for section in StanceContrast().sections(View(figures, answers))}
 
@@ -162,7 +162,7 @@ def test_two_runs_are_compared_by_axis() -> None:
     views = []
     for seed in (7, 8):
         answers, _ = StanceWorld(stance=1.0, axes=2).draw(np.random.default_rng(seed))
-        views.append(View(Figures(measure.figures(answers, Settings()).figures), answers))
+        views.append(View(Figures(measure.figures(answers, MeasureSettings()).figures), answers))
     changes = Figures(measure.compare(*views))
     (section,) = measure.compared_sections(changes, views[1])
     (table,) = section.tables

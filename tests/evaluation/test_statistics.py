@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.stats import false_discovery_control, mannwhitneyu, permutation_test, wilcoxon
 
-from holisticbias_eval.statistics.corrections import benjamini_hochberg, holm
 from holisticbias_eval.statistics.intervals import expansion
 from holisticbias_eval.statistics.mannwhitney import mann_whitney_pairs
 from holisticbias_eval.statistics.resampling import (
@@ -13,7 +12,7 @@ from holisticbias_eval.statistics.resampling import (
     significant_when_weighted,
     significant_without_each_noun,
 )
-from holisticbias_eval.statistics.signed_rank import sign_flip_p_values, wilcoxon_p_values
+from holisticbias_eval.statistics.tests import benjamini_hochberg, holm, sign_flip_p_values, wilcoxon_p_values
 
 
 def test_holm_worked_by_hand() -> None:

@@ -18,11 +18,9 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.descriptors.love_hate import chance_difference, love_hate_ends
-from holisticbias_eval.measures.love_hate import LoveHate
-from holisticbias_eval.measures.measure import Settings, View
-from holisticbias_eval.measures.shares.gendered import FEWEST
-from holisticbias_eval.measures.shares.shares import measure_shares
+from holisticbias_eval.measures.love_hate import LoveHate, chance_difference, love_hate_ends
+from holisticbias_eval.measures.measure import MeasureSettings, View
+from holisticbias_eval.measures.shares.shares import FEWEST, measure_shares
 from holisticbias_eval.prompts.audit import audit_texts
 from holisticbias_eval.prompts.conversations import Drawing, draw_prompts
 from holisticbias_eval.prompts.selection import NO_NOUN, select_compared, select_sentences
@@ -172,7 +170,8 @@ def test_a_noun_itself_has_a_contrast_with_the_others_of_its_kind_and_no_test() 
     nouns = pc.if_else(alone, NO_NOUN, answers["noun_id"])
     with_nouns = answers.filter(others)
     both = answers.set_column(place, "noun_id", nouns).filter(pc.or_(alone, others))
-    before, after = (Figures(MEASURES[STANCE].figures(table, Settings()).figures) for table in (with_nouns, both))
+    measured = (MEASURES[STANCE].figures(table, MeasureSettings()).figures for table in (with_nouns, both))
+    before, after = map(Figures, measured)
     for name in ("shared_contrast", "reliability"):
         one, other = (found.get(STANCE, name, {"axis": "axis0"}) for found in (before, after))
         assert one is not None
@@ -189,6 +188,6 @@ def test_a_noun_itself_has_a_contrast_with_the_others_of_its_kind_and_no_test() 
 def test_chance_is_wider_for_terms_with_fewer_sentences(run: Run) -> None:
     assert chance_difference(10, 100) == pytest.approx(chance_difference(40, 100) * 2)
     assert chance_difference(1, 100) > 1
-    figures = Figures(LoveHate().figures(run.answers, Settings()).figures)
-    loved, hated = love_hate_ends(View(figures, run.answers), {})
+    figures = Figures(LoveHate().figures(run.answers, MeasureSettings()).figures)
+    loved, hated = love_hate_ends(View(figures, run.answers))
     assert AMPUTEE not in {f.keys["descriptor"] for f in (*loved, *hated)}

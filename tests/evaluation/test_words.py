@@ -14,22 +14,25 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from holisticbias_eval.statistics.common_runs import longest_common_runs
-from holisticbias_eval.statistics.corrections import benjamini_hochberg
-from holisticbias_eval.statistics.draws import means_over_draws, number_draws, permuted_p_values
 from holisticbias_eval.statistics.intervals import wilson
-from holisticbias_eval.statistics.log_odds import log_odds, share_p_values
-from holisticbias_eval.statistics.ngrams import frequent_ngrams
-from holisticbias_eval.statistics.proportions import stratified_p_values
-from holisticbias_eval.statistics.rarefaction import expected_distinct
-from holisticbias_eval.statistics.words import Words, has_phrase, split_words, starts_with
+from holisticbias_eval.statistics.responses.cells import means_over_draws, number_draws, permuted_p_values
+from holisticbias_eval.statistics.tests import benjamini_hochberg, log_odds, share_p_values, stratified_p_values
+from holisticbias_eval.statistics.words import (
+    WordArrays,
+    expected_distinct,
+    frequent_ngrams,
+    has_phrase,
+    longest_common_runs,
+    split_words,
+    starts_with,
+)
 
 
 def column(*texts: str | None) -> pa.ChunkedArray:
     return pa.chunked_array([pa.array(list(texts), pa.string())])
 
 
-def spelled(words: Words) -> list[list[str]]:
+def spelled(words: WordArrays) -> list[list[str]]:
     texts = words.vocabulary.to_pylist()
     return [[texts[c] for c in words.codes[a:b]] for a, b in itertools.pairwise(words.starts)]
 
@@ -87,7 +90,7 @@ def test_phrases_agree_with_a_search_in_text(phrase: str) -> None:
 
 
 def test_beginnings_and_common_runs_agree_with_slow_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holisticbias_eval.statistics.common_runs._CELLS_AT_ONCE", 40)
+    monkeypatch.setattr("holisticbias_eval.statistics.words._CELLS_AT_ONCE", 40)
     one, other = random_texts(2, 200, 6, "abc"), random_texts(3, 200, 15, "abc")
     first, second = split_words(column(*one), column(*other))
     assert longest_common_runs(first, second).tolist() == [

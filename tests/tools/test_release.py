@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from holisticbias import open_release, write_release
 from holisticbias.compile.digest import release_digest, table_digest
 from holisticbias.errors import HolisticBiasError, OutputError, ReleaseError
-from holisticbias.release.manifest import CHECKSUMS, DIGESTED, MANIFEST, Manifest, checksums, file_entry, read_manifest
+from holisticbias.release.manifest import CHECKSUMS, DIGESTED, MANIFEST, checksums, file_entry, read_manifest
 from holisticbias.release.release import Release
 
 datasets = pytest.importorskip("datasets")
@@ -24,7 +23,6 @@ datasets = pytest.importorskip("datasets")
 TABLES = ("sentences", "descriptors", "nouns", "templates", "noun_phrases")  # a whole release has two more
 WHOLE = (*TABLES, "small", "history")
 BOOLEANS = {"first_turn_only", "must_be_noun", "without_noun"}
-AXES = 13
 SMALL_DIGEST = "8e30f1d24b61323575bbe00843db0b2a27107aa2c315a34763c20a1f78d38c89"
 
 
@@ -45,11 +43,8 @@ def cached(tmp_path: Path) -> Callable[..., Any]:
 
 
 def expected_features(table: pa.Table) -> dict[str, Any]:
-    axes = table["axis"].unique().to_pylist() if "axis" in table.column_names else []
     text, flag = datasets.Value("string"), datasets.Value("bool")
     features = {name: flag if name in BOOLEANS else text for name in table.column_names}
-    if axes:
-        features["axis"] = datasets.ClassLabel(names=[axis for axis in axes if axis is not None])
     features |= {name: datasets.List(text) for name in ("sources", "not_with") if name in features}
     if "assessments" in features:
         fields = ("judgement", "community", "locale", "reviewer", "source", "date")
@@ -70,9 +65,8 @@ def test_every_column_has_its_type(
     assert dict(loaded.features) == expected_features(table)
     first = next(iter(loaded))
     for column, value in table.slice(0, 1).to_pylist()[0].items():
-        expected = loaded.features["axis"].str2int(value) if column == "axis" else value
-        assert first[column] == expected
-        assert type(first[column]) is type(expected)
+        assert first[column] == value
+        assert type(first[column]) is type(value)
 
 
 def test_rows_come_back_as_they_were_compiled(
@@ -80,12 +74,8 @@ def test_rows_come_back_as_they_were_compiled(
 ) -> None:
     loaded = cached(str(small_folder), "sentences", split="test")
     assert loaded.num_rows == small_release.sentences.num_rows
-    for column in ("text", "sentence_id", "descriptor", "noun", "noun_gender", "must_be_noun"):
+    for column in ("text", "sentence_id", "axis", "descriptor", "noun", "noun_gender", "must_be_noun"):
         assert loaded.data[column].to_pylist() == small_release.sentences[column].to_pylist()
-    names = loaded.features["axis"].names
-    axes = [None if i is None else names[i] for i in loaded.data["axis"].to_pylist()]
-    assert axes == small_release.sentences["axis"].to_pylist()
-    assert len(names) == AXES
 
 
 def test_sentences_are_the_default_configuration(small_folder: Path, cached: Callable[..., Any]) -> None:
@@ -118,26 +108,6 @@ def test_card_says_what_datasets_would_write(
         (split,) = info["splits"]
         assert (split["name"], split["num_examples"]) == ("test", release.tables[name].num_rows)
         assert info["download_size"] == (release_folder / "data" / f"{name}.parquet").stat().st_size
-
-
-def test_class_named_null_or_no_stays_text(tmp_path: Path) -> None:
-    from holisticbias.release.card import render_card
-
-    (tmp_path / "data").mkdir()
-    axes = pa.table({"text": ["a", "b"], "axis": ["null", "no"]})
-    pq.write_table(axes, tmp_path / "data" / "sentences.parquet")
-    no_judgement = {"axis_label": ["a", "b"], "descriptor_preference": ["no_data"] * 2, "assessments": [[], []]}
-    tables = {
-        "descriptors": pa.table({"axis": ["null", "no"], **no_judgement}),
-        "nouns": pa.table({"noun_gender": ["female"]}),
-        "templates": pa.table({"family": ["dialogue"]}),
-    }
-    entry = {"files": ["data/sentences.parquet"], "rows": 2, "digest": "0" * 64}
-    head = {"version": "1.0.0", "digest": "0" * 64, "tables": {"sentences": entry}, "written_with": {}}
-    card = render_card(Manifest.model_validate(head), tables, tmp_path)
-    (tmp_path / "README.md").write_text(card, "utf-8")
-    info = datasets.info.DatasetInfosDict.from_directory(str(tmp_path))["sentences"]
-    assert info.features["axis"].names == ["null", "no"]
 
 
 # the folder

@@ -141,6 +141,6 @@ def _counts(counts: Sequence[GroupCounts]) -> Iterator[str]:
 
 
 def _shortened(text: str) -> str:
-    from holisticbias_eval.report.plain_text import printable, shorten
+    from holisticbias_eval.report.units import printable, shorten
 
     return shorten(printable(text), _WIDTH - 2)

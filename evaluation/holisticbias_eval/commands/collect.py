@@ -83,7 +83,7 @@ def command(
 
 def _print(made: Collected) -> None:
     """Print the prompts of each group, the pages that were left out, and the folder."""
-    from holisticbias_eval.report.plain_text import printable
+    from holisticbias_eval.report.units import printable
 
     groups = made.record["groups"]
     for group, counts in list(groups.items())[:_SHOWN]:

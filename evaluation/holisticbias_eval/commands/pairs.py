@@ -61,7 +61,7 @@ def _print(made: Made) -> None:
     """Print some pairs, the rejected sentences by rule, and the folder."""
     from collections import Counter
 
-    from holisticbias_eval.report.plain_text import printable
+    from holisticbias_eval.report.units import printable
     from holisticbias_eval.stereotypes.pair_rows import RULES
 
     rows = made.table.select(["sentence", "other_sentence", "rule", "source"]).to_pylist()

@@ -122,7 +122,7 @@ def _dates(until: datetime | None, years: int) -> tuple[date | None, date | None
 
 def _print(record: Mapping[str, Any], settings: RetrievalSettings) -> None:
     """Print the sentences of each group, what was left out, and what to know before using the table."""
-    from holisticbias_eval.report.plain_text import printable
+    from holisticbias_eval.report.units import printable
 
     documents = record["documents"]
     write(f"  {'sentences':<28} {'found':>10} {'kept':>10}")

@@ -209,7 +209,7 @@ def _read_judging(given: dict[str, Any], display: Display) -> Judging:
 
 def _print(made: MadeSentences, most: int) -> int:
     """Print some sentences, the yield, the quality and the attributes that lack sentences; return the exit code."""
-    from holisticbias_eval.report.plain_text import printable
+    from holisticbias_eval.report.units import printable
     from holisticbias_eval.stereotypes.quality import (
         counts_in_words,
         quality_table,

@@ -64,6 +64,6 @@ def _words(terms: Iterable[str | None], count: int) -> str:
 
 
 def _line(text: str) -> None:
-    from holisticbias_eval.report.plain_text import printable
+    from holisticbias_eval.report.units import printable
 
     write(click.wrap_text(printable(text), 100, initial_indent="  ", subsequent_indent="    "))

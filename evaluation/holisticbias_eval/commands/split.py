@@ -77,7 +77,7 @@ def command(
 
 def _print(split: Split, out: Path) -> None:
     """Print the sentences of each group, and what was left out."""
-    from holisticbias_eval.report.plain_text import printable
+    from holisticbias_eval.report.units import printable
 
     if not split.labelled:
         write("The examples have no labels: all count as biased.", err=True)

@@ -27,7 +27,7 @@ from holisticbias_eval.corpus.examples import (
     write_examples,
 )
 from holisticbias_eval.errors import CorpusError
-from holisticbias_eval.statistics.rater_agreement import agreement_figures, cohens_kappa
+from holisticbias_eval.statistics.labels import agreement_figures, cohens_kappa
 
 RECORD_SUFFIX = ".agreement.json"
 _NAMED = 20  # ids in the record

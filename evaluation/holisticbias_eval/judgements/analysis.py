@@ -13,9 +13,9 @@ from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.figures import Interval, Part
 from holisticbias_eval.judgements.answers import AnnotatorAnswer, Judgement, Judgements, join
 from holisticbias_eval.judgements.key import JudgedModel, Key
-from holisticbias_eval.statistics.choices import clustered_interval, exact_share, flip_p_value
-from holisticbias_eval.statistics.corrections import holm
-from holisticbias_eval.statistics.rater_agreement import agreement_figures
+from holisticbias_eval.statistics.clusters import clustered_interval, exact_share, flip_p_value
+from holisticbias_eval.statistics.labels import agreement_figures
+from holisticbias_eval.statistics.tests import holm
 
 Who = Literal["kept", "all"]
 

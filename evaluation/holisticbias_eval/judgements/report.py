@@ -10,8 +10,8 @@ from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.judgements.analysis import Analysis, ChoiceAgreement, Rate
 from holisticbias_eval.judgements.key import JudgedModel, Key
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.report.plain_text import model_title
 from holisticbias_eval.report.report import Chapter, Report
+from holisticbias_eval.report.units import model_title
 from holisticbias_eval.sections import Block, Estimate, Forest, Section
 
 _INFO = Info(

@@ -28,7 +28,7 @@ from holisticbias_eval.judgements.key import (
 from holisticbias_eval.judgements.matching import JUDGED, Filters, Row, match
 from holisticbias_eval.judgements.page import render_annotator_page
 from holisticbias_eval.judgements.sources import JudgedResponses
-from holisticbias_eval.report.plain_text import printable, shorten
+from holisticbias_eval.report.units import printable, shorten
 
 PAGE, TASKS, CONFIG = "page.html", "tasks.json", "labelling-config.xml"
 TASK = "task"

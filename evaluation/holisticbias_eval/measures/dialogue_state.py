@@ -1,20 +1,129 @@
-"""Dialogue state tracking as binary classification, after fine-tuning (Zhao et al. 2024, section 5.2)."""
+"""Dialogue state: how well a model does a classification task after fine-tuning."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
+import numpy as np
 import pyarrow as pa
 
+from holisticbias_eval.arrays import Floats, divide
+from holisticbias_eval.blocks import ColumnOf, Paragraph, table_of
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.figures import Figure, Figures, make_figure
+from holisticbias_eval.identity import CANDIDATES, align
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns, change_figures
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
-from holisticbias_eval.measures.tasks.classified import ACCURACY, F1, NAME, task_changes, task_figures
-from holisticbias_eval.measures.tasks.shown import change_table, score_section
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.sections import Section
-from holisticbias_eval.statistics.items import DRAWS
+from holisticbias_eval.statistics.cells import encode
+from holisticbias_eval.statistics.groups.items import (
+    DRAWS,
+    Items,
+    Resampled,
+    add_up,
+    paired_p,
+    resampled_sums,
+    summarise,
+)
+
+NAME = "dialogue_state"
+F1, ACCURACY = "f1", "accuracy"
+_NAMES = (F1, ACCURACY)
+
+
+def task_figures(answers: pa.Table, seed: int) -> Iterator[Figure]:
+    """F1 of label 1 and accuracy, with 95% intervals of a bootstrap of dialogues."""
+    columns, known = _columns(answers)
+    items = _items(answers, known, columns[known])
+    found = _summary(_scores(items.group_sums()[0]), _scores(_drawn(items, seed)), items)
+    n, missing = int(known.sum()), int((~known).sum())
+    for i, name in enumerate(_NAMES):
+        of = None if name == F1 else F1
+        yield make_figure(NAME, name, {}, found.value[i], "share", n, missing, interval=found.ends(i), of=of)
+    yield make_figure(NAME, "dialogues", {}, len(items.sums), "count", n, missing, of=F1)
+
+
+def task_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figure]:
+    """The scores of both runs on the candidates that both have, and their change, paired by dialogue.
+
+    Figures are named as in ``CHANGE_NAMES``; the key ``figure`` names the score. Raises ``SelectionError`` without a
+    common candidate.
+    """
+    one, other = align(first, second, CANDIDATES).rows(first, second)
+    (before, known), (after, also) = _columns(one), _columns(other)
+    both = known & also
+    items = _items(one, both, np.concatenate([before, after], axis=1)[both])
+    total, drawn = items.group_sums()[0], _drawn(items, seed)
+    values = _scores(total[:4]), _scores(total[4:])
+    found = _summary(values[1] - values[0], _scores(drawn[:, 4:]) - _scores(drawn[:, :4]), items)
+    p = paired_p(found, np.full(len(_NAMES), len(items.sums)))
+    n, missing = int(both.sum()), int((~both).sum())
+    for i, name in enumerate(_NAMES):
+        keys = {"figure": name}
+        both_values = (values[0][i], values[1][i])
+        yield from change_figures(
+            NAME, name, keys, both_values, "share", n, missing, interval=found.ends(i), p_value=p[i]
+        )
+
+
+def _columns(answers: pa.Table) -> tuple[Floats, np.ndarray]:
+    """For each candidate whether it is a true positive, a false positive, a false negative, and right; and if known."""
+    probability = answers["probability"].cast(pa.float64()).to_numpy()
+    known = ~np.isnan(probability)
+    label, chosen = answers["label"].to_numpy() == 1, probability >= 0.5
+    parts = (label & chosen, ~label & chosen, label & ~chosen, label == chosen)
+    return np.stack(parts, axis=1).astype(float), known
+
+
+def _items(answers: pa.Table, known: np.ndarray, columns: Floats) -> Items:
+    if not known.any():
+        raise SelectionError("no candidate has a probability: there is nothing to measure")
+    _, dialogue = encode(answers["dialogue"])
+    own = dialogue[known]
+    return add_up(np.zeros(len(own), np.int64), own, columns, 1)
+
+
+def _drawn(items: Items, seed: int) -> Floats:
+    return next(resampled_sums(items, DRAWS, np.random.default_rng(seed)))
+
+
+def _scores(sums: Floats) -> Floats:
+    """F1 and accuracy of sums of ``_columns``: ``[..., 2]``; a candidate that is not right is false or missed."""
+    true, false, missed, right = (sums[..., i] for i in range(4))
+    return np.stack([divide(2 * true, 2 * true + false + missed), divide(right, right + false + missed)], axis=-1)
+
+
+def _summary(value: Floats, drawn: Floats, items: Items) -> Resampled:
+    return summarise(value, drawn, np.full(len(_NAMES), len(items.sums)))
+
+
+def score_section(info: Info, found: Sequence[tuple[str, Figure]], unit: str, said: str) -> Section:
+    """Show scores by name, with their intervals."""
+    columns: tuple[ColumnOf[tuple[str, Figure]], ...] = (
+        ColumnOf("score", "Score", lambda row: row[0]),
+        ColumnOf("value", "Value", lambda row: row[1].value, unit),
+        ColumnOf("interval", "95% interval", lambda row: row[1].interval, unit, interval=True),
+        ColumnOf("n", "Items", lambda row: row[1].n or None, "count", base=True),
+    )
+    table = table_of(info.name, info.title, columns, found, drop_empty=True)
+    return Section(info.name, info.title, (Paragraph(said, "finding"), table))
+
+
+def change_table(info: Info, changes: Figures, labels: Mapping[tuple[str, ...], str], unit: str, note: str) -> Section:
+    """Show the change of scores; ``labels`` has the name of each by the values of its keys."""
+    columns: FigureColumns = (
+        ColumnOf("score", "Score", lambda f: labels[tuple(f.keys.values())]),
+        *col.changes(changes, unit),
+        col.p(key="p"),
+        ColumnOf("n", "Items", lambda f: f.n or None, "count", base=True),
+    )
+    found = [f for f in changes if (f.measure, f.name) == (info.name, "change") and tuple(f.keys.values()) in labels]
+    table = table_of(f"{info.name}-changes", f"{info.title} of A and B", columns, found, drop_empty=True)
+    return Section(f"{info.name}-changes", info.title, (table, Paragraph(note, "note")))
+
 
 _LABELS = {F1: "F1", ACCURACY: "Accuracy"}
 
@@ -45,15 +154,15 @@ class DialogueState(Measure):
     needs: ClassVar[Needs] = Needs("candidates", ("causal", "masked", "seq2seq"))
     task = "dialogues"
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The seed and the resampling."""
         return {"seed": str(settings.seed), "interval": f"bootstrap of dialogues, {DRAWS:,} draws"}
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the scores from a table of candidates with ``label`` and ``probability``."""
         if not answers.num_rows:
             raise SelectionError("there is no candidate to measure")
-        found: tuple[Figure, ...] = tuple(task_figures(answers, (settings or Settings()).seed))
+        found: tuple[Figure, ...] = tuple(task_figures(answers, (settings or MeasureSettings()).seed))
         return Measured(found)
 
     def sections(self, view: View) -> tuple[Section, ...]:
@@ -66,7 +175,7 @@ class DialogueState(Measure):
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change of the scores on the candidates that both runs have, paired by dialogue."""
-        return tuple(task_changes(first.answers, second.answers, Settings().seed))
+        return tuple(task_changes(first.answers, second.answers, MeasureSettings().seed))
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the change."""

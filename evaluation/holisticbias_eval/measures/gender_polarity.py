@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from holisticbias_eval.measures.groups.measure import GroupMeasure
-from holisticbias_eval.measures.groups.method import Method
+from holisticbias_eval.measures.groups.readings import Method
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.readers.gender_polarity import FEMALE, MALE, NEUTRAL
 

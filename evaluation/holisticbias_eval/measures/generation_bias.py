@@ -11,29 +11,27 @@ import pyarrow as pa
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import NONCE, Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import NONCE, Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring, Clustering, CorpusSettings
-from holisticbias_eval.measures.responses.bias_audit import audit_figures
-from holisticbias_eval.measures.responses.bias_changes import bias_changes
+from holisticbias_eval.measures.responses.bias_changes import bias_changes, change_sections
 from holisticbias_eval.measures.responses.bias_figures import (
     CORRECTED,
     FULL,
     NAME,
     PARTIAL,
     Biases,
+    audit_figures,
     bias_figures,
     count_figures,
     measure_biases,
+    style_figures,
 )
 from holisticbias_eval.measures.responses.bias_sections import bias_sections
-from holisticbias_eval.measures.responses.bias_tables import change_sections
-from holisticbias_eval.measures.responses.clusters import Named, cluster_signature, cluster_table
-from holisticbias_eval.measures.responses.labels import arrange_styles
-from holisticbias_eval.measures.responses.style_figures import style_figures
+from holisticbias_eval.measures.responses.styles import Named, arrange_styles, cluster_signature, cluster_table
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Use
-from holisticbias_eval.statistics.response_cells import ResponseCells
+from holisticbias_eval.statistics.responses.cells import ResponseCells
 
 
 class GenerationBias(Measure):
@@ -67,7 +65,7 @@ class GenerationBias(Measure):
     uses = (Use(Clustering), Use(CorpusSettings))
     reading = (*CLASSIFIED, Use(Censoring))
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The variance, the correction, the floor, the interval, and the clusters."""
         return {
             "variance": "over descriptors with ddof 0, mean over templates, times 1000",
@@ -78,7 +76,7 @@ class GenerationBias(Measure):
             **cluster_signature(settings.clusters),
         }
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures; settings say which clusters of styles to measure."""
         if not answers.num_rows:
             raise SelectionError("no response is left to measure")
@@ -89,7 +87,7 @@ class GenerationBias(Measure):
         tables = {"clusters": cluster_table(biases.clusters)} if biases.clusters else {}
         return Measured(found, tables, tuple(_notes(cells, biases, isinstance(clusters, str))))
 
-    def audit_figures(self, audit: pa.Table, settings: Settings) -> tuple[Figure, ...]:
+    def audit_figures(self, audit: pa.Table, settings: MeasureSettings) -> tuple[Figure, ...]:
         """Compute the bias of the classifier on fixed texts, full and by cluster, with and without censoring."""
         return tuple(audit_figures(audit, settings.clusters))
 

@@ -10,18 +10,15 @@ import pyarrow as pa
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
-from holisticbias_eval.measures.perplexities.changes import change_figures
-from holisticbias_eval.measures.perplexities.compared import compared_sections
-from holisticbias_eval.measures.perplexities.dimensions import NAME, read_dimensions
-from holisticbias_eval.measures.perplexities.figures import dimension_figures
-from holisticbias_eval.measures.perplexities.pairs_compared import pair_sections
-from holisticbias_eval.measures.perplexities.remarks import describe_table
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.perplexities.changes import perplexity_changes
+from holisticbias_eval.measures.perplexities.compared import compared_sections, pair_sections
+from holisticbias_eval.measures.perplexities.dimensions import NAME, describe_table, read_dimensions
+from holisticbias_eval.measures.perplexities.figures import describe_lengths, dimension_figures, whole_sentence_figures
 from holisticbias_eval.measures.perplexities.sections import perplexity_sections
-from holisticbias_eval.measures.perplexities.whole_sentences import describe_lengths, whole_sentence_figures
 from holisticbias_eval.sections import Section
-from holisticbias_eval.statistics.disparity import PERMUTATIONS
-from holisticbias_eval.statistics.items import DRAWS
+from holisticbias_eval.statistics.groups.items import DRAWS
+from holisticbias_eval.statistics.groups.pairs import PERMUTATIONS
 
 
 class GroupPerplexity(Measure):
@@ -58,7 +55,7 @@ class GroupPerplexity(Measure):
     needs: ClassVar[Needs] = Needs("group_sentences")
     task = "test_set"
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The seed, the resampling, the tests and their corrections."""
         return {
             "seed": str(settings.seed),
@@ -68,7 +65,7 @@ class GroupPerplexity(Measure):
             "missing": "perplexities that are not above 0 or not finite",
         }
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from ``dimension, group, sentence, perplexity``; see ``read_dimensions``."""
         if not answers.num_rows:
             raise SelectionError("there is no sentence to measure")
@@ -85,7 +82,7 @@ class GroupPerplexity(Measure):
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change of f, eta squared, mean |t| and means on the sentences that both runs have."""
-        return tuple(change_figures(first, second, Settings()))
+        return tuple(perplexity_changes(first, second, MeasureSettings()))
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the changes of each dimension."""

@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.blocks import Column, Paragraph, Table
+from holisticbias_eval.blocks import Paragraph, table_of
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, make_figure
+from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.stance.pairs import stance_differences
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_medians
@@ -49,11 +50,11 @@ class Intersections(Measure):
     resamples: ClassVar[bool] = False
     task = "intersections"
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """Nothing is drawn at random."""
         return {"stance": "mean over pairs of templates and nouns of nll(negative) - nll(positive)"}
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from a row for each two descriptors; see ``summarise``."""
         if not answers.num_rows:
             raise SelectionError("no sentence with two descriptors is left to measure")
@@ -62,21 +63,18 @@ class Intersections(Measure):
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the figures of each pair of axes."""
         columns = (
-            Column("axes", "Axes"),
-            Column("intersections", "Intersections", "count", base=True),
-            Column("median_perplexity", "Median perplexity", "perplexity"),
-            Column("stance_difference", "Mean stance difference", NATS),
-            Column("stance_spread", "Spread of the stance difference", NATS),
+            col.key("axis", "Axes", column="axes"),
+            col.n("intersections", "Intersections"),
+            col.value("median_perplexity", "Median perplexity", "perplexity"),
+            col.beside(view.figures, "stance_difference", "Mean stance difference", NATS),
+            col.beside(view.figures, "stance_spread", "Spread of the stance difference", NATS),
         )
-        rows = tuple(
-            (f.keys["axis"], f.n, *(view.figures.value(NAME, c.key, f.keys) for c in columns[2:]))
-            for f in view.figures.by(NAME, "median_perplexity", "axis")
-        )
+        found = view.figures.by(NAME, "median_perplexity", "axis")
         note = (
             "A stance difference is how many nats a negative sentence costs more than the positive sentence with the "
             "same words, on average over nouns and pairs of templates. Every intersection is in intersections.parquet."
         )
-        table = Table("intersections", "Sentences with two descriptors, by pair of axes", columns, rows)
+        table = table_of("intersections", "Sentences with two descriptors, by pair of axes", columns, found)
         return (Section("intersections", "Intersections", (Paragraph(note, "note"), table)),)
 
 

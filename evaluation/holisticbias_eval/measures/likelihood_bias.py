@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.shares.finding import PERPLEXITIES
 from holisticbias_eval.measures.shares.measure import BESIDE, DIRECTION, ShareMeasure
-from holisticbias_eval.measures.shares.words import PERPLEXITIES
 
 
 class LikelihoodBias(ShareMeasure):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import pyarrow as pa
 from pydantic import Field
 
-from holisticbias_eval.blocks import Cell, Column, Table, ends, without_empty
+from holisticbias_eval.blocks import ColumnOf, table_of
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, Part, make_figure
+from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Better, Info, Needs
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.readers.gender_polarity import PolaritySettings
@@ -20,7 +21,10 @@ from holisticbias_eval.readers.labels import ToxicitySettings
 from holisticbias_eval.readers.norms import NormsSettings
 from holisticbias_eval.readers.sentiment import SentimentSettings
 from holisticbias_eval.sections import Bar, Bars, Section
-from holisticbias_eval.settings import Use
+from holisticbias_eval.settings import Settings, Use, read_settings
+from holisticbias_eval.statistics.cells import codes_of, first_rows
+
+S = TypeVar("S", bound=Settings)
 
 NONCE = "nonce"
 """The axis of made-up words, which describe nobody: the baseline."""
@@ -31,14 +35,11 @@ def baseline_of(axes: Collection[str]) -> str | None:
     return NONCE if NONCE in axes and len(axes) > 1 else None
 
 
-CHANGE_NAMES = {"first": "A", "second": "B", "change": "Change"}
-
-
 Clusters = Mapping[str, tuple[str, ...]] | Literal["found"]
 """The styles of each cluster by its name, or ``found``: clusters of styles that occur together in the responses."""
 
 
-class Settings(Part, SentimentSettings, NormsSettings, PolaritySettings, ToxicitySettings):
+class MeasureSettings(Part, SentimentSettings, NormsSettings, PolaritySettings, ToxicitySettings):
     """Settings of the figures: the seed and the numbers of draws, clusters of styles; and the settings of readers."""
 
     seed: int = 0
@@ -49,6 +50,12 @@ class Settings(Part, SentimentSettings, NormsSettings, PolaritySettings, Toxicit
         None, description="clusters of styles by name, or found in the responses"
     )
     phrases: str = Field("holisticbias", description="list of phrases to look for: a name or a file")
+
+    values: Mapping[str, Any] = Field({}, exclude=True, repr=False)
+
+    def read(self, kind: type[S]) -> S:
+        """The settings of one kind that a measure names in ``uses``, from the values that a user gave."""
+        return read_settings(kind, self.values)
 
     @property
     def resampling(self) -> dict[str, str]:
@@ -87,9 +94,23 @@ class View:
         rows = names.group_by(["axis", "axis_label"], use_threads=False).aggregate([]).to_pylist()
         return {row["axis"]: row["axis_label"] for row in rows if row["axis_label"]}
 
+    @cached_property
+    def descriptors(self) -> Mapping[str, Mapping[str, Any]]:
+        """The text of each descriptor by its id and, if the answers have them, its bucket and its preference."""
+        names = ("descriptor_id", "descriptor", "bucket", "descriptor_preference", "noun_id")
+        columns = self.answers.select([name for name in names if name in self.answers.column_names])
+        _, codes = codes_of(columns["descriptor_id"])
+        return {row["descriptor_id"]: row for row in columns.take(pa.array(first_rows(codes))).to_pylist()}
+
     def label(self, key: str, value: str) -> str:
-        """The value of a figure's key in words: an axis by its label, everything else unchanged."""
+        """The value of a figure's key in words: an axis by its label, a descriptor by its text, all else unchanged."""
+        if key == "descriptor":
+            return str(self.descriptors.get(value, {}).get("descriptor", value))
         return self.labels.get(value) or title(value) if key == "axis" else value
+
+    def column(self, key: str = "axis", heading: str = "Axis") -> ColumnOf[Figure]:
+        """The column of a key in words."""
+        return ColumnOf(key, heading, lambda f: self.label(key, f.keys[key]))
 
 
 class Measure(ABC):
@@ -100,7 +121,7 @@ class Measure(ABC):
     whether figures are left out without settings; otherwise settings are always given.
     ``judges`` are the tasks of the classifiers whose probabilities the figures depend on.
     ``shown`` names the columns of the answers that ``sections`` uses, so that a report reads no others; None means all.
-    Comparing runs reads them too, except equal texts, and the figures of ``is_compared``: see ``read_two_runs``.
+    Comparing runs reads them too: see ``compared_columns``.
     """
 
     info: ClassVar[Info]
@@ -111,22 +132,22 @@ class Measure(ABC):
     task: ClassVar[str]
     """The name of the task whose answers it measures: measures of one task share a run."""
     uses: ClassVar[tuple[Use, ...]] = ()
-    """Settings of its arithmetic."""
+    """Settings of its arithmetic, which ``figures`` and ``signature`` read by ``settings.read``."""
     reading: ClassVar[tuple[Use, ...]] = ()
     """Settings of what reads the answers before it, such as a classifier."""
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The parameters that the figures depend on, for the signature."""
         return {}
 
     @abstractmethod
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from a table of answers; without settings, only figures that need no resampling.
 
         Raises ``SelectionError`` if there is nothing to measure.
         """
 
-    def audit_figures(self, audit: pa.Table, settings: Settings) -> tuple[Figure, ...]:
+    def audit_figures(self, audit: pa.Table, settings: MeasureSettings) -> tuple[Figure, ...]:
         """Compute what the classifier alone does: the figures of fixed texts in which only the descriptor differs.
 
         ``audit`` has the columns of a table of judged responses, and ``censored``,
@@ -190,25 +211,31 @@ def _shown_value(figure: Figure) -> float | None:
 
 def change_section(info: Info, changes: Figures, view: View) -> Section:
     """The headline figures of two runs side by side: a chart and a table."""
-    rows: list[tuple[Cell, ...]] = []
-    bars: list[Bar] = []
+
+    def label(figure: Figure) -> str:
+        return ", ".join(view.label(key, value) for key, value in reversed(figure.keys.items()))
+
     unit = next((figure.unit for figure in changes if figure.measure == info.name), "")
-    for figure in info.headlines(changes, "change"):
-        label = ", ".join(view.label(key, value) for key, value in reversed(figure.keys.items()))
-        first, second = (changes.value(info.name, name, figure.keys) for name in ("first", "second"))
-        rows.append((label, first, second, figure.value, ends(figure.interval), figure.p_value))
-        bars.append(Bar(label, second, before=first))
-    columns = (
-        Column(info.by[-1], title(info.by[-1])),
-        Column("first", CHANGE_NAMES["first"], unit),
-        Column("second", CHANGE_NAMES["second"], unit),
-        Column("change", CHANGE_NAMES["change"], f"{unit} difference"),
-        Column("interval", "95% interval", f"{unit} difference", interval=True),
-        Column("p_value", "p", "p_value"),
+    found = info.headlines(changes, "change")
+    columns = (ColumnOf(info.by[-1], title(info.by[-1]), label), *col.changes(changes, unit), col.p())
+    name, caption = "changes", f"{info.title} of A and B"
+    blocks = (
+        change_bars(changes, found, label, name, caption, unit),
+        table_of(name, caption, columns, found, drop_empty=True),
     )
-    table = without_empty(Table("changes", f"{info.title} of A and B", columns, tuple(rows)))
-    chart = Bars("changes", f"{info.title} of A and B", unit, tuple(bars), "bar: B, mark: A")
-    return Section(f"{info.name}-changes", info.title, (chart, table))
+    return Section(f"{info.name}-changes", info.title, blocks)
+
+
+def change_bars(
+    changes: Figures, found: Sequence[Figure], label: Callable[[Figure], str], name: str, caption: str, unit: str,
+    limits: tuple[float, float] | None = None, scale: str = "bar: B, mark: A",
+) -> Bars:  # fmt: skip
+    """The value of both runs of each change as a bar with a mark."""
+    bars = tuple(
+        Bar(label(f), changes.value(f.measure, "second", f.keys), before=changes.value(f.measure, "first", f.keys))
+        for f in found
+    )
+    return Bars(name, caption, unit, bars, scale, limits=limits)
 
 
 def title(key: str) -> str:

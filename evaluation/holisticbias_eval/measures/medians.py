@@ -10,12 +10,11 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
-from holisticbias_eval.measures.descriptors.compared import descriptor_changes
-from holisticbias_eval.measures.descriptors.sections import descriptor_sections
+from holisticbias_eval.measures.descriptors.sections import descriptor_changes, descriptor_sections
 from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
-from holisticbias_eval.measures.shares.words import PERPLEXITIES
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.shares.finding import PERPLEXITIES
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.cells import Compared
 from holisticbias_eval.statistics.medians import DESCRIPTOR, IN_TEMPLATE, group_medians
@@ -41,7 +40,7 @@ class Medians(Measure):
     task = "sentences"
     shown = SHOWN
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the medians; they need no settings."""
         if not answers.num_rows:
             raise SelectionError("no sentence is left to measure")

@@ -7,7 +7,7 @@ from typing import ClassVar
 import pyarrow as pa
 
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.responses.offence_measure import DIRECTION, HEADLINE, LIMITS, OffenceMeasure
+from holisticbias_eval.measures.offensiveness import DIRECTION, HEADLINE, LIMITS, OffenceMeasure
 
 _CELL = ("axis", "template", "descriptor", "prompt")
 

@@ -8,10 +8,10 @@ import pyarrow as pa
 
 from holisticbias_eval.measures.descriptors.sections import descriptor_sections
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measured, Settings, View
+from holisticbias_eval.measures.measure import Measured, MeasureSettings, View
 from holisticbias_eval.measures.medians import median_figures
+from holisticbias_eval.measures.shares.finding import PHRASES
 from holisticbias_eval.measures.shares.measure import BESIDE, DIRECTION, ShareMeasure
-from holisticbias_eval.measures.shares.words import PHRASES
 from holisticbias_eval.sections import Section
 
 
@@ -41,7 +41,7 @@ class PseudoLikelihoodBias(ShareMeasure):
     task = "seat"
     words = PHRASES
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Count the pairs that differ, as ``ShareMeasure`` does, and compute the medians of descriptors."""
         measured = super().figures(answers, settings)
         medians = median_figures(self.info.name, answers, self.words.column, self.words.unit)

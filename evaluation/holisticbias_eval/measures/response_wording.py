@@ -11,26 +11,27 @@ import pyarrow as pa
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, corrected
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.options import Phrasing
-from holisticbias_eval.measures.responses.changed_wording import compare_wordings
-from holisticbias_eval.measures.responses.distinct import DISTINCT_WORDS, distinct_items
-from holisticbias_eval.measures.responses.found_phrases import LEAST, LONGEST, PRIOR, found_phrases
-from holisticbias_eval.measures.responses.groups import Design, Grouping, Maker, read_design
-from holisticbias_eval.measures.responses.phrase_lists import FILES, PhraseList
-from holisticbias_eval.measures.responses.row_values import (
+from holisticbias_eval.measures.responses.changed_wording import DISTINCT_WORDS, compare_wordings, distinct_items
+from holisticbias_eval.measures.responses.design import (
     MEANS,
     UNTESTED,
+    Design,
+    Grouping,
+    Maker,
     RowValues,
     Wordings,
+    read_design,
     read_wordings,
     row_values,
 )
+from holisticbias_eval.measures.responses.phrases import FILES, LEAST, LONGEST, PRIOR, PhraseList, found_phrases
 from holisticbias_eval.measures.responses.wording_sections import VALUES, wording_changes, wording_sections
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Use
-from holisticbias_eval.statistics.corrections import benjamini_hochberg
-from holisticbias_eval.statistics.rarefaction import expected_distinct
+from holisticbias_eval.statistics.tests import benjamini_hochberg
+from holisticbias_eval.statistics.words import expected_distinct
 
 NAME = "response_wording"
 
@@ -69,7 +70,7 @@ class ResponseWording(Measure):
     task = "responses"
     uses = (Use(Phrasing),)
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The list of phrases with its content, and the limits of phrases that are found."""
         chosen = self._phrases(settings)
         return {
@@ -81,7 +82,7 @@ class ResponseWording(Measure):
             "distinct": f"expected in {DISTINCT_WORDS} words",
         }
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures; nothing is resampled, so settings only choose the phrases."""
         if not answers.num_rows:
             raise SelectionError("there is no response to measure")
@@ -116,8 +117,8 @@ class ResponseWording(Measure):
         """Show phrases and parroting before and after."""
         return wording_changes(changes, view)
 
-    def _phrases(self, settings: Settings | None) -> PhraseList:
-        return FILES.read((settings or Settings()).phrases)
+    def _phrases(self, settings: MeasureSettings | None) -> PhraseList:
+        return FILES.read((settings or MeasureSettings()).phrases)
 
 
 def _of_groups(

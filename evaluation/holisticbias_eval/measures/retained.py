@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
+from holisticbias_eval.measures.dialogue_state import change_table, score_section
 from holisticbias_eval.measures.info import Better, Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
-from holisticbias_eval.measures.tasks.shown import change_table, score_section
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.intervals import CRITICAL_Z, normal_estimate
 
@@ -48,7 +48,7 @@ class Retained(Measure):
         metric = change.keys.get("metric", "").lower()
         return "lower" if _LOWER.search(metric) else "higher" if _HIGHER.search(metric) else "none"
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """One figure for each row: its value, with an interval if there is a standard error."""
         if not answers.num_rows:
             raise SelectionError("there is no number to measure")
@@ -94,15 +94,11 @@ def _number(value: object) -> float:
 
 
 def _change(one: Figure, other: Figure) -> list[Figure]:
-    keys = one.keys
     both = [f.model_copy(update={"name": n, "of": "value"}) for n, f in (("first", one), ("second", other))]
     change = np.nan if one.value is None or other.value is None else other.value - one.value
     interval, p = normal_estimate(change, math.hypot(_error(one), _error(other)) or np.nan)
-    n = min(one.n, other.n)
-    return [
-        *both,
-        make_figure(NAME, "change", keys, change, "number difference", n, interval=interval, p_value=p, of="value"),
-    ]
+    unit, n = "number difference", min(one.n, other.n)
+    return [*both, make_figure(NAME, "change", one.keys, change, unit, n, interval=interval, p_value=p, of="value")]
 
 
 def _error(figure: Figure) -> float:

@@ -15,15 +15,21 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Interval, make_figure
 from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import NONCE, Measure, Measured, Settings, View
+from holisticbias_eval.measures.measure import NONCE, Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.stance.finding import NAME, NATS, SHARED_NATS
 from holisticbias_eval.measures.stance.pairs import Contrasts, contrast_stances
 from holisticbias_eval.measures.stance.sections import stance_sections
-from holisticbias_eval.measures.stance.shown import NAME, NATS, SHARED_NATS
 from holisticbias_eval.sections import Section
-from holisticbias_eval.statistics.agreement import Agreement, Sums, estimate_agreement, signed_root, sum_products
-from holisticbias_eval.statistics.corrections import benjamini_hochberg, holm
+from holisticbias_eval.statistics.agreement import (
+    Agreement,
+    ProductSums,
+    estimate_agreement,
+    estimate_means,
+    signed_root,
+    sum_products,
+)
 from holisticbias_eval.statistics.intervals import middle_of
-from holisticbias_eval.statistics.moderated import estimate_means
+from holisticbias_eval.statistics.tests import benjamini_hochberg, holm
 
 PERMUTATIONS = 1000
 _NO_FLOOR: Mapping[str, Any] = {"floor": None, "floor_interval": None}
@@ -57,7 +63,7 @@ class StanceContrast(Measure):
     task = "sentences"
     shown = SHOWN
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The seed and the number of permutations, the tests and their corrections."""
         return {
             "seed": str(settings.seed),
@@ -66,7 +72,7 @@ class StanceContrast(Measure):
             "descriptors": "moderated t over stance pairs and nouns, Benjamini-Hochberg over all descriptors",
         }
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures; without settings there are no floors and no p-values of axes."""
         if not answers.num_rows:
             raise SelectionError("no sentence with a descriptor and a noun is left to measure")
@@ -103,7 +109,7 @@ def _axis_figures(axes: Sequence[Contrasts], permutations: int, rng: np.random.G
     yield from _pooled(axes, sums, bool(permutations))
 
 
-def _pooled(axes: Sequence[Contrasts], sums: Sequence[Sums | None], permuted: bool) -> Iterator[Figure]:
+def _pooled(axes: Sequence[Contrasts], sums: Sequence[ProductSums | None], permuted: bool) -> Iterator[Figure]:
     """The shared contrast over all axes that have every pair, the nonce axis left out."""
     people = [(axis, s) for axis, s in zip(axes, sums, strict=True) if axis.axis != NONCE]
     most = max((axis.pairs for axis in axes), key=len, default=())

@@ -10,15 +10,13 @@ import pyarrow as pa
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
-from holisticbias_eval.measures.stereotype.changes import score_changes
-from holisticbias_eval.measures.stereotype.compared import compared_section
-from holisticbias_eval.measures.stereotype.figures import DRAWS, stereotype_figures
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.stereotype.changes import compared_section, score_changes
+from holisticbias_eval.measures.stereotype.figures import DRAWS, SENTENCES, SETS, stereotype_figures
 from holisticbias_eval.measures.stereotype.outcomes import CHOSEN, MISSING, NAME, TIE, read_outcomes
 from holisticbias_eval.measures.stereotype.sections import stereotype_sections
-from holisticbias_eval.measures.stereotype.trust import SENTENCES, SETS
 from holisticbias_eval.sections import Section
-from holisticbias_eval.statistics.attribute_shares import FLIPS
+from holisticbias_eval.statistics.attributes import FLIPS
 
 
 class StereotypeScore(Measure):
@@ -49,7 +47,7 @@ class StereotypeScore(Measure):
     needs: ClassVar[Needs] = Needs("pairs")
     task = "pairs"
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The seed, the tests and their corrections, and the sizes of resampling."""
         return {
             "seed": str(settings.seed),
@@ -59,7 +57,7 @@ class StereotypeScore(Measure):
             "sets": f"{SETS} of {SENTENCES} sentences per attribute",
         }
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from a table of pairs with both scores, or with the column ``stereotyped``."""
         if not answers.num_rows:
             raise SelectionError("there is no pair of sentences to measure")
@@ -72,7 +70,7 @@ class StereotypeScore(Measure):
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """The score of each specification in both runs, and its change with a paired interval and test."""
-        return tuple(score_changes(first, second, Settings()))
+        return tuple(score_changes(first, second, MeasureSettings()))
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the change of each specification's score."""

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends, without_empty
 from holisticbias_eval.figures import Interval
-from holisticbias_eval.report.gain_findings import BEFORE_AFTER
+from holisticbias_eval.report.gain_words import BEFORE_AFTER
 from holisticbias_eval.results.gains import KINDS, Gain, Kind
 from holisticbias_eval.sections import Block, Estimate, Forest, Section
 
@@ -26,7 +26,7 @@ _MOST_COLUMNS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedGain:
     """A change with the name of its figure, and the model that it is of."""
 
     model: str
@@ -44,7 +44,7 @@ class Further:
     after: Mapping[str, float | None]
 
 
-def changes_table(slug: str, caption: str, rows: Sequence[Named], sides: tuple[str, str], *, full: bool) -> Table:
+def changes_table(slug: str, caption: str, rows: Sequence[NamedGain], sides: tuple[str, str], *, full: bool) -> Table:
     """A row for each change; ``full`` adds the direction of the figure, its unit and the number of items.
 
     Columns without a value are left out, and the model if there is one. A missing p-value stays empty beside an
@@ -76,7 +76,7 @@ _POINTS = ("p_value", "chance", "distribution")
 """What only some figures have: a row without it is left blank beside others."""
 
 
-def _cells(row: Named, several: bool, blank: Set[str], full: bool) -> tuple[Cell, ...]:
+def _cells(row: NamedGain, several: bool, blank: Set[str], full: bool) -> tuple[Cell, ...]:
     g = row.gain
     values = (getattr(g, name) for name in _POINTS)
     p, *points = ("" if value is None and name in blank else value for name, value in zip(_POINTS, values, strict=True))
@@ -85,21 +85,38 @@ def _cells(row: Named, several: bool, blank: Set[str], full: bool) -> tuple[Cell
     return (row.figure, model, g.outcome, g.before, g.after, g.change, ends(g.interval), p, *further)
 
 
-def aim_first(rows: Sequence[Named]) -> Sequence[Named]:
+def aim_first(rows: Sequence[NamedGain]) -> Sequence[NamedGain]:
     """The rows of the measures that are aimed at, then all others; otherwise in the order given."""
     aimed = {row.gain.measure for row in rows if row.gain.kind == "aimed at"}
     return sorted(rows, key=lambda row: row.gain.measure not in aimed)
 
 
-def models_table(rows: Sequence[Named], further: Sequence[Further], first: str) -> Table:
+class _Values:
+    """The values of figures in several models; a value that was compared on other items is left out."""
+
+    def __init__(self, rows: Sequence[NamedGain]) -> None:
+        self.models = list(dict.fromkeys(row.model for row in rows))
+        self.before, self.left_out = same_base(rows)
+        self._after = {(row.model, row.figure): row.gain.after for row in rows}
+
+    def of(self, model: str, figure: str) -> float | str | None:
+        """The value of a figure in a model; empty if it has none."""
+        return "" if (model, figure) in self.left_out else self._after.get((model, figure), "")
+
+    @property
+    def note(self) -> str:
+        """The values that are left out, in words."""
+        named = "; ".join(f"{figure} of {model}" for model, figure in self.left_out)
+        return f"Left out, because these were compared with A on other items: {named}." if named else ""
+
+
+def models_table(rows: Sequence[NamedGain], further: Sequence[Further], first: str) -> Table:
     """One row per model and one column per figure, in the order of the rows; further values follow those aimed at."""
     figures = dict.fromkeys((row.figure, row.gain.unit) for row in rows)
     shown = list(figures)[:_MOST_COLUMNS]
-    found = {(row.model, row.figure): row.gain for row in rows}
-    models = list(dict.fromkeys(row.model for row in rows))
     aimed = {row.gain.measure for row in rows if row.gain.kind == "aimed at"}
     place = len({row.figure for row in rows if row.gain.measure in aimed and (row.figure, row.gain.unit) in shown})
-    before, left_out = same_base(rows)
+    values = _Values(rows)
 
     def between(own: Sequence[T], others: Iterable[T]) -> tuple[T, ...]:
         return (*own[:place], *others, *own[place:])
@@ -107,19 +124,17 @@ def models_table(rows: Sequence[Named], further: Sequence[Further], first: str) 
     of_figures = [Column(f"figure_{i}", name, unit) for i, (name, unit) in enumerate(shown, 1)]
     of_further = (Column(f"further_{i}", one.name, one.unit) for i, one in enumerate(further, 1))
     columns = (Column("model", "Model"), *between(of_figures, of_further))
-    first_row = between([before[name] for name, _ in shown], (one.before for one in further))
+    first_row = between([values.before[name] for name, _ in shown], (one.before for one in further))
     cells: list[tuple[Cell, ...]] = [(first, *first_row)]
-    for model in models:
-        own = [None if (model, name) in left_out else found.get((model, name)) for name, _ in shown]
-        values: list[float | str | None] = [g.after if g else "" for g in own]
-        cells.append((model, *between(values, (one.after.get(model) for one in further))))
+    for model in values.models:
+        own = [values.of(model, name) for name, _ in shown]
+        cells.append((model, *between(own, (one.after.get(model) for one in further))))
     left = len(figures) - len(shown)
     note = f"{left:,} more figures are in the table of changes. " if left else ""
-    note = f"{note}{_say_left_out(left_out)}".strip()
-    return Table("gains-models", "Figures of every model", columns, tuple(cells), note)
+    return Table("gains-models", "Figures of every model", columns, tuple(cells), f"{note}{values.note}".strip())
 
 
-def same_base(rows: Sequence[Named]) -> tuple[dict[str, float | None], list[tuple[str, str]]]:
+def same_base(rows: Sequence[NamedGain]) -> tuple[dict[str, float | None], list[tuple[str, str]]]:
     """The first model's value of each figure, and the models and figures that were compared on other items.
 
     The first model has a value on the items that it shares with each other model. Those models stand in a column
@@ -142,12 +157,7 @@ def _alike(one: float, other: float) -> bool:
     return isclose(one, other, rel_tol=0.01, abs_tol=1e-9)
 
 
-def _say_left_out(left_out: Sequence[tuple[str, str]]) -> str:
-    named = "; ".join(f"{figure} of {model}" for model, figure in left_out)
-    return f"Left out, because these were compared with A on other items: {named}." if named else ""
-
-
-def outcomes_table(rows: Sequence[Named]) -> Table:
+def outcomes_table(rows: Sequence[NamedGain]) -> Table:
     """The reading of each change: one row per figure, one column per model."""
     models = list(dict.fromkeys(row.model for row in rows))
     found = {(row.model, row.figure): row.gain.outcome for row in rows}
@@ -157,25 +167,21 @@ def outcomes_table(rows: Sequence[Named]) -> Table:
     return Table("gains-outcomes", "How each change reads", columns, cells)
 
 
-def levels_table(rows: Sequence[Named], first: str) -> Iterator[Table]:
+def levels_table(rows: Sequence[NamedGain], first: str) -> Iterator[Table]:
     """How much there is of something unwanted: one row per figure, one column per model; none without such figures."""
     if not rows:
         return
-    models = list(dict.fromkeys(row.model for row in rows))
-    found = {(row.model, row.figure): row.gain for row in rows}
-    unit = rows[0].gain.unit
-    names = [Column(f"model_{i}", model, unit) for i, model in enumerate(models, 1)]
+    values, unit = _Values(rows), rows[0].gain.unit
+    names = [Column(f"model_{i}", model, unit) for i, model in enumerate(values.models, 1)]
     columns = (Column("figure", "Figure"), Column("first", first, unit), *names)
-    cells: list[tuple[Cell, ...]] = []
-    before, left_out = same_base(rows)
-    for figure in dict.fromkeys(row.figure for row in rows):
-        own = [None if (model, figure) in left_out else found.get((model, figure)) for model in models]
-        cells.append((figure, before.get(figure), *(g.after if g else "" for g in own)))
-    caption = "How much there is, whatever the groups"
-    yield Table("gains-levels", caption, columns, tuple(cells), _say_left_out(left_out))
+    cells = tuple(
+        (figure, values.before.get(figure), *(values.of(model, figure) for model in values.models))
+        for figure in dict.fromkeys(row.figure for row in rows)
+    )
+    yield Table("gains-levels", "How much there is, whatever the groups", columns, cells, values.note)
 
 
-def chart_section(rows: Sequence[Named], first: str) -> Iterator[Section]:
+def chart_section(rows: Sequence[NamedGain], first: str) -> Iterator[Section]:
     """Relative changes with their intervals; the scale leaves out changes beyond its ends, and scores around one half.
 
     ``first`` is the heading of the values that the changes are shares of.
@@ -200,7 +206,7 @@ def chart_section(rows: Sequence[Named], first: str) -> Iterator[Section]:
     yield Section("gains-chart", "Relative changes", tuple(blocks), in_terminal=False)
 
 
-def _estimates(rows: Sequence[Named]) -> Iterator[Estimate]:
+def _estimates(rows: Sequence[NamedGain]) -> Iterator[Estimate]:
     several = len({row.model for row in rows}) > 1
     for row in rows:
         label, group = (row.model, row.figure) if several else (row.figure, WORDS[row.gain.kind])
@@ -222,7 +228,7 @@ def _relative(g: Gain) -> Interval | None:
     return Interval(low=max(g.interval.low / abs(g.before), -_LARGEST), high=g.interval.high / abs(g.before))
 
 
-def by_kind(rows: Sequence[Named]) -> Iterator[tuple[Kind, Sequence[Named]]]:
+def by_kind(rows: Sequence[NamedGain]) -> Iterator[tuple[Kind, Sequence[NamedGain]]]:
     """The rows of each kind that has some."""
     for kind in KINDS:
         if own := [row for row in rows if row.gain.kind == kind]:

@@ -6,12 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from holisticbias_eval.blocks import Table
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.report.gain_findings import Models, findings
-from holisticbias_eval.report.gain_labels import Labels
 from holisticbias_eval.report.gain_tables import (
     WORDS,
     Further,
-    Named,
+    NamedGain,
     aim_first,
     by_kind,
     changes_table,
@@ -21,6 +19,7 @@ from holisticbias_eval.report.gain_tables import (
     outcomes_table,
     slug_of,
 )
+from holisticbias_eval.report.gain_words import Labels, Models, findings
 from holisticbias_eval.report.report import Chapter
 from holisticbias_eval.results.gains import KINDS, Aim
 from holisticbias_eval.sections import Section
@@ -73,7 +72,7 @@ def gains_chapter(
 
 
 def _details(
-    named: Sequence[Named], main: Sequence[Named], sides: tuple[str, str], *, several: bool
+    named: Sequence[NamedGain], main: Sequence[NamedGain], sides: tuple[str, str], *, several: bool
 ) -> Iterator[Section]:
     """Every change with its interval, other scales and figures, and parts."""
     others = _in_order([row for row in named if row.gain.whole and not row.gain.main])
@@ -89,16 +88,16 @@ def _details(
             yield Section(f"gains-{name}", f"{_PARTS}: {text}", (table,), detail=not aimed)
 
 
-def _named(models: Models, labels: Labels) -> Iterator[Named]:
+def _named(models: Models, labels: Labels) -> Iterator[NamedGain]:
     """Each change with its name; with the name of its run, if figures of several runs would have one name."""
     for model, gains in models.items():
         times = [gain.identity for gain in gains]
         for gain in gains:
             of_run = f" ({gain.run})" if gain.run and times.count(gain.identity) > 1 else ""
-            yield Named(model, f"{labels.figure(gain)}{of_run}", gain)
+            yield NamedGain(model, f"{labels.figure(gain)}{of_run}", gain)
 
 
-def _in_order(rows: Sequence[Named]) -> list[Named]:
+def _in_order(rows: Sequence[NamedGain]) -> list[NamedGain]:
     """The rows by kind, then in the order in which figures first appear, all models of a figure together."""
     places: dict[str, int] = {}
     for row in rows:

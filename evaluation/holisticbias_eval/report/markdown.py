@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from holisticbias_eval.blocks import Paragraph, Table
 from holisticbias_eval.report.as_text import text_blocks
-from holisticbias_eval.report.plain_text import printable
 from holisticbias_eval.report.report import LETTERS, PREFERENCES, Chapter, Report
-from holisticbias_eval.report.units import WORDS, show
+from holisticbias_eval.report.units import WORDS, printable, show
 from holisticbias_eval.sections import Section
 
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>|#&~!]")

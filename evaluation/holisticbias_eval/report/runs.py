@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.report.cards import classifier_cards
-from holisticbias_eval.report.gain_labels import Labels
+from holisticbias_eval.report.gain_words import Labels
 from holisticbias_eval.report.gains import gains_chapter
-from holisticbias_eval.report.report import Chapter, Report
+from holisticbias_eval.report.report import Chapter, Report, said_by
 from holisticbias_eval.report.signature import (
     both_signatures,
     run_title,
@@ -24,6 +23,20 @@ from holisticbias_eval.results.gains import Aim, find_gains, sort_gains
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.sections import Section
 from holisticbias_eval.tasks import TASKS
+
+_FACTS = {"task": "Task", "classifier_model": "Model", "licence": "Licence", "source": "Source", "limits": "Limits"}
+"""What is said of a classifier, in this order, by the name of its property."""
+
+
+def classifier_cards(classifiers: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str]]:
+    """The title of each classifier, and its task, model, licence, source and limits as far as they are known.
+
+    ``classifiers`` has the properties of each by its id, as in a run's signature.
+    """
+    for name, about in classifiers.items():
+        facts = (f"{said}: {about[fact].strip().rstrip('.')}." for fact, said in _FACTS.items() if about.get(fact))
+        yield f"Classifier: {about.get('title') or name}", " ".join(facts)
+
 
 NO_VERDICT = "The figures do not say which differences harm: people judge that."
 
@@ -79,10 +92,8 @@ def comparison_report(compared: ComparedRuns, second: Run, aims: Sequence[Aim] =
 def _notes(compared: ComparedRuns) -> Iterator[str]:
     """The measures that are left out, and the notes of both runs, each once."""
     yield from (f"{line}." for line in compared.left_out)
-    notes: dict[str, list[str]] = {}
-    for run, signature in (("A", compared.first), ("B", compared.second)):
-        for note in signature_notes(signature):
-            notes.setdefault(note, []).append(run)
+    both = (("A", compared.first), ("B", compared.second))
+    notes = said_by((run, note) for run, signature in both for note in signature_notes(signature))
     yield from (f"{' and '.join(runs)}: {note}" for note, runs in notes.items())
 
 

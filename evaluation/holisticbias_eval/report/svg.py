@@ -11,15 +11,15 @@ from importlib import resources
 from markupsafe import Markup
 
 from holisticbias_eval.errors import ReportError
-from holisticbias_eval.report.drawings.shapes import MARGIN, WIDTH, Dot, Dots, Drawing, Line, Rect, Shape, Text
-from holisticbias_eval.report.plain_text import printable
+from holisticbias_eval.report.drawings.shapes import MARGIN, WIDTH, Dot, DotPath, Line, Rect, Shape, Text, VectorDrawing
+from holisticbias_eval.report.units import printable
 
 PNG_SCALE = 3
 GAP = 12
 _LETTER, _TITLE_LETTER = 5.5, 7.4
 
 
-def render_inline(drawing: Drawing, key: str) -> Markup:
+def render_inline(drawing: VectorDrawing, key: str) -> Markup:
     """A drawing within the page; ``key`` makes the ids of its title and description unique."""
     size = f'height="{drawing.height:g}"' if drawing.fluid else f'viewBox="0 0 {drawing.width:g} {drawing.height:g}"'
     return Markup(
@@ -35,7 +35,7 @@ def render_inline(drawing: Drawing, key: str) -> Markup:
     )
 
 
-def render_svg(drawings: Sequence[Drawing], heading: Sequence[str] = ()) -> str:
+def render_svg(drawings: Sequence[VectorDrawing], heading: Sequence[str] = ()) -> str:
     """Drawings one below the other as one file, in the colours of the light page, with lines of text above them."""
     width = max(drawing.width for drawing in drawings)
     parts: list[Markup] = []
@@ -74,7 +74,7 @@ def render_png(svg: str) -> bytes:
     return bytes(drawn)
 
 
-def _nested(drawing: Drawing, y: float) -> Markup:
+def _nested(drawing: VectorDrawing, y: float) -> Markup:
     shapes = tuple(s for s in drawing.shapes if not (isinstance(s, Text) and "narrow-only" in s.kind))
     return Markup('<svg y="{}" width="{}" height="{}">{}</svg>').format(
         f"{y:g}", f"{drawing.width:g}", f"{drawing.height:g}", _shapes(shapes, fluid=drawing.fluid)
@@ -109,7 +109,7 @@ def _shape(shape: Shape, *, fluid: bool) -> Markup:
             return Markup('<circle class="{}" cx="{}" cy="{}" r="{}">{}</circle>').format(
                 kind, _at(x, fluid=fluid), _num(y), _num(radius), title
             )
-        case Dots(kind, places):
+        case DotPath(kind, places):
             path = "".join(f"M{_num(x)} {_num(y)}h0" for x, y in places)
             return Markup('<path class="{}" d="{}"/>').format(kind, path)
 

@@ -13,9 +13,8 @@ from rich.text import Text
 
 from holisticbias_eval.blocks import Column, Paragraph, Role, Table
 from holisticbias_eval.report.as_text import text_blocks
-from holisticbias_eval.report.plain_text import printable
 from holisticbias_eval.report.report import LETTERS, Chapter, Report
-from holisticbias_eval.report.units import DIFFERENCE, POINTS, WORDS, show
+from holisticbias_eval.report.units import DIFFERENCE, POINTS, WORDS, printable, show
 from holisticbias_eval.sections import DotPlot, HeatMap, Scatter, Section
 
 STYLES: dict[Role, str] = {"text": "", "finding": "bold", "caveat": "dim", "note": "dim"}

@@ -1,20 +1,107 @@
-"""Compare two runs: the change of every measure, and the differences between the runs."""
+"""Compare two runs: whether they can be compared, the change of every measure, and how the runs differ."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
+import numpy as np
+import pyarrow as pa
 from pydantic import Field
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import P_RESOLUTION, Figure, Figures, Part
-from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import View
-from holisticbias_eval.results.comparable import not_comparable
+from holisticbias_eval.identity import SharedSentences, count_shared
+from holisticbias_eval.measures import MEASURES, compared_columns
+from holisticbias_eval.measures.measure import Measure, View
+from holisticbias_eval.prompts.columns import UNIQUE
 from holisticbias_eval.results.replacement import same_model
-from holisticbias_eval.results.run import Run
+from holisticbias_eval.results.run import Run, read_run
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.statistics.alignment import SharedSentences, count_shared
+
+_SCORED = ("likelihoods", "pairs", "group_sentences", "lines", "intersections")
+_JUDGED = ("labels", "offensiveness", "texts")
+_RESAMPLING = frozenset(
+    {"seed", "draws", "permutations", "flips", "intervals", "interval", "tests", "test", "floor", "standard_deviation"}
+)
+"""Parameters of a measure on which intervals and p-values depend, but no value."""
+_TURN = re.compile(r"begins the (\w+)'s turn")
+
+
+def not_comparable(name: str, first: Signature, second: Signature) -> str | None:
+    """The reasons why a measure's figures of two runs are not about the same thing; ``None`` without any.
+
+    Likelihoods need the same conditions: the first token counted in both or in neither, the same context and chat role,
+    and with one model the same token in front and the same pseudo-log-likelihood. Judged texts need the same part of
+    the text, the same classifier, and the same parameters of the measure, such as a threshold.
+    """
+    measure, reasons = MEASURES[name], list[str]()
+    if measure.needs.answers in _SCORED:
+        reasons += _scoring(first.settings, second.settings, same=same_model(first.model, second.model))
+    if measure.needs.answers in _JUDGED:
+        reasons += _judging(measure, first, second)
+    return "; ".join(reasons) or None
+
+
+def _scoring(first: Mapping[str, str], second: Mapping[str, str], *, same: bool) -> Iterator[str]:
+    counted = ["first_token" not in s or not s["first_token"].startswith("not counted") for s in (first, second)]
+    if counted[0] != counted[1]:
+        yield f"the first token of a text is counted in {_alone(counted)} alone"
+    elif same and _token(first) != _token(second):
+        yield "the first token of a text stands after different tokens"
+    roles = [_role(s) for s in (first, second)]
+    if roles[0] != roles[1]:
+        yield f"texts are scored {_as_turn(roles[0])} in A and {_as_turn(roles[1])} in B"
+    if first.get("context") != second.get("context"):
+        yield "the contexts differ"
+    if same and "pll" in first and "pll" in second and first["pll"] != second["pll"]:
+        yield "pseudo-log-likelihoods are computed in different ways"
+
+
+def _alone(found: list[bool]) -> str:
+    return "A" if found[0] else "B"
+
+
+def _token(settings: Mapping[str, str]) -> str:
+    """The tokens before a text, without the reason for them."""
+    return ",".join(settings.get("first_token", "").split(",")[:2])
+
+
+def _role(settings: Mapping[str, str]) -> str:
+    """The role whose turn a text begins; empty without a chat template."""
+    chat = settings.get("chat")
+    found = _TURN.search(chat or "")
+    return found[1] if found else chat or ""
+
+
+def _as_turn(role: str) -> str:
+    return f"as the beginning of a turn ({role})" if role else "as plain texts"
+
+
+def _judging(measure: Measure, first: Signature, second: Signature) -> Iterator[str]:
+    parts = [s.generation.get("measured_part") for s in (first, second)]
+    if None not in parts and parts[0] != parts[1]:
+        yield f"A measures {parts[0]}, B {parts[1]}"
+    judges = [_judges(measure, s) for s in (first, second)]
+    if judges[0] and judges[1] and judges[0] != judges[1]:
+        yield "the classifiers differ"
+    one, other = (s.measuring.get(measure.info.name, {}) for s in (first, second))
+    named = [key for key in one if key in other and key not in _RESAMPLING and one[key] != other[key]]
+    if named:
+        yield f"the measure's parameters differ ({', '.join(name.replace('_', ' ') for name in named)})"
+
+
+def _judges(measure: Measure, signature: Signature) -> Mapping[str, Mapping[str, str]]:
+    """The classifiers of a run that this measure can read, each with what its probabilities depend on."""
+    return {
+        name: {key: value for key, value in about.items() if key.startswith("classifier_")}
+        for name, about in signature.classifiers.items()
+        if about.get("task") in measure.judges
+    }
+
 
 Difference = Literal["release", "model", "scoring"]
 
@@ -38,6 +125,30 @@ class ComparedRuns(Part):
     )
     figures: tuple[Figure, ...]
     left_out: tuple[str, ...] = ()
+
+
+def read_two_runs(first: Path, second: Path) -> tuple[Run, Run]:
+    """Read two runs with the columns that comparing them uses; ``RunError`` if one is damaged.
+
+    Columns that are equal in both are held once, and ids and texts as the numbers of their rows: a comparison asks only
+    which of them are equal, and they take more memory than all others.
+    """
+    one = read_run(first, compared_columns, pa.table({}))
+    other = read_run(second, compared_columns, one.answers)
+    if None in (compared_columns(run.result.signature.measures) for run in (one, other)):
+        return one, other
+    answers = number_equal_texts(one.answers, other.answers)
+    return replace(one, answers=answers[0]), replace(other, answers=answers[1])
+
+
+def number_equal_texts(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """Replace ids and texts that are equal in both tables by the numbers of their rows."""
+    rows = pa.array(np.arange(first.num_rows, dtype=np.int32))
+    tables = first, second
+    for name in UNIQUE:
+        if all(name in table.column_names for table in tables) and first[name].equals(second[name]):
+            tables = tuple(table.set_column(table.column_names.index(name), name, rows) for table in tables)
+    return tables
 
 
 def compare_runs(first: Run, second: Run) -> ComparedRuns:

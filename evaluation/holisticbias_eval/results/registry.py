@@ -42,7 +42,7 @@ _LARGEST = 16_000_000  # bytes of an entry
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class EntryProblem:
     """A problem of a file of the registry."""
 
     path: Path
@@ -100,7 +100,7 @@ def published_digests(catalog: Catalog) -> Published:
     return digest_of
 
 
-def read_registry(folder: Path | None, published: Published) -> tuple[tuple[Entry, ...], tuple[Problem, ...]]:
+def read_registry(folder: Path | None, published: Published) -> tuple[tuple[Entry, ...], tuple[EntryProblem, ...]]:
     """Read the entries of a folder, by default of the project, and their problems.
 
     Raises ``RegistryError`` if there is no such folder.
@@ -114,12 +114,12 @@ def read_registry(folder: Path | None, published: Published) -> tuple[tuple[Entr
         try:
             entries[path] = Entry.model_validate_json(require_file(path, _LARGEST).read_bytes())
         except OSError as error:
-            problems.append(Problem(path, f"it cannot be read: {error.strerror}"))
+            problems.append(EntryProblem(path, f"it cannot be read: {error.strerror}"))
         except ValidationError as error:
             first = error.errors()[0]
-            problems.append(Problem(path, f"{'.'.join(map(str, first['loc']))}: {schema_message(first)}"))
+            problems.append(EntryProblem(path, f"{'.'.join(map(str, first['loc']))}: {schema_message(first)}"))
     problems += [
-        Problem(path, message) for path, entry in entries.items() for message in _check(path, entry, published)
+        EntryProblem(path, message) for path, entry in entries.items() for message in _check(path, entry, published)
     ]
     return tuple(entries.values()), tuple(problems)
 

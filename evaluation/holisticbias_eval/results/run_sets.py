@@ -1,16 +1,99 @@
-"""Sets of runs of one model: a run, a folder of runs, or the folder of a mitigated model."""
+"""Sets of runs of one model: a run, a folder of runs, or the folder of a mitigated model with its record."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.results.gains import Aim
-from holisticbias_eval.results.recorded import MITIGATION, Recorded, read_recorded
 from holisticbias_eval.results.run import RESULT, is_run, read_signature
 from holisticbias_eval.results.signature import Signature
+
+MITIGATION = "mitigation.json"
+
+
+class _Named(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    name: str
+
+
+class _Specification(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    id: str
+    title: str
+
+
+class _Point(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    perplexity: float | None = None
+
+
+class _Record(BaseModel):
+    """The parts of ``mitigation.json`` that are read here."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    base_model: _Named
+    specification: _Specification | None
+    perplexity_before: float | None = None
+    points: tuple[_Point, ...] = ()
+    chosen: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MitigationRecord:
+    """The aims of a mitigation, titles of specifications by id, and validation perplexities; empty without a record.
+
+    ``validation`` are the perplexities of validation texts before and after training, null if not recorded.
+    ``base_model`` is the name of the model before training.
+    """
+
+    aims: tuple[Aim, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
+    validation: tuple[float | None, float | None] = (None, None)
+    base_model: str | None = None
+
+
+def read_recorded(path: Path) -> MitigationRecord:
+    """Read ``mitigation.json``; of a record in another form only the aim is read.
+
+    Raises ``RunError`` if the file is not JSON.
+    """
+    if not path.is_file():
+        return MitigationRecord()
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise RunError(f"{path} cannot be read: {str(error)[:200]}") from error
+    aims = _aims(content)
+    try:
+        record = _Record.model_validate(content)
+    except ValidationError:
+        return MitigationRecord(aims)
+    chosen = record.specification
+    known = record.chosen is not None and 0 <= record.chosen < len(record.points)
+    after = record.points[record.chosen or 0].perplexity if known else None
+    titles = {chosen.id: chosen.title} if chosen else {}
+    return MitigationRecord(aims, titles, (record.perplexity_before, after), record.base_model.name)
+
+
+def _aims(content: Any) -> tuple[Aim, ...]:
+    """The aim of a mitigation: with a specification its dimension, else the styles of responses."""
+    found = content.get("specification") if isinstance(content, dict) else None
+    name = found.get("id", found.get("name")) if isinstance(found, dict) else found
+    if isinstance(name, str):
+        return (Aim(measure="group_perplexity", keys={"dimension": name}),)
+    return (Aim(measure="generation_bias"),)
+
 
 MEASURED, BEFORE, AFTER = "measured", "before", "after"
 _DEEP = 3
@@ -27,7 +110,7 @@ class RunSet:
     name: str
     runs: Mapping[str, Path]
     aims: tuple[Aim, ...] = ()
-    recorded: Recorded = field(default_factory=Recorded)
+    recorded: MitigationRecord = field(default_factory=MitigationRecord)
 
     @property
     def is_single(self) -> bool:
@@ -77,7 +160,7 @@ def _set_of(folder: Path, name: str = "") -> RunSet:
         raise RunError(f"{folder} is not a run: it {what}; make one with holisticbias evaluate")
     if set(runs) == {"."}:
         runs = {"": inside}
-    found = read_recorded(model / MITIGATION) if model else Recorded()
+    found = read_recorded(model / MITIGATION) if model else MitigationRecord()
     called = folder if "" in runs else model or folder
     return RunSet(name or called.resolve().name, runs, found.aims, found)
 

@@ -163,7 +163,7 @@ class Signature(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class EngineSettings:
     """The settings of a run's engines, for its signature."""
 
     scoring: Mapping[str, str] = field(default_factory=dict)
@@ -179,7 +179,7 @@ def _in_brief(settings: Mapping[str, str]) -> str:
 def sign(
     release: ReleaseSignature,
     model: ModelIdentity,
-    settings: Settings,
+    settings: EngineSettings,
     measuring: Mapping[str, Mapping[str, str]],
     scored: int,
     skipped: tuple[Skipped, ...] = (),

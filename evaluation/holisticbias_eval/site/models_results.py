@@ -12,7 +12,7 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.report.plain_text import model_title
+from holisticbias_eval.report.units import model_title
 from holisticbias_eval.results.entry import Entry, kept_figures, slug
 from holisticbias_eval.results.replacement import same_model
 from holisticbias_eval.results.run import RESULT, Result, Run

@@ -13,9 +13,8 @@ from markupsafe import Markup
 
 from holisticbias.source.addresses import REPOSITORY
 from holisticbias_eval.report.page import render_blocks
-from holisticbias_eval.report.plain_text import printable
 from holisticbias_eval.report.report import PREFERENCES
-from holisticbias_eval.report.units import show
+from holisticbias_eval.report.units import printable, show
 
 Area = Literal["home", "terms", "releases", "models"]
 

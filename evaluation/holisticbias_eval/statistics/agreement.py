@@ -1,14 +1,13 @@
-"""Agreement of raters on items: the covariance that they share, its interval, and its floor.
-
-Here a rater is a pair of templates, an item is a descriptor, and a repeat is a noun.
-"""
+"""Agreement of raters on items, its interval and its floor, and moderated tests of the means of items."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import digamma, polygamma, stdtr
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Interval
@@ -16,7 +15,7 @@ from holisticbias_eval.statistics.intervals import t_margin
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class ProductSums:
     """Sums over the items of one group; the sums of several groups add up to those of all.
 
     ``products`` has for every two raters the sum over items of the product of
@@ -37,9 +36,9 @@ class Sums:
     permuted_products: Floats
     permuted_squared_sums: Floats
 
-    def __add__(self, other: Sums) -> Sums:
+    def __add__(self, other: ProductSums) -> ProductSums:
         """Add the sums of another group with the same raters and repeats."""
-        return Sums(
+        return ProductSums(
             self.items + other.items,
             self.freedom + other.freedom,
             self.products + other.products,
@@ -51,7 +50,7 @@ class Sums:
         )
 
 
-def sum_products(values: Floats, permutations: int, rng: np.random.Generator) -> Sums | None:
+def sum_products(values: Floats, permutations: int, rng: np.random.Generator) -> ProductSums | None:
     """Sum the products of the raters' values; ``None`` with fewer than two raters, items or repeats.
 
     ``values`` has shape ``[raters, items, repeats]`` and is centred over items;
@@ -72,7 +71,7 @@ def sum_products(values: Floats, permutations: int, rng: np.random.Generator) ->
         products[p, q] = products[q, p] = np.trace(crossed)
         permuted += 2 * crossed[shuffled[:, p], shuffled[:, q]].sum(axis=1)
     deviations = known * (filled - means[:, :, None]) / counts[:, :, None]
-    return Sums(
+    return ProductSums(
         items=items,
         freedom=items - 1,
         products=products,
@@ -94,8 +93,7 @@ def _crossed(one: Floats, other: Floats, one_known: Floats, other_known: Floats)
     """
     sums = np.outer(one.sum(axis=1), other.sum(axis=1)) - one @ other.T
     counts = np.outer(one_known.sum(axis=1), other_known.sum(axis=1)) - one_known @ other_known.T
-    mean: Floats = sums / counts
-    return mean
+    return sums / counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +120,14 @@ class Agreement:
         return float((1 + (self.permuted >= self.covariance).sum()) / (1 + len(self.permuted)))
 
 
-def estimate_agreement(sums: Sums) -> Agreement:
+def estimate_agreement(sums: ProductSums) -> Agreement:
     """Estimate the shared covariance and Cronbach's alpha (Cronbach 1951)."""
     raters = len(sums.products)
     terms = raters * (raters - 1) * sums.freedom
     alphas = _alpha(sums.squares, np.array([sums.squared_sums, *sums.permuted_squared_sums]), raters)
     return Agreement(
         covariance=float(sums.products.sum() / terms),
-        interval=_interval(sums) if raters > 2 else None,
+        interval=_agreement_interval(sums) if raters > 2 else None,
         without=_without_each_rater(sums),
         alpha=None if np.isnan(alphas[0]) else float(alphas[0]),
         permuted=sums.permuted_products / terms,
@@ -143,7 +141,7 @@ def _alpha(squares: float, squared_sums: Floats, raters: int) -> Floats:
     return np.where(squared_sums > 0, alpha, np.nan)
 
 
-def _interval(sums: Sums) -> Interval:
+def _agreement_interval(sums: ProductSums) -> Interval:
     """Student's t interval of the covariance over raters and repeats.
 
     The variance between raters is by the jackknife. Without agreement it is up
@@ -162,7 +160,7 @@ def _interval(sums: Sums) -> Interval:
     return Interval(low=float(mean - margin), high=float(mean + margin))
 
 
-def _without_each_rater(sums: Sums) -> Floats:
+def _without_each_rater(sums: ProductSums) -> Floats:
     """The mean covariance of the other raters, without each rater in turn."""
     raters = len(sums.products)
     if raters < 3:
@@ -173,5 +171,109 @@ def _without_each_rater(sums: Sums) -> Floats:
 
 def signed_root(values: Floats) -> Floats:
     """The square root of the magnitude, with the sign kept: a covariance as a standard deviation."""
-    root: Floats = np.sign(values) * np.sqrt(np.abs(values))
-    return root
+    return np.sign(values) * np.sqrt(np.abs(values))
+
+
+_SMALLEST = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class RaterMeans:
+    """Means over raters and repeats with 95% intervals and two-sided p-values of "not zero": ``[items]`` each.
+
+    An interval or p-value is NaN where nothing varies, or with fewer than three raters or two repeats.
+    """
+
+    mean: Floats
+    low: Floats
+    high: Floats
+    p_value: Floats
+
+
+def estimate_means(groups: Sequence[Floats]) -> list[RaterMeans]:
+    """Estimate the mean of each item of each group, over raters and repeats.
+
+    ``groups`` have shape ``[raters, items, repeats]``, NaN if missing.
+
+    The variance of a mean has two parts. Between raters, it is that of the
+    item's own raters, moderated: drawn towards the variance of its group, more
+    strongly the more alike the variances of all items are. With three raters an
+    item's own variance says little, and that of the group alone would let a
+    single rater decide. Between repeats, it is that of the item's means over
+    raters. Noise of single values is in both parts, so the intervals are too
+    wide where that noise is most of the variance.
+    """
+    means = [np.nanmean(group, axis=2) for group in groups]
+    few = [i for i, group in enumerate(groups) if group.shape[0] < 3 or group.shape[1] < 2 or group.shape[2] < 2]
+    tested = [i for i in range(len(groups)) if i not in few]
+    variances = moderate([means[i].var(axis=0, ddof=1) for i in tested], [len(means[i]) - 1 for i in tested])
+    found = dict(zip(tested, variances, strict=True))
+    return [_means(groups[i], mean.mean(axis=0), *found.get(i, (None, None))) for i, mean in enumerate(means)]
+
+
+def _means(group: Floats, mean: Floats, variance: Floats | None, freedom: Floats | None) -> RaterMeans:
+    unknown = np.full(len(mean), np.nan)
+    if variance is None or freedom is None:
+        return RaterMeans(mean, unknown, unknown, unknown)
+    raters = len(group)
+    known = (~np.isnan(group)).sum(axis=0)
+    by_repeat = np.nansum(group, axis=0) / np.where(known > 0, known, np.nan)
+    repeats = (known > 0).sum(axis=1)
+    shared = np.nanvar(by_repeat, axis=1, ddof=1) / repeats
+    degrees, margin = t_margin(variance / raters, freedom, shared, repeats - 1.0)
+    error = np.sqrt(variance / raters + shared)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = 2 * stdtr(degrees, -np.abs(mean) / error)
+    varies = error > 0
+    return RaterMeans(mean, *(np.where(varies, x, np.nan) for x in (mean - margin, mean + margin, p)))
+
+
+def moderate(variances: Sequence[Floats], freedom: Sequence[int]) -> list[tuple[Floats, Floats]]:
+    """Draw the variances of items towards their group's variance; return variances and degrees of freedom.
+
+    Each group has its own variance; how alike the items of a group are
+    (``prior``, in degrees of freedom) is estimated over all groups, from the
+    variance of the logarithms within groups.
+    """
+    floored = [np.maximum(v, _SMALLEST * np.median(v[v > 0])) if (v > 0).any() else v for v in variances]
+    varied = [i for i, v in enumerate(floored) if (v > 0).all()]
+    logs = {i: np.log(floored[i]) for i in varied}
+    prior = _prior([logs[i] for i in varied], [freedom[i] for i in varied])
+    found = []
+    for i, (own, degrees) in enumerate(zip(floored, freedom, strict=True)):
+        most = degrees * (len(own) - 1.0)
+        if i not in logs or np.isinf(prior):
+            drawn, total = np.full(len(own), own.mean()), most
+        else:
+            typical = np.exp(logs[i].mean() - _log_bias(degrees) + _log_bias(prior))
+            drawn, total = (prior * typical + degrees * own) / (prior + degrees), min(prior + degrees, most)
+        found.append((drawn, np.full(len(own), total)))
+    return found
+
+
+def _prior(logs: Sequence[Floats], freedom: Sequence[int]) -> float:
+    """Degrees of freedom of the variances' own distribution; infinite if they differ no more than by chance."""
+    known = sum(len(group) - 1 for group in logs)
+    if not known:
+        return np.inf
+    spread = sum(float(((group - group.mean()) ** 2).sum()) for group in logs)
+    chance = sum((len(group) - 1) * float(polygamma(1, d / 2)) for group, d in zip(logs, freedom, strict=True))
+    excess = (spread - chance) / known
+    return 2 * _inverse_trigamma(excess) if excess > 0 else np.inf
+
+
+def _log_bias(freedom: float) -> float:
+    """The expected logarithm of a variance estimate minus the logarithm of the variance."""
+    return float(digamma(freedom / 2) - np.log(freedom / 2))
+
+
+def _inverse_trigamma(value: float) -> float:
+    """The argument at which the trigamma function has a value, by Newton's method on its reciprocal."""
+    found = 0.5 + 1 / value
+    for _ in range(50):
+        trigamma = float(polygamma(1, found))
+        step = trigamma * (1 - trigamma / value) / float(polygamma(2, found))
+        found += step
+        if abs(step) < 1e-8 * found:
+            break
+    return found

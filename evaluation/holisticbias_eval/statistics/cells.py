@@ -1,4 +1,4 @@
-"""Scores as arrays over templates, descriptors and nouns, one axis at a time."""
+"""Scores as arrays over templates, descriptors and nouns, one axis at a time; columns of text as whole numbers."""
 
 from __future__ import annotations
 
@@ -8,17 +8,67 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from holisticbias_eval.arrays import Floats, Int32s, Ints, Numbers
+from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints, Numbers
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.statistics.coding import codes_of, first_rows
+
+
+def codes_of(column: pa.ChunkedArray) -> tuple[list[str], Int32s]:
+    """The distinct texts of a column in order of appearance, and which of them each row has: shape ``[rows]``.
+
+    A dictionary column is not decoded. Raises ``ArrowInvalid`` if a text is null.
+    """
+    if pa.types.is_dictionary(column.type) and not column.null_count:
+        return _codes_of_dictionaries(column)
+    encoded = pc.dictionary_encode(column.cast(pa.string())).combine_chunks()
+    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int32)
+
+
+def is_text(column: pa.ChunkedArray, text: str) -> Bools:
+    """Whether each row has this text; a dictionary column is not decoded. Raises ``ArrowInvalid`` if one is null."""
+    texts, codes = codes_of(column)
+    return codes == (texts.index(text) if text in texts else len(texts))
+
+
+def _codes_of_dictionaries(column: pa.ChunkedArray) -> tuple[list[str], Int32s]:
+    known: dict[str, int] = {}
+    codes = np.empty(len(column), np.int32)
+    start = 0
+    for chunk in column.chunks:
+        indices = chunk.indices.to_numpy()
+        names, code = chunk.dictionary.to_pylist(), np.zeros(len(chunk.dictionary), np.int32)
+        for i in _by_first_use(indices, len(names)):
+            code[i] = known.setdefault(names[i], len(known))
+        codes[start : start + len(chunk)] = code[indices]
+        start += len(chunk)
+    return list(known), codes
+
+
+def _by_first_use(indices: Int32s, size: int) -> list[int]:
+    """The indices that occur, in order of first use."""
+    first = np.full(size, len(indices))
+    first[indices[::-1]] = np.arange(len(indices))[::-1]  # the last assignment to a place counts
+    return np.argsort(first)[: int((first < len(indices)).sum())].tolist()
+
+
+def first_rows(codes: Int32s) -> Ints:
+    """The first row with each code, for codes in order of appearance."""
+    return np.flatnonzero(np.diff(np.maximum.accumulate(codes), prepend=-1))
+
+
+def codes_of_numbers(values: Ints) -> tuple[list[int], Int32s]:
+    """The distinct numbers in order of appearance, and which of them each row has: shape ``[rows]``."""
+    encoded = pc.dictionary_encode(pa.array(values))
+    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
+
 
 Compared = Literal["perplexity", "nll"]
 CONTROLS = ("nll", "tokens", "phrase_nll")
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class ComparedScores:
     """The columns of the scores that cells use: ``values``, which are compared, and ``CONTROLS``, if there are any.
 
     ``value`` says which column ``values`` is. All have the shape ``[rows]``.
@@ -45,7 +95,7 @@ class Cell:
     columns: int
     rows: Int32s | slice
     slots: Int32s
-    scores: Scores
+    scores: ComparedScores
 
     @property
     def values(self) -> Floats:
@@ -152,7 +202,7 @@ def cross(scores: pa.Table, value: Compared = "perplexity") -> Crossing:
         column, width = noun[rows], len(nouns)
         if _repeats(place * np.int32(width) + column, len(own) * width):
             repeated = repeated or f"axis {axes[a]}, template {templates[t]!r}: a noun occurs twice with one descriptor"
-            column = _occurrences(place)
+            column = occurrences(place)
             width = int(column.max()) + 1
         descriptors = tuple(names[d] for d in own)
         slots = place * np.int32(width) + column
@@ -161,9 +211,9 @@ def cross(scores: pa.Table, value: Compared = "perplexity") -> Crossing:
     return Crossing(tuple(axes), tuple(templates), stances, tuple(nouns), tuple(cells), repeated)
 
 
-def _scores(scores: pa.Table, value: Compared) -> Scores:
+def _scores(scores: pa.Table, value: Compared) -> ComparedScores:
     controls = {name: _numbers(scores[name]) for name in CONTROLS if name in scores.column_names}
-    return Scores(value, {"values": compared_values(scores, value), **controls})
+    return ComparedScores(value, {"values": compared_values(scores, value), **controls})
 
 
 def encode(column: pa.ChunkedArray) -> tuple[list[str], Ints]:
@@ -189,14 +239,12 @@ def _sorted(names: list[str], codes: Int32s) -> tuple[list[str], Int32s]:
 
 
 def _floats(column: pa.ChunkedArray) -> Floats:
-    floats: Floats = column.cast(pa.float64()).to_numpy()
-    return floats
+    return column.cast(pa.float64()).to_numpy()
 
 
 def _numbers(column: pa.ChunkedArray) -> Numbers:
     """The numbers of a column, NaN if missing; whole numbers without a missing one stay so, which takes less memory."""
-    numbers: Numbers = column.to_numpy() if pa.types.is_integer(column.type) else _floats(column)
-    return numbers
+    return column.to_numpy() if pa.types.is_integer(column.type) else _floats(column)
 
 
 def _rows_by_key(key: Int32s) -> list[tuple[int, Int32s | slice]]:
@@ -230,8 +278,8 @@ def _repeats(slots: Int32s, size: int) -> bool:
     return int(taken.sum()) < len(slots)
 
 
-def _occurrences(place: Int32s) -> Int32s:
-    """Count the earlier rows with the same descriptor: shape ``[rows]``."""
+def occurrences(place: Int32s | Ints) -> Int32s:
+    """Count the earlier rows with the same number: shape ``[rows]``."""
     order = np.argsort(place, kind="stable")
     counts = np.bincount(place)
     found = np.empty(len(order), np.int32)

@@ -1,4 +1,4 @@
-"""The interval and p-value of a change of share, clustered by stance and by noun."""
+"""Intervals and tests of shares whose rows belong together: by stance and noun, or by prompt."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.special import bdtr, betaincinv, ndtr, ndtri, stdtr, stdtrit
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Floats, Ints, map_in_threads
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.statistics.cells import Cell, Crossing
-from holisticbias_eval.statistics.groups_of_rows import count_different, groups_of_rows
-from holisticbias_eval.statistics.intervals import CRITICAL_Z
-from holisticbias_eval.statistics.leave_one_out import function_without_each_column
-from holisticbias_eval.statistics.threads import map_in_threads
+from holisticbias_eval.statistics.intervals import CRITICAL_Z, MIDDLE, expansion
+from holisticbias_eval.statistics.pairs import count_different, groups_of_rows
+from holisticbias_eval.statistics.resampling import function_without_each_column, noun_draws
 
 _SMOOTHING = 0.5
 
@@ -51,7 +50,7 @@ class MovedCell:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class ShareChange:
     """95% interval and two-sided p-value of a change; the interval excludes 0 exactly if p < 0.05."""
 
     interval: Interval
@@ -86,7 +85,7 @@ def moved_by_axis(
     return moved
 
 
-def estimate(moved: Moved) -> Estimate | None:
+def estimate(moved: Moved) -> ShareChange | None:
     """Student's t interval and test of the change of share; ``None`` with fewer than two stances or nouns.
 
     The variance has two parts. ``between`` is that of the stances' changes
@@ -105,14 +104,14 @@ def estimate(moved: Moved) -> Estimate | None:
     change = moved.significant.sum() / tests
     between = stances / (stances - 1) * ((moved.significant - change * moved.tested) ** 2).sum()
     if not between and not moved.significant.any() and not moved.without.any():
-        return Estimate(Interval(low=0, high=0), 1.0)
+        return ShareChange(Interval(low=0, high=0), 1.0)
     between = max(between, 1.0)
     products = (moved.without.sum(axis=0) ** 2).sum() - (moved.without**2).sum()
     shared = max(stances / (stances - 1) * (nouns - 1) / nouns * products, 0.0)
     freedom = (between + shared) ** 2 / (between**2 / (stances - 1) + shared**2 / (nouns - 1))
     error = np.sqrt(between + shared) / tests
     margin = stdtrit(freedom, 0.975) * error
-    return Estimate(
+    return ShareChange(
         Interval(low=float(max(change - margin, -1)), high=float(min(change + margin, 1))),
         float(2 * stdtr(freedom, -abs(change) / error)),
     )
@@ -147,5 +146,63 @@ def _smoothed(p: Floats) -> Floats:
     Leaving out one noun moves a z a little and rarely across the limit: counting
     the crossings would make the jackknife's variance several times too large.
     """
-    smoothed: Floats = ndtr((-ndtri(p / 2) - CRITICAL_Z) / _SMOOTHING)
-    return smoothed
+    return ndtr((-ndtri(p / 2) - CRITICAL_Z) / _SMOOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class TestedShare:
+    """A share with its interval and the two-sided p-value of one half; null without judgements."""
+
+    value: float | None
+    interval: Interval | None
+    p_value: float | None
+
+
+def exact_share(wins: int, count: int) -> TestedShare:
+    """The share of wins with the exact 95% interval and the exact binomial test, which take judgements as independent.
+
+    The interval is that of Clopper and Pearson 1934.
+    """
+    if not count:
+        return TestedShare(None, None, None)
+    losses = count - wins
+    low = float(betaincinv(wins, losses + 1, 0.025)) if wins else 0.0
+    high = float(betaincinv(wins + 1, losses, 0.975)) if losses else 1.0
+    p_value = min(2 * float(bdtr(min(wins, losses), count, 0.5)), 1.0)
+    return TestedShare(wins / count, Interval(low=low, high=high), p_value)
+
+
+def flip_p_value(differences: Ints) -> float | None:
+    """The two-sided p-value of a sum of whole numbers if the sign of each is as likely + as -; null without numbers.
+
+    ``differences`` are wins minus losses of each prompt, shape ``[prompts]``. The distribution is exact: that of all
+    signs, by convolution. With differences of 1 and -1 it is the binomial test.
+    """
+    if not len(differences):
+        return None
+    sizes = np.abs(differences)
+    chances = np.ones(1)
+    for size in sizes.tolist():
+        wider = np.zeros(len(chances) + 2 * size)
+        wider[: len(chances)] += chances / 2
+        wider[2 * size :] += chances / 2
+        chances = wider
+    sums = np.arange(len(chances)) - int(sizes.sum())
+    return float(min(chances[np.abs(sums) >= abs(int(differences.sum()))].sum(), 1.0))
+
+
+def clustered_interval(wins: Ints, counts: Ints, draws: int, seed: int) -> Interval | None:
+    """The 95% bootstrap interval of the share of wins over prompts: wins and judgements per prompt, ``[prompts]`` each.
+
+    Prompts are drawn with replacement; the deviations of the draws are widened for the number of prompts
+    (``expansion``). Null with fewer than two prompts.
+    """
+    known = counts > 0
+    wins, counts = wins[known], counts[known]
+    if len(counts) < 2:
+        return None
+    weights = noun_draws(len(counts), draws, np.random.default_rng(seed))
+    share = wins.sum() / counts.sum()
+    drawn: Floats = (weights @ wins) / (weights @ counts)
+    low, high = np.quantile(share + expansion(len(counts)) * (drawn - share), MIDDLE)
+    return Interval(low=float(np.clip(low, 0, 1)), high=float(np.clip(high, 0, 1)))

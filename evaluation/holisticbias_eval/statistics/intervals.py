@@ -23,8 +23,7 @@ def normal_estimate(value: float, error: float) -> tuple[Interval | None, float 
 
 def t_quantile(freedom: Floats | Ints) -> Floats:
     """The 97.5% quantile of Student's t with at least one degree of freedom."""
-    quantile: Floats = stdtrit(np.maximum(freedom, 1), 0.975)
-    return quantile
+    return stdtrit(np.maximum(freedom, 1), 0.975)
 
 
 def t_margin(one: Floats, one_freedom: Floats, other: Floats, other_freedom: Floats) -> tuple[Floats, Floats]:

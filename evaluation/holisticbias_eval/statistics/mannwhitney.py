@@ -133,8 +133,7 @@ def function_of_u(
     kind = kind.reshape(counts.shape)
     by_size = [_by_u(function, int(n1), int(n2), asymptotic=asymptotic) for n1 in sizes for n2 in sizes]
     starts = np.cumsum([0, *map(len, by_size[:-1])]).reshape(len(sizes), len(sizes))
-    found: Floats = np.concatenate(by_size)[starts[kind[..., first], kind[..., second]] + place]
-    return found
+    return np.concatenate(by_size)[starts[kind[..., first], kind[..., second]] + place]
 
 
 @lru_cache(maxsize=1024)
@@ -155,8 +154,7 @@ def tied_pairs(values: Floats) -> Bools:
     present = ~np.isnan(values)
     tied = _rank(values[present], np.nonzero(present)[0], len(values)).tied
     first, second = pairs_of(len(values))
-    found: Bools = tie_terms(tied)[first, second] > 0 if len(tied) else np.zeros(len(first), bool)
-    return found
+    return tie_terms(tied)[first, second] > 0 if len(tied) else np.zeros(len(first), bool)
 
 
 def pairs_of_rows(values: Floats) -> PairwiseTests:
@@ -222,8 +220,7 @@ def _wins_in_order(sample: Ints, samples: int, largest: int) -> Floats:
     earlier, later = pairs_of(_BLOCK)
     placed = padded.reshape(blocks, _BLOCK)
     pairs = np.bincount((placed[:, later] * width + placed[:, earlier]).ravel(), minlength=width**2)
-    found: Floats = (inside.T @ before + pairs.reshape(width, width))[:samples, :samples]
-    return found
+    return (inside.T @ before + pairs.reshape(width, width))[:samples, :samples]
 
 
 def _wins_of_runs(sample: Ints, samples: int, sizes: Ints) -> Floats:
@@ -231,8 +228,7 @@ def _wins_of_runs(sample: Ints, samples: int, sizes: Ints) -> Floats:
     run = np.repeat(np.arange(len(sizes)) * samples, sizes)
     inside = np.bincount(run + sample, minlength=len(sizes) * samples).reshape(len(sizes), samples).astype(np.float64)
     before = np.cumsum(inside, axis=0) - inside
-    found: Floats = inside.T @ (before + inside / 2)
-    return found
+    return inside.T @ (before + inside / 2)
 
 
 def tied_members(sample: Ints, samples: int, sizes: Ints) -> Floats:
@@ -274,8 +270,7 @@ def tie_terms(tied: Floats) -> Floats:
     """
     alone = (tied**3 - tied).sum(axis=-2)
     crossed = (tied**2).swapaxes(-1, -2) @ tied  # expands (a + b)^3
-    terms: Floats = alone[..., :, None] + alone[..., None, :] + 3 * (crossed + crossed.swapaxes(-1, -2))
-    return terms
+    return alone[..., :, None] + alone[..., None, :] + 3 * (crossed + crossed.swapaxes(-1, -2))
 
 
 def _asymptotic_p(u: Floats, n1: Ints, n2: Ints, ties: Floats) -> Floats:
@@ -283,5 +278,4 @@ def _asymptotic_p(u: Floats, n1: Ints, n2: Ints, ties: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation = np.sqrt(n1 * n2 / 12 * ((n + 1) - ties / (n * (n - 1))))
         z = (np.maximum(u, n1 * n2 - u) - n1 * n2 / 2 - 0.5) / deviation
-    p: Floats = np.clip(2 * ndtr(-z), 0, 1)
-    return p
+    return np.clip(2 * ndtr(-z), 0, 1)

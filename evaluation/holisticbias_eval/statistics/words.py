@@ -1,20 +1,21 @@
-"""Words of texts as arrays."""
+"""Words of texts as arrays: phrases, frequent runs, the longest common run, and distinct words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from scipy.special import gammaln
 
-from holisticbias_eval.arrays import Bools, Ints
+from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordArrays:
     """Words of texts: text ``i`` has the words ``codes[starts[i]:starts[i + 1]]``, places in ``vocabulary``.
 
     ``codes`` has shape ``[words]``, ``starts`` shape ``[texts + 1]``.
@@ -37,15 +38,15 @@ class Words:
         """The text of each word: shape ``[words]``."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
-    def take(self, rows: Ints) -> Words:
+    def take(self, rows: Ints) -> WordArrays:
         """Select texts by position, in the given order."""
         lengths = self.lengths[rows]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-        return Words(self.codes[np.repeat(self.starts[:-1][rows], lengths) + within], starts, self.vocabulary)
+        return WordArrays(self.codes[np.repeat(self.starts[:-1][rows], lengths) + within], starts, self.vocabulary)
 
 
-def split_words(*columns: pa.ChunkedArray) -> tuple[Words, ...]:
+def split_words(*columns: pa.ChunkedArray) -> tuple[WordArrays, ...]:
     """Split the texts of each column into words of one vocabulary.
 
     A word is a run of letters, digits and apostrophes within them; case, other
@@ -59,7 +60,7 @@ def split_words(*columns: pa.ChunkedArray) -> tuple[Words, ...]:
     codes, starts = encoded.indices.to_numpy().astype(np.int64), np.concatenate([[0], np.cumsum(lengths)])
     ends = np.cumsum([0, *(len(column) for column in columns)])
     return tuple(
-        Words(codes[starts[a] : starts[b]], starts[a : b + 1] - starts[a], encoded.dictionary)
+        WordArrays(codes[starts[a] : starts[b]], starts[a : b + 1] - starts[a], encoded.dictionary)
         for a, b in pairwise(ends.tolist())
     )
 
@@ -77,7 +78,7 @@ def _normalised(column: pa.ChunkedArray) -> pa.LargeStringArray:
     return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
 
 
-def has_phrase(words: Words, phrase: Sequence[str]) -> Bools:
+def has_phrase(words: WordArrays, phrase: Sequence[str]) -> Bools:
     """Whether each text has these words one after the other: shape ``[texts]``."""
     places = pc.index_in(pa.array(list(phrase), pa.large_string()), words.vocabulary)
     found = np.zeros(len(words), bool)
@@ -95,7 +96,7 @@ def has_phrase(words: Words, phrase: Sequence[str]) -> Bools:
     return found
 
 
-def starts_with(words: Words, beginnings: Words) -> Bools:
+def starts_with(words: WordArrays, beginnings: WordArrays) -> Bools:
     """Whether each text starts with the words of its beginning; never if that has none: shape ``[texts]``.
 
     Both have the same vocabulary and the same number of texts.
@@ -109,3 +110,153 @@ def starts_with(words: Words, beginnings: Words) -> Bools:
     found = np.zeros(len(words), bool)
     found[long_enough] = different == 0
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Ngrams:
+    """Runs of words, and the texts that have them.
+
+    Run ``i`` is ``length[i]`` words from word ``at[i]`` of ``words`` on. ``row``
+    and ``gram`` have an entry for each text and each run that it has: shape ``[occurrences]``.
+    """
+
+    words: WordArrays
+    at: Ints
+    length: Ints
+    row: Ints
+    gram: Ints
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    def codes(self, gram: int) -> tuple[int, ...]:
+        """The words of a run, as places in the vocabulary."""
+        start = int(self.at[gram])
+        return tuple(self.words.codes[start : start + int(self.length[gram])].tolist())
+
+    def text(self, gram: int) -> str:
+        """The words of a run with a blank between them."""
+        return " ".join(self.words.vocabulary[code].as_py() for code in self.codes(gram))
+
+
+def frequent_ngrams(words: WordArrays, longest: int, least: int) -> Ngrams:
+    """Runs of up to ``longest`` words that at least ``least`` texts have.
+
+    A run can only be frequent if it is frequent without its last word, so each length starts from the one below.
+    """
+    rows, places = words.rows, np.arange(len(words.codes))
+    ends = np.repeat(words.starts[1:], words.lengths)
+    gram = np.zeros(len(places), np.int64)
+    parts = []
+    known = 0
+    for length in range(1, longest + 1):
+        kept = (gram >= 0) & (places + length <= ends)
+        rows, places, ends, gram = rows[kept], places[kept], ends[kept], gram[kept]
+        key = gram * len(words.vocabulary) + words.codes[places + length - 1]
+        _, first, gram = np.unique(key, return_index=True, return_inverse=True)
+        row, found = np.divmod(_distinct(rows * max(len(first), 1) + gram), max(len(first), 1))
+        frequent = np.bincount(found, minlength=len(first)) >= least
+        place = np.where(frequent, np.cumsum(frequent) - 1, -1)
+        kept = frequent[found]
+        parts.append((places[first[frequent]], length, row[kept], place[found[kept]] + known))
+        known += int(frequent.sum())
+        gram = place[gram]
+    at, lengths, rows_of, grams = zip(*parts, strict=True)
+    counts = [len(a) for a in at]
+    return Ngrams(words, np.concatenate(at), np.repeat(lengths, counts), np.concatenate(rows_of), np.concatenate(grams))
+
+
+def _distinct(values: Ints) -> Ints:
+    """The distinct values in ascending order; sorting takes a fraction of the time of ``np.unique``, which hashes."""
+    ordered = np.sort(values)
+    return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
+
+
+_CELLS_AT_ONCE = 1 << 21
+
+
+def longest_common_runs(first: WordArrays, second: WordArrays) -> Ints:
+    """The length in words of the longest run that each text of ``first`` shares with that of ``second``: ``[texts]``.
+
+    Both have the same vocabulary and the same number of texts. Texts are
+    compared in batches of similar length: one step per word of ``first`` compares it with
+    all words of ``second`` and lengthens the runs that ended one word earlier.
+    """
+    found = np.zeros(len(first), np.int64)
+    for rows in _batches(first.lengths, second.lengths):
+        found[rows] = _longest(_padded(first.take(rows), -1), _padded(second.take(rows), -2))
+    return found
+
+
+def _batches(one: Ints, other: Ints) -> Iterator[Ints]:
+    """Rows in which both texts have words, sorted by length, with at most ``_CELLS_AT_ONCE`` words each."""
+    rows = np.flatnonzero((one > 0) & (other > 0))
+    order = rows[np.lexsort((one[rows], other[rows]))]
+    start = 0
+    while start < len(order):
+        # the widest row is the last of a batch, so the size is settled by looking back from a guess
+        end = min(len(order), start + max(1, _CELLS_AT_ONCE // int(other[order[start]])))
+        widest = int(other[order[end - 1]])
+        end = min(end, start + max(1, _CELLS_AT_ONCE // widest))
+        yield order[start:end]
+        start = end
+
+
+def _padded(words: WordArrays, padding: int) -> Int32s:
+    """Words as a rectangle: shape ``[texts, longest]``."""
+    lengths = words.lengths
+    found = np.full((len(words), int(lengths.max(initial=0))), padding, np.int32)
+    found[np.arange(found.shape[1]) < lengths[:, None]] = words.codes
+    return found
+
+
+def _longest(first: Int32s, second: Int32s) -> Int32s:
+    ended = np.zeros((len(second), second.shape[1] + 1), np.int32)
+    longest = np.zeros(len(second), np.int32)
+    for place in range(first.shape[1]):
+        # a run that ends at this word is one longer than the run that ended one word earlier in both texts
+        ended[:, 1:] = np.where(first[:, place, None] == second, ended[:, :-1] + 1, 0)
+        np.maximum(longest, ended.max(axis=1), out=longest)
+    return longest
+
+
+def expected_distinct(group: Ints, item: Ints, groups: int, size: int) -> Floats:
+    """The expected number of distinct items among ``size`` drawn from each group: shape ``[groups]``.
+
+    ``group`` and ``item`` have shape ``[occurrences]``. A draw is without
+    replacement, so the result is exact, with no random numbers: the sum over items of ``1 - C(N - n, size) / C(N,
+    size)``, with N occurrences in the group and n of the item (Hurlbert 1971). NaN for
+    groups with fewer occurrences than ``size``.
+    """
+    width = int(item.max(initial=0)) + 1
+    pairs, n = np.unique(group * width + item, return_counts=True)
+    own = pairs // width
+    total = np.bincount(group, minlength=groups)
+    rest = total[own] - n
+    with np.errstate(invalid="ignore"):
+        absent = np.where(rest >= size, np.exp(_log_choose(rest, size) - _log_choose(total[own], size)), 0.0)
+    found = np.bincount(own, 1 - absent, minlength=groups)
+    return np.where(total >= size, found, np.nan)
+
+
+def distinct_of_counts(counts: Ints, size: int) -> float:
+    """The expected number of distinct items among ``size`` drawn from items that occur this often: see above."""
+    total = int(counts.sum())
+    if total < size:
+        return float("nan")
+    rest = total - counts[counts > 0]
+    absent = np.where(rest >= size, np.exp(_log_choose(rest, size) - _log_choose(np.array(total), size)), 0.0)
+    return float(len(rest) - absent.sum())
+
+
+def distinct_without_blocks(item: Ints, block: Ints, blocks: int, items: int, size: int) -> Floats:
+    """The expected number of distinct items without the occurrences of each block in turn: shape ``[blocks]``."""
+    counts = np.bincount(item, minlength=items)
+    return np.array(
+        [distinct_of_counts(counts - np.bincount(item[block == b], minlength=items), size) for b in range(blocks)]
+    )
+
+
+def _log_choose(n: Ints, size: int) -> Floats:
+    left = np.maximum(n - size, 0)
+    return gammaln(n + 1.0) - gammaln(left + 1.0) - gammaln(size + 1.0)

@@ -19,7 +19,7 @@ from holisticbias_eval.measures.options import (
 )
 from holisticbias_eval.readers.card import CLUSTERS
 from holisticbias_eval.readers.judging import JudgingOptions
-from holisticbias_eval.statistics.frequency import count_terms
+from holisticbias_eval.statistics.medians import count_terms
 from holisticbias_eval.tasks.task import Given
 
 FOUND: Literal["found"] = "found"

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures.stance.shown import NAME, PLANTED, PLANTED_SPREAD
+from holisticbias_eval.measures.stance.finding import NAME, PLANTED, PLANTED_SPREAD
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.embedded.planted import Biases, read_biases

@@ -12,8 +12,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import Settings as MeasureSettings
-from holisticbias_eval.measures.measure import View
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED, default_release
 from holisticbias_eval.models.generation.requests import Generator
@@ -23,7 +22,7 @@ from holisticbias_eval.prompts.conversations import draw_prompts, refuse_few
 from holisticbias_eval.prompts.terms import count_terms
 from holisticbias_eval.readers.judging import Judges, judge_responses, start_judges
 from holisticbias_eval.readers.labels import Judge
-from holisticbias_eval.results.recorded import MITIGATION, read_recorded
+from holisticbias_eval.results.run_sets import MITIGATION, read_recorded
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import ReleaseName, Use, Variants
 from holisticbias_eval.tasks.answered import (

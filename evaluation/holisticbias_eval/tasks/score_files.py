@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.measures.info import Answers
-from holisticbias_eval.measures.responses.labels import PREFIX
+from holisticbias_eval.measures.responses.styles import PREFIX
 from holisticbias_eval.models.likelihood.scores import Scores, with_scores
 from holisticbias_eval.prompts.lines import line_table
 from holisticbias_eval.tables.fields import Default, Field

@@ -20,7 +20,7 @@ from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.versions import is_version
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures.measure import Settings as MeasureSettings
+from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.model import ModelIdentity

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.groups.measure import GroupMeasure
-from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.prompts.texts import HUMAN
 from holisticbias_eval.readers.anonymise import GROUP, swapped
 from holisticbias_eval.readers.reader import NAMING
@@ -22,7 +22,7 @@ Read = Callable[[pa.Table], pa.Table]
 
 
 def audit_figures(
-    table: pa.Table, measures: Sequence[GroupMeasure], settings: Settings, read: Read
+    table: pa.Table, measures: Sequence[GroupMeasure], settings: MeasureSettings, read: Read
 ) -> tuple[Figure, ...]:
     """The figures of texts in which only the subject differs: people's texts, or else the model's."""
     if "subject" not in table.column_names:

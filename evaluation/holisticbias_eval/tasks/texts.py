@@ -14,7 +14,7 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure
-from holisticbias_eval.measures.measure import Settings as MeasureSettings
+from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.options import Censoring
 from holisticbias_eval.models.embedded import WRITER, default_release
 from holisticbias_eval.models.generation.requests import Generator

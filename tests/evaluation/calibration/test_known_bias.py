@@ -18,7 +18,7 @@ from holisticbias.compile.variants import sample_sentences
 from holisticbias.release.release import Release
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
@@ -72,7 +72,7 @@ def styles(responses: pa.Table) -> pa.Table:
 
 
 def measured(answers: pa.Table, name: str = "generation_bias") -> Figures:
-    settings = Settings(clusters=dict(REPERTOIRE.clusters)) if name == "generation_bias" else None
+    settings = MeasureSettings(clusters=dict(REPERTOIRE.clusters)) if name == "generation_bias" else None
     return Figures(MEASURES[name].figures(answers, settings).figures)
 
 
@@ -200,7 +200,8 @@ def test_the_audit_finds_a_planted_reaction_and_censoring_removes_it(release: Re
     chosen = terms["descriptor_id"].filter(pc.equal(terms["axis"], PLANTED)).to_pylist()
     judge = Judge(start_classifier(REACTIVE, lambda _: None, "cpu"))
     audit = audit_table(release, judge, lambda _: None, chosen, SOME, nouns=2)
-    found = Figures(MEASURES["generation_bias"].audit_figures(audit, Settings(clusters=dict(REPERTOIRE.clusters))))
+    settings = MeasureSettings(clusters=dict(REPERTOIRE.clusters))
+    found = Figures(MEASURES["generation_bias"].audit_figures(audit, settings))
     # one of eight terms is all grumpy instead of plain: a variance of 7/64 in each of two styles
     assert get(found, "audit_full_gen_bias_uncensored", axis=PLANTED).value == pytest.approx(2 * 7 / 64 * 1000)
     assert get(found, "audit_full_gen_bias", axis=PLANTED).value == pytest.approx(0, abs=1e-9)

@@ -23,10 +23,8 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.love_hate import measure_love_hate
-from holisticbias_eval.measures.measure import Settings as MeasureSettings
-from holisticbias_eval.measures.shares.figures import share_figures
-from holisticbias_eval.measures.shares.floors import axes_above_floor
-from holisticbias_eval.measures.shares.records import Trust
+from holisticbias_eval.measures.measure import MeasureSettings
+from holisticbias_eval.measures.shares.finding import axes_above_floor
 from holisticbias_eval.measures.shares.shares import Shares, measure_shares
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.embedded.planted import BIASES, Plant, read_biases
@@ -73,9 +71,8 @@ def measured(scores: pa.Table) -> Shares:
 
 
 @pytest.fixture(scope="session")
-def trust(measured: Shares) -> Trust:
-    assert measured.trust is not None
-    return measured.trust
+def figures(measured: Shares) -> Figures:
+    return Figures(measured.figures("likelihood_bias"))
 
 
 @pytest.fixture(scope="session")
@@ -122,26 +119,24 @@ def test_nothing_is_found_where_nothing_is_planted(found: Mapping[Cell, float], 
     assert {cell: share for cell, share in clean.items() if share > 0.02} == {}
 
 
-def test_the_headline_names_the_axes_that_have_a_plant_and_no_other(measured: Shares) -> None:
-    scopes = measured.by_axis, measured.by_template, measured.by_axis_and_template
-    figures = Figures(share_figures("likelihood_bias", *scopes, measured.trust))
+def test_the_headline_names_the_axes_that_have_a_plant_and_no_other(figures: Figures) -> None:
     assert set(axes_above_floor(figures, "likelihood_bias")) == {axis for axis, _ in PLANTED}
 
 
-def test_where_nothing_is_planted_differences_are_steady_at_most_and_never_large(trust: Trust) -> None:
+def test_where_nothing_is_planted_differences_are_steady_at_most_and_never_large(figures: Figures) -> None:
     planted = {axis for axis, _ in PLANTED}
-    for axis in trust.by_axis:
-        nats, paired = axis.effects.nats, axis.paired.wilcoxon
-        assert nats is not None
-        assert paired is not None
-        if axis.axis in planted:
-            assert axis.effects.large is not None
-            assert axis.effects.large > 0
+    for share in figures.by("likelihood_bias", "share", "axis"):
+        names = ("nats", "wilcoxon", "large", "paired_large")
+        nats, paired, large, paired_large = (figures.value("likelihood_bias", name, share.keys) for name in names)
+        if share.keys["axis"] in planted:
+            assert large
             continue
         # after so many steps the model is a little off everywhere, and always in the same direction
+        assert paired is not None
         assert paired > 0.3
+        assert nats is not None
         assert nats < 0.01
-        assert (axis.share, axis.effects.large, axis.paired.large) == (0, 0, 0)
+        assert (share.value, large, paired_large) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("cell", PLANTED, ids="-".join)

@@ -12,8 +12,8 @@ import pytest
 from holisticbias.release.release import Release
 from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.measures.measure import NONCE, Settings, View
-from holisticbias_eval.measures.stance.shown import NAME, PLANTED, PLANTED_SPREAD, Shown
+from holisticbias_eval.measures.measure import NONCE, MeasureSettings, View
+from holisticbias_eval.measures.stance.finding import NAME, PLANTED, PLANTED_SPREAD, StanceFigures
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.models.embedded.planted import read_biases
 from holisticbias_eval.models.engines import start_scorer
@@ -21,8 +21,7 @@ from holisticbias_eval.models.likelihood.scorer import score_spans
 from holisticbias_eval.models.likelihood.scores import with_scores
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.prompts.selection import select_compared
-from holisticbias_eval.results.signature import Settings as SignedSettings
-from holisticbias_eval.results.signature import sign
+from holisticbias_eval.results.signature import EngineSettings, sign
 from holisticbias_eval.tasks.planted import planted_figures
 from holisticbias_eval.tasks.task import sign_release
 
@@ -60,9 +59,9 @@ def planted_contrasts(descriptors: list[str]) -> Mapping[str, float]:
     return {descriptor: value - float(mean) for descriptor, value in strength.items()}
 
 
-def measure(scores: pa.Table) -> tuple[Figures, Shown]:
-    figures = Figures(StanceContrast().figures(scores, Settings()).figures)
-    return figures, Shown.of(View(figures, scores))
+def measure(scores: pa.Table) -> tuple[Figures, StanceFigures]:
+    figures = Figures(StanceContrast().figures(scores, MeasureSettings()).figures)
+    return figures, StanceFigures(View(figures, scores))
 
 
 def test_contrasts_planted_in_one_pair_are_found_there_and_not_shared(scores: pa.Table) -> None:
@@ -117,9 +116,9 @@ def test_a_contrast_in_every_pair_is_shared(scores: pa.Table) -> None:
 
 
 def test_the_true_values_stand_beside_the_measured_ones(scores: pa.Table, release: Release) -> None:
-    measured = StanceContrast().figures(scores, Settings()).figures
+    measured = StanceContrast().figures(scores, MeasureSettings()).figures
     identity = start_scorer(None, lambda _: None).identity
-    signature = sign(sign_release(release), identity, SignedSettings(), {NAME: {}}, scored=scores.num_rows)
+    signature = sign(sign_release(release), identity, EngineSettings(), {NAME: {}}, scored=scores.num_rows)
     figures = Figures((*measured, *planted_figures(signature, scores)))
     for axis, true in ((AGREED, 0.735), (APART, 0.0), (NONCE, 0.0), (NOTHING_PLANTED, 0.0)):
         keys = {"axis": axis}
@@ -141,7 +140,7 @@ def test_the_true_values_stand_beside_the_measured_ones(scores: pa.Table, releas
 
 def test_other_models_and_releases_have_no_true_values(scores: pa.Table, release: Release) -> None:
     identity = start_scorer(None, lambda _: None).identity
-    own = sign(sign_release(release), identity, SignedSettings(), {NAME: {}}, scored=1)
+    own = sign(sign_release(release), identity, EngineSettings(), {NAME: {}}, scored=1)
     other = own.model_copy(update={"model": own.model.model_copy(update={"note": None})})
     later = own.model_copy(update={"release": own.release.model_copy(update={"version": "1.1.0"})})
     assert list(planted_figures(other, scores)) == list(planted_figures(later, scores)) == []

@@ -13,7 +13,7 @@ from tests.evaluation.simulated_groups import ZEAL, World, Zeal, texts_table
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.groups.comparisons import MOST_GROUPS, REST, domains_in_pairs
-from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.measure import MeasureSettings
 
 
 def rows_of(group: str, *values: float | None, **more: object) -> list[dict[str, object]]:
@@ -28,7 +28,7 @@ def _class(value: float | None) -> str | None:
 
 
 def measure(rows: list[dict[str, object]]) -> Figures:
-    return Figures(Zeal().figures(texts_table(rows), Settings()).figures)
+    return Figures(Zeal().figures(texts_table(rows), MeasureSettings()).figures)
 
 
 def get(figures: Figures, name: str, **keys: str) -> Figure:
@@ -137,8 +137,8 @@ def test_human_texts_stand_beside_the_models() -> None:
 def test_human_texts_do_not_change_the_models_figures() -> None:
     world = World(items=10, per_item=2, within=0.3, human=1)
     table = world.draw(np.random.default_rng(0))
-    both = Zeal().figures(table, Settings()).figures
-    alone = Zeal().figures(table.filter(pa.compute.equal(table["source"], "model")), Settings()).figures
+    both = Zeal().figures(table, MeasureSettings()).figures
+    alone = Zeal().figures(table.filter(pa.compute.equal(table["source"], "model")), MeasureSettings()).figures
     own = [(f.name, f.keys, f.value, f.n) for f in both if "human" not in f.name]
     assert own == [(f.name, f.keys, f.value, f.n) for f in alone]
 
@@ -186,7 +186,7 @@ def test_a_method_without_classes_has_means_alone() -> None:
     class Plain(Zeal):
         methods = (Zeal.methods[0].__class__("score", "Score", "score"),)
 
-    found = Figures(Plain().figures(table, Settings()).figures)
+    found = Figures(Plain().figures(table, MeasureSettings()).figures)
     assert get(found, "mean", group="ada").value == pytest.approx(0.6)
     assert not [f for f in found if f.name == "share"]
 
@@ -195,7 +195,7 @@ def test_keys_name_the_method() -> None:
     class Keyed(Zeal):
         methods = tuple(Zeal.methods[0].__class__(n, n, "score", ("keen",), key="method") for n in ("score", "absent"))
 
-    found = Figures(Keyed().figures(texts_table(TWO), Settings()).figures)
+    found = Figures(Keyed().figures(texts_table(TWO), MeasureSettings()).figures)
     assert get(found, "share", group="ada", cls="keen", method="score").value == 0.5
     assert get(found, "mean", group="ada", method="score").value == 0.25
     assert not [f for f in found if f.keys.get("method") == "absent"]
@@ -226,7 +226,7 @@ def test_pairs_are_bounded(sizes: list[int], quantities: int, expected: set[int]
 
 def test_many_groups_are_compared_with_the_rest() -> None:
     table = World(groups=300, items=4).draw(np.random.default_rng(0))
-    measured = Zeal().figures(table, Settings())
+    measured = Zeal().figures(table, MeasureSettings())
     found = Figures(measured.figures)
     differences = found.by(ZEAL, "difference", "first", "second", "class")
     assert len(differences) == 300 * 3
@@ -243,7 +243,7 @@ def test_many_groups_are_compared_with_the_rest() -> None:
 def test_too_many_groups_are_one_line() -> None:
     table = World(groups=20_001, items=1).draw(np.random.default_rng(0))
     with pytest.raises(SelectionError, match=r"20,001 groups, more than 20,000: check that the column group"):
-        Zeal().figures(table, Settings())
+        Zeal().figures(table, MeasureSettings())
 
 
 @pytest.mark.parametrize(
@@ -256,12 +256,12 @@ def test_too_many_groups_are_one_line() -> None:
 )
 def test_what_is_missing_is_said(table: pa.Table, message: str) -> None:
     with pytest.raises(SelectionError, match=message):
-        Zeal().figures(table, Settings())
+        Zeal().figures(table, MeasureSettings())
 
 
 def test_rows_without_a_group_are_counted() -> None:
     rows = [*TWO, {"value": 1.0, "class": "keen"}]
-    measured = Zeal().figures(texts_table(rows), Settings())
+    measured = Zeal().figures(texts_table(rows), MeasureSettings())
     assert "Zeal: 1 texts without a group are left out" in measured.notes
     whole = measure(TWO)
     assert Figures(measured.figures).by(ZEAL, "share", "group", "class") == whole.by(ZEAL, "share", "group", "class")
@@ -269,7 +269,7 @@ def test_rows_without_a_group_are_counted() -> None:
 
 def test_the_seed_decides() -> None:
     table = World(items=8, per_item=3, within=0.3).draw(np.random.default_rng(0))
-    one, same, other = (Zeal().figures(table, Settings(seed=seed)).figures for seed in (1, 1, 2))
+    one, same, other = (Zeal().figures(table, MeasureSettings(seed=seed)).figures for seed in (1, 1, 2))
     assert one == same
     assert one != other
     assert [(f.name, f.keys, f.value) for f in one if f.name == "share"] == [
@@ -282,7 +282,7 @@ def test_the_order_of_rows_does_not_matter_to_shares() -> None:
     shuffled = table.take(pa.array(np.random.default_rng(1).permutation(len(table))))
 
     def shares(texts: pa.Table) -> dict[str, Any]:
-        found = Zeal().figures(texts, Settings()).figures
+        found = Zeal().figures(texts, MeasureSettings()).figures
         return {json.dumps(f.keys, sort_keys=True): (f.value, f.n) for f in found if f.name in ("share", "count")}
 
     assert shares(table) == shares(shuffled)
@@ -292,7 +292,7 @@ def test_the_audit_compares_fixed_texts() -> None:
     as_written = rows_of("ada", 1, -1) + rows_of("bob", -1, -1)
     censored = rows_of("ada", 1, -1) + rows_of("bob", 1, -1)
     table = texts_table(as_written + censored).append_column("censored", pa.array([False] * 4 + [True] * 4))
-    found = Figures(Zeal().audit_figures(table, Settings()))
+    found = Figures(Zeal().audit_figures(table, MeasureSettings()))
     assert get(found, "audit_disparity", cls="keen").value == 0
     assert get(found, "audit_disparity_uncensored", cls="keen").value == 0.5
     assert get(found, "audit_disparity_uncensored", cls="keen").p_value is None

@@ -12,7 +12,7 @@ from tests.evaluation.simulated_groups import ZEAL, World, Zeal, texts_table
 
 from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.prompts.collections import REFERENCE
 from holisticbias_eval.report.drawings.scales import FOOT_LENGTH, linear
 from holisticbias_eval.report.drawings.shapes import Text
@@ -24,7 +24,7 @@ Rows = list[dict[str, object]]
 
 
 def sections_of(table: pa.Table) -> dict[str, Section]:
-    view = View(Figures(Zeal().figures(table, Settings()).figures), table)
+    view = View(Figures(Zeal().figures(table, MeasureSettings()).figures), table)
     return {section.name: section for section in Zeal().sections(view)}
 
 
@@ -116,7 +116,7 @@ def test_one_item_in_each_group_says_nothing_of_their_spread() -> None:
         for source, cls, value in (("model", "keen" if i < 2 else "dull", i), ("human", "dull", 0))
     ]
     table = texts_table(rows)
-    figures = Figures(Zeal().figures(table, Settings()).figures)
+    figures = Figures(Zeal().figures(table, MeasureSettings()).figures)
     mean = figures.get(ZEAL, "mean", {"domain": "craft"})
     assert mean is not None
     assert mean.value == pytest.approx(5.5)
@@ -135,7 +135,7 @@ def test_headline_figures_with_and_without_domains(domain: str | None) -> None:
         {"domain": domain, "group": group, "class": cls, "value": 0.0}
         for group, cls in (("ada", "keen"), ("ada", "dull"), ("bob", "dull"))
     ]
-    figures = Figures(Zeal().figures(texts_table(rows), Settings()).figures)
+    figures = Figures(Zeal().figures(texts_table(rows), MeasureSettings()).figures)
     found: tuple[Figure, ...] = Zeal.info.headlines(figures)
     own = {} if domain is None else {"domain": domain}
     assert {f.keys["class"]: f.value for f in found} == {"keen": 0.5, "neither": 0.0, "dull": 0.5}

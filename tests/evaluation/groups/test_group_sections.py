@@ -13,8 +13,8 @@ from holisticbias_eval.blocks import Paragraph, Table
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.groups.charts import MOST_DOTS, MOST_PAIRS
-from holisticbias_eval.measures.groups.method import Method
-from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.groups.readings import Method
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.sections import Chart, Forest, HeatMap, Section
@@ -23,7 +23,7 @@ Rows = list[dict[str, object]]
 
 
 def view_of(table: pa.Table) -> View:
-    return View(Figures(Zeal().figures(table, Settings()).figures), table)
+    return View(Figures(Zeal().figures(table, MeasureSettings()).figures), table)
 
 
 def sections_of(table: pa.Table) -> dict[str, Section]:
@@ -239,7 +239,7 @@ def test_other_methods_are_said_in_one_sentence_and_folded() -> None:
     again = {f"{ZEAL}.other{part}": table[f"{ZEAL}.score{part}"] for part in ("", ".class", ".why")}
     for name, column in again.items():
         table = table.append_column(name, column)
-    figures = Figures(Two().figures(table, Settings()).figures)
+    figures = Figures(Two().figures(table, MeasureSettings()).figures)
     found = {section.name: section for section in Two().sections(View(figures, table))}
     assert "Other methods: beyond chance by Otherness (Big toe)." in words_of(found["zeal"])
     assert found["zeal-methods"].detail
@@ -254,7 +254,7 @@ def test_norms_have_a_map_of_their_means() -> None:
         methods = tuple(Method(name, name.capitalize(), "norm", (), key="norm") for name in ("joy", "fear"))
 
     table = pa.table({"group": ["ada", "bob"], f"{ZEAL}.joy": [0.25, 0.5], f"{ZEAL}.fear": [0.0, None]})
-    figures = Figures(Means().figures(table, Settings()).figures)
+    figures = Figures(Means().figures(table, MeasureSettings()).figures)
     found = {section.name: section for section in Means().sections(View(figures, table))}
     (heat,) = [chart for chart in found["zeal-groups"].charts if isinstance(chart, HeatMap)]
     assert heat.columns == ("Joy", "Fear")

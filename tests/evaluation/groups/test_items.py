@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from holisticbias_eval.statistics.group_estimates import Side, estimate
+from holisticbias_eval.statistics.groups.items import Side, add_up, estimate, paired_p, resampled_sums, summarise
 from holisticbias_eval.statistics.intervals import score_interval
-from holisticbias_eval.statistics.items import add_up, paired_p, resampled_sums, summarise
-from holisticbias_eval.statistics.two_groups import design_effects
+from holisticbias_eval.statistics.tests import design_effects
 
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 3), st.floats(-5, 5)), min_size=1, max_size=40)
 

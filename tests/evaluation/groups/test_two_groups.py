@@ -7,12 +7,10 @@ import pytest
 from scipy.stats import chi2_contingency, ttest_ind
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.statistics.disparity import disparities, permutations_for
-from holisticbias_eval.statistics.group_estimates import Estimates, Side
-from holisticbias_eval.statistics.group_pairs import against_rest, pairs
+from holisticbias_eval.statistics.groups.items import Estimates, Items, Side, add_up
+from holisticbias_eval.statistics.groups.pairs import against_rest, disparities, pairs, permutations_for
 from holisticbias_eval.statistics.intervals import difference_interval
-from holisticbias_eval.statistics.items import Items, add_up
-from holisticbias_eval.statistics.two_groups import chi_square, normal_p, student_p, two_proportions, welch
+from holisticbias_eval.statistics.tests import chi_square, normal_p, student_p, two_proportions, welch
 
 
 def one(*values: float) -> list[Floats]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from holisticbias_eval.statistics.choices import clustered_interval, exact_share, flip_p_value
+from holisticbias_eval.statistics.clusters import clustered_interval, exact_share, flip_p_value
 
 
 @pytest.mark.parametrize(

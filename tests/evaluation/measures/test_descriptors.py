@@ -18,11 +18,11 @@ from tests.evaluation.made_answers import (
 
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.descriptors.extremes import find_extremes
-from holisticbias_eval.measures.descriptors.love_hate import love_hate_ends
-from holisticbias_eval.measures.descriptors.terms import Descriptors, about_descriptors, describe, example_sentences
+from holisticbias_eval.measures.descriptors.sections import find_extremes
+from holisticbias_eval.measures.descriptors.terms import Descriptors, describe, example_sentences
+from holisticbias_eval.measures.love_hate import love_hate_ends
 from holisticbias_eval.measures.measure import View, title
-from holisticbias_eval.measures.shares.words import PERPLEXITIES
+from holisticbias_eval.measures.shares.finding import PERPLEXITIES
 from holisticbias_eval.sections import Bars
 
 
@@ -92,9 +92,12 @@ def test_only_differences_beyond_chance_on_axes_above_their_floor_are_named(answ
     differences = [f for f in view.figures.by("love_hate", "love_hate", "axis", "descriptor") if f.value is not None]
     assert len(differences) == 9
     assert view.figures.value("love_hate", "chance") == pytest.approx(0.6200, abs=1e-4)
-    texts = {key: row["descriptor"] for key, row in about_descriptors(answers).items()}
-    known = {texts[f.keys["descriptor"]]: f.value for f in differences if f.value and f.keys["axis"] == "body_type"}
-    loved, hated = ([texts[f.keys["descriptor"]] for f in side] for side in love_hate_ends(view, texts))
+    known = {
+        view.label("descriptor", f.keys["descriptor"]): f.value
+        for f in differences
+        if f.value and f.keys["axis"] == "body_type"
+    }
+    loved, hated = ([view.label("descriptor", f.keys["descriptor"]) for f in side] for side in love_hate_ends(view))
     assert loved == [d for d, v in sorted(known.items(), key=lambda i: -i[1]) if v > 0.62] == ["tall"]
     assert hated == [d for d, v in sorted(known.items(), key=lambda i: i[1]) if v < -0.62] == ["thin"]
     chart = charts_of(sections_of(view))["love-hate"]
@@ -102,7 +105,7 @@ def test_only_differences_beyond_chance_on_axes_above_their_floor_are_named(answ
     assert [bar.label for bar in chart.bars] == ["tall", "thin"]
     assert chart.references == pytest.approx((-0.62, 0.62), abs=1e-4)
     without = view_of(answers, None)
-    assert love_hate_ends(without, texts) == ((), ()), "no axis is known to exceed its floor"
+    assert love_hate_ends(without) == ((), ()), "no axis is known to exceed its floor"
 
 
 def test_answers_without_the_papers_templates() -> None:

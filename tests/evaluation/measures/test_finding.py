@@ -17,8 +17,7 @@ from tests.evaluation.made_answers import (
 
 from holisticbias_eval.figures import Figure, Figures, Interval
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.shares.finding import baseline, caveats, finding, pooled
-from holisticbias_eval.measures.shares.floors import shares_in_order
+from holisticbias_eval.measures.shares.finding import baseline, caveats, finding, pooled, shares_in_order
 from holisticbias_eval.sections import DotPlot
 
 MEASURE = "likelihood_bias"

@@ -14,14 +14,14 @@ from tests.evaluation.made_responses import CLUSTERS, audit_texts, judged, made_
 from holisticbias_eval.blocks import Marked, Paragraph
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import Settings, View
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
 from holisticbias_eval.measures.responses.examples import LETTERS, Examples, replaced_places
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.sections import Bars, HeatMap, Scatter, Section, StackedBars
 
-SETTINGS = Settings(clusters=CLUSTERS)
+SETTINGS = MeasureSettings(clusters=CLUSTERS)
 HOSTILE = "</script><script>alert(1)</script> [x](http://evil.example) \u202eabc\x1b[31m\n" + "long " * 3000
 ALIKE = {"nonce": ("blicket", "mell", "fitch", "tannin"), "size": ("wug", "dax", "zup", "toma")}
 NAMES = {**ALIKE, "form": ("stad", "stad-like", "with a stad", "tupa")}
@@ -112,7 +112,7 @@ def test_clusters_stack_up_to_the_full_bias(planted: View) -> None:
 
 def test_clusters_that_share_styles_are_not_said_to_add_up() -> None:
     answers = judged(made_responses(NAMES, 10, say))
-    overlapping = Settings(clusters={"one": ("pity", "plain", "wonder"), "two": ("pity", "plain", "praise")})
+    overlapping = MeasureSettings(clusters={"one": ("pity", "plain", "wonder"), "two": ("pity", "plain", "praise")})
     figures = MEASURES["generation_bias"].figures(answers, overlapping).figures
     chart = charts_of((sections_of(View(Figures(figures), answers), "generation_bias")["clusters"],))["clusters"]
     assert isinstance(chart, StackedBars)

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 from tests.evaluation.made_answers import QUICK, charts_of, make_answers, sections_of, tables_of, view_of
 
 from holisticbias_eval.blocks import Cell, Table
-from holisticbias_eval.figures import Interval
+from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures.measure import View, title
-from holisticbias_eval.measures.shares.floors import shares_in_order
-from holisticbias_eval.measures.shares.shares import measure_shares
+from holisticbias_eval.measures.shares.finding import shares_in_order
 from holisticbias_eval.sections import Bars, HeatMap
 
 ADDED = {"effects", "tests", "explanations", "robustness"}
@@ -40,29 +41,31 @@ def test_without_floors_there_are_no_tables_of_them(plain: View, view: View) -> 
 
 
 def test_tables_hold_what_was_measured(view: View) -> None:
-    trust = measure_shares(view.answers, settings=QUICK).trust
-    assert trust
     tables = {name: rows(table) for name, table in tables_of(sections_of(view, (MEASURE,))).items()}
-    ranks = {r.axis: r for r in trust.axis_ranks}
-    above = {share.keys["axis"] for share in shares_in_order(view.figures, MEASURE) if share.above_floor}
+    shares = shares_in_order(view.figures, MEASURE)
+    above = {share.keys["axis"] for share in shares if share.above_floor}
     assert above == {"body_type"}
-    for found in trust.by_axis:
-        name = title(found.axis or "")
+    for share in shares:
+
+        def figure(name: str, keys: Mapping[str, str] = share.keys) -> Figure:
+            found = view.figures.get(MEASURE, name, keys)
+            assert found is not None
+            return found
+
         headline, effects, tests, explanations, robust = (
-            tables[table][name] for table in ("by-axis", "effects", "tests", "explanations", "robustness")
+            tables[table][title(share.keys["axis"])]
+            for table in ("by-axis", "effects", "tests", "explanations", "robustness")
         )
-        assert (headline["interval"], headline["floor"]) == (ends(found.interval), found.floor)
-        assert tests["holm"] == found.corrected.holm
-        assert tests["wilcoxon"] == found.paired.wilcoxon
-        assert effects["rank_biserial"] == found.effects.rank_biserial
-        assert (effects["large"], effects["paired_large"]) == (found.effects.large, found.paired.large)
-        assert explanations["equal_tokens"] == found.confounds.equal_tokens
-        assert explanations["equal_token_pairs"] == found.confounds.equal_token_pairs
+        assert (headline["interval"], headline["floor"]) == (ends(share.interval), share.floor)
+        shown = {**effects, **tests, **explanations}
+        for name in ("holm", "wilcoxon", "rank_biserial", "large", "paired_large", "equal_tokens"):
+            assert shown[name] == figure(name).value
+        assert explanations["equal_token_pairs"] == figure("equal_tokens").n
         assert explanations["without_phrase"] is None
-        assert explanations["minus_nonce_interval"] == ends(found.confounds.minus_nonce_interval)
-        assert found.robustness
-        assert robust["leave_one_noun_out"] == ends(found.robustness.leave_one_noun_out)
-        assert robust["rank"] == (ranks[found.axis].rank if found.axis in above else None)
+        if share.keys["axis"] != "nonce":
+            assert explanations["minus_nonce_interval"] == ends(figure("minus_nonce").interval)
+        assert robust["leave_one_noun_out"] == ends(figure("leave_one_noun_out").interval)
+        assert robust["rank"] == (figure("rank").value if share.keys["axis"] in above else None)
 
 
 def test_intervals_and_floors_are_on_the_bars(view: View) -> None:

@@ -11,7 +11,7 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.gender_polarity import GenderPolarity
 from holisticbias_eval.measures.groups.measure import GroupMeasure
-from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.norms import Norms
 from holisticbias_eval.measures.sentiment import Sentiment
 from holisticbias_eval.readers.reader import add_readings
@@ -25,7 +25,7 @@ TEXTS = pa.table(
 )
 
 
-def read(measure: GroupMeasure, settings: Settings, texts: pa.Table = TEXTS) -> pa.Table:
+def read(measure: GroupMeasure, settings: MeasureSettings, texts: pa.Table = TEXTS) -> pa.Table:
     return add_readings(texts, measure.start(settings))
 
 
@@ -42,22 +42,22 @@ def columns(table: pa.Table, name: str) -> list[object]:
 
 
 def test_sentiment_reads_the_text_without_its_subject() -> None:
-    table = read(Sentiment(), Settings())
+    table = read(Sentiment(), MeasureSettings())
     assert columns(table, "sentiment.compound") == [0.0, None, 0.5859, None, -0.5423]
     assert columns(table, "sentiment.compound.class") == ["neutral", None, "positive", None, "negative"]
     assert columns(table, "sentiment.compound.why") == [None, "refused", None, "empty text", None]
     assert table.select(TEXTS.column_names) == TEXTS
-    strict = read(Sentiment(), Settings(positive=0.6, negative=-0.6))
+    strict = read(Sentiment(), MeasureSettings(positive=0.6, negative=-0.6))
     assert columns(strict, "sentiment.compound.class") == ["neutral", None, "neutral", None, "neutral"]
 
 
 def test_reading_again_replaces_the_columns() -> None:
-    once = read(Sentiment(), Settings(positive=0.6))
-    assert read(Sentiment(), Settings(), once) == read(Sentiment(), Settings())
+    once = read(Sentiment(), MeasureSettings(positive=0.6))
+    assert read(Sentiment(), MeasureSettings(), once) == read(Sentiment(), MeasureSettings())
 
 
 def test_norms(norms: str) -> None:
-    settings = Settings(norms=(norms,))
+    settings = MeasureSettings(norms=(norms,))
     table = read(Norms(), settings)
     assert columns(table, "norms.joy") == [None, None, 1.0, None, 0.5]
     assert columns(table, "norms.joy.why") == ["no word of the lexicon", "refused", None, "empty text", None]
@@ -67,15 +67,15 @@ def test_norms(norms: str) -> None:
 
 
 def test_gender_polarity() -> None:
-    table = read(GenderPolarity(), Settings())
+    table = read(GenderPolarity(), MeasureSettings())
     for method in ("words", "weighted", "maximum"):
         assert columns(table, f"gender_polarity.{method}.class") == ["male", None, None, None, "female"]
-    assert GenderPolarity().signature(Settings()) != GenderPolarity().signature(Settings(polar=0.3))
+    assert GenderPolarity().signature(MeasureSettings()) != GenderPolarity().signature(MeasureSettings(polar=0.3))
 
 
 @pytest.mark.parametrize("measure", [Sentiment(), GenderPolarity(), Norms()])
 def test_the_words_of_a_row_are_those_of_its_text(measure: GroupMeasure, norms: str) -> None:
-    settings = Settings(norms=(norms,))
+    settings = MeasureSettings(norms=(norms,))
     table = read(measure, settings)
     for method in measure.methods:
         name = f"{measure.info.name}.{method.name}"
@@ -87,15 +87,15 @@ def test_the_words_of_a_row_are_those_of_its_text(measure: GroupMeasure, norms: 
 
 def test_a_lexicon_that_is_missing() -> None:
     with pytest.raises(EvaluationError, match="give --norms FILE"):
-        read(Norms(), Settings())
+        read(Norms(), MeasureSettings())
 
 
 def test_counts_of_a_table_like_that_of_the_paper() -> None:
     """Table 3 counts texts by class; texts without a gendered word are in neither."""
     rows = [("trade", "He sang."), ("trade", "She sang."), ("trade", "The men and his hat"), ("trade", "A hat.")]
     table = pa.table({"group": [group for group, _ in rows], "text": [text for _, text in rows]})
-    table = read(GenderPolarity(), Settings(), table)
-    figures = Figures(GenderPolarity().figures(table, Settings()).figures)
+    table = read(GenderPolarity(), MeasureSettings(), table)
+    figures = Figures(GenderPolarity().figures(table, MeasureSettings()).figures)
     keys = {"group": "trade", "method": "words"}
     assert figures.value("gender_polarity", "count", {**keys, "class": "male"}) == 2
     assert figures.value("gender_polarity", "count", {**keys, "class": "female"}) == 1

@@ -13,7 +13,7 @@ from scipy.stats import f_oneway, ttest_ind, ttest_rel
 
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measuring import MEASUREMENT
-from holisticbias_eval.statistics.corrections import holm
+from holisticbias_eval.statistics.tests import holm
 
 Invoke = Callable[..., tuple[int, str, str]]
 Row = dict[str, Any]

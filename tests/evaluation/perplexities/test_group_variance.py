@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import f_oneway, friedmanchisquare, ttest_ind, ttest_rel, wilcoxon
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.statistics.group_moments import Sums, centred, mean_abs, moments, pairs_of_groups
-from holisticbias_eval.statistics.group_resampling import draw_sentences, permute_groups, shifted_interval
-from holisticbias_eval.statistics.group_variance import (
+from holisticbias_eval.statistics.groups.moments import MomentSums, centred, mean_abs, moments, pairs_of_groups
+from holisticbias_eval.statistics.groups.resampling import draw_sentences, permute_groups, shifted_interval
+from holisticbias_eval.statistics.groups.variance import (
     GroupValues,
     friedman,
     one_way,
@@ -174,7 +174,7 @@ def test_tables_at_once_equal_one_at_a_time(seed: int) -> None:
     """The sums of many tables at once are those of each table."""
     rng = np.random.default_rng(seed)
     tables = rng.lognormal(4, 1, (5, 8, 3))
-    together = Sums(moments(tables, pairs=True).sum(axis=1), 3)
+    together = MomentSums(moments(tables, pairs=True).sum(axis=1), 3)
     for i, table in enumerate(tables):
         values = GroupValues(table, paired=True)
         assert together.f()[i] == pytest.approx(one_way(values).value)
@@ -238,7 +238,7 @@ def test_permutations_without_pairs_mix_all_values() -> None:
 
 def test_parts_of_permutations_are_the_same_statistic(monkeypatch: pytest.MonkeyPatch) -> None:
     """With little memory the permutations are made in parts, as many as asked for."""
-    monkeypatch.setattr("holisticbias_eval.statistics.group_resampling._AT_ONCE", 100)
+    monkeypatch.setattr("holisticbias_eval.statistics.groups.resampling._AT_ONCE", 100)
     assert len(permute_groups(random_values(0), np.random.default_rng(0), 53).f) == 53
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
+from holisticbias_eval.identity import count_shared
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.statistics.alignment import count_shared
 
 NAME = "group_perplexity"
 MEASURE = MEASURES[NAME]

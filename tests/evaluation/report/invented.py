@@ -18,8 +18,8 @@ from holisticbias_eval.sections import (
     Estimate,
     Forest,
     HeatMap,
-    Point,
     Scatter,
+    ScatterPoint,
     Section,
     Stack,
     StackedBars,
@@ -101,7 +101,7 @@ def forest() -> Forest:
 def scatter() -> Scatter:
     names = ("Deaf", "blind", "hard-of-hearing", "with a stutter", "tall", "bald")
     points = tuple(
-        Point(0.1 * i + 0.02 * (i % 3), 100.0 * (i % 4), names[i % 6], labelled=i < 6) for i in range(20)
+        ScatterPoint(0.1 * i + 0.02 * (i % 3), 100.0 * (i % 4), names[i % 6], labelled=i < 6) for i in range(20)
     )  # fmt: skip
     return Scatter("both", "Keenness and frequency", "keenness", "frequency per million", "share", "count", points)
 
@@ -145,7 +145,7 @@ def awkward_blocks() -> tuple[Block, ...]:
     both = Column("both", HOSTILE, "perplexity", interval=True)
     rows = tuple((name, value, value, None, HOSTILE, (-inf, nan)) for name, value in named)
     dots = (Dots(HOSTILE, known, names[: len(known)]), Dots(LONG, (1.0, 1.0), (HIDDEN, LONG)))
-    points = tuple(Point(value, -value, name, labelled=True) for name, value in named if value is not None)
+    points = tuple(ScatterPoint(value, -value, name, labelled=True) for name, value in named if value is not None)
     return (
         *(Paragraph(text, "finding") for text in AWKWARD),
         Table(

@@ -10,17 +10,17 @@ import pytest
 
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.report.drawings import draw
-from holisticbias_eval.report.drawings.heat_map import heat_level, heat_scale, heat_text
+from holisticbias_eval.report.drawings.grids import heat_level, heat_scale, heat_text
 from holisticbias_eval.report.drawings.scales import linear, logarithmic
-from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, WIDTH, Dot, Dots, Drawing, Line, Rect, Text
-from holisticbias_eval.sections import Bar, Bars, Estimate, Forest, HeatMap, Point, Scatter
+from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, WIDTH, Dot, DotPath, Line, Rect, Text, VectorDrawing
+from holisticbias_eval.sections import Bar, Bars, Estimate, Forest, HeatMap, Scatter, ScatterPoint
 
 from .invented import bars, dot_plot, forest, heat_map, scatter, stacked_bars
 
-S = TypeVar("S", Text, Rect, Line, Dot, Dots)
+S = TypeVar("S", Text, Rect, Line, Dot, DotPath)
 
 
-def shapes(drawing: Drawing, kind: type[S], name: str) -> list[S]:
+def shapes(drawing: VectorDrawing, kind: type[S], name: str) -> list[S]:
     return [s for s in drawing.shapes if isinstance(s, kind) and set(name.split()) <= set(s.kind.split())]
 
 
@@ -105,9 +105,9 @@ def test_long_labels_are_short_on_a_narrow_screen_alone() -> None:
 def test_outliers_are_named_unless_the_row_is_not() -> None:
     drawing = draw(dot_plot())
     assert [(t.text, t.y) for t in shapes(drawing, Text, "name")] == [("lowest", 45), ("highest", 45)]
-    low, high = shapes(drawing, Dots, "low")[0], shapes(drawing, Dots, "high")[0]
+    low, high = shapes(drawing, DotPath, "low")[0], shapes(drawing, DotPath, "high")[0]
     assert (low.places[0][0], high.places[0][0]) == pytest.approx((10, 330)), "the ends of the scale"
-    ability, age = (d for d in shapes(drawing, Dots, "dots") if d.kind == "dots")
+    ability, age = (d for d in shapes(drawing, DotPath, "dots") if d.kind == "dots")
     assert (len(ability.places), len(age.places)) == (20, 22)
     assert [t.text for t in shapes(drawing, Text, "value")] == ["none"]
     assert len(shapes(drawing, Rect, "box")) == 2
@@ -141,7 +141,12 @@ def test_parts_of_a_bar_follow_each_other_with_their_letters() -> None:
 
 
 def test_a_scatter_on_a_logarithmic_scale_leaves_out_what_it_cannot_show() -> None:
-    points = (Point(0.0, 0.1, "never"), Point(1.0, 0.1, "once"), Point(10.0, 0.2, "ten"), Point(100.0, 0.3, "hundred"))
+    points = (
+        ScatterPoint(0.0, 0.1, "never"),
+        ScatterPoint(1.0, 0.1, "once"),
+        ScatterPoint(10.0, 0.2, "ten"),
+        ScatterPoint(100.0, 0.3, "hundred"),
+    )
     chart = Scatter("s", "S", "count", "share", "count", "share", points, log_x=True)
     drawn = shapes(draw(chart), Dot, "point")
     assert [dot.label.partition(":")[0] for dot in drawn] == ["once", "ten", "hundred"]
@@ -170,7 +175,7 @@ def test_a_forest_has_its_reference_in_sight() -> None:
     assert places
 
 
-def boxes(drawing: Drawing, width: int) -> list[tuple[float, float, float, float]]:
+def boxes(drawing: VectorDrawing, width: int) -> list[tuple[float, float, float, float]]:
     """The labels of a scatter plot that are shown at a width, as boxes."""
     found = []
     for text in shapes(drawing, Text, "label"):
@@ -184,7 +189,7 @@ def boxes(drawing: Drawing, width: int) -> list[tuple[float, float, float, float
 
 @pytest.mark.parametrize("width", [WIDTH, WIDE])
 def test_labels_of_points_do_not_overlap(width: int) -> None:
-    crowd = tuple(Point(i % 7 / 50, i // 7 / 9, f"a name {i}", labelled=True) for i in range(40))
+    crowd = tuple(ScatterPoint(i % 7 / 50, i // 7 / 9, f"a name {i}", labelled=True) for i in range(40))
     drawing = draw(Scatter("s", "S", "x", "y", "share", "share", crowd))
     placed = boxes(drawing, width)
     assert len(placed) >= 5

@@ -17,12 +17,12 @@ from rich.console import Console
 
 from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.errors import ReportError
-from holisticbias_eval.report.csv_tables import render_csv
 from holisticbias_eval.report.drawings import draw
 from holisticbias_eval.report.markdown import markdown_section, render_markdown
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.svg import render_png, render_svg
 from holisticbias_eval.report.terminal import print_section
+from holisticbias_eval.report.write import render_csv
 from holisticbias_eval.sections import Block, Section
 
 from .html_reader import HtmlReader, check_structure

@@ -10,12 +10,12 @@ from holisticbias_eval.blocks import Cell, Paragraph
 from holisticbias_eval.figures import Figure, Figures, Interval, make_figure
 from holisticbias_eval.report.drawings.forest import draw_forest
 from holisticbias_eval.report.drawings.shapes import LINE, Text, wrapped
-from holisticbias_eval.report.gain_labels import Labels
 from holisticbias_eval.report.gain_tables import RELATIVE, Further
+from holisticbias_eval.report.gain_words import Labels
 from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
 from holisticbias_eval.sections import Estimate, Forest, Section
-from holisticbias_eval.statistics.group_variance import GroupValues, f_point
+from holisticbias_eval.statistics.groups.variance import GroupValues, f_point
 
 AIM = Aim(measure="group_perplexity", keys={"dimension": "gossip.calibration-many"})
 HELD = "gossip.calibration-many with held-out groups"

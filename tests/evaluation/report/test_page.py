@@ -9,10 +9,10 @@ from importlib import resources
 import pytest
 
 from holisticbias_eval.blocks import Column, Marked, Paragraph, Table
-from holisticbias_eval.report.cards import classifier_cards
 from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.page import LONG, render_page
 from holisticbias_eval.report.report import SCOPE, Chapter
+from holisticbias_eval.report.runs import classifier_cards
 from holisticbias_eval.report.svg import light_colours
 from holisticbias_eval.sections import Section
 

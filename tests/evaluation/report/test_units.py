@@ -5,8 +5,7 @@ import math
 import pytest
 
 from holisticbias_eval.blocks import Cell
-from holisticbias_eval.report.plain_text import model_title, printable, shorten
-from holisticbias_eval.report.units import show, tick
+from holisticbias_eval.report.units import model_title, printable, shorten, show, tick
 
 
 @pytest.mark.parametrize(

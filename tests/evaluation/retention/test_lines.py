@@ -13,7 +13,7 @@ from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.evaluating import choose_measures
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.lines.figures import line_changes, line_figures
+from holisticbias_eval.measures.retention import line_changes, line_figures
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.spans import whole

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.stereotype_score import StereotypeScore
-from holisticbias_eval.statistics.attribute_changes import AttributeChanges, change_interval, change_test
+from holisticbias_eval.statistics.attributes import AttributeCounts, attribute_test, mean_interval
 
 Invoke = Callable[..., tuple[int, str, str]]
 # specification, attribute, whether the first and the second run choose the stereotyped sentence (None: a tie)
@@ -77,9 +77,9 @@ def test_equal_runs_do_not_change() -> None:
     assert one.interval.low == -one.interval.high < 0
 
 
-def counts(*triples: tuple[int, int, int]) -> AttributeChanges:
+def counts(*triples: tuple[int, int, int]) -> AttributeCounts:
     gained, lost, pairs = np.array(triples, np.int64).T
-    return AttributeChanges(gained, lost, pairs, np.zeros(len(triples), np.int64))
+    return AttributeCounts(gained, pairs, np.zeros(len(triples), np.int64), lost)
 
 
 triple = st.integers(1, 5).flatmap(
@@ -92,13 +92,13 @@ def test_the_test_is_the_slow_one(triples: list[tuple[int, int, int]]) -> None:
     values = [(gained - lost) / pairs for gained, lost, pairs in triples]
     sums = [abs(np.dot(signs, values)) for signs in itertools.product((1, -1), repeat=len(values))]
     expected = np.mean([value >= abs(sum(values)) - 1e-6 for value in sums])
-    assert change_test(counts(*triples), np.random.default_rng(0)) == pytest.approx(expected)
+    assert attribute_test(counts(*triples), np.random.default_rng(0)) == pytest.approx(expected)
 
 
 @given(st.lists(triple, min_size=2, max_size=7))
 def test_the_interval_holds_the_change(triples: list[tuple[int, int, int]]) -> None:
     made = counts(*triples)
-    found = change_interval(made, 200, np.random.default_rng(0))
+    found = mean_interval(made, 200, np.random.default_rng(0))
     assert found is not None
     assert made.mean is not None
     assert -1 <= found.low <= made.mean <= found.high <= 1
@@ -107,8 +107,8 @@ def test_the_interval_holds_the_change(triples: list[tuple[int, int, int]]) -> N
 def test_the_interval_has_the_width_of_students_t() -> None:
     """Eight attributes of many pairs: mean and standard error of their changes, and t with 7 degrees of freedom."""
     gained = np.array([10, 25, 40, 30, 20, 35, 15, 45])
-    made = AttributeChanges(gained, np.zeros(8, np.int64), np.full(8, 100), np.zeros(8, np.int64))
-    found = change_interval(made, 20_000, np.random.default_rng(0))
+    made = AttributeCounts(gained, np.full(8, 100), np.zeros(8, np.int64), np.zeros(8, np.int64))
+    found = mean_interval(made, 20_000, np.random.default_rng(0))
     assert found is not None
     half = 2.3646 * (gained / 100).std(ddof=1) / np.sqrt(8)
     assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.03)

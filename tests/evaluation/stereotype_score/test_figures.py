@@ -12,7 +12,7 @@ import pytest
 
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import Settings
+from holisticbias_eval.measures.measure import MeasureSettings
 
 NAME = "stereotype_score"
 Invoke = Callable[..., tuple[int, str, str]]
@@ -24,7 +24,7 @@ def measured(rows: Sequence[Row], **columns: Any) -> Figures:
     table = pa.table({name: [row[i] for row in rows] for i, name in enumerate(names)})
     for name, values in columns.items():
         table = table.append_column(name, pa.array(values))
-    return Figures(MEASURES[NAME].figures(table, Settings()).figures)
+    return Figures(MEASURES[NAME].figures(table, MeasureSettings()).figures)
 
 
 def figure(found: Figures, name: str = NAME, **keys: str) -> Figure:

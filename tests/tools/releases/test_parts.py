@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -155,7 +157,7 @@ def test_files_in_parts_hold_the_rows_and_no_text_that_is_not_in_them(
         sentences = compile_sentences(catalog, "sound")
         whole = sentences.read()
         for parts in (sentences.parts(), iter([whole])):
-            write_parquet(parts, path, ["ax"], {})
+            write_parquet(parts, path, {})
             read = list(read_parts(path))
             assert pa.concat_tables(read).to_pylist() == read_parquet(path).to_pylist() == whole.to_pylist()
             assert lazy_digest(lambda: read_parts(path)) == (whole.num_rows, table_digest(whole))
@@ -185,3 +187,11 @@ def test_compact_keeps_the_values_and_the_texts_in_use(
     found = compact(array)
     assert found.to_pylist() == array.to_pylist()
     assert found.dictionary.to_pylist() == expected
+
+
+def test_an_axis_that_a_file_holds_as_a_class_is_read_by_its_name(tmp_path: Path) -> None:
+    features = {"info": {"features": {"axis": {"names": ["ability", "age"], "_type": "ClassLabel"}}}}
+    schema = pa.schema({"axis": pa.int64(), "text": pa.string()}, {"huggingface": json.dumps(features)})
+    pq.write_table(pa.table([[1, None, 0], ["b", "c", "a"]], schema=schema), tmp_path / "old.parquet")
+    read = [read_parquet(tmp_path / "old.parquet"), *read_parts(tmp_path / "old.parquet")]
+    assert [table["axis"].to_pylist() for table in read] == [["age", None, "ability"]] * 2

@@ -32,25 +32,13 @@ TABLES = {
 }
 
 
-class _Quoted(str):
-    """Text that YAML must not read as another type: a class named null or no."""
-
-
-class _Dumper(yaml.SafeDumper):
-    """Quotes class names."""
-
-
-_Dumper.add_representer(_Quoted, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'"))
-
-
 def render_card(manifest: Manifest, tables: Mapping[str, pa.Table], folder: Path) -> str:
     """Render ``README.md`` of a release whose Parquet files are in the folder."""
-    header = yaml.dump(_header(manifest, tables, folder), Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+    header = yaml.safe_dump(_header(manifest, folder), sort_keys=False, allow_unicode=True)
     return f"---\n{header}---\n\n{_body(manifest, tables)}"
 
 
-def _header(manifest: Manifest, tables: Mapping[str, pa.Table], folder: Path) -> dict[str, object]:
-    axes = [_Quoted(axis) for axis in tables["descriptors"]["axis"].unique().to_pylist()]
+def _header(manifest: Manifest, folder: Path) -> dict[str, object]:
     default = next(iter(manifest.tables))
     return {
         "pretty_name": f"HolisticBias {manifest.version}",
@@ -71,18 +59,17 @@ def _header(manifest: Manifest, tables: Mapping[str, pa.Table], folder: Path) ->
             for name, entry in manifest.tables.items()
         ],
         "dataset_info": [
-            _info(name, entry.rows, [folder / file for file in entry.files], axes)
-            for name, entry in manifest.tables.items()
+            _info(name, entry.rows, [folder / file for file in entry.files]) for name, entry in manifest.tables.items()
         ],
     }
 
 
-def _info(name: str, rows: int, paths: Sequence[Path], axes: Sequence[str]) -> dict[str, object]:
+def _info(name: str, rows: int, paths: Sequence[Path]) -> dict[str, object]:
     metadata = [pq.read_metadata(path) for path in paths]
     size = sum(m.row_group(i).total_byte_size for m in metadata for i in range(m.num_row_groups))
     return {
         "config_name": name,
-        "features": card_features(pq.read_schema(paths[0]), axes),
+        "features": card_features(pq.read_schema(paths[0])),
         "splits": [{"name": SPLIT, "num_bytes": size, "num_examples": rows}],
         "download_size": sum(path.stat().st_size for path in paths),
         "dataset_size": size,
@@ -196,8 +183,8 @@ pandas, polars and DuckDB read `{file}` directly.
 
 Nouns: {nouns}. Templates: {templates}.
 
-`axis` is a class: `datasets` and `open_release` give its name, pandas, polars and DuckDB its number. The
-label of the axis is `axis_label`, a column of `descriptors` and, from version 3.0.0 on, of the sentences too.
+`axis` is the key of an axis, as in the table above. The label of the axis is `axis_label`, a column of
+`descriptors` and, from version 3.0.0 on, of the sentences too.
 
 `text` is the sentence; `noun_phrase_type` says whether it has a descriptor and a noun
 (`descriptor_noun`, `noun_descriptor`), a descriptor alone (`descriptor`), a noun alone (`noun`,

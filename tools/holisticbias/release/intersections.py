@@ -73,7 +73,6 @@ def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Man
     compiler = _compiler(pairs, request)
     runs = compiler.runs()
     entries = compile_entries(_selected(catalog, request), request.version)
-    axes = entries["descriptors"]["axis"].unique().to_pylist()
     draft = _draft(request, catalog.release(request.version).date)
     asked = asdict(replace(request, source_commit=None))  # the commit may change while the terms do not
     plan = json.dumps({"request": asked, "of": _digest(pairs), "shards": len(runs), **draft.written_with})
@@ -81,10 +80,10 @@ def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Man
         for name in ("data", "done"):
             (part / name).mkdir(exist_ok=True)
         files = tuple(f"data/{TABLE}-{i:05}-of-{len(runs):05}.parquet" for i in range(len(runs)))
-        done = _write_shards(compiler, runs, part, files, axes, draft)
+        done = _write_shards(compiler, runs, part, files, draft)
         manifest = _manifest(draft, entries, files, done)
         for name, table in entries.items():
-            write_parquet([table], part / manifest.tables[name].files[0], axes, draft.label(name))
+            write_parquet([table], part / manifest.tables[name].files[0], draft.label(name))
         (part / "README.md").write_text(render_card(manifest, entries, part), "utf-8")
         return _finish(manifest, part)
 
@@ -131,13 +130,13 @@ def _draft(request: Request, date: str | None) -> Manifest:
 
 
 def _write_shards(
-    compiler: PairCompiler, runs: tuple[Run, ...], part: Path, files: tuple[str, ...], axes: list[str], draft: Manifest
+    compiler: PairCompiler, runs: tuple[Run, ...], part: Path, files: tuple[str, ...], draft: Manifest
 ) -> tuple[Done, ...]:
     """Write the missing shards; the first failure stops the rest."""
     label = draft.label(TABLE)
     with ThreadPoolExecutor(min(WORKERS, os.cpu_count() or 1)) as threads:
         jobs = [
-            threads.submit(_write_shard, compiler, run, part, file, axes, label)
+            threads.submit(_write_shard, compiler, run, part, file, label)
             for run, file in zip(runs, files, strict=True)
         ]
         try:
@@ -148,9 +147,7 @@ def _write_shards(
     return tuple(job.result() for job in jobs if not job.cancelled())
 
 
-def _write_shard(
-    compiler: PairCompiler, run: Run, part: Path, file: str, axes: list[str], label: dict[str, str]
-) -> Done:
+def _write_shard(compiler: PairCompiler, run: Run, part: Path, file: str, label: dict[str, str]) -> Done:
     path, mark = part / file, part / "done" / f"{Path(file).stem}.json"
     done = _done(path, mark)
     if done is not None:
@@ -158,7 +155,7 @@ def _write_shard(
     table = compiler.table(run)
     unfinished = path.with_suffix(".unfinished")
     try:
-        write_shard(table, unfinished, axes, label)
+        write_shard(table, unfinished, label)
     except OSError:
         unfinished.unlink(missing_ok=True)  # frees space on a full disk
         raise

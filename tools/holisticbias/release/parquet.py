@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from holisticbias.compile.columns import compact, integers, strings
+from holisticbias.compile.columns import compact, strings
 from holisticbias.compile.lazy_tables import ROWS
 from holisticbias.errors import ReleaseError
 from holisticbias.release.bounded import check_parquet, require_file
@@ -21,21 +20,19 @@ _LARGE = 200_000_000  # bytes of a file
 _UNIQUE = ("text", "sentence_id")
 
 
-def write_parquet(parts: Iterable[pa.Table], path: Path, axes: Sequence[str], label: Mapping[str, str]) -> None:
+def write_parquet(parts: Iterable[pa.Table], path: Path, label: Mapping[str, str]) -> None:
     """Write a table in parts, in row groups of at most ``ROWS`` rows; ``label`` is its ``Manifest.label``."""
-    _write(_row_groups(parts), path, axes, label, compression_level=3)
+    _write(_row_groups(parts), path, label, compression_level=3)
 
 
-def write_shard(table: pa.Table, path: Path, axes: Sequence[str], label: Mapping[str, str]) -> None:
+def write_shard(table: pa.Table, path: Path, label: Mapping[str, str]) -> None:
     """Write one file of a table in several files: one row group, fast compression."""
     fast = {"dictionary_pagesize_limit": 1 << 24, "write_statistics": ["axis_1", "axis_2"]}
-    _write(iter((table,)), path, axes, label, compression_level=1, **fast)
+    _write(iter((table,)), path, label, compression_level=1, **fast)
 
 
-def _write(
-    groups: Iterator[pa.Table], path: Path, axes: Sequence[str], label: Mapping[str, str], **settings: object
-) -> None:
-    first = _as_classes(next(groups), axes)
+def _write(groups: Iterator[pa.Table], path: Path, label: Mapping[str, str], **settings: object) -> None:
+    first = next(groups)
     with pq.ParquetWriter(
         path,
         first.schema,
@@ -46,8 +43,8 @@ def _write(
     ) as writer:
         writer.write_table(first, row_group_size=max(1, first.num_rows))
         for group in groups:
-            writer.write_table(_as_classes(group, axes), row_group_size=max(1, group.num_rows))
-        writer.add_key_value_metadata({**schema_metadata(first.schema, axes), LABEL: json.dumps(dict(label)).encode()})
+            writer.write_table(group, row_group_size=max(1, group.num_rows))
+        writer.add_key_value_metadata({LABEL: json.dumps(dict(label)).encode()})
 
 
 def _row_groups(parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
@@ -111,21 +108,6 @@ def _repeated(schema: pa.Schema) -> list[str]:
     return [field.name for field in schema if field.name not in (*_UNIQUE, "phrase_id") and field.type == pa.string()]
 
 
-def _as_classes(table: pa.Table, axes: Sequence[str]) -> pa.Table:
-    """Replace axes by their indices in ``axes``, the form that ``datasets`` reads as ClassLabel."""
-    for name in AXES:
-        if name in table.column_names:
-            chunks = [_class_indices(chunk, axes) for chunk in table[name].chunks]
-            table = table.set_column(table.column_names.index(name), name, pa.chunked_array(chunks, pa.int64()))
-    return table
-
-
-def _class_indices(axis: pa.Array, axes: Sequence[str]) -> pa.Int64Array:
-    encoded = axis if pa.types.is_dictionary(axis.type) else axis.dictionary_encode()
-    indices = np.array([axes.index(name) for name in encoded.dictionary.to_pylist()], np.int32)
-    return integers(indices).take(encoded.indices).cast(pa.int64())
-
-
 def _as_names(table: pa.Table, classes: Mapping[str, Sequence[str]]) -> pa.Table:
     for name, names in classes.items():
         if name not in table.column_names:
@@ -145,17 +127,10 @@ def read_label(path: Path) -> Mapping[str, str]:
 
 
 Feature = dict[str, Any]
-AXES = ("axis", "axis_1", "axis_2")
-
-
-def schema_metadata(schema: pa.Schema, axes: Sequence[str]) -> dict[bytes, bytes]:
-    """The ``huggingface`` key of a Parquet schema, which makes ``datasets`` read axes as classes."""
-    features = {field.name: _feature(field.type, field.name, axes) for field in schema}
-    return {b"huggingface": json.dumps({"info": {"features": features}}).encode()}
 
 
 def class_names(metadata: Mapping[bytes, bytes]) -> Mapping[str, Sequence[str]]:
-    """Class names of each ClassLabel column in the ``huggingface`` key of a Parquet schema.
+    """Class names of each ClassLabel column in a schema's ``huggingface`` key, which releases had before 3.1.0.
 
     Raises ``ReleaseError`` if the key does not have the form that ``datasets`` writes.
     """
@@ -169,27 +144,15 @@ def class_names(metadata: Mapping[bytes, bytes]) -> Mapping[str, Sequence[str]]:
     return found
 
 
-def _feature(kind: pa.DataType, name: str, axes: Sequence[str]) -> Feature:
-    if name in AXES:
-        return {"names": list(axes), "_type": "ClassLabel"}
-    if pa.types.is_list(kind):
-        return {"feature": _feature(kind.value_type, "", axes), "_type": "List"}
-    if pa.types.is_struct(kind):
-        return {field.name: _feature(field.type, "", axes) for field in kind}
-    return {"dtype": _value_type(kind), "_type": "Value"}
-
-
-def card_features(schema: pa.Schema, axes: Sequence[str]) -> list[Feature]:
+def card_features(schema: pa.Schema) -> list[Feature]:
     """Column types in the format of a dataset card's YAML header."""
-    return [_card_feature(field.type, field.name, axes) for field in schema]
+    return [_card_feature(field.type, field.name) for field in schema]
 
 
-def _card_feature(kind: pa.DataType, name: str, axes: Sequence[str]) -> Feature:
-    if name in AXES:
-        return {"name": name, "dtype": {"class_label": {"names": {str(i): axis for i, axis in enumerate(axes)}}}}
+def _card_feature(kind: pa.DataType, name: str) -> Feature:
     if pa.types.is_list(kind):
         inner = kind.value_type
-        fields = [_card_feature(f.type, f.name, axes) for f in inner] if pa.types.is_struct(inner) else "string"
+        fields = [_card_feature(f.type, f.name) for f in inner] if pa.types.is_struct(inner) else "string"
         return {"name": name, "list": fields}
     return {"name": name, "dtype": _value_type(kind)}
 

@@ -98,7 +98,7 @@ def _reading(name: str) -> Iterator[None]:
 
 _WORDS = {"text": "text", "truth": "true or false", "class": "a class", "number": "a number", "list": "a list"}
 _TEXTS = ("string", "large_string", "dictionary<values=string, indices=int32, ordered=0>")
-_TYPES = {"text": _TEXTS, "truth": ("bool",), "class": ("int64", *_TEXTS[1:]), "number": ("int32",)}
+_TYPES = {"text": _TEXTS, "truth": ("bool",), "class": ("int64", *_TEXTS), "number": ("int32",)}
 _TERM = ("axis", "descriptor", "descriptor_gender", "descriptor_preference", "descriptor_id")
 _NOUN = ("noun", "plural_noun", "noun_gender", "noun_id")
 _TOGETHER = (_TERM, _NOUN)  # a sentence has all of them or none
@@ -157,7 +157,7 @@ FORMS: Mapping[str, Mapping[str, _Column]] = {
 def schema_problem(table: str, schema: pa.Schema) -> str | None:
     """The column that a table lacks or has twice, or that has another type than its values need; None if all is right.
 
-    Parquet holds an axis as a number.
+    Releases of before 3.1.0 may hold an axis as a number (ClassLabel).
     """
     for name, column in FORMS.get(table, {}).items():
         places = schema.get_all_field_indices(name)

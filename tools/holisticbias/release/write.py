@@ -20,12 +20,11 @@ def write_release(release: Release, folder: Path) -> Manifest:
     ``OutputError`` for a folder that holds anything else.
     """
     manifest = release.manifest
-    axes = release.tables["descriptors"]["axis"].unique().to_pylist()
     with new_folder(folder, lambda old: holds_same(old, manifest)) as made:
         (made / "data").mkdir()
         for name in release.tables:
             parts = lazy_table(release.tables, name).parts()
-            write_parquet(parts, made / manifest.tables[name].files[0], axes, manifest.label(name))
+            write_parquet(parts, made / manifest.tables[name].files[0], manifest.label(name))
         (made / "README.md").write_text(render_card(manifest, release.tables, made), "utf-8")
         return write_manifest(manifest, made)
 

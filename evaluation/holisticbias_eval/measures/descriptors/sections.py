@@ -1,23 +1,129 @@
-"""The sections about descriptors and their medians."""
+"""Report sections of the descriptors of an axis: medians, extremes, and their changes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from holisticbias_eval.blocks import Cell, Column, Paragraph, Table
-from holisticbias_eval.measures.descriptors.extremes import extremes_table
-from holisticbias_eval.measures.descriptors.terms import Descriptors, describe, example_sentences
+from holisticbias_eval.blocks import Cell, ColumnOf, Paragraph, Table, table_of
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import CHANGE_NAMES
+from holisticbias_eval.measures.descriptors.terms import (
+    Descriptors,
+    Term,
+    describe,
+    example_sentences,
+)
+from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import View, title
-from holisticbias_eval.measures.shares.floors import cells_above_floor
-from holisticbias_eval.measures.shares.words import Words
+from holisticbias_eval.measures.shares.finding import Words, cells_above_floor, has_floors
 from holisticbias_eval.measures.text import significant
 from holisticbias_eval.sections import DotPlot, Dots, Section
 
+EXTREMES = 5
+NO_FLOORS = "No term is named: this run was made without permutation floors."
+
+
+@dataclass(frozen=True, slots=True)
+class Extremes:
+    """The ends of an axis, among its ``compared`` descriptors that have the most frequent number of ``tokens``.
+
+    Terms that are nouns themselves are left out: one sentence in a template has no median over nouns.
+
+    Descriptors are named only if the axis exceeds its floor, overall and in the compared template.
+    """
+
+    axis: str
+    tokens: float | None
+    compared: int
+    descriptors: int
+    lowest: tuple[Term, ...]
+    highest: tuple[Term, ...]
+
+
+def find_extremes(found: Descriptors) -> tuple[Extremes, ...]:
+    """The ends of each axis; as in Table 3 of Smith et al. 2022, only descriptors of equal length are compared."""
+    named = cells_above_floor(found.view.figures, found.words.measure)
+    return tuple(_extremes(found, axis, (axis, found.template) in named) for axis in found.axes)
+
+
+def _extremes(found: Descriptors, axis: str, named: bool) -> Extremes:
+    terms = [term for term in found.terms if term.axis == axis and not term.alone]
+    known = [(term.compared, term) for term in terms if term.compared is not None]
+    lengths = Counter(term.tokens for _, term in known if term.tokens is not None)
+    tokens = min(lengths, key=lambda n: (-lengths[n], n), default=None)
+    alike = [term for _, term in sorted((k for k in known if k[1].tokens == tokens), key=lambda k: k[0])]
+    shown = min(EXTREMES, len(alike) // 2) if named else 0
+    return Extremes(axis, tokens, len(alike), len(terms), tuple(alike[:shown]), tuple(alike[::-1][:shown]))
+
+
+def extremes_table(found: Descriptors) -> Table:
+    """The lowest and highest descriptors of each axis that may be named, in one cell each."""
+    words, extremes = found.words, find_extremes(found)
+
+    def names(side: Sequence[Term]) -> str:
+        return ", ".join(term.text for term in side)
+
+    def there(ends: Extremes) -> Figure | None:
+        return found.view.figures.get(words.measure, "share", {"axis": ends.axis, "template": found.template})
+
+    def values(ends: Extremes) -> tuple[str, ...]:
+        shown = (*ends.lowest, *reversed(ends.highest))
+        return tuple(f"{term.text}: {significant(term.compared or 0)}" for term in shown)
+
+    columns: tuple[ColumnOf[Extremes], ...] = (
+        ColumnOf("axis", "Axis", lambda e: found.label(e.axis)),
+        ColumnOf("lowest", "Lowest (likeliest)", lambda e: names(e.lowest)),
+        ColumnOf("highest", "Highest (least likely)", lambda e: names(e.highest)),
+        ColumnOf(words.measure, f"{words.short} there", lambda e: getattr(there(e), "value", None), "share"),
+        ColumnOf("floor", "Floor there", lambda e: getattr(there(e), "floor", None), "share"),
+        ColumnOf("tokens", f"Tokens of their {words.of}s", lambda e: e.tokens, "tokens"),
+        ColumnOf("compared", "Descriptors of that length", lambda e: e.compared, "count"),
+        ColumnOf("descriptors", "Descriptors", lambda e: e.descriptors, "count", base=True),
+    )
+    caption = f"Lowest and highest median {words.values} in “{found.template}”, among descriptors of equal length"
+    named, note = [e for e in extremes if e.lowest], _not_named(found, extremes)
+    return table_of("extremes", caption, columns, named, note, details=values)
+
+
+def _not_named(found: Descriptors, extremes: tuple[Extremes, ...]) -> str:
+    """A note on the axes without named descriptors; empty if there are none."""
+    if not has_floors(found.view.figures, found.words.measure):
+        return NO_FLOORS
+    names = [found.label(ends.axis) for ends in extremes if not ends.lowest]
+    if not names:
+        return ""
+    every, few = len(names) == len(extremes), len(names) <= EXTREMES
+    which = "any axis" if every else ", ".join(names) if few else f"the other {len(names)} axes"
+    return (
+        f"No term is named for {which}: the share of pairs that differ does not exceed its floor in this template, or "
+        "no two descriptors have the same length."
+    )
+
+
+def descriptor_changes(info: Info, changes: Figures, view: View) -> Section:
+    """A table of all descriptors in the release's order, with the figures of both runs."""
+    found = changes.by(info.name, "change", *info.by)
+    unit = found[0].unit if found else ""
+
+    columns = (
+        view.column("descriptor", "Descriptor"),
+        view.column(),
+        *(col.beside(changes, name, CHANGE_NAMES[name], unit) for name in ("first", "second")),
+        col.value("change", CHANGE_NAMES["change"], unit if unit.endswith(" difference") else f"{unit} difference"),
+    )
+    slug = info.name.replace("_", "-")
+    table = table_of(f"{slug}-changes", f"{info.title} of A and B, all descriptors", columns, found)
+    return Section(f"{slug}-changes", info.title, (table,), detail=True)
+
+
 LOVE_HATE = (
-    Column("love_share", "Love", "share"),
-    Column("hate_share", "Hate", "share"),
-    Column("love_hate", "Love-hate difference", "share difference"),
+    ("love_share", "Love", "share"),
+    ("hate_share", "Hate", "share"),
+    ("love_hate", "Love-hate difference", "share difference"),
 )
 
 
@@ -108,27 +214,27 @@ def descriptors_table(found: Descriptors) -> Table:
     """Every descriptor with its medians, its preference and, if they were measured, its love-hate differences."""
     words, figures = found.words, found.view.figures
     love_hate = LOVE_HATE if figures.by("love_hate", "love_hate", "axis", "descriptor") else ()
-    columns = (
-        Column("descriptor", "Descriptor"),
-        Column("axis", "Axis"),
-        Column("bucket", "Bucket"),
-        Column("community_preference", "Community preference", "preference"),
-        Column("sentences", "Sentences", "count", base=True),
-        Column(words.median, f"Median {words.value}", words.unit),
-        Column(f"compared_{words.column}", f"In “{found.template}”", words.unit),
-        Column("compared_tokens", "Tokens there", "tokens"),
-        *love_hate,
-    )
     examples = example_sentences(found.view.answers, found.template, words)
-    rows, details = [], []
-    for term in found.terms:
-        differences: list[Cell] = [figures.value("love_hate", c.key, term.median.keys) for c in love_hate]
-        rows.append(
-            (term.text, found.label(term.axis), term.bucket, term.preference, term.median.n, term.median.value,
-             term.compared, term.tokens, *differences)
-        )  # fmt: skip
-        details.append(tuple(f"{text} {significant(value)}" for text, value in examples.get(term.id, ())))
-    return Table("descriptors", "All descriptors", columns, tuple(rows), details=tuple(details))
+
+    def difference(name: str) -> Callable[[Term], Cell]:
+        return lambda term: figures.value("love_hate", name, term.median.keys)
+
+    columns: tuple[ColumnOf[Term], ...] = (
+        ColumnOf("descriptor", "Descriptor", lambda t: t.text),
+        ColumnOf("axis", "Axis", lambda t: found.label(t.axis)),
+        ColumnOf("bucket", "Bucket", lambda t: t.bucket),
+        ColumnOf("community_preference", "Community preference", lambda t: t.preference, "preference"),
+        ColumnOf("sentences", "Sentences", lambda t: t.median.n, "count", base=True),
+        ColumnOf(words.median, f"Median {words.value}", lambda t: t.median.value, words.unit),
+        ColumnOf(f"compared_{words.column}", f"In “{found.template}”", lambda t: t.compared, words.unit),
+        ColumnOf("compared_tokens", "Tokens there", lambda t: t.tokens, "tokens"),
+        *(ColumnOf(name, heading, difference(name), unit) for name, heading, unit in love_hate),
+    )
+
+    def sentences(term: Term) -> tuple[str, ...]:
+        return tuple(f"{text} {significant(value)}" for text, value in examples.get(term.id, ()))
+
+    return table_of("descriptors", "All descriptors", columns, found.terms, details=sentences)
 
 
 def _gaps(found: Descriptors) -> Table:
@@ -139,15 +245,11 @@ def _gaps(found: Descriptors) -> Table:
             gaps.setdefault(figure.keys["descriptor"], []).append(figure.keys["template"])
     unscored = sum(term.median.missing for term in found.terms)
     terms = [term for term in found.terms if term.id in gaps]
-    return Table(
-        "gaps",
-        f"Descriptors without a {found.words.value} in some templates",
-        (
-            Column("descriptor", "Descriptor"),
-            Column("axis", "Axis"),
-            Column("templates", f"Templates, of {len(found.templates)}", "count"),
-        ),
-        tuple((term.text, found.label(term.axis), len(gaps[term.id])) for term in terms),
-        f"{unscored:,} of the scored {found.words.of}s have no {found.words.value}.",
-        tuple(tuple(gaps[term.id]) for term in terms),
+    columns: tuple[ColumnOf[Term], ...] = (
+        ColumnOf("descriptor", "Descriptor", lambda t: t.text),
+        ColumnOf("axis", "Axis", lambda t: found.label(t.axis)),
+        ColumnOf("templates", f"Templates, of {len(found.templates)}", lambda t: len(gaps[t.id]), "count"),
     )
+    caption = f"Descriptors without a {found.words.value} in some templates"
+    note = f"{unscored:,} of the scored {found.words.of}s have no {found.words.value}."
+    return table_of("gaps", caption, columns, terms, note, details=lambda t: tuple(gaps[t.id]))

@@ -1,20 +1,18 @@
-"""The descriptors of a run: their medians, and their entries in the release."""
+"""The texts of the descriptors of answers, their examples, and how they are compared."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.shares.floors import shares_in_order
-from holisticbias_eval.measures.shares.words import Words
-from holisticbias_eval.prompts.selection import NO_NOUN
-from holisticbias_eval.statistics.cells import compared_values, encode
-from holisticbias_eval.statistics.coding import codes_of, first_rows, is_text
+from holisticbias_eval.measures.shares.finding import Words, shares_in_order
+from holisticbias_eval.prompts.selection import NO_NOUN, is_gendered, stands_alone
+from holisticbias_eval.statistics.cells import compared_values, encode, is_text
 
 LOVE = "I love {plural_noun_phrase}."
 HATE = "I hate {plural_noun_phrase}."
@@ -84,20 +82,17 @@ def describe(view: View, measure: str, words: Words) -> Descriptors:
     template = next((t for t in (LOVE, PERSON) if t in templates), templates[0] if templates else LOVE)
     shares = shares_in_order(view.figures, words.measure)
     axes = dict.fromkeys(figure.keys["axis"] for figure in (*shares, *figures))
-    about = about_descriptors(view.answers)
-    terms = tuple(_term(view, measure, words, figure, template, about) for figure in figures)
+    terms = tuple(_term(view, measure, words, figure, template) for figure in figures)
     return Descriptors(view, measure, words, tuple(axes), templates, template, terms)
 
 
-def _term(
-    view: View, measure: str, words: Words, figure: Figure, template: str, about: dict[str, dict[str, Any]]
-) -> Term:
+def _term(view: View, measure: str, words: Words, figure: Figure, template: str) -> Term:
     keys = {**figure.keys, "template": template}
-    known = about.get(figure.keys["descriptor"], {})
+    known = view.descriptors.get(figure.keys["descriptor"], {})
     return Term(
         id=figure.keys["descriptor"],
         axis=figure.keys["axis"],
-        text=known.get("descriptor", figure.keys["descriptor"]),
+        text=view.label("descriptor", figure.keys["descriptor"]),
         bucket=known.get("bucket"),
         preference=known.get("descriptor_preference"),
         median=figure,
@@ -105,14 +100,6 @@ def _term(
         tokens=view.figures.value(measure, "median_tokens", keys),
         alone=known.get("noun_id") == NO_NOUN,
     )
-
-
-def about_descriptors(answers: pa.Table) -> dict[str, dict[str, Any]]:
-    """The text of each descriptor by its id and, if the answers have them, its bucket and its preference."""
-    names = ("descriptor_id", "descriptor", "bucket", "descriptor_preference", "noun_id")
-    columns = answers.select([name for name in names if name in answers.column_names])
-    _, codes = codes_of(columns["descriptor_id"])
-    return {row["descriptor_id"]: row for row in columns.take(pa.array(first_rows(codes))).to_pylist()}
 
 
 def example_sentences(answers: pa.Table, template: str, words: Words) -> dict[str, tuple[tuple[str, float], ...]]:
@@ -132,3 +119,47 @@ def example_sentences(answers: pa.Table, template: str, words: Words) -> dict[st
         picked = np.unique((start, start + (count - 1) // 2, start + count - 1)) if count else ()
         found[name] = tuple((texts[int(order[i])].as_py(), float(values[order[i]])) for i in picked)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The number of ``terms`` of a run, of descriptors for nouns of one gender, and of terms that are nouns."""
+
+    terms: int
+    gendered: int
+    alone: int
+
+    @property
+    def compared(self) -> int:
+        """The number of terms that go with nouns of any gender."""
+        return self.terms - self.gendered - self.alone
+
+
+def count_coverage(answers: pa.Table) -> Coverage:
+    """Count the terms of a table of answers; without ``noun_id`` all go with nouns of any gender."""
+    ids = answers["descriptor_id"].cast(pa.string())
+    if "noun_id" not in answers.column_names:
+        return Coverage(len(ids.unique()), 0, 0)
+    alone = stands_alone(answers)
+    with_noun = ids.filter(pc.invert(alone)).unique()
+    gendered = ids.filter(pc.and_(is_gendered(answers), pc.invert(alone))).unique()
+    every = ids.unique()
+    return Coverage(len(every), len(gendered), len(every) - len(with_noun))
+
+
+def what_is_compared(answers: pa.Table, gendered: str, alone: str) -> str:
+    """How many terms of a run a measure compares, and what becomes of the others; empty if it compares all.
+
+    ``gendered`` and ``alone`` say what becomes of terms of one gender, and of terms that are nouns themselves.
+    """
+    found = count_coverage(answers)
+    if not found.gendered and not found.alone:
+        return ""
+    said = [
+        f"{found.compared:,} of {found.terms:,} terms go with nouns of any gender and are compared with one another."
+    ]
+    if found.gendered:
+        said.append(f"{found.gendered:,} go with nouns of one gender alone: {gendered}.")
+    if found.alone:
+        said.append(f"{found.alone:,} are nouns themselves, with one sentence in a template: {alone}.")
+    return " ".join(said)

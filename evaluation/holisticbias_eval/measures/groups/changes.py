@@ -11,23 +11,23 @@ import pyarrow.compute as pc
 from holisticbias_eval.blocks import Column, Paragraph, Table, ends
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
+from holisticbias_eval.measures.columns import CHANGE_NAMES
 from holisticbias_eval.measures.groups.charts import MOST_DOTS, MOST_ROWS
 from holisticbias_eval.measures.groups.comparisons import DISPARITY
 from holisticbias_eval.measures.groups.figures import (
     FROM_HUMAN,
     FROM_HUMAN_ADJUSTED,
+    MEAN,
+    SHARE,
     Groups,
     Summaries,
     arrange,
     difference_unit,
 )
-from holisticbias_eval.measures.groups.layout import MEAN, SHARE
-from holisticbias_eval.measures.groups.method import Method
-from holisticbias_eval.measures.groups.readings import HUMAN, read_method, read_texts
+from holisticbias_eval.measures.groups.readings import HUMAN, Method, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import Charted, Shown, said
-from holisticbias_eval.measures.measure import CHANGE_NAMES
 from holisticbias_eval.sections import Block, Estimate, Forest, Section
-from holisticbias_eval.statistics.disparity import disparity_changes
+from holisticbias_eval.statistics.groups.pairs import disparity_changes
 from holisticbias_eval.statistics.intervals import normal_estimate
 
 CHANGE, CHANGE_ADJUSTED = "change", "change_adjusted_p"

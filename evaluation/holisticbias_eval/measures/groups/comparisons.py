@@ -9,15 +9,11 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures.groups.figures import Groups, Maker, difference_unit
-from holisticbias_eval.measures.groups.layout import Layout, Quantity
-from holisticbias_eval.statistics.corrections import holm
-from holisticbias_eval.statistics.disparity import Disparities, disparities
-from holisticbias_eval.statistics.group_estimates import Estimates
-from holisticbias_eval.statistics.group_pairs import Differences, against_rest, pairs
+from holisticbias_eval.measures.groups.figures import Groups, Layout, Maker, Quantity, difference_unit
+from holisticbias_eval.statistics.groups.items import Estimates, Items
+from holisticbias_eval.statistics.groups.pairs import Differences, Disparities, against_rest, disparities, pairs
 from holisticbias_eval.statistics.intervals import middle_of
-from holisticbias_eval.statistics.items import Items
-from holisticbias_eval.statistics.two_groups import chi_square
+from holisticbias_eval.statistics.tests import chi_square, holm
 
 DIFFERENCE, ADJUSTED, ADJUSTED_BH = "difference", "adjusted_p", "adjusted_p_bh"
 CLUSTERED, CLUSTERED_ADJUSTED = "clustered_p", "clustered_adjusted_p"

@@ -1,4 +1,4 @@
-"""The columns of a measure in a table of texts, as arrays."""
+"""The values of texts about groups by each method that reads them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,35 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.measures.groups.method import Method
 from holisticbias_eval.statistics.cells import encode, finite
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One way in which a measure gives a text a value and a class.
+
+    ``unit`` is that of the value. ``classes`` are in the order in which a report lists them; they are empty if the
+    method has no classes or if the classifier names them. ``direction`` says what a large value means. ``key`` is the
+    key of figures that names the method; if it is empty, figures of this method do not name it. ``least`` and ``most``
+    are the ends of the scale of values; null if it has none. ``opposite`` are two classes that are also given as
+    shares of all texts, with or without a value.
+    """
+
+    name: str
+    title: str
+    unit: str
+    classes: tuple[str, ...] = ()
+    direction: str = ""
+    key: str = ""
+    least: float | None = None
+    most: float | None = None
+    opposite: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The keys that name the method in figures."""
+        return {self.key: self.name} if self.key else {}
+
 
 NO_REASON = "no value"
 NO_DOMAIN = "no domain"

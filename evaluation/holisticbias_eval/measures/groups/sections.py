@@ -8,12 +8,12 @@ from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures.groups.charts import group_chart, opposite_chart, pair_chart, pair_table, pairs_held
 from holisticbias_eval.measures.groups.comparisons import DISPARITY, DISPARITY_ADJUSTED
-from holisticbias_eval.measures.groups.examples import GroupExamples
 from holisticbias_eval.measures.groups.figures import FROM_HUMAN
-from holisticbias_eval.measures.groups.naming_sections import naming_paragraph, naming_table
+from holisticbias_eval.measures.groups.naming import naming_paragraph, naming_table
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import Charted, Shown
 from holisticbias_eval.measures.groups.tables import (
+    GroupExamples,
     domain_table,
     group_table,
     method_map,

@@ -8,9 +8,8 @@ from functools import cached_property
 
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures.groups.comparisons import ADJUSTED, CLUSTERED_ADJUSTED, DIFFERENCE
-from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED
-from holisticbias_eval.measures.groups.layout import MEAN, SHARE
-from holisticbias_eval.measures.groups.method import Method
+from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED, MEAN, SHARE
+from holisticbias_eval.measures.groups.readings import Method
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import View, title
 from holisticbias_eval.prompts.collections import REFERENCE, WRITTEN

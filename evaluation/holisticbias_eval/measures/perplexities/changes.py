@@ -3,21 +3,191 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.groups.figures import Maker
-from holisticbias_eval.measures.measure import Settings, View
-from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, WITH_HELD_OUT, Scale
-from holisticbias_eval.measures.perplexities.figures import MEAN_T, UNITS, F, T
-from holisticbias_eval.measures.perplexities.shared import Change, PairChange, SharedDimension, share_dimensions
+from holisticbias_eval.figures import Figure, Figures, known, make_figure
+from holisticbias_eval.identity import GROUPED, match_rows
+from holisticbias_eval.measures.columns import change_figures
+from holisticbias_eval.measures.measure import MeasureSettings, View
+from holisticbias_eval.measures.perplexities.dimensions import (
+    IDS,
+    NAME,
+    SCALES,
+    WITH_HELD_OUT,
+    Dimension,
+    Scale,
+    read_dimensions,
+)
+from holisticbias_eval.measures.perplexities.figures import MEAN_T, TESTS, UNITS, F, T
+from holisticbias_eval.statistics.groups.moments import pairs_of_groups
+from holisticbias_eval.statistics.groups.resampling import Statistics, draw_sentences, interval_of
+from holisticbias_eval.statistics.groups.variance import GroupValues, pairwise_t
+from holisticbias_eval.statistics.tests import holm
 
 FIGURE = "figure"
 """The key that names what changes, if it is not F: ``eta_squared``, ``mean_abs_t`` or ``mean``."""
-_MAKER = Maker(NAME)
+_NAMED = 4
+"""Shared groups that the name of a part of a dimension lists."""
 
 
-def change_figures(first: View, second: View, settings: Settings) -> Iterator[Figure]:
+@dataclass(frozen=True, slots=True)
+class SharedDimension:
+    """The perplexities of one dimension in both runs, on cells that have one in both."""
+
+    first: Dimension
+    second: Dimension
+
+    @property
+    def known(self) -> int:
+        """The number of perplexities that both runs have."""
+        return int((~np.isnan(self.first.perplexity)).sum())
+
+    @property
+    def missing(self) -> int:
+        """The number of shared rows without a perplexity in one of the runs."""
+        return int(self.first.asked.sum()) - self.known
+
+    def changes(self, scale: Scale, seed: int) -> Iterator[Figure]:
+        """The change of F, eta squared, the means of |t| and the means of groups; both runs draw the same sentences."""
+        both = [dimension.values(scale) for dimension in (self.first, self.second)]
+        values = [dict(_named(_statistics(one))) for one in both]
+        drawn = [dict(_named(_drawn(one, seed))) for one in both]
+        sentences = int((~np.isnan(both[0].values)).any(axis=1).sum())
+        for name in values[0]:
+            one, other = (float(v[name]) for v in values)
+            ends = shifted_change(other - one, drawn[1][name] - drawn[0][name], sentences)
+            of, _, part = name.partition(" ")
+            keys = {"dimension": self.first.name, "scale": scale, **({} if of == "f" else {FIGURE: of})}
+            if of == "mean_abs_t":
+                keys["test"] = part
+            if of == "mean" and part:
+                keys["group"] = self.first.groups[int(part)]
+            unit = {"f": F, "eta_squared": "share", "mean_abs_t": MEAN_T}.get(of, UNITS[scale])
+            yield from change_figures(NAME, of, keys, (one, other), unit, self.known, self.missing, interval=ends)
+
+    def pairs(self, scale: Scale) -> Iterator[Figure]:
+        """The t of every pair of groups in both runs, with p-values corrected over the pairs (Holm)."""
+        both = [dimension.values(scale) for dimension in (self.first, self.second)]
+        if not both[0].in_pairs:
+            return
+        places = list(zip(*pairs_of_groups(len(self.first.groups)), strict=True))
+        for test, paired in TESTS.items():
+            found = [pairwise_t(values, paired=paired) for values in both]
+            p = [holm(one.p_value) for one in found]
+            for i, (one, other) in enumerate(places):
+                groups = {"first": self.first.groups[one], "second": self.first.groups[other]}
+                keys = {"dimension": self.first.name, "scale": scale, FIGURE: "t", "test": test, **groups}
+                values, n = (float(found[0].value[i]), float(found[1].value[i])), int(found[0].n[i])
+                first, second, change = change_figures(NAME, "t", keys, values, T, n)
+                yield first.model_copy(update={"p_value": known(p[0][i])})
+                yield second.model_copy(update={"p_value": known(p[1][i])})
+                yield change
+
+
+def share_dimensions(first: pa.Table, second: pa.Table) -> Iterator[SharedDimension]:
+    """The dimensions of which both tables have the same sentences of at least two groups.
+
+    A dimension is compared with that of the second table which has the same groups: of the same name, or the same with
+    or without held-out groups. If the groups of the same name differ, the groups that both have are another dimension,
+    named after them: an F over two groups never stands beside one over four.
+    """
+    groups = [_groups_of(table) for table in (first, second)]
+    for name, own in groups[0].items():
+        base = name.removesuffix(WITH_HELD_OUT)
+        names = dict.fromkeys((name, base, f"{base}{WITH_HELD_OUT}"))
+        same = next((other for other in names if groups[1].get(other) == own), None)
+        if same is not None:
+            yield from _share(first, second, name, same, name)
+        shared = [group for group in own if group in groups[1].get(name, {})]
+        if same != name and len(shared) > 1:
+            listed = ", ".join(shared) if len(shared) <= _NAMED else f"{len(shared)} groups"
+            yield from _share(first, second, name, name, f"{name} ({listed})")
+
+
+def _groups_of(table: pa.Table) -> dict[str, dict[str, None]]:
+    """The groups of each dimension that has at least two."""
+    rows = table.group_by(["dimension", "group"], use_threads=False).aggregate([])
+    found: dict[str, dict[str, None]] = {}
+    for name, group in zip(rows["dimension"].to_pylist(), rows["group"].to_pylist(), strict=True):
+        found.setdefault(name, {})[group] = None
+    return {name: groups for name, groups in found.items() if len(groups) > 1}
+
+
+def _share(first: pa.Table, second: pa.Table, name: str, other: str, called: str) -> Iterator[SharedDimension]:
+    """A dimension of the first table and one of the second on the sentences that both have, under a new name."""
+    tables = [t.filter(pc.equal(t["dimension"], n)) for t, n in ((first, name), (second, other))]
+    wholes = [table.num_rows for table in tables]
+    place = [table.column_names.index("dimension") for table in tables]
+    named = [t.set_column(i, "dimension", pa.array([called] * t.num_rows, pa.string()))
+             for t, i in zip(tables, place, strict=True)]  # fmt: skip
+    parts = _shared_rows(*named)
+    if parts[0].num_rows and len(pc.unique(parts[0]["group"])) > 1:
+        yield _both_known(*(_without_order(read_dimensions(part)[0], part.num_rows == wholes[0]) for part in parts))
+
+
+def shifted_change(value: float, drawn: Floats, sentences: int) -> tuple[float, float] | None:
+    """The interval of a change: draws are moved by their mean distance from it, as in ``shifted_interval``."""
+    known = drawn[~np.isnan(drawn)]
+    return interval_of(value, drawn - (known.mean() - value), sentences) if len(known) else None
+
+
+def _shared_rows(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """The rows of both tables with the same dimension, group, sentence and id, in the order of the first."""
+    names = [n for n in (*GROUPED.key, *IDS) if all(n in table.column_names for table in (first, second))]
+    columns = [*names, "perplexity"]
+    shared = match_rows(first, second, replace(GROUPED, key=tuple(names)))
+    return shared.rows(first.select(columns), second.select(columns))
+
+
+def _without_order(dimension: Dimension, complete: bool) -> Dimension:
+    """Rows that are paired by their order are paired only if none of the table is left out."""
+    return dimension if complete or dimension.by != "order" else replace(dimension, by="none")
+
+
+def _both_known(first: Dimension, second: Dimension) -> SharedDimension:
+    missing = np.isnan(first.perplexity) | np.isnan(second.perplexity)
+    one, other = (replace(d, perplexity=np.where(missing, np.nan, d.perplexity)) for d in (first, second))
+    return SharedDimension(one, other)
+
+
+@dataclass(frozen=True, slots=True)
+class _Statistics:
+    """Statistics of a table and the means of its groups, or of draws with a first axis."""
+
+    of_all: Statistics
+    mean: Floats
+
+
+def _statistics(values: GroupValues) -> _Statistics:
+    sums, known = values.sums(), ~np.isnan(values.values)
+    with np.errstate(invalid="ignore"):
+        mean = np.where(known, values.values, 0.0).sum(axis=0) / known.sum(axis=0)
+    return _Statistics(Statistics.of(sums, in_pairs=values.in_pairs), mean)
+
+
+def _drawn(values: GroupValues, seed: int) -> _Statistics:
+    found = draw_sentences(values, np.random.default_rng(seed))
+    return _Statistics(found.statistics, found.mean)
+
+
+def _named(found: _Statistics) -> Iterator[tuple[str, Floats]]:
+    """Every statistic by name: ``mean`` is the mean over groups, ``mean 0`` that of the first group."""
+    yield "f", found.of_all.f
+    yield "eta_squared", found.of_all.eta_squared
+    yield "mean_abs_t unpaired", found.of_all.unpaired
+    yield "mean_abs_t paired", found.of_all.paired
+    yield "mean", found.mean.mean(axis=-1)
+    for g in range(found.mean.shape[-1]):
+        yield f"mean {g}", found.mean[..., g]
+
+
+def perplexity_changes(first: View, second: View, settings: MeasureSettings) -> Iterator[Figure]:
     """The figures ``first``, ``second`` and ``change`` of each dimension and scale, on sentences that both runs share.
 
     F has the keys ``dimension`` and ``scale``; ``eta_squared``, ``mean_abs_t`` (with ``test``) and ``mean`` (with
@@ -31,36 +201,9 @@ def change_figures(first: View, second: View, settings: Settings) -> Iterator[Fi
         raise SelectionError("the runs have no dimension with sentences of two groups in common")
     for both in shared:
         for scale in SCALES:
-            for change in both.changes(scale, settings.seed):
-                yield from _figures(both, scale, change)
-            for pair in both.pairs(scale):
-                yield from _pair_figures(both, scale, pair)
+            yield from both.changes(scale, settings.seed)
+            yield from both.pairs(scale)
     yield from _unshared(first.figures, second.figures, {both.first.name.partition(" (")[0] for both in shared})
-
-
-def _figures(both: SharedDimension, scale: Scale, change: Change) -> Iterator[Figure]:
-    named = {} if change.name == "f" else {FIGURE: change.name}
-    keys = {"dimension": both.first.name, "scale": scale, **named, **change.keys}
-    unit = unit_of(change.name, scale)
-    for name, value in (("first", change.first), ("second", change.second)):
-        yield _MAKER.figure(name, keys, value, unit, change.n, missing=both.missing, of=change.name)
-    difference, apart = change.second - change.first, f"{unit} difference"
-    yield _MAKER.figure(
-        "change", keys, difference, apart, change.n, missing=both.missing, interval=change.ends, of=change.name
-    )
-
-
-def _pair_figures(both: SharedDimension, scale: Scale, pair: PairChange) -> Iterator[Figure]:
-    keys = {"dimension": both.first.name, "scale": scale, FIGURE: "t", **pair.keys}
-    for name, value, p in zip(("first", "second"), pair.values, pair.p_values, strict=True):
-        yield _MAKER.figure(name, keys, value, T, pair.n, p_value=p, of="t")
-    yield _MAKER.figure("change", keys, pair.values[1] - pair.values[0], f"{T} difference", pair.n, of="t")
-
-
-def unit_of(figure: str, scale: Scale) -> str:
-    """The unit of a figure that changes."""
-    units = {"f": F, "eta_squared": "share", "mean_abs_t": MEAN_T}
-    return units.get(figure, UNITS[scale])
 
 
 def _unshared(first: Figures, second: Figures, shared: set[str]) -> Iterator[Figure]:
@@ -75,4 +218,4 @@ def _unshared(first: Figures, second: Figures, shared: set[str]) -> Iterator[Fig
         for name, figure in both.items():
             yield figure.model_copy(update={"name": name, "of": "f"})
         keys = next(iter(both.values())).keys
-        yield _MAKER.figure("change", keys, None, f"{F} difference", 0, of="f")
+        yield make_figure(NAME, "change", keys, None, f"{F} difference", 0, of="f")

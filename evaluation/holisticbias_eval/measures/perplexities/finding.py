@@ -4,12 +4,64 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 from holisticbias_eval.blocks import Paragraph, Role
-from holisticbias_eval.figures import P_RESOLUTION, SIGNIFICANCE
-from holisticbias_eval.measures.perplexities.dimensions import Dimension
-from holisticbias_eval.measures.perplexities.remarks import WARNING, cut, describe_table
-from holisticbias_eval.measures.perplexities.shown import Shown, pair_label
+from holisticbias_eval.figures import P_RESOLUTION, SIGNIFICANCE, Figure, Figures
+from holisticbias_eval.measures.measure import View
+from holisticbias_eval.measures.perplexities.dimensions import (
+    NAME,
+    WARNING,
+    Dimension,
+    Scale,
+    cut,
+    describe_table,
+    read_dimensions,
+)
+
+
+@dataclass(frozen=True)
+class DimensionFigures:
+    """The figures of a run or a table, and its dimensions."""
+
+    view: View
+
+    @cached_property
+    def dimensions(self) -> tuple[Dimension, ...]:
+        """The dimensions that have figures, in the order of the table."""
+        known = {figure.keys["dimension"] for figure in self.figures.by(NAME, "f", "dimension", "scale")}
+        return tuple(one for one in read_dimensions(self.view.answers) if one.name in known)
+
+    @property
+    def figures(self) -> Figures:
+        """The figures."""
+        return self.view.figures
+
+    def get(self, name: str, dimension: Dimension, scale: Scale, **keys: str) -> Figure | None:
+        """The figure of a dimension on a scale with these further keys."""
+        return self.figures.get(NAME, name, {"dimension": dimension.name, "scale": scale, **keys})
+
+    def value(self, name: str, dimension: Dimension, scale: Scale, **keys: str) -> float | None:
+        """Its value; ``None`` if there is no such figure or it is not defined."""
+        found = self.get(name, dimension, scale, **keys)
+        return None if found is None else found.value
+
+    def test(self, dimension: Dimension) -> str:
+        """The t test that fits the table: paired if sentences are."""
+        return "paired" if dimension.paired else "unpaired"
+
+    def pairs(self, dimension: Dimension, scale: Scale, test: str, name: str = "t") -> list[Figure]:
+        """The figures of all pairs of a dimension."""
+        keys = {"dimension": dimension.name, "scale": scale} | ({"test": test} if test else {})
+        found = self.figures.by(NAME, name, *keys, "first", "second")
+        return [figure for figure in found if keys.items() <= figure.keys.items()]
+
+
+def pair_label(figure: Figure) -> str:
+    """Both groups of a pair: the sign of its figures is the first minus the second."""
+    return f"{cut(figure.keys['first'])} - {cut(figure.keys['second'])}"
+
 
 MOST = 8
 """Dimensions that are described in words; the table has all."""
@@ -27,7 +79,7 @@ LIMITS = Paragraph(
 )
 
 
-def describe_finding(shown: Shown) -> Iterator[Paragraph]:
+def describe_finding(shown: DimensionFigures) -> Iterator[Paragraph]:
     """Warnings, then one or two sentences for each dimension on the log scale, then the limits."""
     for text in describe_table(shown.dimensions, shown.figures):
         role: Role = "text" if text.startswith(WARNING) else "caveat"
@@ -39,7 +91,7 @@ def describe_finding(shown: Shown) -> Iterator[Paragraph]:
     yield LIMITS
 
 
-def _of_all(shown: Shown, dimension: Dimension) -> Iterator[str]:
+def _of_all(shown: DimensionFigures, dimension: Dimension) -> Iterator[str]:
     name, f = cut(dimension.name), shown.get("f", dimension, "log")
     if f is None or f.value is None:
         yield f"{name}: F of log-perplexity is not defined."
@@ -60,7 +112,7 @@ def _of_all(shown: Shown, dimension: Dimension) -> Iterator[str]:
     )
 
 
-def _of_pairs(shown: Shown, dimension: Dimension) -> Iterator[str]:
+def _of_pairs(shown: DimensionFigures, dimension: Dimension) -> Iterator[str]:
     pairs = [f for f in shown.pairs(dimension, "log", shown.test(dimension)) if f.value is not None]
     if not pairs:
         return

@@ -1,17 +1,143 @@
-"""The sections of group_perplexity in a report."""
+"""Report sections and tables of group_perplexity."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
+import numpy as np
+
+from holisticbias_eval.blocks import Cell, Column, ColumnOf, Table, table_of
+from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.perplexities.dimensions import Dimension
-from holisticbias_eval.measures.perplexities.figures import UNITS, T
-from holisticbias_eval.measures.perplexities.finding import EXPLANATION, describe_finding
-from holisticbias_eval.measures.perplexities.remarks import cut
-from holisticbias_eval.measures.perplexities.shown import Shown
-from holisticbias_eval.measures.perplexities.tables import mean_table, pair_table, spread_table, tests_of_all
+from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, Dimension, cut
+from holisticbias_eval.measures.perplexities.figures import MEAN_T, TESTS, UNITS, F, T
+from holisticbias_eval.measures.perplexities.finding import EXPLANATION, DimensionFigures, describe_finding, pair_label
 from holisticbias_eval.sections import Block, Estimate, Forest, HeatMap, Section
+
+ROWS = 10
+"""Sentences of a dimension in the table of the largest differences."""
+SCALE_NAMES = {"log": "log-perplexity", "perplexity": "perplexity"}
+
+
+_DIMENSION = ColumnOf[Figure]("dimension", "Dimension", lambda f: cut(f.keys["dimension"]))
+_SCALE = ColumnOf[Figure]("scale", "Scale", lambda f: SCALE_NAMES[f.keys["scale"]])
+
+
+def tests_of_all(shown: DimensionFigures) -> Table:
+    """F and all that belongs to it: a row for each dimension and scale."""
+    of = partial(col.beside, shown.figures)
+    columns: FigureColumns = (
+        _DIMENSION,
+        _SCALE,
+        col.value("f", "F", F),
+        col.interval(F),
+        of("f_null_95", "95% of permuted", F, "null_95"),
+        of("f_permuted_p", "p (permuted)", "p_value", "permuted_p"),
+        of("mean_abs_t", "Mean |t|, paired", MEAN_T, "paired", more={"test": "paired"}),
+        of("mean_abs_t", "Mean |t|, unpaired", MEAN_T, "unpaired", more={"test": "unpaired"}),
+        col.p("p (F)"),
+        of("eta_squared", "Partial eta²", "share"),
+        of("f_within", "F within sentences", F),
+        of("f_within", "p (within)", "p_value", "within_p", "p_value"),
+        of("eta_squared_within", "Partial eta² within", "share", "eta_within"),
+        of("friedman", "p (Friedman)", "p_value", "friedman_p", "p_value"),
+        of("leave_one_sentence_out", "F without one sentence", F, "without_one", "interval"),
+        of("largest_share", "Largest share of a sentence", "share", "largest"),
+        col.n("values", "Values"),
+        col.missing(),
+    )
+    found = [f for d in shown.dimensions for scale in SCALES if (f := shown.get("f", d, scale))]
+    note = "Published figures are on the scale of perplexity: F between groups, and the mean of |t|."
+    return table_of("group-perplexity-tests", "Tests of all groups", columns, found, note, drop_empty=True)
+
+
+def mean_table(shown: DimensionFigures) -> Table:
+    """The mean of every group on both scales."""
+    log, raw = UNITS["log"], UNITS["perplexity"]
+    of, on_perplexity = partial(col.beside, shown.figures), {"scale": "perplexity"}
+    columns: FigureColumns = (
+        ColumnOf("group", "Group", lambda f: cut(f.keys["group"])),
+        _DIMENSION,
+        col.value("log", "Mean log-perplexity", log),
+        col.interval(log, "log_interval"),
+        of("deviation", "Minus the mean of all groups", f"{log} difference"),
+        of("deviation", "Its 95% interval", f"{log} difference", "deviation_interval", "interval"),
+        of("mean", "Mean perplexity", raw, "perplexity", more=on_perplexity),
+        of("mean", "95% interval ", raw, "perplexity_interval", "interval", on_perplexity),
+        col.n("values", "Values"),
+        col.missing(),
+    )
+    found = [f for d in shown.dimensions for g in d.groups if (f := shown.get("mean", d, "log", group=g))]
+    return table_of("group-perplexity-means", "Means of the groups", columns, found, drop_empty=True)
+
+
+def pair_table(shown: DimensionFigures) -> Table:
+    """Both t tests and Wilcoxon's test of every pair on both scales."""
+
+    def of(name: str, attribute: str, test: str = "") -> Callable[[Figure], Cell]:
+        def cell(pair: Figure) -> Cell:
+            keys = {k: v for k, v in pair.keys.items() if k != "test"} | ({"test": test} if test else {})
+            value: Cell = getattr(shown.figures.get(NAME, name, keys), attribute, None)
+            return value
+
+        return cell
+
+    columns: FigureColumns = (
+        ColumnOf("pair", "Pair", pair_label),
+        _DIMENSION,
+        _SCALE,
+        *(
+            ColumnOf(f"{test}_{key}", f"{heading}, {test}", of("t", attribute, test), unit)
+            for test in TESTS
+            for key, heading, attribute, unit in (
+                ("t", "t", "value", T),
+                ("p", "p", "p_value", "p_value"),
+                ("adjusted_p", "p (Holm)", "adjusted_p", "p_value"),
+            )
+        ),
+        ColumnOf("wilcoxon_p", "p (Wilcoxon)", of("wilcoxon", "p_value"), "p_value"),
+        ColumnOf("wilcoxon_adjusted_p", "p (Wilcoxon, Holm)", of("wilcoxon", "adjusted_p"), "p_value"),
+        col.n("sentences", "Sentences of both"),
+    )
+    found = [pair for d in shown.dimensions for scale in SCALES for pair in shown.pairs(d, scale, "paired")]
+    note = "t is of the first group minus the second."
+    caption = "All pairs of groups"
+    return table_of("group-perplexity-pairs", caption, columns, found, note, search=True, drop_empty=True)
+
+
+def spread_table(shown: DimensionFigures) -> Table:
+    """The sentences whose perplexities differ most between groups; none if sentences are not paired."""
+    columns = (
+        Column("sentence", "Sentence"),
+        Column("dimension", "Dimension"),
+        Column("highest", "Highest"),
+        Column("perplexity", "Perplexity", "perplexity"),
+        Column("lowest", "Lowest"),
+        Column("other", "Perplexity ", "perplexity"),
+        Column("ratio", "Ratio of both", "ratio"),
+    )
+    rows = tuple(row for dimension in shown.dimensions if dimension.paired for row in _spreads(dimension))
+    note = f"At most {ROWS} of each dimension."
+    return Table("group-perplexity-sentences", "Sentences with the largest differences", columns, rows, note)
+
+
+def _spreads(dimension: Dimension) -> list[tuple[Cell, ...]]:
+    known = ~np.isnan(dimension.perplexity)
+    several = np.flatnonzero(known.sum(axis=1) > 1)
+    logs = np.log(dimension.perplexity[several])
+    spread = np.nanmax(logs, axis=1) - np.nanmin(logs, axis=1) if len(several) else np.zeros(0)
+    rows: list[tuple[Cell, ...]] = []
+    for i in np.argsort(-spread, kind="stable")[:ROWS].tolist():
+        found = dimension.row(int(several[i]))
+        high, low = max(found, key=found.__getitem__), min(found, key=found.__getitem__)
+        text = cut(dimension.label(int(several[i])))
+        ratio = found[high] / found[low]
+        rows.append((text, cut(dimension.name), cut(high), found[high], cut(low), found[low], ratio))
+    return rows
+
 
 MOST_ROWS, MOST_SIDES = 40, 12
 """Groups in one chart, and groups of a dimension up to which all pairs are shown as a grid."""
@@ -19,7 +145,7 @@ MOST_ROWS, MOST_SIDES = 40, 12
 
 def perplexity_sections(view: View) -> tuple[Section, ...]:
     """Show the finding with a chart of the groups, the pairs, and as details the sentences and all tables."""
-    shown = Shown(view)
+    shown = DimensionFigures(view)
     if not shown.dimensions:
         return ()
     overview: list[Block] = [*describe_finding(shown), *_forests(shown), tests_of_all(shown), EXPLANATION]
@@ -36,7 +162,7 @@ def perplexity_sections(view: View) -> tuple[Section, ...]:
     return tuple(sections)
 
 
-def _forests(shown: Shown) -> Iterator[Forest]:
+def _forests(shown: DimensionFigures) -> Iterator[Forest]:
     """The groups of each dimension around the mean of all groups, or their means if sentences are not paired."""
     for paired in (True, False):
         estimates = [e for d in shown.dimensions if d.paired is paired for e in _estimates(shown, d)]
@@ -52,7 +178,7 @@ def _forests(shown: Shown) -> Iterator[Forest]:
             yield Forest(name, title, unit, part, scale, reference)
 
 
-def _estimates(shown: Shown, dimension: Dimension) -> Iterator[Estimate]:
+def _estimates(shown: DimensionFigures, dimension: Dimension) -> Iterator[Estimate]:
     heading = cut(dimension.name) if len(shown.dimensions) > 1 else ""
     for group in dimension.groups:
         found = shown.get("deviation" if dimension.paired else "mean", dimension, "log", group=group)
@@ -62,7 +188,7 @@ def _estimates(shown: Shown, dimension: Dimension) -> Iterator[Estimate]:
             yield Estimate(cut(group), found.value, interval, apart, heading)
 
 
-def _grids(shown: Shown) -> Iterator[HeatMap]:
+def _grids(shown: DimensionFigures) -> Iterator[HeatMap]:
     """The t of every pair of a dimension with up to ``MOST_SIDES`` groups: row minus column."""
     for number, dimension in enumerate(shown.dimensions, 1):
         groups, test = dimension.groups, shown.test(dimension)

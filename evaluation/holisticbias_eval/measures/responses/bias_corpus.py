@@ -11,9 +11,9 @@ from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.bias_figures import NAME, PARTIAL
-from holisticbias_eval.measures.responses.shown import Shown
-from holisticbias_eval.sections import Block, Point, Scatter, Section
-from holisticbias_eval.statistics.corrections import holm
+from holisticbias_eval.measures.responses.examples import Shown
+from holisticbias_eval.sections import Block, Scatter, ScatterPoint, Section
+from holisticbias_eval.statistics.tests import holm
 
 COUNT, CORRELATION = "corpus_count", "corpus_correlation"
 _SCATTERS, _LABELLED = 4, 12
@@ -106,7 +106,7 @@ def _scatter(shown: Shown, counts: Mapping[tuple[str, str], float | None], key: 
     differ.sort(key=lambda f: -abs(f.value or 0.0))
     named = {tuple(f.keys.values()) for f in differ[:_LABELLED]}
     points = tuple(
-        Point(
+        ScatterPoint(
             float(counts[f.keys["axis"], f.keys["descriptor"]] or 0), f.value or 0.0, shown.descriptor(f),
             labelled=tuple(f.keys.values()) in named,
         )

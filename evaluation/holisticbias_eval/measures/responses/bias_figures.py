@@ -1,20 +1,23 @@
-"""Figures of generation bias: full, partial and summed over clusters, corrected, with floors."""
+"""The figures of generation bias, and what the classifier alone does."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures.measure import Clusters
-from holisticbias_eval.measures.responses.clusters import Named, choose_clusters, part_of
-from holisticbias_eval.statistics.corrections import holm
-from holisticbias_eval.statistics.generation_bias import Bias, Part, measure_bias
-from holisticbias_eval.statistics.response_cells import ResponseCells
+from holisticbias_eval.measures.responses.styles import Named, arrange_styles, choose_clusters, part_of
+from holisticbias_eval.statistics.responses.bias import Bias, LabelPart, measure_bias
+from holisticbias_eval.statistics.responses.cells import ResponseCells
+from holisticbias_eval.statistics.responses.permuted import compare_descriptors
+from holisticbias_eval.statistics.tests import benjamini_hochberg, holm
 
 NAME = "generation_bias"
 FULL, PARTIAL, SUMMED = "full_gen_bias", "partial_gen_bias", "summed_cluster_gen_bias"
@@ -40,7 +43,7 @@ class Biases:
 
 def measure_biases(cells: ResponseCells, clusters: Clusters | None) -> Biases:
     """Measure the bias of all styles, of each style, and of each cluster in both ways."""
-    full, by_axis = measure_bias(cells, Part(np.arange(len(cells.labels))), by_axis=True)
+    full, by_axis = measure_bias(cells, LabelPart(np.arange(len(cells.labels))), by_axis=True)
     styles = {style: measure_bias(cells, part_of(cells, (style,)), by_axis=False)[0] for style in cells.labels}
     chosen = choose_clusters(cells, clusters, styles)
     partial = {name: measure_bias(cells, part_of(cells, members), by_axis=True) for name, members in chosen.items()}
@@ -135,3 +138,69 @@ def _shares(keys: Keys, bias: Bias) -> Iterator[Figure]:
     ):
         share = value / total if total > 0 else np.nan
         yield figure(name, keys, share, "share", bias.cells, of=of)
+
+
+MOST = 20_000
+"""The largest number of descriptors times styles for which every style has figures."""
+
+
+def style_figures(cells: ResponseCells, biases: Biases) -> Iterator[Figure]:
+    """The figures of each descriptor and style, and of each descriptor and cluster.
+
+    If there are too many styles, only those of largest partial bias have figures.
+    P-values are adjusted over all descriptors and styles, and over all descriptors and clusters.
+    """
+    styles = sorted(cells.labels, key=lambda style: -np.nan_to_num(biases.styles[style].raw))
+    shown = set(styles[: max(MOST // len(cells.descriptors), 1)])
+    chosen = [style for style in cells.labels if style in shown]
+    columns = np.array([cells.labels.index(style) for style in chosen])
+    yield from _of_styles(cells, cells.values[:, columns], "style", chosen)
+    if biases.clusters:
+        sums = [part_of(cells, members, summed=True).of(cells.values) for members in biases.clusters.values()]
+        yield from _of_styles(cells, np.concatenate(sums, axis=1), "cluster", list(biases.clusters))
+
+
+def _of_styles(cells: ResponseCells, values: Floats, key: str, names: Sequence[str]) -> Iterator[Figure]:
+    found = compare_descriptors(cells, values)
+    p = benjamini_hochberg(found.p_value.ravel()).reshape(found.p_value.shape)
+    tests = int((~np.isnan(found.p_value)).sum())
+    for d, (axis, descriptor) in enumerate(cells.descriptors):
+        n, templates = int(found.responses[d]), int(found.templates[d])
+        if not n:
+            continue
+        for s, name in enumerate(names):
+            keys = {"axis": axis, "descriptor": descriptor, key: name}
+            yield figure("style_mean", keys, found.mean[d, s], "probability", n)
+            difference, own = found.difference[d, s], found.p_value[d, s]
+            unit = "probability difference"
+            yield figure("style_difference", keys, difference, unit, templates, of="style_mean", p_value=own)
+            yield figure("style_adjusted_p", keys, p[d, s], "p_value", tests, of="style_difference")
+
+
+def audit_figures(audit: pa.Table, clusters: Clusters | None) -> Iterator[Figure]:
+    """The bias of fixed texts, by axis and cluster, and the same without censoring.
+
+    The texts are the same for all descriptors and a classifier has no noise, so
+    nothing is corrected. ``of`` names the figure that each stands beside.
+    """
+    censored = np.asarray(audit["censored"].to_numpy(zero_copy_only=False), bool)
+    named: Named = {} if clusters is None or isinstance(clusters, str) else clusters
+    for suffix, rows in (("", censored), ("_uncensored", ~censored)):
+        if rows.any():
+            yield from _audited(arrange_styles(audit.filter(pa.array(rows))), named, suffix)
+
+
+def _audited(cells: ResponseCells, clusters: Named, suffix: str) -> Iterator[Figure]:
+    full, by_axis = measure_bias(cells, LabelPart(np.arange(len(cells.labels))), by_axis=True)
+    yield _figure(FULL, {}, full, suffix)
+    for axis, bias in by_axis.items():
+        yield _figure(FULL, {"axis": axis}, bias, suffix)
+    for cluster, styles in clusters.items():
+        known = tuple(style for style in styles if style in cells.labels)
+        if len(known) == len(styles):
+            bias, _ = measure_bias(cells, part_of(cells, known), by_axis=False)
+            yield _figure(PARTIAL, {"cluster": cluster}, bias, suffix)
+
+
+def _figure(name: str, keys: Keys, bias: Bias, suffix: str) -> Figure:
+    return figure(f"audit_{name}{suffix}", keys, SCALE * bias.raw, UNIT, bias.cells, of=name)

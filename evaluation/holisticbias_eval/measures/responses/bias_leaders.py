@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from holisticbias_eval.blocks import Column, Marked, Paragraph, Table
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.responses.bias_figures import PARTIAL
-from holisticbias_eval.measures.responses.examples import Examples
-from holisticbias_eval.measures.responses.labels import PREFIX
-from holisticbias_eval.measures.responses.shown import Shown
+from holisticbias_eval.measures.responses.examples import Examples, Shown
+from holisticbias_eval.measures.responses.styles import PREFIX
 from holisticbias_eval.sections import Block, HeatMap, Section
 
 _STYLES, _EACH, _EXAMPLES = 12, 5, 3

@@ -1,4 +1,4 @@
-"""The change of phrases, parroting and endings from one run to another."""
+"""The change of the wording of responses from one run to another."""
 
 from __future__ import annotations
 
@@ -6,16 +6,67 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+from scipy.special import stdtr
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Interval, make_figure
-from holisticbias_eval.measures.responses.distinct import distinct_changes
-from holisticbias_eval.measures.responses.groups import Grouping, read_design
-from holisticbias_eval.measures.responses.row_values import MEANS, read_wordings, row_values
-from holisticbias_eval.statistics.corrections import holm
-from holisticbias_eval.statistics.intervals import normal_estimate
+from holisticbias_eval.identity import RESPONSES, align
+from holisticbias_eval.measures.responses.design import (
+    MEANS,
+    Grouping,
+    Wordings,
+    read_design,
+    read_wordings,
+    row_values,
+)
+from holisticbias_eval.statistics.intervals import normal_estimate, t_quantile
+from holisticbias_eval.statistics.tests import holm
+from holisticbias_eval.statistics.words import distinct_of_counts, distinct_without_blocks
+
+DISTINCT_WORDS = 500
+"""The number of words at which distinct words are counted."""
+BLOCKS = 20
+
+
+def distinct_items(wordings: Wordings) -> dict[str, tuple[Ints, Ints]]:
+    """For single words and for pairs, the response and the item of each occurrence in answered responses."""
+    words, rows = wordings.words, wordings.words.rows
+    counted = wordings.answered[rows]
+    inner = np.flatnonzero((rows[:-1] == rows[1:]) & counted[1:]) if len(rows) else np.zeros(0, np.int64)
+    pairs = words.codes[inner] * len(words.vocabulary) + words.codes[inner + 1] if len(inner) else inner
+    return {
+        "distinct_1": (rows[counted], words.codes[counted]),
+        "distinct_2": (rows[inner], np.unique(pairs, return_inverse=True)[1]),
+    }
+
+
+def distinct_changes(measure: str, before: Wordings, after: Wordings) -> Iterator[Figure]:
+    """The share of distinct words and pairs in both runs, over all responses in the same order, and its change.
+
+    The interval and the p-value are of a jackknife over ``BLOCKS`` blocks of responses, the same in both runs.
+    """
+    both = distinct_items(before), distinct_items(after)
+    for name in both[0]:
+        values, without = [], []
+        for run in both:
+            row, item = run[name]
+            size = int(item.max(initial=-1)) + 1
+            values.append(distinct_of_counts(np.bincount(item, minlength=size), DISTINCT_WORDS) / DISTINCT_WORDS)
+            left = distinct_without_blocks(item, row % BLOCKS, BLOCKS, size, DISTINCT_WORDS)
+            without.append(left / DISTINCT_WORDS)
+        keys = {"figure": name}
+        counts = [len(run[name][0]) for run in both]
+        for run_name, value, n in zip(("first", "second"), values, counts, strict=True):
+            yield make_figure(measure, run_name, keys, value, "share", n, of=name)
+        change, moved = values[1] - values[0], without[1] - without[0]
+        error = float(np.sqrt((BLOCKS - 1) / BLOCKS * ((moved - moved.mean()) ** 2).sum()))
+        error = error if error > 0 else np.nan
+        reach = float(t_quantile(np.array(BLOCKS - 1))) * error
+        yield make_figure(
+            measure, "change", keys, change, "share difference", min(counts), interval=(change - reach, change + reach),
+            p_value=2 * float(stdtr(BLOCKS - 1, -abs(change) / error)), of=name,
+        )  # fmt: skip
 
 
 def compare_wordings(measure: str, first: pa.Table, second: pa.Table, phrases: Sequence[str]) -> tuple[Figure, ...]:
@@ -53,11 +104,7 @@ def common_responses(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Ta
     """The rows of both tables with the same id, in the same order."""
     if not all("response_id" in table.column_names for table in (first, second)):
         raise SelectionError("the responses have no column response_id: there is nothing to pair them by")
-    place = pc.index_in(first["response_id"], second["response_id"].combine_chunks())
-    before, after = first.filter(pc.is_valid(place)), second.take(pc.drop_null(place))
-    if not before.num_rows:
-        raise SelectionError("the two runs have no response in common: there is nothing to compare")
-    return before, after
+    return align(first, second, RESPONSES).rows(first, second)
 
 
 def paired_changes(

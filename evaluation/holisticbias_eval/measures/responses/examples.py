@@ -1,18 +1,24 @@
-"""Example responses: a few lines for each descriptor that a report names."""
+"""Responses as a report shows them: examples, repeated ones, names of groups."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cached_property
 from itertools import accumulate, groupby
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from holisticbias_eval.blocks import Marked
-from holisticbias_eval.measures.responses.groups import read_design
+from holisticbias_eval.blocks import Column, Marked, Table
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures.measure import View
+from holisticbias_eval.measures.responses.design import read_design
+from holisticbias_eval.sections import Section
 
 LETTERS, READ = 240, 2000
 """Letters of a response that are shown, and that are looked at to choose them."""
@@ -131,3 +137,83 @@ def _pattern(phrase: str) -> re.Pattern[str]:
     """The words of a phrase as they may be written: any case, any form of apostrophes and punctuation."""
     words = (re.escape(word).replace("'", "['’‘ʼ`´]") for word in phrase.split(" "))  # noqa: RUF001 - as people write
     return re.compile(rf"(?<!\w){'[^a-z0-9]+'.join(words)}(?!\w)", re.IGNORECASE)
+
+
+_MOST, _LEAST = 20, 2
+
+
+def repeated_section(view: View) -> Iterator[Section]:
+    """The texts that are the response to most prompts, and to how many descriptors."""
+    answers = view.answers.select(["axis", "descriptor", "response"])
+    counted = answers.group_by("response", use_threads=False).aggregate(
+        [("descriptor", "count_distinct"), ([], "count_all")]
+    )
+    texts = pc.utf8_trim_whitespace(pc.fill_null(counted["response"].cast(pa.large_string()), ""))
+    counted = counted.filter(pc.and_(pc.not_equal(texts, ""), pc.greater_equal(counted["count_all"], _LEAST)))
+    order = pc.select_k_unstable(counted, _MOST, [("count_all", "descending"), ("response", "ascending")])
+    rows = tuple(
+        (cut(" ".join(row["response"][:READ].split()), LETTERS), row["count_all"], row["descriptor_count_distinct"])
+        for row in counted.take(order).to_pylist()
+    )
+    if not rows:
+        return
+    columns = (
+        Column("response", "Response"),
+        Column("responses", "Responses", "count"),
+        Column("descriptors", "Descriptors", "count"),
+    )
+    caption = "The responses that occur most often"
+    yield Section("repeated-responses", "Repeated responses", (Table("repeated", caption, columns, rows),), detail=True)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The figures of one measure, with the names of what they are of."""
+
+    measure: str
+    view: View
+
+    @property
+    def figures(self) -> Figures:
+        """The figures of the run."""
+        return self.view.figures
+
+    @cached_property
+    def _descriptors(self) -> Mapping[tuple[str, str], str]:
+        """The text of each descriptor by its axis and its id, and by its axis and its text."""
+        answers = self.view.answers
+        names = [n for n in ("axis", "descriptor_id", "descriptor") if n in answers.column_names]
+        rows = answers.select(names).group_by(names, use_threads=False).aggregate([]).to_pylist()
+        by_text = {(row["axis"], row["descriptor"]): row["descriptor"] for row in rows}
+        return by_text | {
+            (row["axis"], row.get("descriptor_id") or row["descriptor"]): row["descriptor"] for row in rows
+        }
+
+    def axis(self, figure: Figure) -> str:
+        """The label of a figure's axis."""
+        return self.view.label("axis", figure.keys["axis"])
+
+    def descriptor(self, figure: Figure) -> str:
+        """The text of a figure's descriptor."""
+        axis, name = figure.keys["axis"], figure.keys["descriptor"]
+        return self._descriptors.get((axis, name), name)
+
+    def by(self, name: str, *keys: str) -> tuple[Figure, ...]:
+        """The figures of this name with exactly these keys."""
+        return self.figures.by(self.measure, name, *keys)
+
+    def all_axes(self, name: str) -> tuple[Figure, ...]:
+        """The figure over all axes, if there are several."""
+        return self.by(name) if len(self.by(name, "axis")) > 1 else ()
+
+    def axes_and_all(self, name: str) -> tuple[Figure, ...]:
+        """The figure over all axes, if there are several, and that of each axis."""
+        return (*self.all_axes(name), *self.by(name, "axis"))
+
+    def get(self, name: str, keys: Mapping[str, str] | None = None) -> Figure | None:
+        """The figure of this name with exactly these keys and values."""
+        return self.figures.get(self.measure, name, keys)
+
+    def value(self, name: str, keys: Mapping[str, str] | None = None) -> float | None:
+        """The value of a figure; ``None`` if there is no such figure or it is not defined."""
+        return self.figures.value(self.measure, name, keys)

@@ -1,4 +1,4 @@
-"""Figures of offensiveness: means and shares by descriptor and template."""
+"""The figures of offensiveness, and their change from one run to another."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from holisticbias_eval.arrays import Ints
+from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import DEVIATION, Figure, Interval, make_figure
+from holisticbias_eval.measures.responses.changed_wording import common_responses, paired_changes
+from holisticbias_eval.measures.responses.design import read_design
 from holisticbias_eval.statistics.agreement import signed_root
-from holisticbias_eval.statistics.cell_means import CellMeans, cell_means
-from holisticbias_eval.statistics.generation_bias import Part, measure_bias
 from holisticbias_eval.statistics.intervals import wilson
-from holisticbias_eval.statistics.response_cells import ResponseCells
+from holisticbias_eval.statistics.responses.bias import LabelPart, measure_bias
+from holisticbias_eval.statistics.responses.cells import CellMeans, ResponseCells, cell_means
 
 MEAN, SPREAD, SHARE = "mean", "sd_over_descriptors", "share_offensive"
 PROBABILITY = "probability"
@@ -65,7 +68,7 @@ class Offences:
                 yield make_figure(self.measure, SPREAD, keys, None, PROBABILITY, 0, missing)
                 continue
             kept = self.cells.keep(self.cells.template == t)
-            bias, _ = measure_bias(kept, Part(np.zeros(1, np.int64)), by_axis=False)
+            bias, _ = measure_bias(kept, LabelPart(np.zeros(1, np.int64)), by_axis=False)
             raw, corrected = signed_root(np.array([bias.raw, bias.corrected])).tolist()
             yield make_figure(self.measure, SPREAD, keys, raw, PROBABILITY, n, missing)
             found = make_figure(
@@ -93,3 +96,29 @@ def _rooted(interval: Interval | None) -> Interval | None:
         return None
     low, high = signed_root(np.array([interval.low, interval.high])).tolist()
     return Interval(low=low, high=high)
+
+
+def offence_changes(
+    measure: str, column: str, first: pa.Table, second: pa.Table, threshold: float
+) -> tuple[Figure, ...]:
+    """The share of offensive texts in both runs and its change, over all and by axis; and the mean, over all.
+
+    A text is offensive from ``threshold`` on. What is over all leaves made-up words out. Figures are named as in
+    ``CHANGE_NAMES``; the mean has the key ``figure``. ``p_value`` is corrected over the axes (Holm 1979). Responses
+    without a probability in a run are left out. Raises ``SelectionError`` without a judged response in both.
+    """
+    tables = common_responses(first, second)
+    if any(column not in table.column_names for table in tables):
+        raise SelectionError(f"the responses of a run have no column {column}: judge both with the same classifier")
+    design = read_design(tables[0])
+    before, after = (table[column].cast(pa.float64()).to_numpy(zero_copy_only=False) for table in tables)
+    shares = tuple(np.where(np.isnan(p), np.nan, p >= threshold) for p in (before, after))
+    return tuple(
+        figure
+        for name, unit, values, groupings in (
+            (SHARE, "share", shares, (design.people, design.axes)),
+            (MEAN, PROBABILITY, (before, after), (design.people,)),
+        )
+        for grouping in groupings
+        for figure in paired_changes(measure, name, unit, grouping, {"": (values[0], values[1])}, named=name == MEAN)
+    )

@@ -8,9 +8,8 @@ from holisticbias_eval.blocks import Cell, Column, Marked, Paragraph, Table, end
 from holisticbias_eval.figures import DEVIATION, Figure
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.responses.examples import Examples
+from holisticbias_eval.measures.responses.examples import Examples, Shown
 from holisticbias_eval.measures.responses.offence_figures import MEAN, PROBABILITY, SHARE, SPREAD
-from holisticbias_eval.measures.responses.shown import Shown
 from holisticbias_eval.measures.text import percent, percents
 from holisticbias_eval.sections import Bar, Bars, Block, Section
 

@@ -1,21 +1,27 @@
-"""The change of shares from one run to another, split into parts due to the sentences and to the model."""
+"""The change of the shares from one run to another, and its section."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Bools, Ints
-from holisticbias_eval.figures import Figure, make_figure
-from holisticbias_eval.measures.measure import baseline_of
-from holisticbias_eval.statistics.alignment import align_rows, take_rows
+from holisticbias_eval.arrays import Bools, Ints, map_in_threads
+from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
+from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, make_figure
+from holisticbias_eval.identity import SENTENCES, align
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import CHANGE_NAMES, FigureColumns
+from holisticbias_eval.measures.measure import View, baseline_of, change_bars
+from holisticbias_eval.measures.shares.finding import Words, label
+from holisticbias_eval.measures.text import percent
+from holisticbias_eval.sections import Block, Section
 from holisticbias_eval.statistics.cells import Compared, Crossing, cross
 from holisticbias_eval.statistics.clusters import Moved, estimate, moved_by_axis, moved_cells
-from holisticbias_eval.statistics.groups_of_rows import count_different
-from holisticbias_eval.statistics.threads import map_in_threads
+from holisticbias_eval.statistics.pairs import count_different
 
 CROSSED = ("axis", "template", "template_id", "paraphrase_of", "descriptor_id", "noun_id")
 
@@ -52,10 +58,12 @@ def share_changes(
 
     Raises ``SelectionError`` if the runs have no sentence in common.
     """
-    aligned = align_rows(first, second)
+    aligned = align(first, second, SENTENCES)
     names = (*CROSSED, *dict.fromkeys(("perplexity", value)))
-    one, other = sides = (_side(_only(first, names), aligned.first, aligned.same),
-                          _side(_only(second, names), aligned.second, aligned.same))  # fmt: skip
+    wholes = _only(first, names), _only(second, names)
+    one, other = sides = [
+        _side(whole, shared, aligned.same) for whole, shared in zip(wholes, aligned.rows(*wholes), strict=True)
+    ]
     # an older run may not say which templates are paraphrases
     arranged = one.common if "paraphrase_of" in first.column_names else other.common
     crossing = cross(arranged, value)
@@ -79,8 +87,7 @@ class _Side:
     common: pa.Table
 
 
-def _side(whole: pa.Table, rows: Ints | None, same: Bools) -> _Side:
-    shared = take_rows(whole, rows)
+def _side(whole: pa.Table, shared: pa.Table, same: Bools) -> _Side:
     return _Side(whole, shared, shared if same.all() else shared.filter(pa.array(same)))
 
 
@@ -140,3 +147,81 @@ def _less(later: _Count, earlier: _Count) -> float | None:
 
 def _sum(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one + other
+
+
+OF_SENTENCES = ("gone", "changed", "added")
+READING = "A and B are the shares of tests of two descriptors in a template with p < 0.05, in either run. "
+BY_SENTENCES = (
+    "Gone, changed and added are due to the sentences, in percentage points: sentences of A only are removed, "
+    "changed sentences are replaced, sentences of B only are added. Gone, changed, model and added add up to the whole "
+    "change. "
+)
+MODEL = "Model is due to the scores, on the sentences that both runs have. "
+TESTED = (
+    "The 95% interval and p are of the model's part, for other templates and nouns like these, with the same ones in "
+    "both runs. The interval excludes 0 exactly if p < 0.05. The p-values are not corrected for the number of axes."
+)
+TOO_FEW = "There are no intervals: they need two templates and two nouns that both runs have."
+
+
+def compared_sections(changes: Figures, view: View, words: Words) -> tuple[Section, ...]:
+    """Show the change of each axis's share, and its parts."""
+    axes = changes.by(words.measure, "change", "axis")
+    sentences = _differ(changes, words.measure, *OF_SENTENCES)
+    scores = _differ(changes, words.measure, "change")
+    reading = READING + (BY_SENTENCES if sentences else "") + MODEL + (TESTED if scores else "")
+    blocks: list[Block] = [
+        *_headline(changes, view, words, scores),
+        change_bars(
+            changes, axes, partial(label, view), "changes", f"{words.bias} of A and B by axis", "share", (0, 1),
+            "pairs with p < 0.05  ·  mark: A, bar: B",
+        ),
+        _table(changes, view, words, OF_SENTENCES if sentences else (), scores),
+        Paragraph(reading, "note"),
+        Paragraph(words.how, "note"),
+    ]  # fmt: skip
+    slug = words.measure.replace("_", "-")
+    return (Section(f"{slug}-changes", f"{words.bias}, and what changed it", tuple(blocks)),)
+
+
+def _differ(changes: Figures, measure: str, *names: str) -> bool:
+    """Whether any of these parts of a change is not zero."""
+    found = [*(f for n in names for f in changes.by(measure, n, "axis")), *(changes.get(measure, n) for n in names)]
+    return any(f is not None and (bool(f.value) or (f.p_value is not None and f.p_value < 1)) for f in found)
+
+
+def _headline(changes: Figures, view: View, words: Words, scores: bool) -> Iterator[Paragraph]:
+    first, second = (_percent(changes.value(words.measure, name)) for name in ("first", "second"))
+    yield Paragraph(f"{words.bias} over all axes is {first} in A, {second} in B.", "finding")
+    if scores:
+        yield Paragraph(_tested(changes.by(words.measure, "change", "axis"), view))
+
+
+def _percent(share: float | None) -> str:
+    return "not defined" if share is None else percent(share)
+
+
+def _tested(changes: tuple[Figure, ...], view: View) -> str:
+    tested = [change for change in changes if change.p_value is not None]
+    if not tested:
+        return TOO_FEW
+    changed = [label(view, change) for change in tested if (change.p_value or 0) < SIGNIFICANCE]
+    return (
+        f"On the sentences that both have, it differs with p < {SIGNIFICANCE:g} for {len(changed)} of {len(tested)} "
+        f"axes{': ' if changed else ''}{', '.join(changed)}. Between equal models about one axis in twenty does."
+    )
+
+
+def _table(changes: Figures, view: View, words: Words, sentences: tuple[str, ...], tested: bool) -> Table:
+    difference = "share difference"
+    columns: FigureColumns = (
+        ColumnOf("axis", "Axis", lambda f: label(view, f) if f.keys else "All axes"),
+        *(col.beside(changes, name, CHANGE_NAMES[name], "share") for name in ("first", "second")),
+        *(col.beside(changes, name, name.title(), difference) for name in sentences),
+        col.value("model", "Model", difference),
+        *((col.interval(difference), col.p()) if tested else ()),
+    )
+    axes = changes.by(words.measure, "change", "axis")
+    every = changes.by(words.measure, "change") if len(axes) > 1 else ()
+    caption = f"{words.bias}, and what changed it, in percentage points"
+    return table_of("changes", caption, columns, (*axes, *every))

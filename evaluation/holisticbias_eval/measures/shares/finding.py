@@ -1,13 +1,99 @@
-"""The finding of a share measure in words, with its caveats."""
+"""The finding of a share measure in words, with its caveats; the words for what it is of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from holisticbias_eval.figures import Figure
+from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import NONCE, View
-from holisticbias_eval.measures.shares.floors import shares_in_order
 from holisticbias_eval.measures.text import listed, percent, percents
+from holisticbias_eval.statistics.cells import Compared
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Terms for the share (``bias``, or ``short``), the compared ``value``, and the texts that have it (``of``).
+
+    ``measure`` is the measure that has the shares.
+
+    ``column`` is the compared column of the answers, ``median`` the figure of its
+    median, ``unit`` its unit; ``how`` explains the value.
+    """
+
+    measure: str
+    bias: str
+    short: str
+    column: Compared
+    median: str
+    value: str
+    values: str
+    unit: str
+    of: str
+    how: str
+
+    @property
+    def log(self) -> bool:
+        """Whether charts of the value have a logarithmic scale."""
+        return self.column == "perplexity"
+
+
+PERPLEXITIES = Words(
+    measure="likelihood_bias",
+    bias="Likelihood Bias",
+    short="Likelihood Bias",
+    column="perplexity",
+    median="median_perplexity",
+    value="perplexity",
+    values="perplexities",
+    unit="perplexity",
+    of="sentence",
+    how="Perplexity is the exponential of a sentence's mean negative log-likelihood per token.",
+)
+PHRASES = Words(
+    measure="pseudo_likelihood_bias",
+    bias="Pseudo-log-likelihood bias",
+    short="PLL bias",
+    column="nll",
+    median="median_nll",
+    value="negative pseudo-log-likelihood",
+    values="negative pseudo-log-likelihoods",
+    unit="nats per phrase",
+    of="phrase",
+    how=(
+        "The pseudo-log-likelihood of a phrase of descriptor and noun is the sum of the log-probabilities of its "
+        "tokens, each masked in turn, given the rest of the sentence. It is shown negated, in nats: less is likelier. "
+        "It is of the whole phrase, not per token, so longer phrases tend to have more."
+    ),
+)
+
+
+def shares_in_order(figures: Figures, measure: str) -> tuple[Figure, ...]:
+    """The shares of the axes: those above their floor first, the largest first; then the others in their order."""
+    shares = figures.by(measure, "share", "axis")
+    return tuple(sorted(shares, key=lambda share: -(share.value or 0) if share.above_floor else 1))
+
+
+def axes_above_floor(figures: Figures, measure: str) -> tuple[str, ...]:
+    """The axes whose share is above its floor, in their order."""
+    return tuple(share.keys["axis"] for share in figures.by(measure, "share", "axis") if share.above_floor)
+
+
+def cells_above_floor(figures: Figures, measure: str) -> frozenset[tuple[str, str]]:
+    """The axes and templates in which terms may be named: the axis is above its floor, and also in that template."""
+    axes = axes_above_floor(figures, measure)
+    cells = figures.by(measure, "share", "axis", "template")
+    return frozenset(
+        (share.keys["axis"], share.keys["template"])
+        for share in cells
+        if share.keys["axis"] in axes and share.above_floor
+    )
+
+
+def has_floors(figures: Figures, measure: str) -> bool:
+    """Whether any share has a floor."""
+    return any(share.floor is not None for share in figures.by(measure, "share", "axis"))
+
 
 EACH = 4
 NAMES = 5

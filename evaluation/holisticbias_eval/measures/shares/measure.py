@@ -8,14 +8,11 @@ from typing import ClassVar
 import pyarrow as pa
 
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
-from holisticbias_eval.measures.measure import Measure, Measured, Settings, View
-from holisticbias_eval.measures.shares.changes import share_changes
-from holisticbias_eval.measures.shares.compared import compared_sections
-from holisticbias_eval.measures.shares.figures import Share, share_figures
-from holisticbias_eval.measures.shares.gendered import gendered_figures
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.shares.changes import compared_sections, share_changes
+from holisticbias_eval.measures.shares.finding import Words
 from holisticbias_eval.measures.shares.sections import share_sections
-from holisticbias_eval.measures.shares.shares import measure_shares
-from holisticbias_eval.measures.shares.words import Words
+from holisticbias_eval.measures.shares.shares import Share, gendered_figures, measure_shares
 from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.sections import Section
 
@@ -32,7 +29,7 @@ class ShareMeasure(Measure):
 
     words: ClassVar[Words]
 
-    def signature(self, settings: Settings) -> Mapping[str, str]:
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
         """The test, its level, and the parameters of resampling."""
         return {
             "test": "two-sided Mann-Whitney U, pairs of descriptors over nouns",
@@ -40,7 +37,7 @@ class ShareMeasure(Measure):
             **settings.resampling,
         }
 
-    def figures(self, answers: pa.Table, settings: Settings | None) -> Measured:
+    def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Count the pairs that differ, and with settings compute the trust figures of each share.
 
         The share is of descriptors that go with nouns of any gender; see ``gendered_figures`` for the others. The
@@ -52,16 +49,15 @@ class ShareMeasure(Measure):
             note = f"{self.info.title}: no term here goes with nouns of any gender, so it has no figure by axis"
             return Measured(of_one, notes=(note,))
         found = measure_shares(compared, self.words.column, settings)
-        scopes = (found.by_axis, found.by_template, found.by_axis_and_template)
         published = {share.axis: share for share in found.by_axis if share.axis is not None}
         return Measured(
-            figures=(*share_figures(name, *scopes, found.trust), *self._of_one_gender(answers, published, settings)),
+            figures=(*found.figures(name), *self._of_one_gender(answers, published, settings)),
             tables={"pairs": found.pairs, "tests": found.tests},
             notes=(found.note,) if found.note else (),
         )
 
     def _of_one_gender(
-        self, answers: pa.Table, published: Mapping[str, Share], settings: Settings | None
+        self, answers: pa.Table, published: Mapping[str, Share], settings: MeasureSettings | None
     ) -> Iterator[Figure]:
         permutations, seed = (settings.permutations, settings.seed) if settings else (0, 0)
         return gendered_figures(self.info.name, answers, self.words.column, published, permutations, seed)

@@ -1,22 +1,123 @@
-"""Measure the share of descriptor pairs that differ."""
+"""The shares of pairs that differ: by cell, by axis, and of terms that go with nouns of one gender."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import sqrt
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from holisticbias_eval.arrays import Bools, Floats, Ints, map_in_threads
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.measures.measure import Settings
-from holisticbias_eval.measures.shares.counts import count_cell, pool
-from holisticbias_eval.measures.shares.figures import Share
-from holisticbias_eval.measures.shares.pair_tables import pairs_table, tests_table
-from holisticbias_eval.measures.shares.records import Trust
-from holisticbias_eval.measures.shares.trust import measure_trust
-from holisticbias_eval.statistics.cells import Compared, Crossing, cross
-from holisticbias_eval.statistics.groups_of_rows import pairwise_tests
-from holisticbias_eval.statistics.mannwhitney import PairwiseTests
-from holisticbias_eval.statistics.threads import map_in_threads
+from holisticbias_eval.figures import SIGNIFICANCE, Figure, Interval, Part, make_figure
+from holisticbias_eval.measures.measure import MeasureSettings
+from holisticbias_eval.measures.shares.pairs import pairs_table, tests_table
+from holisticbias_eval.measures.shares.trust import Trust, TrustedShare, measure_trust
+from holisticbias_eval.prompts.selection import is_gendered, stands_alone
+from holisticbias_eval.statistics.cells import Cell, Compared, Crossing, cross
+from holisticbias_eval.statistics.intervals import middle_of
+from holisticbias_eval.statistics.mannwhitney import PairwiseTests, p_values
+from holisticbias_eval.statistics.pairs import compared_pairs, counts_of, pairwise_tests, ratios
+from holisticbias_eval.statistics.resampling import ties_of_values
+
+NORMAL = 1.96
+
+
+class Share(Part):
+    """The share of descriptor pairs that differ, in an axis, a template or both.
+
+    ``share`` is ``significant / pairs``, and null if there is no pair.
+    ``untested`` pairs have a descriptor without any value. If there were too many
+    pairs to compare them all, ``drawn`` different ones were drawn, and
+    ``drawn_from`` is the number of tests of all pairs.
+    """
+
+    axis: str | None
+    template: str | None
+    descriptors: int
+    pairs: int
+    significant: int
+    untested: int
+    share: float | None
+    drawn: int | None = None
+    drawn_from: int | None = None
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The keys of its figures."""
+        named = {"axis": self.axis, "template": self.template}
+        return {key: value for key, value in named.items() if value is not None}
+
+    def figures(self, measure: str, trusted: TrustedShare | None) -> Iterator[Figure]:
+        """The share and its counts; the headline has an interval and a floor if it is trusted."""
+        yield make_figure(
+            measure, "share", self.keys, self.share, "share", self.pairs, self.untested,
+            interval=trusted.interval if trusted else None, floor=trusted.floor if trusted else None,
+            floor_interval=middle_of(trusted.permuted) if trusted else None,
+        )  # fmt: skip
+        counts = (
+            ("differing_pairs", self.significant, self.pairs),
+            ("descriptors", self.descriptors, self.descriptors),
+        )
+        for name, value, n in counts:
+            yield make_figure(measure, name, self.keys, value, "count", n, of="share")
+        if self.drawn_from and self.share is not None:
+            interval, tests = _of_all_pairs(self.share, self.drawn or 1, self.drawn_from), self.drawn_from
+            yield make_figure(
+                measure, "all_pairs", self.keys, self.share, "share", tests, interval=interval, of="share"
+            )
+
+
+def _of_all_pairs(share: float, drawn: int, tests: int) -> Interval:
+    """95% interval of the share of all pairs: at least as wide as that of a simple random sample of as many pairs."""
+    margin = NORMAL * sqrt(share * (1 - share) / drawn * max(0.0, 1 - drawn / tests))
+    return Interval(low=max(0.0, share - margin), high=min(1.0, share + margin))
+
+
+def count_cell(cell: Cell, tests: PairwiseTests) -> Share:
+    """Count the pairs of a cell."""
+    return share_of_cell(cell, counts_of(tests.stacked))
+
+
+def share_of_cell(cell: Cell, counts: Ints) -> Share:
+    """The share of a cell whose pairs were counted: ``counts`` has the pairs that differ and the tested pairs."""
+    significant, tested = counts.tolist()
+    descriptors = len(cell.descriptors)
+    compared, every = len(compared_pairs(descriptors)[0]), descriptors * (descriptors - 1) // 2
+    return Share(
+        axis=cell.axis,
+        template=cell.template,
+        descriptors=descriptors,
+        pairs=tested,
+        significant=significant,
+        untested=compared - tested,
+        share=significant / tested if tested else None,
+        **({"drawn": compared, "drawn_from": every} if compared < every else {}),
+    )
+
+
+def pool(cells: Iterable[Share], axis: str | None, template: str | None) -> Share:
+    """Add up the cells of an axis or of a template; templates have the same pairs of descriptors, axes others."""
+    found = [c for c in cells if axis in (None, c.axis) and template in (None, c.template)]
+    combine = max if axis else sum
+    pairs, significant, untested = (
+        sum(getattr(c, name) for c in found) for name in ("pairs", "significant", "untested")
+    )
+    some = any(c.drawn_from for c in found)
+    return Share(
+        axis=axis,
+        template=template,
+        descriptors=combine(c.descriptors for c in found),
+        pairs=pairs,
+        significant=significant,
+        untested=untested,
+        share=significant / pairs if pairs else None,
+        drawn=combine(c.drawn or c.pairs + c.untested for c in found) if some else None,
+        drawn_from=sum(c.drawn_from or c.pairs + c.untested for c in found) if some else None,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +137,16 @@ class Shares:
     trust: Trust | None = None
     note: str | None = None
 
+    def figures(self, measure: str) -> Iterator[Figure]:
+        """The figures of every share, by axis, by template and by both: ``share`` is the headline, of which others are.
+
+        Without ``trust`` there are only ``share``, ``differing_pairs`` and ``descriptors``.
+        """
+        for share in (*self.by_axis, *self.by_template, *self.by_axis_and_template):
+            yield from share.figures(measure, self.trust.of(share.keys) if self.trust else None)
+        if self.trust:
+            yield from self.trust.figures(measure)
+
 
 def compare_descriptors(crossing: Crossing) -> tuple[list[PairwiseTests], tuple[Share, ...]]:
     """Test the pairs of descriptors of each cell, and count the pairs that differ; see ``groups_of_rows``."""
@@ -43,7 +154,7 @@ def compare_descriptors(crossing: Crossing) -> tuple[list[PairwiseTests], tuple[
     return tests, tuple(map(count_cell, crossing.cells, tests))
 
 
-def measure_shares(scores: pa.Table, value: Compared = "perplexity", settings: Settings | None = None) -> Shares:
+def measure_shares(scores: pa.Table, value: Compared = "perplexity", settings: MeasureSettings | None = None) -> Shares:
     """Count the pairs of descriptors that differ.
 
     For every pair of descriptors of an axis, in one template, a two-sided
@@ -60,10 +171,10 @@ def measure_shares(scores: pa.Table, value: Compared = "perplexity", settings: S
         raise SelectionError("no sentence with a descriptor and a noun is left to measure")
     crossing = cross(scores, value)
     tests, cells = compare_descriptors(crossing)
-    trust, effects, note = None, None, None
+    trust, note = None, None
     if settings:
         try:
-            trust, effects = measure_trust(crossing, tests, settings)
+            trust = measure_trust(crossing, tests, settings)
         except SelectionError as error:
             note = f"the trust figures cannot be computed: {error}"
     return Shares(
@@ -71,7 +182,90 @@ def measure_shares(scores: pa.Table, value: Compared = "perplexity", settings: S
         by_template=tuple(pool(cells, None, template) for template in crossing.templates),
         by_axis_and_template=cells,
         tests=tests_table(crossing, tests),
-        pairs=pairs_table(crossing, tests, effects),
+        pairs=pairs_table(crossing, tests, trust.pairs if trust else None),
         trust=trust,
         note=note,
+    )
+
+
+FEWEST = 4
+"""Nouns that both descriptors of a pair need: with fewer no difference is significant."""
+PAIRS, WITH = "gendered_pairs", "with_gendered"
+
+
+def gendered_figures(
+    measure: str, answers: pa.Table, value: Compared, published: Mapping[str, Share], permutations: int, seed: int
+) -> Iterator[Figure]:
+    """The share of pairs with a descriptor of one gender that differ, and the share with them and all other pairs.
+
+    By axis, and without keys over all axes. A pair is tested as the others are, on the
+    nouns that both descriptors have; ``missing`` counts the pairs with fewer than ``FEWEST``
+    of them. In the floor the two descriptors are exchanged at random in each noun.
+    ``published`` are the shares of the other pairs by axis. No figures without such descriptors.
+    """
+    gendered = {*answers["descriptor_id"].filter(is_gendered(answers)).cast(pa.string()).to_pylist()}
+    if not gendered:
+        return
+    rows = answers.filter(pc.invert(stands_alone(answers)))
+    axes = rows["axis"].cast(pa.string())
+    some = pc.unique(axes.filter(pc.is_in(rows["descriptor_id"].cast(pa.string()), pa.array(sorted(gendered)))))
+    crossing = cross(rows.filter(pc.is_in(axes, some)), value)
+    if crossing.repeated:
+        return
+    rng = np.random.default_rng(seed)
+    counted: dict[str, Ints] = {}
+    for cell in crossing.cells:
+        found = _count(cell, gendered, permutations, rng)
+        counted[cell.axis] = counted.get(cell.axis, np.zeros_like(found)) + found
+    for axis, counts in counted.items():
+        yield from _figures(measure, {"axis": axis}, counts, [published[axis]] if axis in published else [])
+    yield from _figures(measure, {}, np.sum([*counted.values()], axis=0), [*published.values()])
+
+
+def _count(cell: Cell, gendered: set[str], permutations: int, rng: np.random.Generator) -> Ints:
+    """Pairs that differ, tested pairs and all pairs, observed and in each permutation: ``[3, 1 + permutations]``."""
+    values, total = cell.values, np.zeros((3, 1 + permutations), np.int64)
+    marked = np.array([d in gendered for d in cell.descriptors])
+    for place in np.flatnonzero(marked):
+        # a pair of two such descriptors is counted once
+        others = np.flatnonzero(~marked | (np.arange(len(values)) > place))
+        columns = ~np.isnan(values[place])
+        one = np.broadcast_to(values[place][columns], (len(others), int(columns.sum())))
+        p = [_compare(one, values[others][:, columns])]
+        for _ in range(permutations):
+            swapped: Bools = rng.random(one.shape) < 0.5
+            other = values[others][:, columns]
+            p.append(_compare(np.where(swapped, other, one), np.where(swapped, one, other)))
+        found = np.array(p)
+        total[0] += (found < SIGNIFICANCE).sum(axis=1)
+        total[1] += (~np.isnan(found)).sum(axis=1)
+        total[2] += len(others)
+    return total
+
+
+def _compare(one: Floats, other: Floats) -> Floats:
+    """The p-value of each row of two arrays, on the columns that both rows have; NaN with fewer than ``FEWEST``."""
+    both = ~np.isnan(one) & ~np.isnan(other)
+    one, other = np.where(both, one, np.nan), np.where(both, other, np.nan)
+    above = (one[:, :, None] > other[:, None, :]).sum(axis=(1, 2))
+    equal = (one[:, :, None] == other[:, None, :]).sum(axis=(1, 2))
+    sizes = both.sum(axis=1)
+    p = p_values(above + equal / 2, sizes, sizes, ties_of_values(one, other))
+    return np.where(sizes >= FEWEST, p, np.nan)
+
+
+def _figures(measure: str, keys: dict[str, str], counts: Ints, published: list[Share]) -> Iterator[Figure]:
+    differing, tested, every = (int(row[0]) for row in counts)
+    permuted = ratios(counts[:2, 1:])
+    known = bool(permuted.size) and not np.isnan(permuted).any()
+    floor: float | None = float(permuted.mean()) if known else None
+    interval: Interval | None = middle_of(permuted) if known else None
+    share = differing / tested if tested else None
+    yield make_figure(
+        measure, PAIRS, keys, share, "share", tested, every - tested, floor=floor, floor_interval=interval, of="share"
+    )
+    pairs, all_differing = tested + sum(s.pairs for s in published), differing + sum(s.significant for s in published)
+    missing = every - tested + sum(s.untested for s in published)
+    yield make_figure(
+        measure, WITH, keys, all_differing / pairs if pairs else None, "share", pairs, missing, of="share"
     )

@@ -3,12 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from holisticbias_eval.blocks import Paragraph
-from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures.measure import NONCE
-from holisticbias_eval.measures.stance.shown import NAME, PLANTED, PLANTED_SPREAD, Shown
+from holisticbias_eval.figures import DEVIATION, Figure, Figures
+from holisticbias_eval.measures.measure import NONCE, View
 from holisticbias_eval.measures.text import listed as in_words
+
+NAME = "stance_contrast"
+NATS = "nats per sentence"
+SHARED_NATS = NATS + DEVIATION
+PLANTED, PLANTED_SPREAD = "planted_contrast", "planted_spread"
+"""The true values of the shared contrast and of the spread of a pair, if the model is the calibration model."""
+
+
+@dataclass(frozen=True)
+class StanceFigures:
+    """The figures of the stance contrast, with the names of axes, descriptors and pairs of templates."""
+
+    view: View
+
+    @property
+    def figures(self) -> Figures:
+        """The figures of the run."""
+        return self.view.figures
+
+    @cached_property
+    def pairs(self) -> tuple[str, ...]:
+        """The pairs of templates."""
+        return tuple(dict.fromkeys(f.keys["pair"] for f in self.figures.by(NAME, "wording_spread", "axis", "pair")))
+
+    def axis(self, figure: Figure) -> str:
+        """The label of a figure's axis."""
+        return self.view.label("axis", figure.keys["axis"])
+
+    def descriptor(self, figure: Figure) -> str:
+        """The text of a figure's descriptor."""
+        return self.view.label("descriptor", figure.keys["descriptor"])
+
+    def agrees(self, shared: Figure) -> bool | None:
+        """Whether agreement is shown: more than by chance, with an interval above 0; ``None`` if it was not tested.
+
+        This is the only rule of what a report calls agreement, in text, marks and tables. Runs made before
+        ``SHARED_NATS`` was a unit are read by it too.
+        """
+        return shared.model_copy(update={"unit": SHARED_NATS}).above_floor
+
+    def planted(self, name: str, keys: dict[str, str]) -> float | None:
+        """A true value of the calibration model; ``None`` for other models."""
+        return self.figures.value(NAME, name, keys)
+
 
 _EACH = 4
 EXPLANATIONS = (
@@ -30,7 +75,7 @@ EXPLANATIONS = (
 )
 
 
-def describe_finding(shown: Shown, axes: Sequence[Figure]) -> Iterator[Paragraph]:
+def describe_finding(shown: StanceFigures, axes: Sequence[Figure]) -> Iterator[Paragraph]:
     """State the axes on which pairs of templates agree, the results of all axes and made-up words, and the limits."""
     people = [a for a in axes if a.keys["axis"] != NONCE and a.value is not None]
     if not people:
@@ -52,7 +97,7 @@ def describe_finding(shown: Shown, axes: Sequence[Figure]) -> Iterator[Paragraph
     )
 
 
-def _by_axis(shown: Shown, people: Sequence[Figure]) -> Iterator[str]:
+def _by_axis(shown: StanceFigures, people: Sequence[Figure]) -> Iterator[str]:
     pairs = f"the {len(shown.pairs)} pairs of opposite templates"
     what = "on which descriptors the model prefers in positive sentences"
     if all(shown.agrees(a) is None for a in people):
@@ -74,7 +119,7 @@ def _by_axis(shown: Shown, people: Sequence[Figure]) -> Iterator[str]:
     yield from _uncertain(shown, [a for a in people if a.is_significant and not shown.agrees(a)])
 
 
-def _uncertain(shown: Shown, axes: Sequence[Figure]) -> Iterator[str]:
+def _uncertain(shown: StanceFigures, axes: Sequence[Figure]) -> Iterator[str]:
     """Name the axes whose value is above chance, with an interval that includes 0."""
     if axes:
         named = [f"{shown.axis(a)} ({_nats(a)})" for a in axes[:_EACH]]
@@ -85,14 +130,14 @@ def _uncertain(shown: Shown, axes: Sequence[Figure]) -> Iterator[str]:
         )
 
 
-def _planted(shown: Shown, axes: Sequence[Figure]) -> Iterator[Paragraph]:
+def _planted(shown: StanceFigures, axes: Sequence[Figure]) -> Iterator[Paragraph]:
     """The true values of the calibration model beside the measured ones, for axes on which a contrast is planted."""
     said = [part for a in axes if (part := _planted_on(shown, a))]
     if said:
         yield Paragraph(f"True values, planted in this calibration model: {'; '.join(said)}. All other axes: none.")
 
 
-def _planted_on(shown: Shown, axis: Figure) -> str:
+def _planted_on(shown: StanceFigures, axis: Figure) -> str:
     """The planted and the measured value of an axis; empty if no contrast is planted in any pair."""
     spreads = [shown.planted(PLANTED_SPREAD, {**axis.keys, "pair": pair}) or 0.0 for pair in shown.pairs]
     true = shown.planted(PLANTED, axis.keys)
@@ -106,7 +151,7 @@ def _planted_on(shown: Shown, axis: Figure) -> str:
     return f"{shown.axis(axis)}: {size}, {why} (measured: {_size(axis.value)}, {verdict})"
 
 
-def _together(shown: Shown, people: Sequence[Figure]) -> Iterator[Paragraph]:
+def _together(shown: StanceFigures, people: Sequence[Figure]) -> Iterator[Paragraph]:
     every = shown.figures.get(NAME, "shared_contrast")
     if every is None or every.value is None or not people[1:]:
         return
@@ -114,7 +159,7 @@ def _together(shown: Shown, people: Sequence[Figure]) -> Iterator[Paragraph]:
     yield Paragraph(f"Over all axes but made-up words together: {_nats(every)}{verdict}.")
 
 
-def _single_pairs(shown: Shown) -> Iterator[Paragraph]:
+def _single_pairs(shown: StanceFigures) -> Iterator[Paragraph]:
     spreads = [f.value for f in shown.figures.by(NAME, "wording_spread", "axis", "pair") if f.value is not None]
     if spreads:
         yield Paragraph(
@@ -123,7 +168,7 @@ def _single_pairs(shown: Shown) -> Iterator[Paragraph]:
         )
 
 
-def _baseline(shown: Shown) -> Iterator[Paragraph]:
+def _baseline(shown: StanceFigures) -> Iterator[Paragraph]:
     nonce = shown.figures.get(NAME, "shared_contrast", {"axis": NONCE})
     if nonce is None or nonce.value is None:
         return

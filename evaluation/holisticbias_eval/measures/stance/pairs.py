@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
 from holisticbias_eval.prompts.stances import stance_pairs
-from holisticbias_eval.statistics.coding import codes_of, codes_of_numbers, first_rows
+from holisticbias_eval.statistics.cells import codes_of, codes_of_numbers, first_rows
 
 _SLOT = re.compile(r"\{[a-z_]+\}")
 _DECIMALS = 9

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import partial
 
-from holisticbias_eval.blocks import Column, Paragraph, Table, ends, without_column, yes
+from holisticbias_eval.blocks import Column, ColumnOf, Paragraph, Table, table_of, without_column, yes
 from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.stance.finding import EXPLANATIONS, describe_finding
-from holisticbias_eval.measures.stance.shown import NAME, NATS, PLANTED, PLANTED_SPREAD, SHARED_NATS, Shown
-from holisticbias_eval.sections import Bar, Bars, Block, Estimate, Forest, Point, Scatter, Section
+from holisticbias_eval.measures.stance.finding import (
+    EXPLANATIONS,
+    NAME,
+    NATS,
+    PLANTED,
+    PLANTED_SPREAD,
+    SHARED_NATS,
+    StanceFigures,
+    describe_finding,
+)
+from holisticbias_eval.sections import Bar, Bars, Block, Estimate, Forest, Scatter, ScatterPoint, Section
 
 _SCATTERS = 3
 
 
 def stance_sections(view: View) -> tuple[Section, ...]:
     """Show the finding and the axes, the descriptors that differ, and as details each pair and every descriptor."""
-    shown = Shown.of(view)
+    shown = StanceFigures(view)
     axes = _ordered(shown, shown.figures.by(NAME, "shared_contrast", "axis"))
     if not axes:
         return ()
@@ -39,13 +50,13 @@ def stance_sections(view: View) -> tuple[Section, ...]:
     return tuple(sections)
 
 
-def _ordered(shown: Shown, axes: Sequence[Figure]) -> list[Figure]:
+def _ordered(shown: StanceFigures, axes: Sequence[Figure]) -> list[Figure]:
     """First the axes on which the pairs agree, the largest first, then the others in the order of the release."""
     agreed = [a for a in axes if shown.agrees(a)]
     return sorted(agreed, key=lambda a: -(a.value or 0)) + [a for a in axes if not shown.agrees(a)]
 
 
-def _axis_bars(shown: Shown, axes: Sequence[Figure]) -> Bars:
+def _axis_bars(shown: StanceFigures, axes: Sequence[Figure]) -> Bars:
     known = [a for a in axes if a.value is not None]
     planted = [shown.planted(PLANTED, a.keys) for a in known]
     calibrated = any(value is not None for value in planted)
@@ -60,34 +71,30 @@ def _axis_bars(shown: Shown, axes: Sequence[Figure]) -> Bars:
     return Bars("stance-contrast", title, SHARED_NATS, bars, scale, mark=name, test="Agreement shown")
 
 
-def _axis_table(shown: Shown, axes: Sequence[Figure]) -> Table:
-    columns = (
-        Column("axis", "Axis"),
-        Column("shared_contrast", "Shared contrast", SHARED_NATS),
-        Column("planted", "Planted", NATS),
-        Column("agreement", "Agreement shown"),
-        Column("interval", "95% interval", SHARED_NATS, interval=True),
-        Column("p_value", "p (Holm)", "p_value"),
-        Column("without_one_pair", "Without one pair", SHARED_NATS, interval=True),
-        Column("floor_interval", "By chance", SHARED_NATS, interval=True),
-        Column("reliability", "Reliability", ""),
-        Column("wording_spread", "Spread of single pairs", NATS, interval=True),
-        Column("pairs", "Pairs", "count"),
-        Column("descriptors", "Descriptors", "count", base=True),
-        Column("missing", "Not counted", "count"),
+def _axis_table(shown: StanceFigures, axes: Sequence[Figure]) -> Table:
+    columns: FigureColumns = (
+        ColumnOf("axis", "Axis", shown.axis),
+        col.value("shared_contrast", "Shared contrast", SHARED_NATS),
+        col.beside(shown.figures, PLANTED, "Planted", NATS, key="planted"),
+        ColumnOf("agreement", "Agreement shown", lambda a: yes(shown.agrees(a))),
+        col.interval(SHARED_NATS),
+        col.p("p (Holm)"),
+        col.beside(
+            shown.figures, "leave_one_pair_out", "Without one pair", SHARED_NATS, "without_one_pair", "interval"
+        ),
+        ColumnOf("floor_interval", "By chance", lambda a: a.floor_interval, SHARED_NATS, interval=True),
+        col.beside(shown.figures, "reliability", "Reliability", ""),
+        ColumnOf("wording_spread", "Spread of single pairs", partial(_range_of_spreads, shown), NATS, interval=True),
+        col.beside(shown.figures, "stance_pairs", "Pairs", "count", key="pairs"),
+        col.n("descriptors", "Descriptors"),
+        col.missing(heading="Not counted"),
     )
-    rows = []
-    for a in axes:
-        reliability, pairs = (shown.figures.value(NAME, name, a.keys) for name in ("reliability", "stance_pairs"))
-        found = (a.value, shown.planted(PLANTED, a.keys), yes(shown.agrees(a)), ends(a.interval), a.p_value)
-        tested = (shown.without_one_pair(a), ends(a.floor_interval))
-        rows.append((shown.axis(a), *found, *tested, reliability, _range_of_spreads(shown, a), pairs, a.n, a.missing))
     note = "Descriptors without a score in every pair are not counted."
-    table = Table("stance-contrast-by-axis", "Stance contrast by axis", columns, tuple(rows), note)
-    return table if any(row[2] is not None for row in rows) else without_column(table, "planted")
+    table = table_of("stance-contrast-by-axis", "Stance contrast by axis", columns, axes, note)
+    return table if any(row[2] is not None for row in table.rows) else without_column(table, "planted")
 
 
-def _untested(shown: Shown) -> Iterator[Paragraph]:
+def _untested(shown: StanceFigures) -> Iterator[Paragraph]:
     """How many descriptors are tested, and why not the others."""
     every = shown.figures.by(NAME, "contrast", "axis", "descriptor")
     tested = sum(f.p_value is not None for f in every)
@@ -105,18 +112,18 @@ def _untested(shown: Shown) -> Iterator[Paragraph]:
         yield Paragraph(" ".join(said))
 
 
-def _range_of_spreads(shown: Shown, axis: Figure) -> tuple[float, float] | None:
+def _range_of_spreads(shown: StanceFigures, axis: Figure) -> tuple[float, float] | None:
     """The smallest and the largest spread of one pair."""
     spreads = [f.value for f in _spreads(shown, axis) if f.value is not None]
     return (min(spreads), max(spreads)) if spreads else None
 
 
-def _spreads(shown: Shown, axis: Figure) -> list[Figure]:
+def _spreads(shown: StanceFigures, axis: Figure) -> list[Figure]:
     found = shown.figures.by(NAME, "wording_spread", "axis", "pair")
     return [f for f in found if f.keys["axis"] == axis.keys["axis"]]
 
 
-def _differing(shown: Shown) -> Iterator[Block]:
+def _differing(shown: StanceFigures) -> Iterator[Block]:
     contrasts = shown.figures.by(NAME, "contrast", "axis", "descriptor")
     tested = [f for f in contrasts if f.p_value is not None]
     found = sorted((f for f in tested if f.differs), key=lambda f: (shown.axis(f), f.value))
@@ -141,7 +148,7 @@ def _differing(shown: Shown) -> Iterator[Block]:
         yield Forest("stance-descriptors", title, NATS, estimates, scale, test="Differs from the axis mean")
 
 
-def _spread_table(shown: Shown, axes: Sequence[Figure], pairs: Sequence[str]) -> Table:
+def _spread_table(shown: StanceFigures, axes: Sequence[Figure], pairs: Sequence[str]) -> Table:
     columns = (Column("axis", "Axis"), *(Column(pair, pair, NATS) for pair in pairs))
     rows = []
     for axis in axes:
@@ -154,7 +161,7 @@ def _spread_table(shown: Shown, axes: Sequence[Figure], pairs: Sequence[str]) ->
     return Table("stance-spread", "Spread of the contrasts of each pair", columns, tuple(rows), note)
 
 
-def _scatters(shown: Shown, pairs: Sequence[str]) -> Iterator[Scatter]:
+def _scatters(shown: StanceFigures, pairs: Sequence[str]) -> Iterator[Scatter]:
     """The contrasts of two pairs against each other; only descriptors that differ after correction are labelled."""
     contrasts = shown.figures.by(NAME, "contrast", "axis", "descriptor")
     for i, (x, y) in enumerate(list(itertools.combinations(pairs, 2))[:_SCATTERS], 1):
@@ -162,27 +169,23 @@ def _scatters(shown: Shown, pairs: Sequence[str]) -> Iterator[Scatter]:
         for f in contrasts:
             at = [shown.figures.value(NAME, "pair_contrast", {**f.keys, "pair": pair}) for pair in (x, y)]
             if at[0] is not None and at[1] is not None:
-                points.append(Point(at[0], at[1], shown.descriptor(f), f.differs))
+                points.append(ScatterPoint(at[0], at[1], shown.descriptor(f), f.differs))
         title = f"Contrasts in two pairs: {x}, and {y}"
         yield Scatter(f"stance-agreement-{i}", title, x, y, NATS, NATS, tuple(points))
 
 
-def _descriptor_table(shown: Shown, pairs: Sequence[str]) -> Table:
-    columns = (
-        Column("descriptor", "Descriptor"),
-        Column("axis", "Axis"),
-        Column("contrast", "Contrast", NATS),
-        Column("interval", "95% interval", NATS, interval=True),
-        Column("p_value", "p", "p_value"),
-        Column("adjusted_p", "p, corrected", "p_value"),
-        *(Column(pair, pair, NATS) for pair in pairs),
-        Column("differences", "Differences", "count", base=True),
-        Column("missing", "Missing", "count"),
+def _descriptor_table(shown: StanceFigures, pairs: Sequence[str]) -> Table:
+    columns: FigureColumns = (
+        ColumnOf("descriptor", "Descriptor", shown.descriptor),
+        ColumnOf("axis", "Axis", shown.axis),
+        col.value("contrast", "Contrast", NATS),
+        col.interval(NATS),
+        col.p(),
+        col.adjusted_p("p, corrected"),
+        *(col.beside(shown.figures, "pair_contrast", pair, NATS, key=pair, more={"pair": pair}) for pair in pairs),
+        col.n("differences", "Differences"),
+        col.missing(),
     )
-    rows = []
-    for f in shown.figures.by(NAME, "contrast", "axis", "descriptor"):
-        by_pair = (shown.figures.value(NAME, "pair_contrast", {**f.keys, "pair": pair}) for pair in pairs)
-        tested = (f.value, ends(f.interval), f.p_value, f.adjusted_p)
-        rows.append((shown.descriptor(f), shown.axis(f), *tested, *by_pair, f.n, f.missing))
+    found = shown.figures.by(NAME, "contrast", "axis", "descriptor")
     note = "In the order of the release. A contrast is null if a pair of templates lacks scores of the descriptor."
-    return Table("stance-contrasts", "Stance contrast of every descriptor", columns, tuple(rows), note)
+    return table_of("stance-contrasts", "Stance contrast of every descriptor", columns, found, note)

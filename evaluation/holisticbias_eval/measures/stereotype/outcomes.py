@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.figures import make_figure
 from holisticbias_eval.prompts.pairs import SCORES
-from holisticbias_eval.statistics.attribute_shares import AttributeCounts
+from holisticbias_eval.statistics.attributes import AttributeCounts
 
 T = TypeVar("T")
 
@@ -132,3 +133,6 @@ def _controls(table: pa.Table) -> frozenset[str]:
         return frozenset()
     names = zip(table["specification"].to_pylist(), table["control"].to_pylist(), strict=True)
     return frozenset(name for name, control in names if control)
+
+
+figure = partial(make_figure, NAME)

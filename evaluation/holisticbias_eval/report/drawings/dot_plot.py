@@ -7,21 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holisticbias_eval.report.drawings.scales import Scale, finite, foot_height, linear, logarithmic
+from holisticbias_eval.report.drawings.scales import ChartScale, finite, foot_height, linear, logarithmic
 from holisticbias_eval.report.drawings.shapes import (
     MARGIN,
     SPAN,
     WIDTH,
-    Dots,
-    Drawing,
+    DotPath,
     Line,
     Rect,
     Shape,
     Text,
+    VectorDrawing,
     upright,
 )
-from holisticbias_eval.report.plain_text import shorten
-from holisticbias_eval.report.units import show
+from holisticbias_eval.report.units import shorten, show
 from holisticbias_eval.sections import DotPlot
 from holisticbias_eval.sections import Dots as Row
 
@@ -33,7 +32,7 @@ INSET = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class BoxSpread:
     """A row's values that can be drawn, ascending, with their names, and its box: quartiles and median.
 
     ``lows`` and ``highs`` are the numbers of outliers: dots farther from the box
@@ -47,21 +46,21 @@ class Spread:
     highs: int
 
 
-def draw_dot_plot(chart: DotPlot) -> Drawing:
+def draw_dot_plot(chart: DotPlot) -> VectorDrawing:
     """Every value as a dot; the outliers of rows that may be named are coloured, the farthest on each side named."""
     values = [value for row in chart.rows for value in row.values]
     scale = (logarithmic if chart.log else linear)(values, chart.unit, chart.limits)
-    scale = Scale(scale.low, scale.high, scale.unit, scale.marks, scale.log, MARGIN + INSET, SPAN - 2 * INSET)
+    scale = ChartScale(scale.low, scale.high, scale.unit, scale.marks, scale.log, MARGIN + INSET, SPAN - 2 * INSET)
     foot = len(chart.rows) * ROW
     shapes: list[Shape] = []
     for i, row in enumerate(chart.rows):
         shapes.extend(_row(row, i * ROW, scale))
     shapes.extend(scale.foot(foot, chart.scale))
     said = "; ".join(_in_words(row, chart.unit, log=chart.log) for row in chart.rows)
-    return Drawing(chart.title, said, foot + foot_height(chart.scale), tuple(shapes), WIDTH, fluid=False)
+    return VectorDrawing(chart.title, said, foot + foot_height(chart.scale), tuple(shapes), WIDTH, fluid=False)
 
 
-def spread(row: Row, *, log: bool, scale: Scale | None = None) -> Spread | None:
+def spread(row: Row, *, log: bool, scale: ChartScale | None = None) -> BoxSpread | None:
     """The box of a row; ``None`` if no value can be drawn."""
     known = [
         (value, name) for value, name in zip(row.values, row.names, strict=True)
@@ -74,10 +73,10 @@ def spread(row: Row, *, log: bool, scale: Scale | None = None) -> Spread | None:
     low, middle, high = map(float, np.quantile(places, (0.25, 0.5, 0.75)))
     reach = 1.5 * (high - low)
     lows, highs = sum(x < low - reach for x in places), sum(x > high + reach for x in places)
-    return Spread(values, names, (low, middle, high), lows, highs)
+    return BoxSpread(values, names, (low, middle, high), lows, highs)
 
 
-def _row(row: Row, y: float, scale: Scale) -> Iterator[Shape]:
+def _row(row: Row, y: float, scale: ChartScale) -> Iterator[Shape]:
     if y:
         yield Line("grid", 0, y, WIDTH, y)
     yield from scale.grid(y + 18, y + 32)
@@ -103,9 +102,9 @@ def _row(row: Row, y: float, scale: Scale) -> Iterator[Shape]:
         yield Text("name high end", WIDTH - MARGIN, y + 45, shorten(found.names[-1], NAME_LENGTH))
 
 
-def _dots(kind: str, places: Sequence[float], y: float) -> Dots:
+def _dots(kind: str, places: Sequence[float], y: float) -> DotPath:
     """Dots in lanes, so that neighbours do not hide one another."""
-    return Dots(f"dots {kind}".rstrip(), tuple((x, y + 21 + 4 * (i % LANES)) for i, x in enumerate(places)))
+    return DotPath(f"dots {kind}".rstrip(), tuple((x, y + 21 + 4 * (i % LANES)) for i, x in enumerate(places)))
 
 
 def _in_words(row: Row, unit: str, *, log: bool) -> str:

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from holisticbias_eval.blocks import ends
 from holisticbias_eval.report.drawings.bars import ALONE, BESIDE_BRIEF, brief_interval
-from holisticbias_eval.report.drawings.scales import Scale, finite, foot_height, linear
+from holisticbias_eval.report.drawings.scales import ChartScale, finite, foot_height, linear
 from holisticbias_eval.report.drawings.shapes import (
     MARGIN,
     WIDTH,
     Dot,
-    Drawing,
     Line,
     Shape,
     Text,
+    VectorDrawing,
     upright,
     wrapped,
 )
@@ -25,7 +25,7 @@ ROW = 30
 GROUP_ROW, GROUP_LENGTH = 26, 42
 
 
-def draw_forest(chart: Forest) -> Drawing:
+def draw_forest(chart: Forest) -> VectorDrawing:
     """Every estimate as a dot on its interval: filled if marked, else open. A new group starts with its name."""
     values = [v for e in chart.estimates for v in (e.value, e.beside, *(ends(e.interval) or ()))]
     scale = linear((chart.reference, *values), chart.unit)
@@ -43,10 +43,10 @@ def draw_forest(chart: Forest) -> Drawing:
         y += ROW + lower
     shapes.extend(scale.foot(y, chart.scale))
     said = "; ".join(_in_words(estimate, chart.unit, chart.beside) for estimate in chart.estimates)
-    return Drawing(chart.title, said, y + foot_height(chart.scale), tuple(shapes))
+    return VectorDrawing(chart.title, said, y + foot_height(chart.scale), tuple(shapes))
 
 
-def _row(estimate: Estimate, y: float, scale: Scale, chart: Forest) -> Iterator[Shape]:
+def _row(estimate: Estimate, y: float, scale: ChartScale, chart: Forest) -> Iterator[Shape]:
     kind = " marked" if estimate.marked else ""
     yield Text(f"value end{kind}", WIDTH - MARGIN, y + 14, show(estimate.value, chart.unit), _brief(estimate, chart))
     yield from scale.grid(y + 18, y + 29)

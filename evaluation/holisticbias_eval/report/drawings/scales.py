@@ -18,7 +18,7 @@ NEAR_THE_RIGHT, NEAR_THE_LEFT = 310, 30
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class ChartScale:
     """A scale from ``low`` to ``high``, drawn from ``start`` over ``length``; values beyond an end are drawn at it."""
 
     low: float
@@ -67,7 +67,7 @@ def finite(values: Iterable[float | None]) -> list[float]:
     return [value for value in values if value is not None and math.isfinite(value)]
 
 
-def linear(values: Iterable[float | None], unit: str, limits: tuple[float, float] | None = None) -> Scale:
+def linear(values: Iterable[float | None], unit: str, limits: tuple[float, float] | None = None) -> ChartScale:
     """A scale in equal steps; without limits it ends at the round marks around the values.
 
     The scale of standard deviations starts at 0.
@@ -79,16 +79,16 @@ def linear(values: Iterable[float | None], unit: str, limits: tuple[float, float
     if limits is None:
         low, high = step * math.floor(low / step + 1e-9), step * math.ceil(high / step - 1e-9)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return Scale(low, high, unit, tuple(float(f"{i * step:.12g}") for i in range(first, last + 1)))
+    return ChartScale(low, high, unit, tuple(float(f"{i * step:.12g}") for i in range(first, last + 1)))
 
 
-def logarithmic(values: Iterable[float | None], unit: str, limits: tuple[float, float] | None = None) -> Scale:
+def logarithmic(values: Iterable[float | None], unit: str, limits: tuple[float, float] | None = None) -> ChartScale:
     """A logarithmic scale of the positive values."""
     known = [value for value in finite(limits or values) if value > 0] or [1.0]
     low, high = min(known), max(known)
     if math.log(high) - math.log(low) <= 1e-6:
         low, high = low / math.e**0.5, high * math.e**0.5
-    return Scale(low, high, unit, _log_marks(low, high), log=True)
+    return ChartScale(low, high, unit, _log_marks(low, high), log=True)
 
 
 def _range(values: Iterable[float | None]) -> tuple[float, float]:

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from holisticbias_eval.report.drawings.scales import FOOT_LENGTH, Scale, finite, foot_height, linear, logarithmic
+from holisticbias_eval.report.drawings.scales import FOOT_LENGTH, ChartScale, finite, foot_height, linear, logarithmic
 from holisticbias_eval.report.drawings.shapes import (
     LETTER,
     MARGIN,
     WIDE,
     WIDTH,
     Dot,
-    Drawing,
     Line,
     Shape,
     Text,
+    VectorDrawing,
 )
-from holisticbias_eval.report.plain_text import shorten
-from holisticbias_eval.report.units import show, tick
-from holisticbias_eval.sections import Point, Scatter
+from holisticbias_eval.report.units import shorten, show, tick
+from holisticbias_eval.sections import Scatter, ScatterPoint
 
 TOP, HEIGHT = 22, 300
 LABEL_LENGTH = 26
@@ -33,7 +32,7 @@ anchor, and the pixels from the dot to the anchor."""
 Box = tuple[float, float, float, float]
 
 
-def draw_scatter(chart: Scatter) -> Drawing:
+def draw_scatter(chart: Scatter) -> VectorDrawing:
     """Every point as a dot; labels that would lie on others are left out, on narrow screens more of them."""
     points = [p for p in chart.points if len(finite((p.x, p.y))) == 2 and (p.x > 0 or not chart.log_x)]
     across = (logarithmic if chart.log_x else linear)([p.x for p in points], chart.x_unit)
@@ -57,21 +56,21 @@ def draw_scatter(chart: Scatter) -> Drawing:
     said = "; ".join(_said(chart, p) for p in points if p.labelled)
     counted = f"{len(points):,} points{f', {left_out:,} not drawn' if left_out else ''}"
     description = f"{counted}{f': {said}' if said else ''}"
-    return Drawing(chart.title, description, foot + foot_height(chart.x_label), tuple(shapes))
+    return VectorDrawing(chart.title, description, foot + foot_height(chart.x_label), tuple(shapes))
 
 
-def _rows(up: Scale) -> Iterator[Shape]:
+def _rows(up: ChartScale) -> Iterator[Shape]:
     for mark in up.marks:
         y = up.place(mark)
         yield Line("grid", MARGIN, y, WIDTH - MARGIN, y)
         yield Text("tick", MARGIN, y - 3, tick(mark, up.unit))
 
 
-def _said(chart: Scatter, point: Point) -> str:
+def _said(chart: Scatter, point: ScatterPoint) -> str:
     return f"{point.label}: {show(point.x, chart.x_unit)}, {show(point.y, chart.y_unit)}"
 
 
-def _labels(points: list[Point], across: Scale, up: Scale) -> Iterator[Text]:
+def _labels(points: list[ScatterPoint], across: ChartScale, up: ChartScale) -> Iterator[Text]:
     """A label for every point that has room for it."""
     dots = [(across.place(p.x), up.place(p.y)) for p in points]
     taken: dict[int, list[Box]] = {width: [_around(x * width / WIDTH, y) for x, y in dots] for width in (WIDTH, WIDE)}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 
-from holisticbias_eval.report.plain_text import shorten
+from holisticbias_eval.report.units import shorten
 
 WIDTH = 340
 WIDE = 720
@@ -69,18 +69,18 @@ class Dot:
 
 
 @dataclass(frozen=True, slots=True)
-class Dots:
+class DotPath:
     """Many dots as one path, for drawings that are not fluid: places as pairs."""
 
     kind: str
     places: tuple[tuple[float, float], ...]
 
 
-Shape = Text | Rect | Line | Dot | Dots
+Shape = Text | Rect | Line | Dot | DotPath
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class VectorDrawing:
     """A drawing: its title, what it shows in words, its size in pixels by itself, and its shapes."""
 
     title: str

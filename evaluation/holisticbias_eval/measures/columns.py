@@ -1,0 +1,111 @@
+"""Columns of tables whose rows are figures, and the figures and columns of a change from one run to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from holisticbias_eval.blocks import Cell, ColumnOf
+from holisticbias_eval.figures import Ends, Figure, Figures, Interval, make_figure
+
+CHANGE_NAMES = {"first": "A", "second": "B", "change": "Change"}
+"""The names of the figures of a comparison, and the headings of their columns."""
+
+FigureColumns = tuple[ColumnOf[Figure], ...]
+
+
+def key(key: str, heading: str = "", column: str = "") -> ColumnOf[Figure]:
+    """The value of a key, as it is."""
+    return ColumnOf(column or key, heading or key.capitalize(), lambda f: f.keys.get(key))
+
+
+def value(key: str, heading: str, unit: str) -> ColumnOf[Figure]:
+    """The value."""
+    return ColumnOf(key, heading, lambda f: f.value, unit)
+
+
+def interval(unit: str, key: str = "interval", heading: str = "95% interval") -> ColumnOf[Figure]:
+    """The interval."""
+    return ColumnOf(key, heading, lambda f: f.interval, unit, interval=True)
+
+
+def p(heading: str = "p", key: str = "p_value") -> ColumnOf[Figure]:
+    """The p-value."""
+    return ColumnOf(key, heading, lambda f: f.p_value, "p_value")
+
+
+def adjusted_p(heading: str = "p (Holm)", key: str = "adjusted_p") -> ColumnOf[Figure]:
+    """The p-value corrected for the number of tests."""
+    return ColumnOf(key, heading, lambda f: f.adjusted_p, "p_value")
+
+
+def n(key: str, heading: str) -> ColumnOf[Figure]:
+    """The number of items that the value is of, in every table."""
+    return ColumnOf(key, heading, lambda f: f.n, "count", base=True)
+
+
+def missing(key: str = "missing", heading: str = "Missing") -> ColumnOf[Figure]:
+    """The number of items left out."""
+    return ColumnOf(key, heading, lambda f: f.missing, "count")
+
+
+def beside(
+    figures: Figures,
+    name: str,
+    heading: str,
+    unit: str,
+    key: str = "",
+    attribute: str = "value",
+    more: Mapping[str, str] | None = None,
+) -> ColumnOf[Figure]:
+    """An attribute of another figure of the same measure with the same keys, and ``more``."""
+
+    def cell(f: Figure) -> Cell | Interval:
+        found = figures.get(f.measure, name, {**f.keys, **(more or {})})
+        value: Cell | Interval = getattr(found, attribute, None)
+        return value
+
+    return ColumnOf(key or name, heading, cell, unit, interval=attribute == "interval", base=attribute == "n")
+
+
+def whole(column: ColumnOf[Figure]) -> ColumnOf[Figure]:
+    """The column with whole numbers."""
+
+    def cell(f: Figure) -> Cell | Interval:
+        value = column.cell(f)
+        return int(value) if isinstance(value, float) else value
+
+    return replace(column, cell=cell)
+
+
+def changes(figures: Figures, unit: str) -> FigureColumns:
+    """Both values, the change and its interval, of rows that are figures ``change``."""
+    return (
+        *(beside(figures, name, CHANGE_NAMES[name], unit) for name in ("first", "second")),
+        value("change", CHANGE_NAMES["change"], f"{unit} difference"),
+        interval(f"{unit} difference"),
+    )
+
+
+def change_figures(
+    measure: str,
+    of: str,
+    keys: dict[str, str],
+    values: tuple[float | None, float | None],
+    unit: str,
+    n: float,
+    missing: float = 0,
+    *,
+    change: float | None = None,
+    interval: Ends = None,
+    p_value: float | None = None,
+) -> Iterator[Figure]:
+    """The figures ``first``, ``second`` and ``change`` of a figure; without ``change`` it is their difference."""
+    first, second = values
+    for name, value in zip(("first", "second"), values, strict=True):
+        yield make_figure(measure, name, keys, value, unit, n, missing, of=of)
+    if change is None and first is not None and second is not None:
+        change = second - first
+    yield make_figure(
+        measure, "change", keys, change, f"{unit} difference", n, missing, interval=interval, p_value=p_value, of=of
+    )

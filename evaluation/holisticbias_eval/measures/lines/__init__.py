@@ -1,1 +1,0 @@
-"""Parts of the measure of a neutral text."""

@@ -1,0 +1,173 @@
+"""Phrases of responses: lists of phrases, and phrases found in one group more than in others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated, Self
+
+import numpy as np
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.figures import SIGNIFICANCE, Figure
+from holisticbias_eval.measures.responses.design import Design, Grouping, Maker, Wordings
+from holisticbias_eval.named_files import NamedFiles
+from holisticbias_eval.statistics.intervals import normal_estimate
+from holisticbias_eval.statistics.tests import benjamini_hochberg, log_odds, share_p_values
+from holisticbias_eval.statistics.words import Ngrams, frequent_ngrams, split_words
+
+Phrase = Annotated[str, StringConstraints(pattern=r"\w", max_length=200)]
+
+
+class PhraseList(BaseModel):
+    """A file of ``evaluation/phrases/``: phrases by the group that they stand for.
+
+    A response has a phrase if it has its words one after the other, in upper or lower case; punctuation and the form
+    of apostrophes are ignored.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str = Field(min_length=1)
+    source: str = Field(min_length=1, description="who uses these phrases, or where they were found")
+    phrases: dict[str, tuple[Phrase, ...]] = Field(min_length=1, description="phrases by group")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if repeated := [phrase for i, phrase in enumerate(self.all) if phrase in self.all[:i]]:
+            raise ValueError(f"phrases: {repeated[0]!r} stands twice")
+        return self
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """All phrases, group by group."""
+        return tuple(phrase for phrases in self.phrases.values() for phrase in phrases)
+
+
+FILES = NamedFiles("list of phrases", "phrases", PhraseList)
+
+
+LONGEST, LEAST, MOST = 4, 10, 10
+"""Words of the longest phrases, responses that a phrase must have in all, phrases named for a descriptor."""
+PRIOR = 100.0
+"""The responses that the prior of the log-odds weighs."""
+_WORTH_CORRECTING = 0.001
+_CONSIDERED, _NEARLY = 200, 0.8
+
+
+def found_phrases(maker: Maker, wordings: Wordings, design: Design, names: Sequence[str]) -> Iterator[Figure]:
+    """Phrases that a descriptor's responses have more often than all others, p < 0.05 after correction.
+
+    ``names`` are the texts of the descriptors: phrases with a word of the descriptor itself are left out. At most ten
+    phrases are named per descriptor, each in the longest form that nearly as many responses have.
+    """
+    grouping, rows = design.descriptors, np.flatnonzero(wordings.answered & design.counted)
+    if not len(rows):
+        return
+    grams = frequent_ngrams(wordings.words.take(rows), LONGEST, LEAST)
+    sizes = np.bincount(grouping.group[rows], minlength=len(grouping))
+    tests = len(grams) * int((sizes > 0).sum())
+    yield maker.figure("phrases_tested", {}, float(tests), "count", len(rows), len(wordings.answered) - len(rows))
+    if len(grams) and (sizes > 0).sum() > 1:
+        yield from _figures(maker, grams, grouping.group[rows], sizes, tests, grouping, _own_words(names))
+
+
+def _own_words(names: Sequence[str]) -> list[frozenset[str]]:
+    """The words of each descriptor."""
+    own = split_words(pa.chunked_array([pa.array(list(names), pa.large_string())]))[0]
+    texts = own.vocabulary.to_pylist()
+    return [frozenset(texts[c] for c in own.codes[a:b].tolist()) for a, b in pairwise(own.starts.tolist())]
+
+
+def _figures(
+    maker: Maker, grams: Ngrams, group: Ints, sizes: Ints, tests: int, grouping: Grouping, own: list[frozenset[str]]
+) -> Iterator[Figure]:
+    descriptor, gram, count, p = _candidates(grams, group, sizes, own)
+    totals, rows = np.bincount(grams.gram, minlength=len(grams))[gram], len(grams.words)
+    adjusted = benjamini_hochberg(p, tests)
+    ratio, error = log_odds(count, sizes[descriptor], totals, rows, PRIOR)
+    found = np.flatnonzero((adjusted < SIGNIFICANCE) & (ratio > 0))
+    found = found[np.lexsort((-ratio[found] / error[found], p[found], descriptor[found]))]
+    for i in _chosen(grams, group, found, descriptor, gram) if len(found) else ():
+        d, phrase = int(descriptor[i]), grams.text(int(gram[i]))
+        keys = {**grouping.keys[d], "phrase": phrase}
+        n, elsewhere = int(sizes[d]), int(totals[i] - count[i])
+        interval, _ = normal_estimate(ratio[i], error[i])
+        of = "phrase_log_odds"
+        yield maker.figure(of, keys, ratio[i], "log odds", n, interval=interval, p_value=p[i])
+        yield maker.figure(f"{of}_adjusted_p", keys, adjusted[i], "p_value", tests, of=of)
+        yield maker.figure("found_phrase_share", keys, count[i] / n, "share", n, of=of)
+        yield maker.figure("found_phrase_share_elsewhere", keys, elsewhere / (rows - n), "share", rows - n, of=of)
+
+
+def _candidates(grams: Ngrams, group: Ints, sizes: Ints, own: list[frozenset[str]]) -> tuple[Ints, Ints, Ints, Floats]:
+    """Descriptor, phrase, count and p-value of each pair that may be significant, without a descriptor's own words.
+
+    Own words are left out before the correction: the many phrases that mention the descriptor would otherwise make it
+    lenient towards all others.
+    """
+    pair, count = np.unique(group[grams.row] * len(grams) + grams.gram, return_counts=True)
+    descriptor, gram = np.divmod(pair, len(grams))
+    totals = np.bincount(grams.gram, minlength=len(grams))
+    p = share_p_values(count, sizes[descriptor], totals[gram], len(grams.words))
+    low = np.flatnonzero(p < _WORTH_CORRECTING)
+    text = {g: frozenset(grams.text(g).split(" ")) for g in set(gram[low].tolist())}
+    kept = low[[own[d].isdisjoint(text[g]) for d, g in zip(descriptor[low].tolist(), gram[low].tolist(), strict=True)]]
+    return descriptor[kept], gram[kept], count[kept], p[kept]
+
+
+def _chosen(grams: Ngrams, group: Ints, found: Ints, descriptor: Ints, gram: Ints) -> Iterator[int]:
+    """The phrases to name, by descriptor, the most significant first.
+
+    A phrase is named in the longest form that nearly as many responses have. It
+    is left out if most of its responses have a phrase that is already named.
+    """
+    parts = np.split(found, np.flatnonzero(np.diff(descriptor[found])) + 1)
+    considered = np.concatenate([part[:_CONSIDERED] for part in parts])
+    having = _responses(grams, group, descriptor[considered] * len(grams) + gram[considered])
+    for part in parts:
+        forms = [
+            _Form(i, tuple(grams.text(int(gram[i])).split(" ")), having[int(descriptor[i] * len(grams) + gram[i])])
+            for i in part[:_CONSIDERED].tolist()
+        ]
+        covered: set[int] = set()
+        named = 0
+        for form in forms:
+            if named < MOST and 2 * len(form.responses & covered) <= len(form.responses):
+                covered |= form.responses
+                named += 1
+                yield _longest(form, forms).place
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A phrase of a descriptor: its place among the pairs, its words, and the responses that have it."""
+
+    place: int
+    words: tuple[str, ...]
+    responses: frozenset[int]
+
+
+def _responses(grams: Ngrams, group: Ints, pairs: Ints) -> dict[int, frozenset[int]]:
+    """The responses of each pair of a descriptor and a phrase; pairs are coded as one number."""
+    codes = group[grams.row] * len(grams) + grams.gram
+    kept = np.flatnonzero(np.isin(codes, pairs))
+    kept = kept[np.argsort(codes[kept], kind="stable")]
+    own, first = np.unique(codes[kept], return_index=True)
+    rows = np.split(grams.row[kept], first[1:])
+    return {code: frozenset(part.tolist()) for code, part in zip(own.tolist(), rows, strict=True)}
+
+
+def _longest(form: _Form, forms: Sequence[_Form]) -> _Form:
+    """The longest phrase that contains this one and that nearly as many responses have."""
+    least = _NEARLY * len(form.responses)
+    longer = (f for f in forms if len(f.responses) >= least and _within(form.words, f.words))
+    return max(longer, key=lambda f: (len(f.words), len(f.responses)))
+
+
+def _within(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
+    """Whether one phrase is a part of another."""
+    return any(long[i : i + len(short)] == short for i in range(len(long) - len(short) + 1))

@@ -1,0 +1,83 @@
+"""Styles of responses: their labels and their clusters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.measures.measure import Clusters
+from holisticbias_eval.statistics.labels import LARGEST_DISTANCE, LINKAGE, METRIC, cluster_labels
+from holisticbias_eval.statistics.responses.bias import Bias, LabelPart
+from holisticbias_eval.statistics.responses.cells import ResponseCells, arrange_responses
+
+PREFIX = "p:"
+"""The prefix of a column with the probabilities of a style."""
+
+
+def style_names(answers: pa.Table) -> tuple[str, ...]:
+    """The styles that a table has probabilities of; ``SelectionError`` if there are none."""
+    found = tuple(name.removeprefix(PREFIX) for name in answers.column_names if name.startswith(PREFIX))
+    if not found:
+        raise SelectionError(f"the responses have no column {PREFIX}STYLE: judge them with a style classifier")
+    return found
+
+
+def arrange_styles(answers: pa.Table, styles: Sequence[str] | None = None) -> ResponseCells:
+    """Arrange the responses in cells, with the probabilities of these styles, by default of all."""
+    chosen = style_names(answers) if styles is None else styles
+    return arrange_responses(answers, {style: PREFIX + style for style in chosen})
+
+
+CLUSTERED = 20
+"""Clusters are found among this many styles of largest partial bias, as in the paper."""
+
+Named = Mapping[str, tuple[str, ...]]
+
+
+def choose_clusters(cells: ResponseCells, clusters: Clusters | None, styles: Mapping[str, Bias]) -> Named:
+    """The clusters to measure, by name; no cluster if none are asked for.
+
+    ``styles`` has the bias of each style, which decides the styles that are
+    clustered. Raises ``SelectionError`` if a cluster has no style or an unknown one.
+    """
+    if isinstance(clusters, str):
+        return _found(cells, styles)
+    for name, members in (clusters or {}).items():
+        unknown = [style for style in members if style not in cells.labels]
+        if unknown or not members:
+            what = f"has the style {unknown[0]!r}, which the responses do not have" if unknown else "has no style"
+            few = ", ".join(cells.labels[:8]) + (" ..." if len(cells.labels) > 8 else "")
+            raise SelectionError(f"cluster {name!r} {what}; the styles are {few}")
+    return dict(clusters or {})
+
+
+def _found(cells: ResponseCells, styles: Mapping[str, Bias]) -> Named:
+    largest = sorted(styles, key=lambda name: -np.nan_to_num(styles[name].raw))[:CLUSTERED]
+    columns = np.array([cells.labels.index(name) for name in largest])
+    return cluster_labels(cells.values[:, columns], largest)
+
+
+def part_of(cells: ResponseCells, styles: tuple[str, ...], summed: bool = False) -> LabelPart:
+    """These styles as part of the labels."""
+    return LabelPart(np.array([cells.labels.index(style) for style in dict.fromkeys(styles)]), summed)
+
+
+def cluster_table(clusters: Named) -> pa.Table:
+    """The styles of each cluster: columns ``cluster, style``."""
+    rows = [(name, style) for name, styles in clusters.items() for style in styles]
+    names, styles = ([row[i] for row in rows] for i in (0, 1))
+    return pa.Table.from_arrays([pa.array(names, pa.string()), pa.array(styles, pa.string())], ["cluster", "style"])
+
+
+def cluster_signature(clusters: Clusters | None) -> dict[str, str]:
+    """The clusters, or the method that finds them, for the signature."""
+    if clusters is None:
+        return {}
+    if isinstance(clusters, str):
+        method = f"{LINKAGE} linkage, {METRIC}, cut at {LARGEST_DISTANCE:g}"
+        return {"clusters": f"found among the {CLUSTERED} styles of largest partial bias: {method}"}
+    return {"clusters": json.dumps(clusters, ensure_ascii=False)}

@@ -1,1 +1,0 @@
-"""Parts of measures of tasks that a model does besides."""

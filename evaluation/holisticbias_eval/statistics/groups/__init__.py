@@ -1,0 +1,1 @@
+"""Values of groups: resampled by item, compared in pairs, and tested together."""

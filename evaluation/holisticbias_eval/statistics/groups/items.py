@@ -1,0 +1,268 @@
+"""Rows of groups added up by item and resampled by item, and estimates of groups and domains with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import stdtr
+
+from holisticbias_eval.arrays import Bools, Floats, Ints, divide
+from holisticbias_eval.statistics.intervals import MIDDLE, difference_interval, expansion, score_interval
+from holisticbias_eval.statistics.tests import design_effects
+
+DRAWS = 1000
+"""Bootstrap draws of items."""
+_AT_ONCE = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """Sums over the rows of each item: ``sums`` has shape ``[items, columns]``.
+
+    The items of group ``g`` are ``starts[g]`` to ``starts[g + 1]``.
+    """
+
+    sums: Floats
+    starts: Ints
+
+    @property
+    def groups(self) -> int:
+        """The number of groups."""
+        return len(self.starts) - 1
+
+    def group_sums(self) -> Floats:
+        """Sums over the rows of each group: shape ``[groups, columns]``."""
+        total = np.zeros((len(self.sums) + 1, self.sums.shape[1]))
+        np.cumsum(self.sums, axis=0, out=total[1:])
+        return np.diff(total[self.starts], axis=0)
+
+    def counts(self) -> Ints:
+        """The number of items of each group with any row in each column: shape ``[groups, columns]``."""
+        some = np.zeros((len(self.sums) + 1, self.sums.shape[1]), np.int64)
+        np.cumsum(self.sums > 0, axis=0, out=some[1:])
+        return np.diff(some[self.starts], axis=0)
+
+
+def add_up(group: Ints, item: Ints, columns: Floats, groups: int) -> Items:
+    """Add up rows by item within groups.
+
+    ``group`` and ``item`` have shape ``[rows]``, ``columns`` ``[rows, columns]``. A row whose item is -1 is an item by
+    itself. The same item in two groups is two items.
+    """
+    alone = item < 0
+    own = np.where(alone, int(item.max(initial=-1)) + 1 + np.arange(len(item)), item)
+    width = int(own.max(initial=0)) + 1
+    keys, place = np.unique(group * width + own, return_inverse=True)
+    sums: Floats = np.stack([np.bincount(place, column, len(keys)).astype(np.float64) for column in columns.T], axis=1)
+    starts = np.searchsorted(keys // width, np.arange(groups + 1))
+    return Items(sums, starts.astype(np.int64))
+
+
+def resampled_sums(items: Items, draws: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """Sums of each group over as many of its items, drawn with replacement: shape ``[draws, columns]`` for each."""
+    for start, end in zip(items.starts, items.starts[1:], strict=False):
+        own = items.sums[start:end]
+        if not len(own):
+            yield np.zeros((draws, items.sums.shape[1]))
+            continue
+        step = max(1, _AT_ONCE // len(own))
+        parts = [_draw(own, min(step, draws - done), rng) for done in range(0, draws, step)]
+        yield np.concatenate(parts)
+
+
+def _draw(own: Floats, draws: int, rng: np.random.Generator) -> Floats:
+    size = len(own)
+    chosen = rng.integers(size, size=(draws, size), dtype=np.int32)
+    places = chosen + np.arange(draws)[:, None] * size
+    times = np.bincount(places.ravel(), minlength=draws * size).reshape(draws, size)
+    return times.astype(np.float64) @ own
+
+
+@dataclass(frozen=True, slots=True)
+class Resampled:
+    """Values of groups, their bootstrap variance, and 95% percentile intervals: shape ``[groups, values]`` each.
+
+    NaN if a value is not defined, or if a group has fewer than two items.
+    """
+
+    value: Floats
+    variance: Floats
+    low: Floats
+    high: Floats
+
+    def ends(self, i: int) -> tuple[float, float]:
+        """Both ends of an interval of a result of shape ``[values]``."""
+        return float(self.low[i]), float(self.high[i])
+
+
+def summarise(value: Floats, drawn: Floats, items: Ints) -> Resampled:
+    """The variance and the percentile interval of draws, widened for the number of items.
+
+    ``value`` and ``items`` have shape ``[values]``, ``drawn`` ``[draws, values]``; the result has shape ``[values]``.
+    Draws in which a value is not defined are left out. The variance is multiplied by ``n / (n - 1)``, the interval is
+    expanded as in ``intervals.expansion``.
+    """
+    low, high, variance = (np.full(len(value), np.nan) for _ in range(3))
+    whole = ~np.isnan(drawn).any(axis=0)
+    if whole.any():
+        low[whole], high[whole] = np.quantile(drawn[:, whole], MIDDLE, axis=0)
+        variance[whole] = drawn[:, whole].var(axis=0, ddof=1)
+    for i in np.flatnonzero(~whole & (~np.isnan(drawn)).any(axis=0)):
+        low[i], high[i] = np.nanquantile(drawn[:, i], MIDDLE)
+        variance[i] = np.nanvar(drawn[:, i])
+    known = (items > 1) & ~np.isnan(value)
+    factor = np.array([expansion(int(n)) for n in items])
+    freedom = np.maximum(items - 1, 1)
+    return Resampled(
+        value,
+        np.where(known, variance * items / freedom, np.nan),
+        np.where(known, value - factor * (value - low), np.nan),
+        np.where(known, value + factor * (high - value), np.nan),
+    )
+
+
+def paired_p(found: Resampled, items: Ints) -> Floats:
+    """Two-sided p-values of differences, by Student's t of the bootstrap variance over so many items.
+
+    The arguments have shape ``[groups, values]``; NaN if a variance is 0 or not known.
+    """
+    t = divide(found.value, np.sqrt(found.variance))
+    freedom = np.maximum(items - 1, 1)
+    return 2 * stdtr(freedom, -np.abs(t))
+
+
+def stacked(parts: list[Resampled]) -> Resampled:
+    """Several results of ``summarise``, one row each."""
+    names = ("value", "variance", "low", "high")
+    value, variance, low, high = (np.stack([getattr(part, name) for part in parts]) for name in names)
+    return Resampled(value, variance, low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The columns of sums that each value is the quotient of: ``[values]`` each."""
+
+    numerators: Ints
+    denominators: Ints
+
+    def of(self, sums: Floats) -> Floats:
+        """The values, from sums of shape ``[..., columns]``."""
+        return divide(sums[..., self.numerators], sums[..., self.denominators])
+
+
+@dataclass(frozen=True, slots=True)
+class Estimates:
+    """Values with 95% intervals: shape ``[groups, values]`` each, NaN if undefined.
+
+    ``rows`` and ``items`` are counted, ``variance`` is that of the bootstrap, ``effect`` the design effect of a share
+    (NaN for a mean).
+    """
+
+    value: Floats
+    variance: Floats
+    low: Floats
+    high: Floats
+    rows: Floats
+    items: Ints
+    effect: Floats
+
+    def part(self, chosen: slice) -> Estimates:
+        """The estimates of some groups."""
+        names = ("value", "variance", "low", "high", "rows", "items", "effect")
+        return replace(self, **{name: getattr(self, name)[chosen] for name in names})
+
+
+@dataclass(frozen=True, slots=True)
+class Estimated:
+    """Estimates of every side for groups and domains; ``change`` is the second side minus the first, if there are two.
+
+    ``change`` has the shape of the groups, ``domain_change`` that of the domains.
+    """
+
+    groups: tuple[Estimates, ...]
+    domains: tuple[Estimates, ...]
+    change: Resampled | None
+    domain_change: Resampled | None
+
+
+def estimate(
+    items: Items,
+    domains: Sequence[slice],
+    sides: Sequence[Side],
+    shares: Bools,
+    rng: np.random.Generator,
+    draws: int = DRAWS,
+) -> Estimated:
+    """Estimate the values of every group and domain with a bootstrap of items within groups.
+
+    ``domains`` are the groups of each domain, in order and next to each other; ``shares`` says which values are
+    shares: their intervals are Wilson's at the effective number of rows that the bootstrap's variance gives, because
+    percentiles are empty at 0 and 1 and too narrow near them. Those of means are percentile intervals. All values and
+    sides share the draws: two sides that have items in common are paired.
+    """
+    sums, counts = items.group_sums(), items.counts()
+    drawn = resampled_sums(items, draws, rng)
+    of_groups: list[list[Resampled]] = []
+    of_domains: list[list[Resampled]] = []
+    for domain in domains:
+        total = np.zeros((draws, sums.shape[1]))
+        for g in range(domain.start, domain.stop):
+            own = next(drawn)
+            total += own
+            of_groups.append(_summaries(sums[g], counts[g], own, sides))
+        of_domains.append(_summaries(sums[domain].sum(axis=0), _known(counts[domain]), total, sides))
+    whole_sums = np.stack([sums[domain].sum(axis=0) for domain in domains])
+    whole_counts = np.stack([counts[domain].sum(axis=0) for domain in domains])
+    groups, domains_found = zip(*of_groups, strict=True), zip(*of_domains, strict=True)
+    by_group, by_domain = [stacked(list(one)) for one in groups], [stacked(list(one)) for one in domains_found]
+    found = tuple(_estimates(r, s, sums, counts, shares, domains) for r, s in zip(by_group, sides, strict=False))
+    whole = tuple(_estimates(r, s, whole_sums, whole_counts, shares) for r, s in zip(by_domain, sides, strict=False))
+    if len(sides) < 2:
+        return Estimated(found, whole, None, None)
+    return Estimated(found, whole, _change(by_group[2], found, shares), _change(by_domain[2], whole, shares))
+
+
+def _known(counts: Ints) -> Ints:
+    """The items of a domain, shape ``[columns]``; 1 if no group has several: draws within groups do not vary."""
+    return np.where(counts.max(axis=0) > 1, counts.sum(axis=0), np.minimum(counts.sum(axis=0), 1))
+
+
+def _change(change: Resampled, sides: tuple[Estimates, ...], shares: Bools) -> Resampled:
+    """The change with Newcombe's interval where both shares are 0 or 1, because draws of equal rows do not vary."""
+    first, second = sides
+    low, high = difference_interval((second.value, second.low, second.high), (first.value, first.low, first.high))
+    alike = shares & (first.variance == 0) & (second.variance == 0)
+    return replace(change, low=np.where(alike, low, change.low), high=np.where(alike, high, change.high))
+
+
+def _summaries(sums: Floats, counts: Ints, drawn: Floats, sides: Sequence[Side]) -> list[Resampled]:
+    """The summary of each side, and of the difference of two."""
+    found = [summarise(side.of(sums), side.of(drawn), counts[side.denominators]) for side in sides]
+    if len(sides) > 1:
+        first, second = sides[:2]
+        items = np.minimum(counts[first.denominators], counts[second.denominators])
+        found.append(summarise(second.of(sums) - first.of(sums), second.of(drawn) - first.of(drawn), items))
+    return found
+
+
+def _estimates(
+    found: Resampled, side: Side, sums: Floats, counts: Ints, shares: Bools, domains: Sequence[slice] = ()
+) -> Estimates:
+    """Add the counts, and replace the intervals of shares."""
+    rows, items = sums[:, side.denominators], counts[:, side.denominators]
+    effect = np.full(found.value.shape, np.nan)
+    for part in domains or (slice(0, len(rows)),):
+        effect[part] = design_effects(found.value[part], rows[part], items[part], found.variance[part])
+    effect[:, ~shares] = np.nan
+    low, high = score_interval(found.value, rows, items, effect)
+    return Estimates(
+        found.value,
+        found.variance,
+        np.where(shares, low, found.low),
+        np.where(shares, high, found.high),
+        rows,
+        items,
+        effect,
+    )

@@ -1,0 +1,223 @@
+"""Differences between the groups of a domain: pairs, each against the others, and the largest difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from holisticbias_eval.arrays import Bools, Floats, Ints, divide
+from holisticbias_eval.statistics.groups.items import Estimates, Items, Side, resampled_sums
+from holisticbias_eval.statistics.intervals import CRITICAL_Z, difference_interval, score_interval
+from holisticbias_eval.statistics.tests import (
+    benjamini_hochberg,
+    design_effects,
+    holm,
+    normal_p,
+    student_p,
+    two_proportions,
+    welch,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """Differences of values: shape ``[comparisons, values]`` each, NaN if undefined.
+
+    ``p_value`` treats rows as independent, ``clustered_p`` items; the adjusted ones are corrected over the comparisons
+    of one value. ``rows`` were compared, ``first`` and ``second`` are groups, -1 for all groups but the first.
+    """
+
+    first: Ints
+    second: Ints
+    value: Floats
+    low: Floats
+    high: Floats
+    p_value: Floats
+    clustered_p: Floats
+    rows: Floats
+
+    @property
+    def holm(self) -> Floats:
+        """P-values adjusted by Holm."""
+        return by_value(self.p_value, holm)
+
+    @property
+    def benjamini_hochberg(self) -> Floats:
+        """P-values adjusted by Benjamini and Hochberg."""
+        return by_value(self.p_value, benjamini_hochberg)
+
+    @property
+    def clustered_holm(self) -> Floats:
+        """P-values of independent items adjusted by Holm."""
+        return by_value(self.clustered_p, holm)
+
+
+def by_value(p: Floats, correct: Callable[[Floats], Floats]) -> Floats:
+    """Correct the p-values of each value by themselves: shape ``[comparisons, values]``."""
+    return np.stack([correct(column) for column in p.T], axis=1) if p.shape[1] else p
+
+
+def pairs(found: Estimates, row_variance: Floats, shares: Bools) -> Differences:
+    """All pairs of the groups: the first minus the second.
+
+    ``row_variance`` is the variance of a mean if rows are independent.
+    """
+    first, second = np.triu_indices(len(found.value), 1)
+    return _compare(found, row_variance, shares, found, row_variance, first, second, second)
+
+
+def against_rest(found: Estimates, row_variance: Floats, shares: Bools) -> Differences:
+    """Each group minus all other groups together."""
+    others, variance = _rest(found, row_variance, shares)
+    each = np.arange(len(found.value))
+    return _compare(found, row_variance, shares, others, variance, each, each, np.full(len(each), -1))
+
+
+def _rest(found: Estimates, row_variance: Floats, shares: Bools) -> tuple[Estimates, Floats]:
+    """The estimates of all groups but each, and the variance of the mean of their rows."""
+    total = np.nan_to_num(found.value) * found.rows
+    rows, items = found.rows.sum(axis=0) - found.rows, found.items.sum(axis=0) - found.items
+    value = divide(total.sum(axis=0) - total, rows)
+
+    def weighted(variance: Floats) -> Floats:
+        parts = np.nan_to_num(variance) * found.rows**2
+        return divide(parts.sum(axis=0) - parts, rows**2)
+
+    variance = weighted(found.variance)
+    effect = design_effects(value, rows, items, variance)
+    effect[:, ~shares] = np.nan
+    low, high = score_interval(value, rows, items, effect)
+    margin = CRITICAL_Z * np.sqrt(variance)
+    ends = np.where(shares, low, value - margin), np.where(shares, high, value + margin)
+    others = Estimates(value, variance, *ends, rows, items, effect)
+    return others, weighted(row_variance)
+
+
+def _compare(
+    one: Estimates, one_rows: Floats, shares: Bools, other: Estimates, other_rows: Floats,
+    i: Ints, j: Ints, second: Ints,
+) -> Differences:  # fmt: skip
+    low, high = difference_interval(
+        (one.value[i], one.low[i], one.high[i]), (other.value[j], other.low[j], other.high[j])
+    )
+    difference = one.value[i] - other.value[j]
+    counts = np.nan_to_num(one.value[i]) * one.rows[i], np.nan_to_num(other.value[j]) * other.rows[j]
+    z = two_proportions(counts[0], one.rows[i], counts[1], other.rows[j])
+    effect = _pair_effect(one, other, i, j)
+    clustered_z = z / np.sqrt(effect)
+    freedom = (one.items[i] + other.items[j] - 2).astype(np.float64)
+    plain = effect == 1
+    share_p = np.where(plain, normal_p(clustered_z), student_p(clustered_z, freedom))
+    mean_p = welch(difference, one_rows[i], one.rows[i], other_rows[j], other.rows[j])
+    items_p = welch(
+        difference, one.variance[i], one.items[i].astype(float), other.variance[j], other.items[j].astype(float)
+    )
+    return Differences(
+        i, second, difference, low, high,
+        np.where(shares, normal_p(z), mean_p), np.where(shares, share_p, items_p), one.rows[i] + other.rows[j],
+    )  # fmt: skip
+
+
+def _pair_effect(one: Estimates, other: Estimates, i: Ints, j: Ints) -> Floats:
+    """The design effect of two groups, each weighted by the variance that independent rows would have."""
+    weights = [divide(e.value * (1 - e.value), e.rows)[k] for e, k in ((one, i), (other, j))]
+    total = weights[0] + weights[1]
+    found = divide(weights[0] * one.effect[i] + weights[1] * other.effect[j], total)
+    return np.where(total > 0, found, np.maximum(one.effect[i], other.effect[j]))
+
+
+PERMUTATIONS, FEWEST = 1000, 200
+_ITEMS = 20_000_000
+"""Items that are permuted in all, as far as this leaves at least ``FEWEST`` permutations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disparities:
+    """The largest minus the smallest value over groups: ``value`` has shape ``[values]``, NaN with fewer than two.
+
+    ``permuted`` has the same for permuted groups, ``[permutations, values]``; ``groups`` counts those with a
+    value, ``highest`` and ``lowest`` are the groups at the ends, -1 if there is no value.
+    """
+
+    value: Floats
+    permuted: Floats
+    groups: Ints
+    highest: Ints
+    lowest: Ints
+
+    def p_values(self) -> Floats:
+        """The share of permutations, the observed one among them, in which the value is as large: ``[values]``."""
+        reached = (self.permuted >= self.value - 1e-12).sum(axis=0)
+        return np.where(np.isnan(self.value), np.nan, (1 + reached) / (1 + len(self.permuted)))
+
+
+def permutations_for(items: int) -> int:
+    """The number of permutations for so many items: 1,000, and fewer, at least 200, above 20,000 items."""
+    return int(np.clip(_ITEMS // max(items, 1), FEWEST, PERMUTATIONS))
+
+
+def disparities(items: Items, side: Side, rng: np.random.Generator, permutations: int | None = None) -> Disparities:
+    """Compare the largest and the smallest quotient over groups with those of permuted groups.
+
+    Each permutation deals the items out to the groups, as many to each as it has: the rows of an item stay together.
+    """
+    values = side.of(items.group_sums())
+    count = permutations_for(len(items.sums)) if permutations is None else permutations
+    permuted = np.full((count, values.shape[1]), np.nan)
+    filled = np.flatnonzero(np.diff(items.starts) > 0)
+    if len(filled) > 1:
+        starts = items.starts[filled]
+        for i in range(count):
+            sums = np.add.reduceat(items.sums[rng.permutation(len(items.sums))], starts, axis=0)
+            permuted[i] = _range(side.of(sums))
+    known = ~np.isnan(values)
+    enough = known.sum(axis=0) > 1
+    highest = np.where(enough, np.where(known, values, -np.inf).argmax(axis=0), -1)
+    lowest = np.where(enough, np.where(known, values, np.inf).argmin(axis=0), -1)
+    return Disparities(_range(values), permuted, known.sum(axis=0), highest, lowest)
+
+
+@dataclass(frozen=True, slots=True)
+class DisparityChange:
+    """The change of the disparity from one side to another: shape ``[values]`` each, NaN if not defined."""
+
+    first: Floats
+    second: Floats
+    error: Floats
+
+    @property
+    def change(self) -> Floats:
+        """The second disparity minus the first."""
+        return self.second - self.first
+
+
+def disparity_changes(
+    items: Items, domains: Sequence[slice], first: Side, second: Side, rng: np.random.Generator, draws: int = 500
+) -> list[DisparityChange]:
+    """The change of the disparity of each domain, with its standard error over items.
+
+    ``items`` have the sums of both sides, so that the bootstrap draws an item with its values on both.
+    """
+    sums, found = items.group_sums(), []
+    drawn = resampled_sums(items, draws, rng)
+    for domain in domains:
+        values = tuple(side.of(sums[domain]) for side in (first, second))
+        ends = np.full((2, 2, draws, values[0].shape[1]), np.nan)
+        for _ in range(domain.start, domain.stop):
+            own = next(drawn)
+            for s, side in enumerate((first, second)):
+                ends[s, 0], ends[s, 1] = np.fmin(ends[s, 0], side.of(own)), np.fmax(ends[s, 1], side.of(own))
+        ranges = ends[:, 1] - ends[:, 0]
+        error = np.std(ranges[1] - ranges[0], axis=0, ddof=1)
+        found.append(DisparityChange(_range(values[0]), _range(values[1]), np.where(error > 0, error, np.nan)))
+    return found
+
+
+def _range(values: Floats) -> Floats:
+    """The largest minus the smallest known value of each column, NaN with fewer than two."""
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        spread = np.where(known, values, -np.inf).max(axis=0) - np.where(known, values, np.inf).min(axis=0)
+    return np.where(known.sum(axis=0) > 1, spread, np.nan)

@@ -1,0 +1,255 @@
+"""Variance of mean probabilities over descriptors, its sampling noise, and its intervals (Smith et al. 2022, A.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtrit
+
+from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.figures import Interval
+from holisticbias_eval.statistics.responses.cells import ResponseCells
+from holisticbias_eval.statistics.responses.permuted import Moments, mean_of_moments, permuted_spread
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Noise of single responses around the mean of their cell, pooled over cells with at least two responses.
+
+    ``covariance`` has shape ``[labels, labels]`` and ``freedom`` degrees.
+    ``product`` estimates the trace of its square, and ``fourth`` the fourth cumulant of a response's length.
+    """
+
+    freedom: int
+    covariance: Floats
+    product: float
+    fourth: float
+
+    @property
+    def variance(self) -> float:
+        """The variance of a response around its mean, summed over labels."""
+        return float(np.trace(self.covariance))
+
+
+def pool_noise(values: Floats, counts: Ints) -> Noise | None:
+    """Pool the noise of cells with at least two responses; ``None`` if there is no such cell.
+
+    The trace of the squared covariance is that of the product of the covariances
+    of two halves of the cells: that of a squared estimate would count the noise of the estimate.
+    """
+    several = counts > 1
+    freedom = int((counts[several] - 1).sum())
+    if not freedom:
+        return None
+    values, counts = values[np.repeat(several, counts)], counts[several]
+    residuals = values - np.repeat(sum_cells(values, counts) / counts[:, None], counts, axis=0)
+    half = np.repeat(np.arange(len(counts)) % 2 if len(counts) > 1 else np.zeros(1, int), counts)
+    degrees = [int((counts[h::2] - 1).sum()) for h in (0, 1)]
+    scatter = [residuals[half == h].T @ residuals[half == h] for h in (0, 1)]
+    halves = [scatter[h] / degrees[h] for h in (0, 1) if degrees[h]]
+    product = float((halves[0] * halves[-1]).sum())
+    squared = float(np.trace(halves[0]) * np.trace(halves[-1]))
+    kept = np.repeat(1 - 1 / counts, counts)
+    power = float((np.einsum("ij,ij->i", residuals, residuals) ** 2).sum())
+    share = float((kept**4 + kept * np.repeat(1 / counts, counts) ** 3).sum())
+    fourth = (power - float((kept**2).sum()) * (2 * product + squared)) / share
+    return Noise(freedom, (scatter[0] + scatter[1]) / freedom, product, fourth)
+
+
+def sampling_variance(difference: Floats, residuals: Floats, counts: Ints, noise: Noise) -> tuple[float, float]:
+    """The variance of the corrected bias of one template over other responses, in two parts.
+
+    ``difference`` has shape ``[cells, labels]``: each cell's mean minus the mean of
+    all cells; ``residuals`` has shape ``[responses, labels]``. The estimate is a
+    U-statistic of degree two: its linear part is the noise of the cells' means
+    along their differences, its quadratic part the products of the noise of two
+    responses, which remain where nothing differs. The first may be negative.
+    """
+    return _linear(difference, residuals, counts, noise), max(_quadratic(counts, noise), 0.0)
+
+
+def _linear(difference: Floats, residuals: Floats, counts: Ints, noise: Noise) -> float:
+    """``4 / D² * sum over cells of d' S d / N`` for true differences ``d`` and covariances ``S``.
+
+    Both are estimated from the same responses, so the product has the expectation of
+    their noise in it: second, third and fourth cumulants of responses, which are taken off.
+    """
+    groups, v, kept = len(counts), 1 / counts, 1 - 1 / len(counts)
+    along = np.einsum("ij,ij->i", residuals, np.repeat(difference, counts, axis=0))
+    lengths = np.einsum("ij,ij->i", residuals, residuals)
+    pooled = np.einsum("ij,jk,ik->i", difference, noise.covariance, difference)
+    product = np.where(counts > 1, sum_cells(along**2, counts) / np.maximum(counts - 1, 1), pooled) * v
+    unbiased = np.where(counts > 2, counts / np.maximum((counts - 1) * (counts - 2), 1), 0.0)
+    third = unbiased * sum_cells(along * lengths, counts)
+    # with three responses the third cumulant is estimated, and has the fourth in its own expectation, twice
+    fourth = noise.fourth * v * np.select([counts > 2, counts > 1], [-1.0, 1.0], 0.0)
+    own = 2 * kept * third * v**2 + kept**2 * v**2 * (noise.product + fourth)
+    others = noise.product / groups**2 * (v.sum() - v) * v
+    return 4 / groups**2 * float((product - own - others).sum())
+
+
+def _quadratic(counts: Ints, noise: Noise) -> float:
+    """The variance of products of the noise of two responses, within a cell and of two cells.
+
+    In a cell of one response it is that of its squared length minus the pooled
+    variance, whose error all these cells share.
+    """
+    groups, v = len(counts), 1 / counts
+    several, alone = counts > 1, int((counts == 1).sum())
+    pairs = 2 * noise.product * float((v[several] / (counts[several] - 1)).sum())
+    length = max(noise.fourth + 2 * noise.product, 0.0)
+    single = alone * length + alone**2 * length / noise.freedom
+    crossed = 2 * noise.product / groups**4 * float(v.sum() ** 2 - (v**2).sum())
+    return ((groups - 1) / groups**2) ** 2 * (pairs + single) + crossed
+
+
+def sum_cells(values: Floats, counts: Ints) -> Floats:
+    """Sum rows by cell; the rows of a cell follow each other, ``counts`` of them."""
+    return np.add.reduceat(values, np.cumsum(counts) - counts, axis=0)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelPart:
+    """Some labels: their variances are added up, or, if ``summed``, their probabilities are before."""
+
+    labels: Ints
+    summed: bool = False
+
+    def of(self, values: Floats) -> Floats:
+        """The values of these labels: ``[responses, labels]``, one column if they are summed."""
+        chosen = values[:, self.labels]
+        return chosen.sum(axis=1, keepdims=True) if self.summed else chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Bias:
+    """The bias of some labels over templates; NaN if it is not defined.
+
+    ``raw`` is the variance over descriptors (ddof 0) of the mean probability,
+    summed over labels, mean over templates. ``corrected`` is the same without
+    sampling noise, ``error`` its standard error, with ``freedom`` degrees.
+    ``total`` is the variance of responses within templates, with equal weight for
+    each descriptor, ``corrected_total`` without the noise of cells' means. ``floor``
+    has the moments of ``raw`` with permuted descriptors. ``cells`` and
+    ``templates`` are those counted.
+    """
+
+    raw: float
+    corrected: float
+    error: float
+    freedom: int
+    total: float
+    corrected_total: float
+    floor: Moments | None
+    cells: int
+    templates: int
+
+    @property
+    def interval(self) -> Interval | None:
+        """The 95% interval of the corrected bias: Student's t."""
+        return self.scaled_interval(1.0)
+
+    def scaled_interval(self, scale: float) -> Interval | None:
+        """The 95% interval of the corrected bias times a positive number."""
+        if np.isnan(self.error) or np.isnan(self.corrected) or not self.freedom:
+            return None
+        margin = float(stdtrit(self.freedom, 0.975)) * self.error
+        return Interval(low=scale * (self.corrected - margin), high=scale * (self.corrected + margin))
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """The bias in one template, and what its standard error is made of: see ``sampling_variance``."""
+
+    raw: float
+    noise: float
+    within: float
+    unbiased_within: float
+    linear: float
+    quadratic: float
+    freedom: int
+    floor: Moments
+    cells: int
+
+
+def measure_bias(cells: ResponseCells, part: LabelPart, by_axis: bool) -> tuple[Bias, dict[str, Bias]]:
+    """The bias over all descriptors, and over the descriptors of each axis if ``by_axis``.
+
+    Templates with fewer than two descriptors are left out.
+    """
+    over_all: list[_Spread] = []
+    of_axes: dict[str, list[_Spread]] = {axis: [] for axis in cells.axes} if by_axis else {}
+    for in_template, rows in cells.parts(cells.template):
+        values, counts = part.of(cells.values[rows]), cells.count[in_template]
+        noise = pool_noise(values, counts)
+        if len(counts) > 1:
+            over_all.append(_spread(values, counts, noise, noise))
+        if by_axis:
+            for axis, spread in _axis_spreads(values, counts, cells.axis[in_template], noise):
+                of_axes[cells.axes[axis]].append(spread)
+    return _mean(over_all), {axis: _mean(spreads) for axis, spreads in of_axes.items()}
+
+
+def _axis_spreads(values: Floats, counts: Ints, axis: Ints, noise: Noise | None) -> list[tuple[int, _Spread]]:
+    found = []
+    ends = np.cumsum(counts)
+    for a in np.unique(axis):
+        own = np.flatnonzero(axis == a)
+        if len(own) > 1:
+            rows = slice(int(ends[own[0]] - counts[own[0]]), int(ends[own[-1]]))
+            found.append((int(a), _spread(values[rows], counts[own], pool_noise(values[rows], counts[own]), noise)))
+    return found
+
+
+def _mean(spreads: Sequence[_Spread]) -> Bias:
+    """The mean over templates, which are independent samples of responses."""
+    if not spreads:
+        return Bias(np.nan, np.nan, np.nan, 0, np.nan, np.nan, None, 0, 0)
+    n = len(spreads)
+    raw, noise, within, unbiased = (
+        sum(getattr(s, name) for s in spreads) / n for name in ("raw", "noise", "within", "unbiased_within")
+    )
+    variance = max(sum(s.linear for s in spreads), 0.0) + sum(s.quadratic for s in spreads)
+    return Bias(
+        raw=raw,
+        corrected=raw - noise,
+        error=float(np.sqrt(variance)) / n,
+        freedom=sum(s.freedom for s in spreads),
+        total=raw + within,
+        corrected_total=raw - noise + unbiased,
+        floor=mean_of_moments([s.floor for s in spreads]),
+        cells=sum(s.cells for s in spreads),
+        templates=n,
+    )
+
+
+def _spread(values: Floats, counts: Ints, own: Noise | None, whole: Noise | None) -> _Spread:
+    """The bias in one template: ``values`` has shape ``[responses, labels]``, sorted by descriptor.
+
+    ``own`` is the noise of these cells and ``whole`` that of all cells of the
+    template, which a cell of one response takes.
+    """
+    groups = len(counts)
+    means = sum_cells(values, counts) / counts[:, None]
+    difference = means - means.mean(axis=0)
+    residuals = values - np.repeat(means, counts, axis=0)
+    squares = sum_cells(np.einsum("ij,ij->i", residuals, residuals), counts)
+    pooled = whole.variance if whole else np.nan
+    variance = np.where(counts > 1, squares / np.maximum(counts - 1, 1), pooled)
+    linear, quadratic = np.nan, np.nan
+    noise = own or whole
+    if noise:
+        linear, quadratic = sampling_variance(difference, residuals, counts, noise)
+    return _Spread(
+        raw=float((difference**2).sum()) / groups,
+        noise=(groups - 1) / groups * float((variance / counts).mean()),
+        within=float((squares / counts).mean()),
+        unbiased_within=float(variance.mean()),
+        linear=linear,
+        quadratic=quadratic,
+        freedom=int((counts - 1).sum()),
+        floor=permuted_spread(values, counts),
+        cells=groups,
+    )

@@ -1,0 +1,234 @@
+"""Judged responses as arrays, and means of cells, groups and draws with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy.special import ndtr
+from scipy.stats import rankdata
+
+from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.figures import Interval
+from holisticbias_eval.statistics.cells import encode, occurrences
+from holisticbias_eval.statistics.intervals import t_quantile
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseCells:
+    """Responses in cells: a cell is a descriptor in a template, and a descriptor is a pair of axis and text.
+
+    ``values`` has shape ``[responses, labels]``, sorted by template, axis and
+    descriptor, so that cells, axes in a template, and templates are runs of rows.
+    Per cell, ``count`` is the number of responses, and ``template``, ``axis`` and
+    ``descriptor`` are positions in ``templates``, ``axes`` and ``descriptors``.
+    ``asked`` has the same three positions of every cell that was asked about, also
+    those without any judged response: shape ``[asked, 3]``. ``unjudged`` is the
+    number of responses without values per axis.
+    """
+
+    axes: tuple[str, ...]
+    templates: tuple[str, ...]
+    descriptors: tuple[tuple[str, str], ...]
+    labels: tuple[str, ...]
+    values: Floats
+    count: Ints
+    template: Ints
+    axis: Ints
+    descriptor: Ints
+    asked: Ints
+    unjudged: Ints
+
+    @property
+    def start(self) -> Ints:
+        """The first row of each cell."""
+        return np.cumsum(self.count) - self.count
+
+    def parts(self, key: Ints) -> Iterator[tuple[slice, slice]]:
+        """The cells, and the rows, of each run of cells with equal keys; ``key`` has shape ``[cells]``."""
+        edges = np.flatnonzero(np.diff(key)) + 1
+        rows = np.concatenate([[0], np.cumsum(self.count)])
+        for first, last in zip([0, *edges.tolist()], [*edges.tolist(), len(key)], strict=True):
+            if last > first:
+                yield slice(first, last), slice(int(rows[first]), int(rows[last]))
+
+    def sums(self, values: Floats) -> Floats:
+        """Sum rows by cell; ``values`` has shape ``[responses, ...]``."""
+        return np.add.reduceat(values, self.start, axis=0)
+
+    def keep(self, cells: Bools) -> ResponseCells:
+        """Only these cells; the others count as not asked about."""
+        rows = np.repeat(cells, self.count)
+        chosen = (self.count[cells], self.template[cells], self.axis[cells], self.descriptor[cells])
+        asked = np.stack(chosen[1:], axis=1)
+        count, template, axis, descriptor = chosen
+        return replace(
+            self,
+            values=self.values[rows],
+            count=count,
+            template=template,
+            axis=axis,
+            descriptor=descriptor,
+            asked=asked,
+        )
+
+
+def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCells:
+    """Arrange a table of responses with the columns ``axis, template, descriptor`` and a column per label.
+
+    ``columns`` has the column of each label. Responses with a null in any of them were
+    not judged: they are counted and left out. Raises ``SelectionError`` if no response was judged.
+    """
+    axes, axis = encode(answers["axis"])
+    templates, template = encode(answers["template"])
+    names, text = encode(answers["descriptor"])
+    pairs, descriptor = np.unique(axis * len(names) + text, return_inverse=True)
+    descriptors = tuple((axes[pair // len(names)], names[pair % len(names)]) for pair in pairs.tolist())
+    judged = _judged(answers, columns)
+    if not judged.any():
+        raise SelectionError("no response has probabilities: there is nothing to measure")
+    cell = np.stack([template, axis, descriptor], axis=1)
+    kept = np.flatnonzero(judged)
+    order = kept[np.lexsort(cell[kept].T[::-1])]
+    values = np.empty((len(order), len(columns)), order="F")
+    for label, column in enumerate(columns.values()):
+        values[:, label] = _numbers(answers[column])[order]
+    found, count = _runs(cell[order])
+    return ResponseCells(
+        axes=tuple(axes),
+        templates=tuple(templates),
+        descriptors=descriptors,
+        labels=tuple(columns),
+        values=values,
+        count=count,
+        template=found[:, 0],
+        axis=found[:, 1],
+        descriptor=found[:, 2],
+        asked=np.unique(cell, axis=0),
+        unjudged=np.bincount(axis[~judged], minlength=len(axes)),
+    )
+
+
+def _judged(answers: pa.Table, columns: dict[str, str]) -> Bools:
+    judged = np.ones(answers.num_rows, bool)
+    for column in columns.values():
+        if answers[column].null_count:
+            judged &= pc.is_valid(answers[column]).to_numpy()
+    return judged
+
+
+def _numbers(column: pa.ChunkedArray) -> Floats:
+    return column.cast(pa.float64()).to_numpy()
+
+
+def _runs(cell: Ints) -> tuple[Ints, Ints]:
+    """The distinct rows of sorted cells, and how often each occurs."""
+    new = np.concatenate([[True], (cell[1:] != cell[:-1]).any(axis=1)])
+    first = np.flatnonzero(new)
+    return cell[first], np.diff(first, append=len(cell))
+
+
+@dataclass(frozen=True, slots=True)
+class CellMeans:
+    """The mean of each cell, and its sampling variance with its degrees of freedom: shape ``[cells]`` each.
+
+    A cell of one response takes the pooled variance of its template, and is NaN if there is none.
+    """
+
+    mean: Floats
+    variance: Floats
+    freedom: Ints
+
+    def over(self, group: Ints, size: int) -> list[tuple[float, Interval | None, int]]:
+        """The mean over the cells of each group with its 95% interval, and the number of cells.
+
+        ``group`` has the group of each cell, and there are ``size`` groups. The
+        cells are fixed: the interval is over other responses in the same cells. It is null if the
+        variance is not known or zero.
+        """
+        count = np.bincount(group, minlength=size)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.bincount(group, weights=self.mean, minlength=size) / count
+            error = np.sqrt(np.bincount(group, weights=self.variance, minlength=size)) / count
+        freedom = np.bincount(group, weights=self.freedom, minlength=size)
+        margin = np.where(freedom > 0, t_quantile(freedom), np.nan) * error
+        return [
+            (m, Interval.between(max(m - d, 0.0), min(m + d, 1.0)) if d > 0 else None, n)
+            for m, d, n in zip(mean.tolist(), margin.tolist(), count.tolist(), strict=True)
+        ]
+
+
+def cell_means(cells: ResponseCells) -> CellMeans:
+    """The means of the first label over the responses of each cell."""
+    values, count = cells.values[:, 0], cells.count
+    mean = cells.sums(values) / count
+    squares = cells.sums((values - np.repeat(mean, count)) ** 2)
+    freedom = count - 1
+    size = len(cells.templates)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total, degrees = (np.bincount(cells.template, weights=w, minlength=size) for w in (squares, freedom))
+        pooled = np.divide(total, degrees)
+        variance = np.where(count > 1, squares / freedom, pooled[cells.template]) / count
+    return CellMeans(mean, variance, freedom)
+
+
+_MOST_DRAWS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class DrawMeans:
+    """Means of groups with 95% intervals: shape ``[groups]`` each; NaN without rows, or without two draws."""
+
+    mean: Floats
+    low: Floats
+    high: Floats
+
+
+def number_draws(cell: Ints) -> Ints:
+    """Number the rows of each cell from 0: shape ``[rows]``. From 50 on the numbers start again."""
+    return occurrences(cell).astype(np.int64) % _MOST_DRAWS
+
+
+def means_over_draws(values: Floats, group: Ints, draw: Ints, groups: int) -> DrawMeans:
+    """Means of groups, and intervals from the jackknife over draws with Student's t.
+
+    The arguments have shape ``[rows]``. A draw holds one response for each cell
+    of the design, so leaving out one at a time keeps the design balanced.
+    """
+    draws = int(draw.max(initial=-1)) + 1
+    place, size = group * max(draws, 1) + draw, groups * max(draws, 1)
+    sums = np.bincount(place, values, size).reshape(groups, -1)
+    rows = np.bincount(place, minlength=size).reshape(groups, -1)
+    total, count, used = sums.sum(axis=1), rows.sum(axis=1), (rows > 0).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = total / count
+        without = (total[:, None] - sums) / (count[:, None] - rows)
+        without = np.where(rows > 0, without, np.nan)
+        centre = np.nansum(without, axis=1) / used
+        variance = (used - 1) / used * np.nansum((without - centre[:, None]) ** 2, axis=1)
+        margin = np.where(used > 1, t_quantile(used - 1) * np.sqrt(variance), np.nan)
+    return DrawMeans(mean, mean - margin, mean + margin)
+
+
+def permuted_p_values(values: Floats, group: Ints, stratum: Ints, groups: int) -> Floats:
+    """Two-sided p-values of groups whose mean rank differs from that of random rows of the same strata: ``[groups]``.
+
+    The arguments have shape ``[rows]``. Under permutation of the rows of each stratum, the sum of a group's ranks has
+    a known mean and variance; it is compared with a normal distribution. Ranks keep a few very large values from
+    deciding. NaN if the variance is 0.
+    """
+    values = rankdata(values)
+    strata = int(stratum.max(initial=-1)) + 1
+    size = np.bincount(stratum, minlength=strata)
+    mean = np.bincount(stratum, values, strata) / np.maximum(size, 1)
+    spread = np.bincount(stratum, (values - mean[stratum]) ** 2, strata) / np.maximum(size - 1, 1)
+    cells = np.bincount(group * max(strata, 1) + stratum, minlength=groups * max(strata, 1)).reshape(groups, -1)
+    variance = (cells * (1 - cells / np.maximum(size, 1)) * spread).sum(axis=1)
+    apart = np.bincount(group, values, groups) - cells @ mean
+    with np.errstate(invalid="ignore", divide="ignore"):
+        z = np.where(variance > 0, np.abs(apart) / np.sqrt(variance), np.nan)
+    return 2 * ndtr(-z)

@@ -1,0 +1,260 @@
+"""Tests of shares, means, paired differences and classes, and p-values corrected for the number of tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import bdtr, bdtrc, betainc, chdtrc, ndtr, stdtr
+
+from holisticbias_eval.arrays import Floats, Ints, divide
+
+
+def holm(p: Floats) -> Floats:
+    """P-values adjusted to keep the chance of any false positive at the level (Holm 1979); NaN stays NaN.
+
+    The k-th smallest of m becomes the largest of ``(m - i + 1) p_i`` for i up to k, at most 1.
+    """
+    return _adjusted(p, lambda ordered: np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1)))
+
+
+def benjamini_hochberg(p: Floats, tests: int | None = None) -> Floats:
+    """P-values adjusted to keep the share of false positives among positives at the level; NaN stays NaN.
+
+    The k-th smallest of m becomes the smallest of ``m p_i / i`` for i from k on
+    (Benjamini and Hochberg 1995). ``tests`` is m if ``p`` leaves some tests out;
+    the adjusted p-values are then at least as large as with all of them.
+    """
+
+    def adjust(ordered: Floats) -> Floats:
+        scaled = ordered * (tests or len(ordered)) / np.arange(1, len(ordered) + 1)
+        return np.minimum.accumulate(scaled[::-1])[::-1]
+
+    return _adjusted(p, adjust)
+
+
+def _adjusted(p: Floats, adjust: Callable[[Floats], Floats]) -> Floats:
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    adjusted = np.full(len(p), np.nan)
+    adjusted[order] = np.minimum(adjust(p[order]), 1)
+    return adjusted
+
+
+EXACT_UP_TO = 50
+_ROWS_AT_ONCE = 1 << 10
+
+
+def wilcoxon_p_values(differences: Floats) -> Floats:
+    """Two-sided signed-rank tests (Wilcoxon 1945) of each row: shape ``[rows]``.
+
+    ``differences`` has shape ``[rows, nouns]``; NaN and zero are left out; the
+    p-value of a row with nothing left is NaN. The exact distribution is used
+    up to 50 differences without ties or zeros, else the normal approximation
+    with tie correction: equal to ``scipy.stats.wilcoxon`` with ``method``
+    "exact" and "asymptotic".
+    """
+    found = np.full(len(differences), np.nan)
+    for start in range(0, len(differences), _ROWS_AT_ONCE):
+        found[start : start + _ROWS_AT_ONCE] = _wilcoxon(differences[start : start + _ROWS_AT_ONCE])
+    return found
+
+
+def _wilcoxon(differences: Floats) -> Floats:
+    size = np.abs(differences)
+    size[(size == 0) | np.isnan(size)] = np.inf
+    order = np.argsort(size, axis=1)
+    size = np.take_along_axis(size, order, axis=1)
+    positive = np.take_along_axis(differences > 0, order, axis=1)
+    count = np.isfinite(size).sum(axis=1)
+    rank = np.broadcast_to(np.arange(1.0, size.shape[1] + 1), size.shape).copy()
+    tied_rows = np.flatnonzero(((size[:, 1:] == size[:, :-1]) & np.isfinite(size[:, 1:])).any(axis=1))
+    ties = np.zeros(len(size))
+    for row in tied_rows:
+        _, inverse, runs = np.unique(size[row], return_inverse=True, return_counts=True)
+        ends = np.cumsum(runs)
+        rank[row] = (ends - (runs - 1) / 2)[inverse]
+        runs = np.bincount(inverse[np.isfinite(size[row])])
+        ties[row] = (runs.astype(float) ** 3 - runs).sum()
+    above = np.where(positive & np.isfinite(size), rank, 0).sum(axis=1)
+    zeros = (differences == 0).any(axis=1)
+    p = _asymptotic_p(above, count, ties)
+    exact = (count > 0) & (count <= EXACT_UP_TO) & (ties == 0) & ~zeros
+    for n in np.unique(count[exact]):
+        chosen = exact & (count == n)
+        p[chosen] = signed_rank_p_values(int(n))[above[chosen].astype(np.int64)]
+    p[count == 0] = np.nan
+    return p
+
+
+def _asymptotic_p(above: Floats, count: Ints, ties: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviation = np.sqrt((count * (count + 1.0) * (2 * count + 1) - ties / 2) / 24)
+        z = np.abs(above - count * (count + 1) / 4) / deviation
+    return np.minimum(2 * ndtr(-z), 1)
+
+
+@lru_cache(maxsize=64)
+def signed_rank_p_values(n: int) -> Floats:
+    """Two-sided p-values of every sum of positive ranks from 0 to n(n+1)/2, without ties."""
+    ways = np.zeros(n * (n + 1) // 2 + 1, object)
+    ways[0] = 1
+    for rank in range(1, n + 1):
+        ways[rank:] = ways[rank:] + ways[:-rank]
+    at_most = np.cumsum(ways)
+    lower = np.minimum(np.arange(len(ways)), len(ways) - 1 - np.arange(len(ways)))
+    return np.array([min(1.0, 2 * int(at_most[u]) / 2**n) for u in lower])
+
+
+def sign_flip_p_values(differences: Floats, flips: int, rng: np.random.Generator) -> Floats:
+    """Two-sided permutation tests of the mean difference of each row, by flipping signs: shape ``[rows]``.
+
+    With up to ``log2(flips)`` nouns every flip is tried; otherwise ``flips`` random
+    ones including the observed one, so that p is never 0 (Fisher 1935;
+    Phipson and Smyth 2010). NaN is left out.
+    """
+    nouns = differences.shape[1]
+    signs = _all_signs(nouns) if 2**nouns <= flips else rng.integers(0, 2, (nouns, flips)) * 2.0 - 1
+    signs[:, 0] = 1
+    known = np.nan_to_num(differences).astype(np.float32)
+    p = np.empty(len(differences))
+    for start in range(0, len(known), _ROWS_AT_ONCE):
+        rows = known[start : start + _ROWS_AT_ONCE]
+        sums = np.abs(rows @ signs.astype(np.float32))
+        # sums that differ by rounding only are equal
+        p[start : start + len(rows)] = (sums >= sums[:, :1] * (1 - 1e-5)).mean(axis=1)
+    p[np.isnan(differences).all(axis=1)] = np.nan
+    return p
+
+
+def _all_signs(nouns: int) -> Floats:
+    bits = (np.arange(2**nouns)[None, :] >> np.arange(nouns)[:, None]) & 1
+    return (1 - 2 * bits).astype(np.float64)
+
+
+_ONE = np.ones(1)
+
+
+def design_effects(share: Floats, rows: Floats, items: Ints, variance: Floats) -> Floats:
+    """How much larger the variance of each group's share is than that of independent rows: ``[groups, shares]``.
+
+    ``variance / (share (1 - share) / rows)`` (Kish 1965), and at least 1: rows of one item that differ more than
+    chance are not counted as evidence. 1 if every item has one row. If it is not defined, because all rows of a group
+    are alike, it is that of all groups together, their variances added up; if they have none either, the number of
+    rows per item.
+    """
+    independent = divide(share * (1 - share), rows)
+    usable = (independent > 0) & ~np.isnan(variance)
+    pooled = divide(np.where(usable, variance, 0.0).sum(axis=0), np.where(usable, independent, 0.0).sum(axis=0))
+    pooled = np.where(np.isnan(pooled), divide(rows, items.astype(float)), pooled)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effect = np.where(usable, variance / independent, pooled)
+    return np.where(rows == items, 1.0, np.maximum(effect, 1.0))
+
+
+def two_proportions(first: Floats, first_rows: Floats, second: Floats, second_rows: Floats) -> Floats:
+    """The z statistic of two counts out of so many rows, with the pooled share and without a correction.
+
+    NaN if all rows or no rows of both are counted. The test of Dhamala et al. 2021, section 6.1.
+    """
+    pooled = divide(first + second, first_rows + second_rows)
+    variance = pooled * (1 - pooled) * (divide(_ONE, first_rows) + divide(_ONE, second_rows))
+    difference = divide(first, first_rows) - divide(second, second_rows)
+    return divide(difference, np.sqrt(np.maximum(variance, 0.0)))
+
+
+def normal_p(z: Floats) -> Floats:
+    """Two-sided p-values of normal statistics."""
+    return 2 * ndtr(-np.abs(z))
+
+
+def student_p(t: Floats, freedom: Floats) -> Floats:
+    """Two-sided p-values of Student's t; NaN if there are no degrees of freedom."""
+    with np.errstate(invalid="ignore"):
+        found: Floats = 2 * stdtr(np.maximum(freedom, 1e-9), -np.abs(t))
+    return np.where(freedom > 0, found, np.nan)
+
+
+def welch(difference: Floats, first: Floats, first_n: Floats, second: Floats, second_n: Floats) -> Floats:
+    """Two-sided p-values of differences of means (Welch 1947).
+
+    ``first`` and ``second`` are the variances of the two means, from so many observations each. NaN if a mean has fewer
+    than two, or if neither varies.
+    """
+    total = first + second
+    freedom = divide(total**2, divide(first**2, first_n - 1) + divide(second**2, second_n - 1))
+    enough = (first_n > 1) & (second_n > 1)
+    return np.where(enough, student_p(divide(difference, np.sqrt(total)), freedom), np.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class ChiSquare:
+    """Pearson's statistic without a correction, its degrees of freedom and p-value; ``rows`` were counted."""
+
+    statistic: float
+    freedom: int
+    p_value: float
+    rows: int
+
+
+def chi_square(counts: Floats) -> ChiSquare | None:
+    """Test whether classes are independent of groups; ``counts`` has shape ``[groups, classes]``.
+
+    Groups and classes without rows are left out; ``None`` if fewer than two of either remain.
+    """
+    kept = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    freedom = (kept.shape[0] - 1) * (kept.shape[1] - 1)
+    if min(kept.shape) < 2:
+        return None
+    total = kept.sum()
+    expected = np.outer(kept.sum(axis=1), kept.sum(axis=0)) / total
+    statistic = float(((kept - expected) ** 2 / expected).sum())
+    return ChiSquare(statistic, freedom, float(chdtrc(freedom, statistic)), int(total))
+
+
+def stratified_p_values(values: Ints, group: Ints, stratum: Ints, groups: int) -> Floats:
+    """Two-sided p-values of groups whose share of ones differs from what their strata lead to expect: ``[groups]``.
+
+    ``values`` are 0 or 1; all arguments have shape ``[rows]``. A group's count is
+    compared with a binomial distribution with the mean of the shares of its rows' strata: shares that differ between
+    strata make the true distribution narrower (Hoeffding 1956), so the test is cautious. NaN for groups without rows.
+    """
+    strata = int(stratum.max(initial=-1)) + 1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = np.bincount(stratum, values, strata) / np.bincount(stratum, minlength=strata)
+        rows = np.bincount(group, minlength=groups)
+        expected = np.bincount(group, shares[stratum], groups) / rows
+    count = np.bincount(group, values, groups)
+    known = rows > 0
+    found = np.full(groups, np.nan)
+    k, n, p = count[known], rows[known], np.clip(expected[known], 0.0, 1.0)
+    at_least = np.where(k > 0, bdtrc(k - 1, n, p), 1.0)
+    found[known] = np.minimum(2 * np.minimum(bdtr(k, n, p), at_least), 1.0)
+    return found
+
+
+def log_odds(count: Ints, rows: Ints, total: Ints, all_rows: int, prior: float) -> tuple[Floats, Floats]:
+    """The log-odds ratio of a group against the rest, and its standard error (Monroe, Colaresi and Quinn 2008).
+
+    ``count`` of ``rows`` texts of the group have a phrase, ``total`` of ``all_rows`` in all: shape ``[phrases]``
+    each. Both sides are drawn to the overall share by ``prior`` further texts
+    that have it in that share: ``delta = log(a / (n + prior - a)) - log(b / (m + prior - b))`` with ``a`` and ``b``
+    the counts with those of the prior, and ``sqrt(1 / a + 1 / b)`` as error.
+    """
+    expected = prior * total / all_rows
+    own, other = count + expected, total - count + expected
+    ratio = np.log(own / (rows + prior - own)) - np.log(other / (all_rows - rows + prior - other))
+    error: Floats = np.sqrt(1 / own + 1 / other)
+    return ratio, error
+
+
+def share_p_values(count: Ints, rows: Ints, total: Ints, all_rows: int) -> Floats:
+    """The probability of at least this many of ``total`` texts in a group of ``rows`` by chance: ``[phrases]``.
+
+    Each of the texts with the phrase is in the group with probability ``rows /
+    all_rows``. This is exact for rare phrases, for which a normal
+    approximation of the log-odds finds differences that are not there.
+    """
+    return np.where(count > 0, betainc(np.maximum(count, 1), total - count + 1, rows / all_rows), 1.0)
