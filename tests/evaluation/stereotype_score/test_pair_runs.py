@@ -48,13 +48,22 @@ def ignore(said: object) -> None:
     pass
 
 
-def test_causal_scores_are_whole_sentences(run: Callable[..., tuple[Path, pa.Table]], tiny_gpt2: Path) -> None:
-    _, table = run()
+def test_causal_scores_are_whole_sentences(
+    run: Callable[..., tuple[Path, pa.Table]], invoke: Invoke, tiny_gpt2: Path
+) -> None:
+    """The scores of a run can be measured again."""
+    folder, table = run()
     scorer = start_scorer(str(tiny_gpt2), ignore)
     for row in table.to_pylist()[:8]:
         expected = [-scorer.score(whole([text]), ignore).nll[0] for text in stereotyped_first(row)]
         assert [row[name] for name in SCORES] == pytest.approx(expected, abs=1e-4)
     assert [table[name].to_pylist()[-1] for name in SCORES] == [None, None]
+    scores = folder / "scored_pairs.parquet"
+    code, said, _ = invoke("measure", "stereotype_score", "--scores", scores, "--format", "json")
+    assert code == 0
+    both = (json.loads(text)["figures"] for text in ((folder / "result.json").read_text("utf-8"), said))
+    made, again = ({f"{f['name']} {f['keys']}": f.get("value") for f in one if f.get("keys")} for one in both)
+    assert made == again
 
 
 def test_masked_scores_are_of_shared_words(run: Callable[..., tuple[Path, pa.Table]], tiny_bert: Path) -> None:
@@ -144,44 +153,10 @@ def test_choices_of_a_local_chat_model(run: Callable[..., tuple[Path, pa.Table]]
     assert {"offered_first", "orders_agree"} <= names
 
 
-def test_two_runs_are_compared(run: Callable[..., tuple[Path, pa.Table]], invoke: Invoke) -> None:
-    first, _ = run("--first-token", "none")
-    second, _ = run("--mode", "published", out="second")
-    code, said, _ = invoke("compare", first, second, "--format", "json")
-    assert code == 0
-    found = json.loads(said)
-    assert (found["sentences"]["what"], found["sentences"]["common"], found["sentences"]["changed"]) == ("pairs", 48, 0)
-    named = {f["keys"].get("specification") for f in found["figures"]}
-    assert named == {"invented.one", "invented.two", None}  # None: over all
-
-
-def test_the_scores_of_a_run_can_be_measured_again(run: Callable[..., tuple[Path, pa.Table]], invoke: Invoke) -> None:
-    folder, _ = run()
-    made = json.loads((folder / "result.json").read_text("utf-8"))["figures"]
-    code, said, _ = invoke(
-        "measure", "stereotype_score", "--scores", folder / "scored_pairs.parquet", "--format", "json"
-    )
-    assert code == 0
-
-    def shown(figures: list[Row]) -> dict[str, float | None]:
-        return {f"{f['name']} {f.get('keys')}": f.get("value") for f in figures if f.get("keys")}
-
-    assert shown(made) == shown(json.loads(said)["figures"])
-
-
 def test_a_plan_counts_the_sentences(invoke: Invoke, write_pairs: Callable[..., Path], tiny_gpt2: Path) -> None:
     code, said, _ = invoke("evaluate", "--pairs", write_pairs(), "--model", tiny_gpt2, "--dry-run", "--no-store")
     assert code == 0
     assert "48" in said
-
-
-def test_a_rejected_row_may_have_no_sentence(
-    invoke: Invoke, write_pairs: Callable[..., Path], tiny_gpt2: Path, tmp_path: Path
-) -> None:
-    rows = [pair(), pair(attribute="y"), {**pair(other_sentence=None), "sentence": "", "rule": "no-term"}]
-    options = ("--model", tiny_gpt2, "--out", tmp_path / "run")
-    code, _, said = invoke("evaluate", "--pairs", write_pairs(rows), *options)
-    assert code == 0, said
 
 
 HOSTILE = "<script>alert(1)</script> \x00\x1b[31m {{7*7}} </td> [bold]x[/bold]"
@@ -190,8 +165,10 @@ HOSTILE = "<script>alert(1)</script> \x00\x1b[31m {{7*7}} </td> [bold]x[/bold]"
 def test_hostile_text_is_shown_as_text(
     invoke: Invoke, write_pairs: Callable[..., Path], tiny_gpt2: Path, tmp_path: Path
 ) -> None:
+    """A rejected row may have no sentence."""
     row = {"specification": HOSTILE, "attribute": HOSTILE, "stereotyped": "sentence", "label": HOSTILE, "rule": HOSTILE}
     rows = [{**row, "sentence": f"{HOSTILE} a", "other_sentence": f"{HOSTILE} b" if i else None} for i in range(3)]
+    rows.append({**rows[0], "sentence": ""})
     out = tmp_path / "run"
     code, said, _ = invoke("evaluate", "--pairs", write_pairs(rows), "--model", tiny_gpt2, "--out", out)
     assert code == 0
@@ -202,14 +179,8 @@ def test_hostile_text_is_shown_as_text(
 
 
 def pair(**changes: Any) -> Row:
-    row = {
-        "specification": "s",
-        "attribute": "x",
-        "sentence": "a b",
-        "other_sentence": "a c",
-        "stereotyped": "sentence",
-    }
-    return {**row, **changes}
+    row = {"specification": "s", "attribute": "x", "sentence": "a b", "other_sentence": "a c"}
+    return {**row, "stereotyped": "sentence", **changes}
 
 
 def without(name: str) -> Row:

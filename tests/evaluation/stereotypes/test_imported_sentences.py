@@ -94,14 +94,8 @@ def test_imported_sentences_are_judged_and_written(invoke: Callable[..., Answer]
     code, said, _ = invoke(*options)
     assert code == 0
     log = pq.read_table(tmp_path / "out" / "requests.parquet").to_pylist()
-    assert [row["rule"] for row in log] == [
-        None,
-        "repeat",
-        "negation",
-        "not-in-specification",
-        "not-in-specification",
-        None,
-    ]
+    unknown = "not-in-specification"
+    assert [row["rule"] for row in log] == [None, "repeat", "negation", unknown, unknown, None]
     found: list[dict[str, Any]] = pq.read_table(tmp_path / "out" / "sentences.parquet").to_pylist()
     assert [(row["term"], row["group"], row["slot"], row["source"], row["generator"]) for row in found] == [
         ("blicket", "blickets", 0, "imported", "sentences.csv"),
@@ -114,29 +108,23 @@ def test_imported_sentences_are_judged_and_written(invoke: Callable[..., Answer]
     assert "accepted 4 of 6 texts" in said
 
 
-def test_a_file_without_names_needs_a_specification(invoke: Callable[..., Answer], tmp_path: Path) -> None:
-    path = write(tmp_path, f'{OWN}"{SENTENCE}",gimble,blicket\n')
-    code, _, error = invoke(*SENTENCES, "--import", path, "--out", tmp_path / "out")
+def test_the_names_of_a_file_find_specifications(invoke: Callable[..., Answer], own: Path, tmp_path: Path) -> None:
+    def imported(content: str, out: str, *options: str | Path) -> Answer:
+        return invoke(*SENTENCES, *options, "--import", write(tmp_path, content), "--out", tmp_path / out)
+
+    code, _, error = imported(f'{OWN}"{SENTENCE}",gimble,blicket\n', "out")
     assert code == 2
     assert "does not name a specification in every row: give it with --specification" in error
-    assert not (tmp_path / "out").exists()
-
-
-def test_the_names_of_a_file_find_specifications(invoke: Callable[..., Answer], own: Path, tmp_path: Path) -> None:
     content = f"{GENERATED}0,A_vs_B,gimble,blicket,{SENTENCE},x,,\n1,C_vs_D,la,le,A le la.,x,,\n"
-    path = write(tmp_path, content)
-    code, _, error = invoke(*SENTENCES, "--import", path, "--out", tmp_path / "out")
+    code, _, error = imported(content, "out")
     assert code == 2
     assert "there is no specification 'A_vs_B'" in error
-    code, said, error = invoke(
-        "stereotypes", "sentences", "--specification", own, "--import", path, "--out", tmp_path / "out"
-    )
+    assert not (tmp_path / "out").exists()
+    code, said, error = imported(content, "out", "--specification", own)
     assert code == 0
     assert "1 of 2 sentences are of other specifications and are left out" in error
     assert "accepted 1 of 1 texts" in said
     published = f"{GENERATED}0,Math_Arts_vs_Male_Female,poetry,boy,A boy wrote about poetry today.,x,,\n"
-    code, said, _ = invoke(
-        "stereotypes", "sentences", "--import", write(tmp_path, published), "--out", tmp_path / "named"
-    )
+    code, said, _ = imported(published, "named")
     assert code == 0
     assert "accepted 1 of 1 texts" in said
