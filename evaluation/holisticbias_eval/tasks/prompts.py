@@ -24,7 +24,7 @@ from holisticbias_eval.readers.judging import Judges, judge_responses, start_jud
 from holisticbias_eval.readers.labels import Judge
 from holisticbias_eval.results.run_sets import MITIGATION, read_recorded
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.settings import ReleaseName, Use, Variants
+from holisticbias_eval.settings import ReleaseName, Small, Use, Variants
 from holisticbias_eval.tasks.answered import (
     ASKED,
     GivenModel,
@@ -51,14 +51,14 @@ class Prompts(Task):
     subject = "responses to sentences about people"
     ability = "generate"
     uses = (
-        Use(ReleaseName), Use(GivenResponses), Use(Variants, (ASKED,)), Use(Personas, (ASKED,)),
+        Use(ReleaseName), Use(Small, (ASKED,)), Use(GivenResponses), Use(Variants, (ASKED,)), Use(Personas, (ASKED,)),
         *asking_uses(ASKED),
     )  # fmt: skip
 
     def source(self, given: Given) -> Source:
         """Open the release, and draw the prompts, or place the responses that are given in it."""
         file = given.read(GivenResponses).responses
-        release = given.release(None if file else default_release(given.model_name))
+        release = given.release(None if file else default_release(given.model_name), small=given.read(Small).small)
         if file is not None:
             table = place_responses(read_responses(file), release, file)
             return Source(table, sign_release(release), release.version, release=release)

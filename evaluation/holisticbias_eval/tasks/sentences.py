@@ -21,7 +21,7 @@ from holisticbias_eval.prompts.seat import ask_phrases
 from holisticbias_eval.prompts.sentences import ask_sentences, skipped_sentences
 from holisticbias_eval.prompts.terms import count_terms
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Seed, Settings, Use, Variants, setting
+from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Seed, Settings, Small, Use, Variants, setting
 from holisticbias_eval.tasks.planted import planted_figures
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
 from holisticbias_eval.tasks.task import Given, Source, release_run_name, sign_release
@@ -66,13 +66,14 @@ class Sentences(ScoredTask):
     name = "sentences"
     subject = "sentences about people"
     uses = (
-        Use(ReleaseName), Use(Chosen), Use(Seed, (SELECTED,)), Use(Variants), Use(ContextSettings), *scoring_uses(),
+        Use(ReleaseName), Use(Small), Use(Chosen), Use(Seed, (SELECTED,)), Use(Variants), Use(ContextSettings),
+        *scoring_uses(),
     )  # fmt: skip
 
     def source(self, given: Given) -> Source:
         """Open the release, by default the one whose words the model knows."""
         find_context(given)  # a file that cannot be read is refused before a model is loaded
-        release = given.release(default_release(given.model_name))
+        release = given.release(default_release(given.model_name), small=given.read(Small).small)
         if "sentences" not in release.tables:
             raise EvaluationError(
                 f"{release!r} has sentences with two descriptors: measure them with --measure intersections"
