@@ -18,8 +18,8 @@ from holisticbias_eval.models.likelihood.one_mask import OneMaskScorer
 from holisticbias_eval.models.likelihood.spans import Spans, whole
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.models.settings import ModelSettings
+from invoking import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
 Row = dict[str, Any]
 SCORES = ("score_stereotype", "score_antistereotype")
 
@@ -32,8 +32,7 @@ def run(
 
     def evaluate(*options: str | Path, model: Path = tiny_gpt2, out: str = "run") -> tuple[Path, pa.Table]:
         folder = tmp_path / out
-        code, _, said = invoke("evaluate", "--pairs", write_pairs(), "--model", model, "--out", folder, *options)
-        assert code == 0, said
+        invoke.printed("evaluate", "--pairs", write_pairs(), "--model", model, "--out", folder, *options)
         return folder, pq.read_table(folder / "scored_pairs.parquet")
 
     return evaluate
@@ -59,8 +58,7 @@ def test_causal_scores_are_whole_sentences(
         assert [row[name] for name in SCORES] == pytest.approx(expected, abs=1e-4)
     assert [table[name].to_pylist()[-1] for name in SCORES] == [None, None]
     scores = folder / "scored_pairs.parquet"
-    code, said, _ = invoke("measure", "stereotype_score", "--scores", scores, "--format", "json")
-    assert code == 0
+    said = invoke.printed("measure", "stereotype_score", "--scores", scores, "--format", "json")
     both = (json.loads(text)["figures"] for text in ((folder / "result.json").read_text("utf-8"), said))
     made, again = ({f"{f['name']} {f['keys']}": f.get("value") for f in one if f.get("keys")} for one in both)
     assert made == again
@@ -154,8 +152,7 @@ def test_choices_of_a_local_chat_model(run: Callable[..., tuple[Path, pa.Table]]
 
 
 def test_a_plan_counts_the_sentences(invoke: Invoke, write_pairs: Callable[..., Path], tiny_gpt2: Path) -> None:
-    code, said, _ = invoke("evaluate", "--pairs", write_pairs(), "--model", tiny_gpt2, "--dry-run", "--no-store")
-    assert code == 0
+    said = invoke.printed("evaluate", "--pairs", write_pairs(), "--model", tiny_gpt2, "--dry-run", "--no-store")
     assert "48" in said
 
 
@@ -170,8 +167,7 @@ def test_hostile_text_is_shown_as_text(
     rows = [{**row, "sentence": f"{HOSTILE} a", "other_sentence": f"{HOSTILE} b" if i else None} for i in range(3)]
     rows.append({**rows[0], "sentence": ""})
     out = tmp_path / "run"
-    code, said, _ = invoke("evaluate", "--pairs", write_pairs(rows), "--model", tiny_gpt2, "--out", out)
-    assert code == 0
+    said = invoke.printed("evaluate", "--pairs", write_pairs(rows), "--model", tiny_gpt2, "--out", out)
     assert "\x1b[31m" not in said
     page = (out / "report.html").read_text("utf-8")
     assert "<script>alert" not in page
@@ -207,8 +203,7 @@ def test_wrong_pairs_get_one_line(
     rows: list[Row], options: list[str], message: str,
 ) -> None:  # fmt: skip
     out = tmp_path / "run"
-    code, _, said = invoke("evaluate", "--pairs", write_pairs(rows), "--model", tiny_gpt2, "--out", out, *options)
-    assert code == 2
+    said = invoke.refused("evaluate", "--pairs", write_pairs(rows), "--model", tiny_gpt2, "--out", out, *options)
     assert message in said
     assert "Traceback" not in said
     assert not out.exists()
@@ -224,6 +219,5 @@ def test_wrong_pairs_get_one_line(
     ],
 )
 def test_wrong_options_get_one_line(invoke: Invoke, options: list[str], message: str) -> None:
-    code, _, said = invoke("evaluate", *options)
-    assert code == 2
+    said = invoke.refused("evaluate", *options)
     assert message in said
