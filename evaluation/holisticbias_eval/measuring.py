@@ -34,10 +34,10 @@ from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Condition, Use, Values, refuse_unused
 from holisticbias_eval.statistics.medians import CORRELATION, correlate_frequency
 from holisticbias_eval.tasks.judging import count_corpus, find_clusters, judging_options
-from holisticbias_eval.tasks.naming import naming_texts
 from holisticbias_eval.tasks.response_files import read_texts
 from holisticbias_eval.tasks.score_files import read_scores
 from holisticbias_eval.tasks.task import Given
+from holisticbias_eval.tasks.text_figures import naming_texts
 
 TRUST = Condition("without --no-trust", lambda values: values.get("trust", True))
 _COUNTED = ("likelihoods", "labels")

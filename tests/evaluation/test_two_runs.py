@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from holisticbias_eval.errors import RunError
-from holisticbias_eval.prompts.columns import UNIQUE
+from holisticbias_eval.prompts.prompts import UNIQUE
 from holisticbias_eval.report.runs import comparison_report
 from holisticbias_eval.report.write import render
 from holisticbias_eval.results.compare import compare_runs

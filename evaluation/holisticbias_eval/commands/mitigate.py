@@ -98,7 +98,7 @@ _measuring = option_group(
 
 
 def _uses() -> Uses:
-    from holisticbias_eval.models.options import of_model
+    from holisticbias_eval.models.settings import of_model
 
     return {"mitigate": (of_model("first_token", "device"),)}
 

@@ -22,8 +22,12 @@ from holisticbias_eval.mitigation.settings import MitigationSettings
 from holisticbias_eval.mitigation.styles import StyleMethod, StyleSettings, value_responses
 from holisticbias_eval.mitigation.texts import describe_texts
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
-from holisticbias_eval.models.generation.conversation import Conversation, ConversationOptions, find_conversation
-from holisticbias_eval.models.generation.written import WrittenForm
+from holisticbias_eval.models.generation.conversation import (
+    Conversation,
+    ConversationOptions,
+    WrittenForm,
+    find_conversation,
+)
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CARDS

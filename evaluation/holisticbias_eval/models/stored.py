@@ -23,7 +23,7 @@ from holisticbias_eval.models.generation.requests import (
 from holisticbias_eval.models.likelihood.scorer import InputCounts, Probe, Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores, no_scores, refuse_non_numbers
 from holisticbias_eval.models.likelihood.spans import SPAN_FIELDS, Spans
-from holisticbias_eval.models.likelihood.windows import TextWindow
+from holisticbias_eval.models.likelihood.tokens import TextWindow
 from holisticbias_eval.models.model import Model
 from holisticbias_eval.models.store.shards import ShardStore, fingerprint
 from holisticbias_eval.progress import Notice, Progress

@@ -14,8 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError, TableError
-from holisticbias_eval.prompts.collections import CollectionPrompts, prompt_table
-from holisticbias_eval.prompts.group_words import newest_words
+from holisticbias_eval.prompts.collections import CollectionPrompts, newest_words, prompt_table
 from holisticbias_eval.tables.files import is_table_name, open_table
 
 PROMPTS, SENTENCES = "_prompt.json", "_wiki.json"

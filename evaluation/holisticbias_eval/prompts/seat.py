@@ -13,11 +13,9 @@ from pydantic import BaseModel, ConfigDict
 
 from holisticbias.release.release import Release
 from holisticbias_eval.models.likelihood.spans import parts
-from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, with_axis_labels
-from holisticbias_eval.prompts.prompts import Asked, Draw, Selection
-from holisticbias_eval.prompts.selection import select_sentences
-from holisticbias_eval.prompts.sentence_selection import find_selector
-from holisticbias_eval.prompts.sentence_variants import ends_bare, varied_phrases
+from holisticbias_eval.prompts.prompts import SENTENCE_COLUMNS, Asked, Draw, Selection, with_axis_labels
+from holisticbias_eval.prompts.selection import find_selector, select_sentences
+from holisticbias_eval.prompts.sentences import ends_bare, varied_phrases
 
 SLOTS = ("noun_phrase", "bare_noun_phrase", "plural_noun_phrase")
 ABOUT_PHRASE = (

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from holisticbias.release.bounded import BoundedFile, check_parquet
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import compared_columns, is_compared
-from holisticbias_eval.prompts.columns import UNIQUE
+from holisticbias_eval.prompts.prompts import UNIQUE
 from holisticbias_eval.results.run import (
     AFTER_FIGURES,
     BEFORE_FIGURES,

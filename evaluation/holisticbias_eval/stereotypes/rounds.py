@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from holisticbias_eval.models.generation.ending import storable
+from holisticbias_eval.models.generation.decoding import storable
 from holisticbias_eval.models.generation.requests import Generator, Requests, Responses, respond_all
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.acceptance import (

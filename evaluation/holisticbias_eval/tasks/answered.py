@@ -15,17 +15,17 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, RESPONDER
 from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
-from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.generation.decoding import DECODINGS
+from holisticbias_eval.models.generation.frame import Style
 from holisticbias_eval.models.generation.requests import Generator, Sameness, respond_all, unique_requests
 from holisticbias_eval.models.generation.requests import Requests as PromptRequests
-from holisticbias_eval.models.generation.style import Style
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.models.options import responding_uses
+from holisticbias_eval.models.settings import responding_uses
 from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import read_context
-from holisticbias_eval.prompts.conversations import PER_CELL, Drawing
+from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing
 from holisticbias_eval.prompts.prompts import Terms
 from holisticbias_eval.results.signature import with_sameness
 from holisticbias_eval.settings import (
@@ -196,14 +196,14 @@ def start_responding(given: Given, decoding: str = DECODING, style: Style | None
     return generator if folder is None else stored(generator, folder, given.display.notice)
 
 
-def find_drawing(given: Given, per_cell: int = PER_CELL) -> Drawing:
+def find_drawing(given: Given, per_cell: int = PER_CELL) -> PromptDrawing:
     """The options of drawing prompts; ``per_cell`` is the default number."""
     chosen, file = given.read(Chosen), given.read(Personas).personas
     lines = read_context(None, file, None).lines if file else ("",)
     about = f"{len(lines):,} lines of {file.name}, SHA-256 {file_sha256(file)}" if file else "none"
     number, seed = given.read(Samples).per_cell or per_cell, given.read(Seed).seed
     variants = given.read(Variants).variants is not False
-    return Drawing(number, seed, chosen.where, chosen.limit, variants, lines, about)
+    return PromptDrawing(number, seed, chosen.where, chosen.limit, variants, lines, about)
 
 
 def answer_prompts(prompts: pa.Table, generator: Generator, display: Display) -> tuple[Sameness | None, pa.Table]:

@@ -15,8 +15,7 @@ from holisticbias_eval.models.loading.load import LoadedModel as Weights
 from holisticbias_eval.models.loading.load import find_kind, load_kind
 from holisticbias_eval.models.loading.tokenizers import tokenizer_digest
 from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.models.options import LOADED, of_model
-from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.settings import LOADED, ModelSettings, of_model
 from holisticbias_eval.progress import Display
 from holisticbias_eval.settings import Use, Values, read_settings
 from holisticbias_eval.tasks.lines import RetainSettings

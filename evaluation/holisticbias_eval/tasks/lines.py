@@ -10,8 +10,8 @@ from holisticbias_eval.corpus.calibration import neutral_lines
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.models.embedded import GOSSIP
 from holisticbias_eval.models.likelihood.scorer import Scorer
-from holisticbias_eval.models.options import scoring_uses
-from holisticbias_eval.prompts.first_words import count_unscored
+from holisticbias_eval.models.settings import scoring_uses
+from holisticbias_eval.prompts.contexts import count_unscored
 from holisticbias_eval.prompts.lines import ask_lines, line_table
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting

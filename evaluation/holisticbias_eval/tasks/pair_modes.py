@@ -18,7 +18,7 @@ from holisticbias_eval.measures.stereotype.outcomes import CHOSEN
 from holisticbias_eval.models.engines import server_of
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.likelihood.causal import CausalScorer
-from holisticbias_eval.models.likelihood.one_mask import OneMaskScorer
+from holisticbias_eval.models.likelihood.masked import OneMaskScorer
 from holisticbias_eval.models.likelihood.opening import Opening
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans
@@ -26,12 +26,18 @@ from holisticbias_eval.models.loading.load import LoadedModel, ModelSource, find
 from holisticbias_eval.models.model import Kind, ModelIdentity
 from holisticbias_eval.models.server.chooser import ChatChooser
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.models.store.blocks import values_by_block
-from holisticbias_eval.models.store.shards import ShardStore, fingerprint
+from holisticbias_eval.models.store.shards import ShardStore, fingerprint, values_by_block
 from holisticbias_eval.progress import Display, Notice, Progress
-from holisticbias_eval.prompts.choices import Choices, ask_choices
-from holisticbias_eval.prompts.first_words import Unscored
-from holisticbias_eval.prompts.pairs import SCORES, AskedPairs, published_texts, scored_sentences, with_pair_scores
+from holisticbias_eval.prompts.contexts import Unscored
+from holisticbias_eval.prompts.pairs import (
+    SCORES,
+    AskedPairs,
+    Choices,
+    ask_choices,
+    published_texts,
+    scored_sentences,
+    with_pair_scores,
+)
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.tasks.task import Answered, Given, Requests, Source
 

@@ -15,11 +15,9 @@ from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.opening import LEFT_OUT
 from holisticbias_eval.models.likelihood.scorer import Scorer
-from holisticbias_eval.models.options import engine_uses, scoring_uses
-from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.prompts.choices import ask_choices, spans_of_choices
-from holisticbias_eval.prompts.first_words import ALL_SCORED
-from holisticbias_eval.prompts.pairs import AskedPairs, ask_pairs, ask_published
+from holisticbias_eval.models.settings import ModelSettings, engine_uses, scoring_uses
+from holisticbias_eval.prompts.contexts import ALL_SCORED
+from holisticbias_eval.prompts.pairs import AskedPairs, ask_choices, ask_pairs, ask_published, spans_of_choices
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Condition, Settings, Use, Values, is_one_of, read_settings, setting

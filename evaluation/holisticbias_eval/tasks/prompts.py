@@ -19,7 +19,7 @@ from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import draw_prompts, refuse_few
-from holisticbias_eval.prompts.terms import count_terms
+from holisticbias_eval.prompts.selection import count_terms
 from holisticbias_eval.readers.judging import Judges, judge_responses, start_judges
 from holisticbias_eval.readers.labels import Judge
 from holisticbias_eval.results.run_sets import MITIGATION, read_recorded
@@ -38,9 +38,8 @@ from holisticbias_eval.tasks.answered import (
     start_responding,
 )
 from holisticbias_eval.tasks.audit import audit_table
-from holisticbias_eval.tasks.given_responses import place_responses
 from holisticbias_eval.tasks.judging import count_corpus, judging_options
-from holisticbias_eval.tasks.response_files import read_responses
+from holisticbias_eval.tasks.response_files import place_responses, read_responses
 from holisticbias_eval.tasks.task import Given, Reading, Source, Task, release_run_name, sign_release
 
 

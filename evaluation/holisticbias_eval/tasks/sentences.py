@@ -14,13 +14,12 @@ from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.models.options import scoring_uses
-from holisticbias_eval.prompts.contexts import Context, read_context
-from holisticbias_eval.prompts.first_words import count_unscored
+from holisticbias_eval.models.settings import scoring_uses
+from holisticbias_eval.prompts.contexts import Context, count_unscored, read_context
 from holisticbias_eval.prompts.prompts import Asked, Draw, Selection, Skipped
 from holisticbias_eval.prompts.seat import ask_phrases
+from holisticbias_eval.prompts.selection import count_terms
 from holisticbias_eval.prompts.sentences import ask_sentences, skipped_sentences
-from holisticbias_eval.prompts.terms import count_terms
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Seed, Settings, Use, Variants, setting
 from holisticbias_eval.tasks.planted import planted_figures

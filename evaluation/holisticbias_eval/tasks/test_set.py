@@ -13,8 +13,8 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures.perplexities.dimensions import IDS, Dimension, read_dimensions
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.spans import whole
-from holisticbias_eval.models.options import scoring_uses
-from holisticbias_eval.prompts.first_words import NOTHING_LEFT, Unscored, count_unscored, differ_first
+from holisticbias_eval.models.settings import scoring_uses
+from holisticbias_eval.prompts.contexts import NOTHING_LEFT, Unscored, count_unscored, differ_first
 from holisticbias_eval.prompts.test_sets import AskedTexts
 from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
 from holisticbias_eval.stereotypes.specifications import calibration_model

@@ -3,17 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from operator import ne
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from holisticbias_eval.arrays import Bools
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.prompts.texts import HUMAN
-from holisticbias_eval.readers.anonymise import GROUP, swapped
-from holisticbias_eval.readers.reader import NAMING
-from holisticbias_eval.tasks.naming import naming_texts
+from holisticbias_eval.readers.anonymise import GROUP, NAME, anonymise, swapped
+from holisticbias_eval.readers.reader import NAMING, named_of
+
+MOST = 20_000
+"""The most texts that are compared: a classifier judges each of them again."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamingTexts:
+    """Rows of a table of texts that measures have read, the same texts as written, and which name their group.
+
+    A text names its group if it does so in other words than the subject.
+    """
+
+    replaced: pa.Table
+    written: pa.Table
+    naming: Bools
+
+
+def naming_texts(table: pa.Table) -> NamingTexts | None:
+    """The model's texts, evenly spread over the groups if they are many; None if no column says what they name."""
+    if not {*NAMING} & {*table.column_names}:
+        return None
+    own = pc.is_valid(table["text"])
+    if "source" in table.column_names:
+        people = pc.fill_null(pc.equal(table["source"], HUMAN), False)
+        own = pc.and_(own, pc.invert(people)) if not pc.all(people).as_py() else own
+    rows = _spread(table["group"].to_pylist(), np.flatnonzero(own.to_numpy()))
+    if not len(rows):
+        return None
+    kept = table.take(pa.array(rows))
+    named = named_of(kept)
+    alone = anonymise(kept["text"].to_pylist(), [replace(one, forms=(), person=False) for one in named])
+    naming = np.fromiter(map(ne, anonymise(alone, named, NAME), alone), bool, len(alone))
+    bare = [name for name in kept.column_names if name not in NAMING and name.count(".") == 0]
+    return NamingTexts(kept, kept.select(bare), naming)
+
+
+def _spread(groups: list[str | None], rows: np.ndarray) -> np.ndarray:
+    """At most ``MOST`` rows, as many of each group as fit, in order."""
+    if len(rows) <= MOST:
+        return rows
+    of_group: dict[str | None, list[int]] = {}
+    for row in rows.tolist():
+        of_group.setdefault(groups[row], []).append(row)
+    limit = max(1, MOST // len(of_group))
+    chosen = [row for own in of_group.values() for row in own[:: -(-len(own) // limit)]]
+    return np.array(sorted(chosen))
+
 
 AUDITED = 20_000
 """The most texts of an audit."""

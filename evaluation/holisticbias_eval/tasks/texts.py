@@ -17,9 +17,8 @@ from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.options import Censoring
 from holisticbias_eval.models.embedded import WRITER, default_release
+from holisticbias_eval.models.generation.frame import STYLES, Style
 from holisticbias_eval.models.generation.requests import Generator
-from holisticbias_eval.models.generation.style import FILES as STYLES
-from holisticbias_eval.models.generation.style import Style
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.collections import CALIBRATION
 from holisticbias_eval.prompts.texts import Making, model_texts

@@ -21,7 +21,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.engines import start_generator
-from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.requests import Requests, respond_all
 from holisticbias_eval.readers.classification import judge_table
 from holisticbias_eval.readers.engines import start_classifier

@@ -12,13 +12,11 @@ import torch
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
-from holisticbias_eval.models.generation.decoding import Decoding
-from holisticbias_eval.models.generation.ending import Ending
+from holisticbias_eval.models.generation.decoding import Decoding, Ending
 from holisticbias_eval.models.generation.local import LocalGenerator
-from holisticbias_eval.models.generation.noise import step_seeds
-from holisticbias_eval.models.generation.plain import Plain
 from holisticbias_eval.models.generation.requests import Requests, Responses, respond_all
-from holisticbias_eval.models.generation.together import Together, TokenPrompts
+from holisticbias_eval.models.generation.sampling import step_seeds
+from holisticbias_eval.models.generation.writing import Plain, Together, TokenPrompts
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.settings import ModelSettings
 from tiny_models import TEXTS, tiny_loaded

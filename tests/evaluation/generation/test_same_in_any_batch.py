@@ -13,8 +13,8 @@ import transformers
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.local import LocalGenerator
-from holisticbias_eval.models.generation.noise import gumbel_noise, step_seeds
 from holisticbias_eval.models.generation.requests import Requests, respond_all
+from holisticbias_eval.models.generation.sampling import gumbel_noise, step_seeds
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.model import Kind
 from tiny_models import MODELS, TEXTS, tiny_loaded

@@ -11,12 +11,16 @@ import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holisticbias_eval.models.generation.candidates import find_candidates
-from holisticbias_eval.models.generation.choosing import blocked_after
 from holisticbias_eval.models.generation.decoding import Decoding
-from holisticbias_eval.models.generation.noise import gumbel_noise, step_seeds, tokens_above
 from holisticbias_eval.models.generation.requests import Requests
-from holisticbias_eval.models.generation.sampling import choose_tokens
+from holisticbias_eval.models.generation.sampling import (
+    blocked_after,
+    choose_tokens,
+    find_candidates,
+    gumbel_noise,
+    step_seeds,
+    tokens_above,
+)
 
 
 def sampling(**settings: Any) -> Decoding:

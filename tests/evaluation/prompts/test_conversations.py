@@ -11,9 +11,9 @@ import pytest
 from holisticbias import build_release, load_catalog
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.prompts.conversations import Drawing, draw_prompts
+from holisticbias_eval.prompts.conversations import PromptDrawing, draw_prompts
 
-FEW = Drawing(per_cell=4, where=("axis=nonce,age", "template=dialogue.im,dialogue.love"))
+FEW = PromptDrawing(per_cell=4, where=("axis=nonce,age", "template=dialogue.im,dialogue.love"))
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def release() -> Release:
     return build_release(load_catalog(), "1.0.0", "small")
 
 
-def by_id(release: Release, drawing: Drawing) -> dict[str, dict[str, Any]]:
+def by_id(release: Release, drawing: PromptDrawing) -> dict[str, dict[str, Any]]:
     return {row["response_id"]: row for row in draw_prompts(release, drawing).to_pylist()}
 
 
@@ -42,7 +42,7 @@ def test_every_descriptor_is_asked_about_in_every_template_as_often(release: Rel
     ],
     ids=["more draws", "more descriptors and templates"],
 )
-def test_more_prompts_only_add(release: Release, more: Drawing) -> None:
+def test_more_prompts_only_add(release: Release, more: PromptDrawing) -> None:
     few, many = by_id(release, FEW), by_id(release, more)
     assert len(many) > len(few)
     assert {key: many[key] for key in few} == few

@@ -16,10 +16,8 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.prompts.prompts import Asked, Draw, Selection
 from holisticbias_eval.prompts.seat import ask_phrases
-from holisticbias_eval.prompts.selection import select_sentences
-from holisticbias_eval.prompts.sentence_selection import NOUNS
-from holisticbias_eval.prompts.sentence_variants import drawn_variants
-from holisticbias_eval.prompts.sentences import ask_sentences
+from holisticbias_eval.prompts.selection import NOUNS, select_sentences
+from holisticbias_eval.prompts.sentences import ask_sentences, drawn_variants
 from holisticbias_eval.report.leaderboard import leaderboard_tables
 from holisticbias_eval.results.entry import make_entries
 from holisticbias_eval.results.run import read_run, read_signature

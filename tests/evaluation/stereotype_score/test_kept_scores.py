@@ -12,7 +12,7 @@ from rich.console import Console
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.models.store.blocks import values_by_block
+from holisticbias_eval.models.store.shards import values_by_block
 from holisticbias_eval.progress import Display, Progress
 from holisticbias_eval.tasks.pair_modes import PairRequests, ServerChoice, pair_store
 

@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from holisticbias_eval.models.engines import start_scorer
-from holisticbias_eval.models.likelihood.one_mask import OneMaskScorer
+from holisticbias_eval.models.likelihood.masked import OneMaskScorer
 from holisticbias_eval.models.likelihood.spans import Spans, whole
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.models.settings import ModelSettings

@@ -16,8 +16,7 @@ import pyarrow.parquet as pq
 from tests.golden import inputs
 
 from holisticbias_eval.corpus.examples import read_examples
-from holisticbias_eval.prompts.prompt_files import read_prompts
-from holisticbias_eval.prompts.prompt_sources import HUMAN, read_source
+from holisticbias_eval.prompts.prompt_sources import HUMAN, read_prompts, read_source
 from holisticbias_eval.stereotypes.imported import read_sentences
 from holisticbias_eval.stereotypes.source_sentences import read_source_sentences
 from holisticbias_eval.tasks.group_files import read_test_set

@@ -12,9 +12,8 @@ from pydantic import ValidationError
 from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.models.model import server_identity
-from holisticbias_eval.models.server.answers import Received
 from holisticbias_eval.models.server.http import RequestError
-from holisticbias_eval.models.server.openai import OpenAI, user_turn
+from holisticbias_eval.models.server.openai import OpenAI, Received, user_turn
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Progress
 

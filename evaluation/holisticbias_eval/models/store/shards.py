@@ -7,7 +7,7 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
@@ -18,11 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holisticbias.errors import OutputError
-from holisticbias_eval.arrays import Bools, Ints
+from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.free_memory import free_memory
-from holisticbias_eval.models.store.key_places import KeyPlaces, Keys
-from holisticbias_eval.models.store.keys import distinct_rows
-from holisticbias_eval.progress import Notice
+from holisticbias_eval.models.store.keys import KeyPlaces, Keys, distinct_rows
+from holisticbias_eval.progress import Notice, Progress
 
 _STALE_SECONDS = 3600
 _MANY_SHARDS = 64
@@ -199,3 +198,40 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except FileNotFoundError:
         return 0
+
+
+def values_by_block(
+    asked: pa.Table,
+    compute: Callable[[Ints, Progress], Floats],
+    store: ShardStore | None,
+    block: int,
+    progress: Progress,
+) -> Floats:
+    """The values of each row of keys: shape ``[rows, values]``.
+
+    ``compute`` gives the values of the rows that the store does not hold, at most ``block`` rows at once. The store's
+    columns are its keys, which ``asked`` has, and then the values as floats; NaN is stored too. Without a store all
+    rows are computed at once.
+    """
+    if store is None:
+        return compute(np.arange(asked.num_rows), progress)
+    first, which = distinct_rows(asked)
+    distinct = asked.take(pa.array(first))
+    values, missing = read_values(store, distinct)
+    progress(distinct.num_rows - len(missing))
+    for start in range(0, len(missing), block):
+        rows = missing[start : start + block]
+        values[rows] = compute(first[rows], progress)
+        columns = [*distinct.take(pa.array(rows)).columns, *map(pa.array, values[rows].T)]
+        names = [*asked.column_names, *(name for name in store.schema.names if name not in store.keys)]
+        store.write(pa.Table.from_arrays(columns, names=names).select(store.schema.names))
+    return values[which]
+
+
+def read_values(store: ShardStore, asked: pa.Table) -> tuple[Floats, Ints]:
+    """The stored values of distinct keys, shape ``[rows, values]``, and the rows that are not held, which have NaN."""
+    values = np.full((asked.num_rows, len(store.schema) - len(store.keys)), np.nan)
+    known = np.zeros(asked.num_rows, np.bool_)
+    for places, rows in store.held(asked, known):
+        values[places] = np.column_stack([column.to_numpy() for column in rows.columns])
+    return values, np.flatnonzero(~known)
