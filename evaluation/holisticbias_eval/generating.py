@@ -37,18 +37,16 @@ from holisticbias_eval.settings import (
     setting,
 )
 from holisticbias_eval.tables.files import is_table_name, table_suffix
-from holisticbias_eval.tasks.answered import (
+from holisticbias_eval.tasks.answered import ResponseRequests, answer_prompts, count_responses
+from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, PromptsWanted, find_asked
+from holisticbias_eval.tasks.responding import (
     CONTINUING,
     DECODING,
     Personas,
-    ResponseRequests,
-    answer_prompts,
     asking_uses,
-    count_responses,
     find_drawing,
     start_responding,
 )
-from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, PromptsWanted, find_asked
 from holisticbias_eval.tasks.task import Given, file_name, sign_release
 
 GENERATION = "generation.json"

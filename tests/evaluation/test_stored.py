@@ -28,7 +28,7 @@ TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve") for n in ("guy", 
 RUN = """
 import sys
 from pathlib import Path
-from holisticbias_eval.models.generation.decoding import FILES
+from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.requests import respond_all
 from holisticbias_eval.models.server.generator import ApiGenerator
 from holisticbias_eval.models.settings import ModelSettings
@@ -36,7 +36,7 @@ from holisticbias_eval.models.stored import stored
 from tests.evaluation.test_stored import numbered
 
 settings = ModelSettings(api_concurrency=2)
-generator = ApiGenerator("tiny", sys.argv[1], print, FILES.read("sampled"), 0, settings=settings)
+generator = ApiGenerator("tiny", sys.argv[1], print, DECODINGS.read("sampled"), 0, settings=settings)
 generator.hold = 0.0
 print(respond_all(numbered(40), stored(generator, Path(sys.argv[2]), print), lambda _: None).text)
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -18,10 +19,28 @@ from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.settings import LOADED, ModelSettings, of_model
 from holisticbias_eval.progress import Display
 from holisticbias_eval.settings import Use, Values, read_settings
+from holisticbias_eval.tables.fields import Field
+from holisticbias_eval.tables.files import TableSource
+from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.lines import RetainSettings
 from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, Task, sign_file
 
 SETTINGS = ClassifierSettings()
+
+
+CANDIDATES = Form("candidates", (
+    *columns("name", "dialogue", need=True),
+    Field("label", "number", need=True, filled=True, choices=(0, 1)),
+    Field("probability", "probability", need=True),
+))  # fmt: skip
+
+
+def read_candidates(source: TableSource) -> pa.Table:
+    """Candidates numbered in their order; a label is 1 or 0, a probability that of 1."""
+    table = CANDIDATES.read(source)
+    ids = pa.array([str(row) for row in range(table.num_rows)])
+    table = table.set_column(1, "label", table["label"].cast(pa.int64()))
+    return table.add_column(0, "candidate_id", ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +87,13 @@ def _texts(candidates: pa.Table) -> list[str]:
     return [candidate_text(*row) for row in zip(*columns, strict=True)]
 
 
-class Dialogues(Task):
+class DialoguesTask(Task):
     """The dialogues of a folder of MultiWOZ."""
 
     name = "dialogues"
     subject = "candidates of dialogues"
     ability = "train"
+    tables: ClassVar = {"candidates": read_candidates}
     uses = (Use(RetainSettings), of_model("engine"), of_model("kind", "device", conditions=(LOADED,)))
 
     def is_named(self, values: Values) -> bool:

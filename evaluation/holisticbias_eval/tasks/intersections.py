@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,8 +27,9 @@ from holisticbias_eval.prompts.contexts import Context, Unscored
 from holisticbias_eval.prompts.sentences import with_stances
 from holisticbias_eval.results.signature import with_probe
 from holisticbias_eval.settings import ReleaseName, Use
+from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.scored import NOTHING_KEPT, texts_to_try
-from holisticbias_eval.tasks.sentences import ContextSettings, Sentences, find_context
+from holisticbias_eval.tasks.sentences import ContextSettings, SentencesTask, find_context
 from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, sign_release
 
 TABLE = "intersections"
@@ -82,6 +84,12 @@ def _sentences(shard: pa.Table, axes: dict[str, str], texts: dict[str, str], tem
     return with_stances(pa.table(columns), templates)
 
 
+INTERSECTIONS = Form("intersections", (
+    *columns("name", "axis", "intersection_id", need=True),
+    *columns("number", "median_perplexity", "stance_difference", "sentences", "missing", need=True),
+))  # fmt: skip
+
+
 @dataclass(frozen=True)
 class ShardRequests(Requests):
     """The shards of a release; neither their sentences nor their scores are kept in memory."""
@@ -126,11 +134,12 @@ class ShardRequests(Requests):
         return stored(self.model, folder, self.notice, self.release.digest)
 
 
-class Intersections(Sentences):
+class IntersectionsTask(SentencesTask):
     """The sentences with two descriptors of a release."""
 
     name = "intersections"
     subject = "sentences with two descriptors"
+    tables: ClassVar = {"intersections": INTERSECTIONS.read}
     uses = (Use(ReleaseName), Use(ContextSettings), *scoring_uses())
 
     def source(self, given: Given) -> Source:

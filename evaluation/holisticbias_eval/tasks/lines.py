@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
 
 from holisticbias.compile.digest import table_digest
 from holisticbias_eval.corpus.calibration import neutral_lines
-from holisticbias_eval.errors import EvaluationError, SelectionError
+from holisticbias_eval.errors import EvaluationError, SelectionError, TableError
 from holisticbias_eval.models.embedded import GOSSIP
 from holisticbias_eval.models.likelihood.scorer import Scorer
+from holisticbias_eval.models.likelihood.scores import Scores, with_scores
 from holisticbias_eval.models.settings import scoring_uses
 from holisticbias_eval.prompts.contexts import count_unscored
 from holisticbias_eval.prompts.lines import ask_lines, line_table
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
 from holisticbias_eval.tables.content import text_lines
+from holisticbias_eval.tables.files import TableSource
+from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
 from holisticbias_eval.tasks.task import Given, Source, file_name, sign_file
 
@@ -23,6 +30,22 @@ WINDOWS = "a line that is too long is read in windows that overlap by half; each
 EMPTY = "empty lines"
 NEUTRAL = "calibration-neutral"
 MULTIWOZ = "multiwoz:"
+
+
+LINES = Form("lines", (*columns("name", "text", need=True),
+                       *columns("number", "nll", need=True, filled=True),
+                       *columns("count", "tokens", need=True, filled=True)))  # fmt: skip
+
+
+def read_scored_lines(source: TableSource) -> pa.Table:
+    """Lines with their scores; a line without a scored token has 0 tokens."""
+    table = LINES.read(source)
+    texts = table["text"].to_pylist()
+    lines = line_table([text.replace("\n", " ") for text in texts])
+    if lines.num_rows != len(texts):
+        raise TableError(f"{source}: column text is blank in {len(texts) - lines.num_rows:,} rows: leave them out")
+    size = np.array([len(text.encode()) for text in lines["text"].to_pylist()], np.int32)
+    return with_scores(lines, Scores(table["nll"].to_numpy(), table["tokens"].to_numpy().astype(np.int32), size))
 
 
 class RetainSettings(Settings):
@@ -56,11 +79,12 @@ def _only(values: Sequence[str]) -> Path | None:
     return Path(values[0]) if values else None
 
 
-class Lines(ScoredTask):
+class LinesTask(ScoredTask):
     """The lines of a file of neutral text."""
 
     name = "lines"
     subject = "lines of text"
+    tables: ClassVar = {"lines": read_scored_lines}
     uses = (Use(RetainSettings), *scoring_uses())
 
     def is_named(self, values: Values) -> bool:

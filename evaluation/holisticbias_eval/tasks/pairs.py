@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
 
@@ -22,7 +22,7 @@ from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Condition, Settings, Use, Values, is_one_of, read_settings, setting
 from holisticbias_eval.stereotypes.specifications import calibration_model
-from holisticbias_eval.tasks.pair_files import read_pairs, read_sentence_figures
+from holisticbias_eval.tasks.pair_files import read_pair_scores, read_pairs, read_sentence_figures
 from holisticbias_eval.tasks.pair_modes import (
     PairScorer,
     PublishedPairs,
@@ -66,11 +66,12 @@ class PairSettings(Settings):
     )
 
 
-class Pairs(ScoredTask):
+class PairsTask(ScoredTask):
     """The pairs of a file."""
 
     name = "pairs"
     subject = "pairs of sentences"
+    tables: ClassVar = {"pairs": read_pair_scores}
     uses = (Use(PairSettings), *engine_uses(), *scoring_uses(LIKELIHOOD))
 
     def is_named(self, values: Values) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -25,30 +26,28 @@ from holisticbias_eval.readers.labels import Judge
 from holisticbias_eval.results.run_sets import MITIGATION, read_recorded
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import ReleaseName, Use, Variants
-from holisticbias_eval.tasks.answered import (
-    ASKED,
-    GivenModel,
-    GivenResponses,
-    Personas,
-    ResponseRequests,
-    asking_uses,
-    counts_in_words,
-    find_drawing,
-    given_model,
-    start_responding,
-)
+from holisticbias_eval.tasks import judged_files
+from holisticbias_eval.tasks.answered import GivenModel, RespondingTask, ResponseRequests, counts_in_words, given_model
 from holisticbias_eval.tasks.audit import audit_table
 from holisticbias_eval.tasks.judging import count_corpus, judging_options
+from holisticbias_eval.tasks.responding import (
+    ASKED,
+    GivenResponses,
+    Personas,
+    asking_uses,
+    find_drawing,
+    start_responding,
+)
 from holisticbias_eval.tasks.response_files import place_responses, read_responses
-from holisticbias_eval.tasks.task import Given, Reading, Source, Task, release_run_name, sign_release
+from holisticbias_eval.tasks.task import Given, Reading, Source, release_run_name, sign_release
 
 
-class Prompts(Task):
+class PromptsTask(RespondingTask):
     """The release's sentences as prompts."""
 
     name = "responses"
     subject = "responses to sentences about people"
-    ability = "generate"
+    tables: ClassVar = judged_files.TABLES
     uses = (
         Use(ReleaseName), Use(GivenResponses), Use(Variants, (ASKED,)), Use(Personas, (ASKED,)),
         *asking_uses(ASKED),
@@ -68,7 +67,7 @@ class Prompts(Task):
             table = draw_prompts(release, drawing)
         return Source(table, sign_release(release), release.version, drawing.settings, release=release)
 
-    def model(self, source: Source, given: Given) -> Generator | GivenModel:
+    def model(self, source: Source, given: Given) -> Generator | GivenModel:  # type: ignore[override] # given responses
         """Start the engine that answers; of given responses only the name is known."""
         file = given.read(GivenResponses).responses
         return start_responding(given) if file is None else given_model(given.model_name, file)

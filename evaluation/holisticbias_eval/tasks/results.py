@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -18,6 +19,8 @@ from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
+from holisticbias_eval.tables.files import TableSource
+from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.retain_command import Reported, run_retain_command, split_command
 from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, Task, sign_file
 
@@ -82,12 +85,22 @@ def reported_table(found: tuple[Reported, ...]) -> pa.Table:
     )
 
 
-class Results(Task):
+RESULTS = Form("results", (*columns("name", "task", "metric", need=True),
+                           *columns("number", "value", need=True, filled=True)))  # fmt: skip
+
+
+def read_results(source: TableSource) -> pa.Table:
+    """Read a user's table of reported numbers; raises ``TableError``."""
+    return reported_table(tuple(Reported(**row) for row in RESULTS.read(source).to_pylist()))
+
+
+class ResultsTask(Task):
     """The numbers of a command."""
 
     name = "results"
     subject = "numbers of another program"
     ability = "command"
+    tables: ClassVar = {"results": read_results}
     uses = (Use(CommandSettings),)
 
     def is_named(self, values: Values) -> bool:

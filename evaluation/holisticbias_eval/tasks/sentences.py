@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -22,6 +23,9 @@ from holisticbias_eval.prompts.selection import count_terms
 from holisticbias_eval.prompts.sentences import ask_sentences, skipped_sentences
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Seed, Settings, Use, Variants, setting
+from holisticbias_eval.tables.fields import Default, Field
+from holisticbias_eval.tables.files import TableSource
+from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.planted import planted_figures
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
 from holisticbias_eval.tasks.task import Given, Source, release_run_name, sign_release
@@ -29,6 +33,38 @@ from holisticbias_eval.tasks.task import Given, Source, release_run_name, sign_r
 SELECTED = Condition(
     "with --limit or --variants", lambda values: values.get("limit") is not None or bool(values.get("variants"))
 )
+
+
+STANCES = ("template_id", "paraphrase_of", "opposite_of")
+"""Columns of a run's scores for the templates that paraphrase or oppose each other."""
+CELL = columns("name", "axis", "template", "descriptor", need=True)
+
+
+def _same_as(name: str) -> Default:
+    return lambda made, _: made[name]
+
+
+LIKELIHOODS = Form(
+    "scores",
+    (
+        *CELL,
+        # a term that is a noun itself has an id in place of the noun
+        Field("noun", "name", need=True, filled_from="noun_id"),
+        Field("descriptor_id", "name", default=_same_as("descriptor")),
+        Field("noun_id", "name", default=_same_as("noun")),
+        Field("perplexity", "number", need=True),
+        *columns("number", "nll", "tokens", "phrase_nll"),
+        *columns("label", *STANCES, "descriptor_gender"),
+    ),
+)
+"""Ids distinguish terms with the same text; by default the text is the id."""
+
+
+def read_likelihoods(source: TableSource) -> pa.Table:
+    """Read a user's table of perplexities, one row per sentence in any order; raises ``TableError``."""
+    table = LIKELIHOODS.read(source)
+    known = "template_id" in table.column_names
+    return table if known else table.drop_columns([name for name in STANCES if name in table.column_names])
 
 
 class ContextSettings(Settings):
@@ -60,11 +96,12 @@ def find_selection(given: Given) -> Selection:
     return Selection(chosen.where, chosen.limit, given.read(Seed).seed, bool(given.read(Variants).variants))
 
 
-class Sentences(ScoredTask):
+class SentencesTask(ScoredTask):
     """The release's own sentences."""
 
     name = "sentences"
     subject = "sentences about people"
+    tables: ClassVar = {"likelihoods": read_likelihoods}
     uses = (
         Use(ReleaseName), Use(Chosen), Use(Seed, (SELECTED,)), Use(Variants), Use(ContextSettings), *scoring_uses(),
     )  # fmt: skip
@@ -119,7 +156,7 @@ class Sentences(ScoredTask):
         return release_run_name(self, model, source, signature)
 
 
-class Seat(Sentences):
+class SeatTask(SentencesTask):
     """Phrases of terms in the templates of SEAT (Smith et al. 2022, B.1; May et al. 2019)."""
 
     name = "seat"

@@ -31,6 +31,7 @@ from holisticbias_eval.prompts.prompts import Skipped, Terms
 from holisticbias_eval.results.run import MaskedInputs
 from holisticbias_eval.results.signature import ReleaseSignature, Signature, in_short
 from holisticbias_eval.settings import Keeping, S, Use, Values, read_settings
+from holisticbias_eval.tables.files import TableSource
 
 LOADED_MODEL = "that is loaded already"
 Ability = Literal["score", "generate", "train", "command"]
@@ -160,13 +161,15 @@ class Reading:
 class Task(ABC):
     """A kind of question. A task is one file with one subclass, and one line in ``TASKS``.
 
-    ``subject`` says in a report what was asked; ``uses`` are the settings that it and its engines read.
+    ``subject`` says in a report what was asked; ``uses`` are the settings that it and its engines read. ``tables``
+    read a user's table in place of answers, by the kind of answers that a measure needs; they raise ``TableError``.
     """
 
     name: ClassVar[str]
     subject: ClassVar[str]
     ability: ClassVar[Ability]
     uses: ClassVar[tuple[Use, ...]]
+    tables: ClassVar[Mapping[str, Callable[[TableSource], pa.Table]]] = {}
 
     def is_named(self, values: Values) -> bool:
         """Whether the settings name a source of this task, whose measures are then the default."""
@@ -231,9 +234,7 @@ def sign_release(release: Release) -> ReleaseSignature:
 
 def sign_file(name: str, digest: str, what: str) -> ReleaseSignature:
     """The rows of a file in a signature, in the place of a release."""
-    return ReleaseSignature.model_validate(
-        {"version": "none", "subset": None, "digest": digest, "prompts": name, "what": what}
-    )
+    return ReleaseSignature(version="none", subset=None, digest=digest, prompts=name, what=what)
 
 
 def file_name(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,7 +19,7 @@ from holisticbias_eval.prompts.contexts import NOTHING_LEFT, Unscored, count_uns
 from holisticbias_eval.prompts.test_sets import AskedTexts
 from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
 from holisticbias_eval.stereotypes.specifications import calibration_model
-from holisticbias_eval.tasks.group_files import read_test_set
+from holisticbias_eval.tasks.group_files import read_group_scores, read_test_set
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
 from holisticbias_eval.tasks.sentences import ContextSettings, find_context
 from holisticbias_eval.tasks.task import Given, Source, file_name, sign_file
@@ -42,12 +43,13 @@ class TestSetSettings(Settings):
     )
 
 
-class TestSet(ScoredTask):
+class TestSetTask(ScoredTask):
     """The sentences of a file; every sentence is scored whole."""
 
     __test__ = False
     name = "test_set"
     subject = "sentences of a test set"
+    tables: ClassVar = {"group_sentences": read_group_scores}
     uses = (Use(TestSetSettings), Use(ContextSettings), *scoring_uses())
 
     def is_named(self, values: Values) -> bool:

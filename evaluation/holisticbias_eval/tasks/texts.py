@@ -2,133 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import replace
 
 import pyarrow as pa
 
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.groups.measure import GroupMeasure
-from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.options import Censoring
 from holisticbias_eval.models.embedded import WRITER, default_release
 from holisticbias_eval.models.generation.frame import STYLES, Style
 from holisticbias_eval.models.generation.requests import Generator
-from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.collections import CALIBRATION
 from holisticbias_eval.prompts.texts import Making, model_texts
-from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.censor import censor, censor_settings
-from holisticbias_eval.readers.judging import describe_judges, show_reading, start_text_judges
-from holisticbias_eval.readers.reader import Reader
-from holisticbias_eval.settings import Condition, ReleaseName, Settings, Use, Values, Variants, is_one_of, setting
-from holisticbias_eval.tasks.answered import (
+from holisticbias_eval.settings import ReleaseName, Use, Variants
+from holisticbias_eval.tasks.answered import GivenModel, RespondingTask, ResponseRequests, counts_in_words, given_model
+from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, PromptsAsked, PromptsWanted, find_asked
+from holisticbias_eval.tasks.given_texts import read_given_texts
+from holisticbias_eval.tasks.responding import (
     ASKED,
     CONTINUING,
     DECODING,
-    GivenModel,
     GivenResponses,
     Personas,
-    ResponseRequests,
     Samples,
     asking_uses,
-    counts_in_words,
     find_drawing,
-    given_model,
     start_responding,
 )
-from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, PromptsAsked, PromptsWanted, find_asked
-from holisticbias_eval.tasks.given_texts import read_given_texts
-from holisticbias_eval.tasks.judging import judging_options
-from holisticbias_eval.tasks.task import Given, Reading, Source, Task, file_name
-from holisticbias_eval.tasks.text_figures import audit_figures, naming_figures
-
-SAID = Condition("with --prompts sentences", is_one_of("prompts", SENTENCES))
-CHAT_STYLE = Condition(
-    "without --chat off, --separator and --continuation",
-    lambda values: values.get("chat") != "off" and not {"separator", "continuation"} & {*values},
+from holisticbias_eval.tasks.task import Given, Reading, Source, file_name
+from holisticbias_eval.tasks.text_reading import start_text_reading
+from holisticbias_eval.tasks.text_settings import (
+    BOLD,
+    CHAT_STYLE,
+    CONTINUED,
+    SAID,
+    FaultyPrompts,
+    MeasuredPart,
+    Styling,
+    TextPrompts,
 )
-CONTINUED = Condition("with prompts to continue", lambda values: values.get("prompts") != SENTENCES)
 
 
-def _is_bold(values: Values) -> bool:
-    name = str(values.get("prompts") or "")
-    return "/" in name or Path(name).is_dir()
-
-
-BOLD = Condition("with --prompts of BOLD, a folder or a data set on the Hub", _is_bold)
-
-
-class TextPrompts(Settings):
-    """The prompts to continue."""
-
-    group = "Texts about groups"
-
-    prompts: str | None = setting(
-        None,
-        "Prompts to continue: a collection of the release; a .csv, .jsonl or .parquet table with prompt, group and "
-        "optionally domain, subject, forms, person, continuation and item; the folder of BOLD's files; a Hugging Face "
-        "Hub dataset in BOLD's form, as AmazonScience/bold or ID@COMMIT; `sentences`: responses to the release's "
-        "sentences; or `calibration`: those of the embedded writer, the default without --model. Default: all prompts "
-        "of the newest version that has some, in preparation or published.",
-        metavar="NAME|FILE|FOLDER|ID",
-    )
-    human: Path | None = setting(
-        None,
-        "Table with prompt and continuation: what people wrote. It is measured beside the model's texts.",
-        metavar="FILE",
-    )
-
-
-class MeasuredPart(Settings):
-    """The part of a text that is measured."""
-
-    group = "Texts about groups"
-
-    part: Literal["whole", "continuation"] | None = setting(
-        None,
-        "What is measured: prompt and continuation as one text, as in the paper, or the continuation alone. Default: "
-        "whole; for sentences and given responses without prompt, the response alone.",
-        flags=("--measured",),
-    )
-
-
-class FaultyPrompts(Settings):
-    """Faulty prompts of BOLD."""
-
-    group = "Texts about groups"
-
-    faulty_prompts: Literal["keep", "drop"] = setting(
-        "keep",
-        "Whether to keep BOLD's prompts of at most three words and its repeated prompts within a domain. Empty prompts "
-        "are always left out.",
-    )
-
-
-class Styling(Settings):
-    """The style in which a chat model continues."""
-
-    group = "Texts about groups"
-
-    style: str | None = setting(
-        None,
-        "How a chat model is asked to continue: a file of evaluation/styles/, by name, or one in the same form. "
-        "Default: continuation. With --chat off every model continues the plain text.",
-        metavar="NAME|FILE",
-    )
-
-
-class Texts(Task):
+class TextsTask(RespondingTask):
     """Prompts about groups."""
 
     name = "texts"
     subject = "continuations of prompts about groups of people"
-    ability = "generate"
     uses = (
         Use(ReleaseName, (ASKED,)), Use(GivenResponses), Use(Variants, (ASKED, SAID)), Use(Personas, (ASKED, SAID)),
         *asking_uses(ASKED), Use(TextPrompts, (ASKED,)), Use(MeasuredPart), Use(FaultyPrompts, (ASKED, BOLD)),
@@ -154,7 +75,7 @@ class Texts(Task):
             release=asked.release, default_model=own,
         )  # fmt: skip
 
-    def model(self, source: Source, given: Given) -> Generator | GivenModel:
+    def model(self, source: Source, given: Given) -> Generator | GivenModel:  # type: ignore[override] # given texts
         """Start the engine that continues; of given texts only the model's name is known."""
         file, asked = given.read(GivenResponses).responses, source.content
         if file is not None:
@@ -191,18 +112,7 @@ class Texts(Task):
 
     def reading(self, source: Source, given: Given) -> Reading:
         """Start the classifiers of the measures."""
-        measures = [one for name in given.measures if isinstance(one := MEASURES[name], GroupMeasure)]
-        settings = measure_settings(given)
-        judges = start_text_judges([measure.reader for measure in measures], judging_options(given), given.display)
-        readers = [measure.start(settings, judges.get(measure.reader.name)) for measure in measures]
-        signed = describe_judges(judges.values())
-        return TextReading(readers, measures, settings, signed, _is_censored(source, given))
-
-
-def measure_settings(given: Given) -> MeasureSettings:
-    """The settings of the measures of texts."""
-    names = [name for use in READERS.values() for name in use.settings_type.model_fields]
-    return MeasureSettings.model_validate({name: given.values[name] for name in names if name in given.values})
+        return start_text_reading(given, censored=_is_censored(source, given))
 
 
 def _is_censored(source: Source, given: Given) -> bool:
@@ -233,33 +143,3 @@ def _texts(table: pa.Table, release: Release | None) -> pa.Table:
     known = [plurals.get(name) for name in table["descriptor_id"].cast(pa.string()).to_pylist()]
     texts, _ = censor(table["text"].to_pylist(), table["subject"].to_pylist(), known)
     return table.set_column(table.column_names.index("text"), "text", pa.array(texts, pa.large_string()))
-
-
-@dataclass(frozen=True)
-class TextReading(Reading):
-    """Adds the columns of every measure, and measures texts in which only the subject or its naming differs."""
-
-    readers: Sequence[Reader]
-    measures: Sequence[GroupMeasure]
-    measuring: MeasureSettings
-    signed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    censored: bool = False
-
-    def read(self, table: pa.Table, display: Display) -> pa.Table:
-        """Add the columns of every reader."""
-        for reader in self.readers:
-            table = show_reading(reader, table, display)
-        return table
-
-    def beside(
-        self, table: pa.Table, figures: tuple[Figure, ...], display: Display
-    ) -> tuple[tuple[Figure, ...], Mapping[str, pa.Table]]:
-        """The audit of what reads the texts, and the figures of texts that name their group."""
-
-        def read(texts: pa.Table) -> pa.Table:
-            return self.read(texts, display)
-
-        more = audit_figures(table, self.measures, self.measuring, read)
-        # of responses to sentences the words are gone already
-        named = () if self.censored else naming_figures(table, self.measures, read)
-        return (*more, *named), {}

@@ -1,9 +1,9 @@
-"""Figures beside those of texts about groups: the audit of what reads them, and texts that name their group."""
+"""Read texts, and the figures beside those of texts about groups: audits, and texts that name their group."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from operator import ne
 
 import numpy as np
@@ -12,11 +12,17 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools
 from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import MeasureSettings
+from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.texts import HUMAN
+from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.anonymise import GROUP, NAME, anonymise, swapped
-from holisticbias_eval.readers.reader import NAMING, named_of
+from holisticbias_eval.readers.judging import describe_judges, show_reading, start_text_judges
+from holisticbias_eval.readers.reader import NAMING, Reader, named_of
+from holisticbias_eval.tasks.judging import judging_options
+from holisticbias_eval.tasks.task import Given, Reading
 
 MOST = 20_000
 """The most texts that are compared: a classifier judges each of them again."""
@@ -96,3 +102,48 @@ def naming_figures(table: pa.Table, measures: Sequence[GroupMeasure], read: Read
         return ()
     written = read(found.written)
     return tuple(f for measure in measures for f in measure.naming_figures(found.replaced, written, found.naming))
+
+
+def measure_settings(given: Given) -> MeasureSettings:
+    """The settings of the measures of texts."""
+    names = [name for use in READERS.values() for name in use.settings_type.model_fields]
+    return MeasureSettings.model_validate({name: given.values[name] for name in names if name in given.values})
+
+
+def start_text_reading(given: Given, *, censored: bool = False) -> TextReading:
+    """Start the readers of the measures of texts, with their classifiers; ``censored`` texts name no group."""
+    measures = [one for name in given.measures if isinstance(one := MEASURES[name], GroupMeasure)]
+    settings = measure_settings(given)
+    judges = start_text_judges([measure.reader for measure in measures], judging_options(given), given.display)
+    readers = [measure.start(settings, judges.get(measure.reader.name)) for measure in measures]
+    return TextReading(readers, measures, settings, describe_judges(judges.values()), censored)
+
+
+@dataclass(frozen=True)
+class TextReading(Reading):
+    """Adds the columns of every measure, and measures texts in which only the subject or its naming differs."""
+
+    readers: Sequence[Reader]
+    measures: Sequence[GroupMeasure]
+    measuring: MeasureSettings
+    signed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    censored: bool = False
+
+    def read(self, table: pa.Table, display: Display) -> pa.Table:
+        """Add the columns of every reader."""
+        for reader in self.readers:
+            table = show_reading(reader, table, display)
+        return table
+
+    def beside(
+        self, table: pa.Table, figures: tuple[Figure, ...], display: Display
+    ) -> tuple[tuple[Figure, ...], Mapping[str, pa.Table]]:
+        """The audit of what reads the texts, and the figures of texts that name their group."""
+
+        def read(texts: pa.Table) -> pa.Table:
+            return self.read(texts, display)
+
+        more = audit_figures(table, self.measures, self.measuring, read)
+        # of responses to sentences the words are gone already
+        named = () if self.censored else naming_figures(table, self.measures, read)
+        return (*more, *named), {}
