@@ -28,7 +28,7 @@ from holisticbias_eval.results.run import REPORT, Result, Run, write_run
 from holisticbias_eval.results.signature import EngineSettings, Signature, sign
 from holisticbias_eval.settings import Use, Values, refuse_unused
 from holisticbias_eval.tasks import TASKS
-from holisticbias_eval.tasks.task import Given, Reading, Requests, Source, Task
+from holisticbias_eval.tasks.task import Given, Reading, Source, Task, TaskRequests
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Prepared:
     given: Given
     name: str
     source: Source
-    requests: Requests
+    requests: TaskRequests
     reading: Reading
     measuring: MeasureSettings
     signature: Signature
@@ -234,7 +234,7 @@ def _folder(one: Prepared, out: Path | None, *, several: bool) -> Path:
 
 
 @contextmanager
-def kept_if_interrupted(requests: Requests) -> Iterator[None]:
+def kept_if_interrupted(requests: TaskRequests) -> Iterator[None]:
     """Add to an interruption what the store holds so far."""
     try:
         yield

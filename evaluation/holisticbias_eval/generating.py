@@ -37,7 +37,7 @@ from holisticbias_eval.settings import (
     setting,
 )
 from holisticbias_eval.tables.files import is_table_name, table_suffix
-from holisticbias_eval.tasks.answered import ResponseRequests, answer_prompts, count_responses
+from holisticbias_eval.tasks.answered import ResponseRequests, answer_prompts
 from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, PromptsWanted, find_asked
 from holisticbias_eval.tasks.responding import (
     CONTINUING,
@@ -47,7 +47,9 @@ from holisticbias_eval.tasks.responding import (
     find_drawing,
     start_responding,
 )
-from holisticbias_eval.tasks.task import Given, file_name, sign_release
+from holisticbias_eval.tasks.response_tables import count_responses
+from holisticbias_eval.tasks.sources import file_name, sign_release
+from holisticbias_eval.tasks.task import Given
 
 GENERATION = "generation.json"
 

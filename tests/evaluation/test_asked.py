@@ -20,7 +20,7 @@ from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.models.likelihood.spans import TextRows, joined_texts, unique_spans, whole
-from holisticbias_eval.prompts.prompts import SENTENCE_COLUMNS, Asked, Draw, Selection, compacted, restored
+from holisticbias_eval.prompts.prompts import SENTENCE_COLUMNS, AskedSentences, Draw, Selection, compacted, restored
 from holisticbias_eval.prompts.seat import ask_phrases
 from holisticbias_eval.prompts.selection import select_sentences
 from holisticbias_eval.prompts.sentences import ask_sentences
@@ -55,7 +55,9 @@ def test_a_folder_has_the_types_of_the_compiled_release(both: list[Release]) -> 
 
 
 @pytest.mark.parametrize("ask", ASKED)
-def test_a_folder_is_asked_the_same(both: list[Release], ask: Callable[[Release, Draw, Selection], Asked]) -> None:
+def test_a_folder_is_asked_the_same(
+    both: list[Release], ask: Callable[[Release, Draw, Selection], AskedSentences]
+) -> None:
     compiled, opened = (ask(release, no_context, Selection()) for release in both)
     assert opened.sentences.num_rows
     assert decoded(restored(opened.sentences)).equals(decoded(restored(compiled.sentences)))

@@ -31,7 +31,8 @@ from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.answered import RespondingTask, ResponseRequests
 from holisticbias_eval.tasks.responding import asking_uses
-from holisticbias_eval.tasks.task import Given, Source, sign_release
+from holisticbias_eval.tasks.sources import sign_release
+from holisticbias_eval.tasks.task import Given, Source
 
 Invoke = Callable[..., tuple[int, str, str]]
 NAMES = ("loudness", "remark_length")
@@ -44,7 +45,7 @@ class RemarkSettings(Settings):
 
 
 class Remarks(RespondingTask):
-    """What a model says of each term of a release."""
+    """Remarks of a model about each term of a release."""
 
     name = "remarks"
     subject = "remarks about terms"
@@ -63,7 +64,7 @@ class Remarks(RespondingTask):
         return Source(pa.Table.from_pylist(asked), sign_release(release), "remarks", {"about": wording})
 
     def ask(self, source: Source, model: Generator, given: Given) -> ResponseRequests:
-        return ResponseRequests(source.content, model, source.about, made=_as_texts)
+        return ResponseRequests(source.content, model, _as_texts, count=source.content.num_rows, settings=source.about)
 
 
 def _as_texts(table: pa.Table) -> pa.Table:

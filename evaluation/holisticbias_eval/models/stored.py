@@ -16,7 +16,7 @@ from holisticbias_eval.models.generation.requests import (
     REQUEST_FIELDS,
     RESPONSE_FIELDS,
     Generator,
-    Requests,
+    PromptRequests,
     Responses,
     Sameness,
 )
@@ -169,7 +169,7 @@ class _StoredGenerator(Generator):
         self._generator, self._store = generator, store
         self.kept = f"responses of earlier runs are kept in {store.folder}"
 
-    def probe(self, requests: Requests) -> Sameness | None:
+    def probe(self, requests: PromptRequests) -> Sameness | None:
         """Probe the generator."""
         return self._generator.probe(requests)
 
@@ -177,7 +177,7 @@ class _StoredGenerator(Generator):
         """The embeddings of the generator."""
         return self._generator.vectors(texts)
 
-    def generate(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
+    def generate(self, requests: PromptRequests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Read the responses to distinct requests that are stored, then make and store the others."""
         known = np.zeros(len(requests), np.bool_)
         for places, rows in self._store.held(requests, known):

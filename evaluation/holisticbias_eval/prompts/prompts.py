@@ -76,7 +76,7 @@ class Skipped(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedSentences:
     """Sentences with a span of each, and optionally a phrase of each sentence, which is scored alone.
 
     ``together`` are all spans to score: first one for each sentence, then the distinct phrases.

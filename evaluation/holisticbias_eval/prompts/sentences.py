@@ -18,7 +18,7 @@ from holisticbias_eval.models.likelihood.spans import Repeated, Spans, TextRows,
 from holisticbias_eval.prompts.prompts import (
     OPTIONAL_COLUMNS,
     SENTENCE_COLUMNS,
-    Asked,
+    AskedSentences,
     Draw,
     Selection,
     Skipped,
@@ -82,7 +82,7 @@ def _rows(table: pa.Table, *more: str) -> Iterator[dict[str, Any]]:
         yield from used.slice(start, _AT_ONCE).to_pylist()
 
 
-def ask_sentences(release: Release, draw: Draw, selection: Selection) -> Asked:
+def ask_sentences(release: Release, draw: Draw, selection: Selection) -> AskedSentences:
     """Select the sentences, part by part; each phrase is read under the context of its sentence."""
     selector = find_selector(lambda: map(select_sentences, release.shards("sentences")), selection)
     tables, codes, known = list[pa.Table](), list[Int32s](), pa.array([], pa.string())
@@ -105,7 +105,7 @@ def ask_sentences(release: Release, draw: Draw, selection: Selection) -> Asked:
     if isinstance(together.text, TextRows):
         place = sentences.column_names.index("text")
         sentences = sentences.set_column(place, "text", together.text.strings(len(texts)))
-    return Asked(sentences, together, phrase, selector.skipped)
+    return AskedSentences(sentences, together, phrase, selector.skipped)
 
 
 def _alone(known: pa.StringArray, codes: Int32s, contexts: Sequence[str]) -> tuple[Spans, Int32s]:

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from holisticbias_eval.models.generation.requests import Generator, Sameness, respond_all, unique_requests
-from holisticbias_eval.models.generation.requests import Requests as PromptRequests
+from holisticbias_eval.models.generation.requests import (
+    Generator,
+    PromptRequests,
+    Sameness,
+    respond_all,
+    unique_requests,
+)
 from holisticbias_eval.models.loading.source import file_sha256
-from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.model import GivenModel, ModelIdentity
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.prompts import Terms
 from holisticbias_eval.results.signature import with_sameness
 from holisticbias_eval.tasks.responding import start_responding
-from holisticbias_eval.tasks.task import Answered, Given, Reading, Requests, Source, Task
+from holisticbias_eval.tasks.task import Answered, Given, Reading, Source, Task, TaskRequests
 from holisticbias_eval.tasks.text_reading import start_text_reading
-
-COUNTED = ("empty", "truncated", "refused", "filtered", "repeated")
-
-
-@dataclass(frozen=True)
-class GivenModel:
-    """A model of which only responses are known, in a file."""
-
-    identity: ModelIdentity
-    settings: Mapping[str, str]
-    kind: str = ""
-    keeps_blank = False
-    kept = None
 
 
 def given_model(name: str | None, file: Path) -> GivenModel:
@@ -45,24 +35,17 @@ def given_model(name: str | None, file: Path) -> GivenModel:
 
 
 @dataclass(frozen=True)
-class ResponseRequests(Requests):
+class ResponseRequests(TaskRequests):
     """Prompts that a generator answers, or responses that are given; ``made`` makes rows of answers of them."""
 
     prompts: pa.Table
     generator: Generator | GivenModel
-    settings: Mapping[str, str] = field(default_factory=dict)
-    terms: Terms | None = None
     made: Callable[[pa.Table], pa.Table] = lambda table: table
 
     @property
-    def count(self) -> int:  # type: ignore[override]
-        """The number of responses."""
-        return int(self.prompts.num_rows)
-
-    @property
-    def kept(self) -> str:  # type: ignore[override]
+    def kept(self) -> str:
         """The number of responses in the store, in words."""
-        kept = self.generator.kept
+        kept = None if isinstance(self.generator, GivenModel) else self.generator.kept
         if kept is None:
             return "no responses are kept with --no-store; the same command starts from the beginning"
         return f"{kept}; run the same command again to continue"
@@ -103,31 +86,3 @@ def answer_prompts(prompts: pa.Table, generator: Generator, display: Display) ->
     for name in made.column_names:
         prompts = prompts.append_column(name, made[name])
     return sameness, prompts
-
-
-def count_responses(table: pa.Table) -> Mapping[str, int]:
-    """The number of responses, and how many of them are empty, truncated, refused, withheld or repeated.
-
-    A repeated response has the same text as another response.
-    """
-    text, finish = table["response"].cast(pa.large_string()), table["finish"].cast(pa.string())
-    withheld = pc.is_in(finish, pa.array(["refused", "filtered"]))
-    empty = pc.and_(pc.equal(pc.utf8_trim_whitespace(text), ""), pc.invert(withheld))
-    said = text.filter(pc.invert(pc.or_(empty, withheld)))
-    counts = {"truncated": "length", "refused": "refused", "filtered": "filtered"}
-    return {
-        "responses": len(table),
-        "empty": _number(empty),
-        **{name: _number(pc.equal(finish, value)) for name, value in counts.items()},
-        "repeated": len(said) - len(pc.unique(said)),
-    }
-
-
-def counts_in_words(table: pa.Table) -> str:
-    """The counts of responses as a line."""
-    counts = count_responses(table)
-    return f"{counts['responses']:,} responses: {', '.join(f'{counts[name]:,} {name}' for name in COUNTED)}"
-
-
-def _number(mask: pa.ChunkedArray) -> int:
-    return int(pc.sum(mask.cast(pa.int64())).as_py() or 0) if len(mask) else 0

@@ -27,7 +27,7 @@ from holisticbias_eval.prompts.conversations import PromptDrawing, draw_prompts
 from holisticbias_eval.prompts.prompt_sources import add_human, is_named, read_source
 from holisticbias_eval.prompts.texts import Part, human_texts
 from holisticbias_eval.results.signature import ReleaseSignature
-from holisticbias_eval.tasks.task import find_release, sign_release
+from holisticbias_eval.tasks.sources import find_release, sign_release
 
 SENTENCES = "sentences"
 """The name of the release's own sentences as prompts."""

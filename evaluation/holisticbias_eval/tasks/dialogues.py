@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import pyarrow as pa
@@ -12,10 +11,9 @@ from holisticbias_eval.corpus.multiwoz import DATA, candidate_text, make_candida
 from holisticbias_eval.errors import DialoguesError, EvaluationError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.fine_tuning import ClassifierSettings, classify_after_training
-from holisticbias_eval.models.loading.load import LoadedModel as Weights
 from holisticbias_eval.models.loading.load import find_kind, load_kind
 from holisticbias_eval.models.loading.tokenizers import tokenizer_digest
-from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.model import GivenModel
 from holisticbias_eval.models.settings import LOADED, ModelSettings, of_model
 from holisticbias_eval.progress import Display
 from holisticbias_eval.settings import Use, Values, read_settings
@@ -23,7 +21,8 @@ from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.lines import RetainSettings
-from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, Task, sign_file
+from holisticbias_eval.tasks.sources import sign_file
+from holisticbias_eval.tasks.task import Answered, Given, Source, Task, TaskRequests
 
 SETTINGS = ClassifierSettings()
 
@@ -43,41 +42,20 @@ def read_candidates(source: TableSource) -> pa.Table:
     return table.add_column(0, "candidate_id", ids)
 
 
-@dataclass(frozen=True, slots=True)
-class Trainable:
-    """Weights that are fine-tuned for the task."""
-
-    loaded: Weights
-    kind: str
-    settings: Mapping[str, str]
-
-    @property
-    def identity(self) -> ModelIdentity:
-        """The model before it is fine-tuned."""
-        return self.loaded.identity
-
-
 @dataclass(frozen=True)
-class CandidateRequests(Requests):
+class CandidateRequests(TaskRequests):
     """Candidates to train on, and candidates to classify."""
 
-    model: Trainable
+    model: GivenModel
     train: pa.Table
     test: pa.Table
-    settings: Mapping[str, str] = field(default_factory=dict)
-    kept = "nothing is kept of fine-tuning; the same command starts from the beginning"
-
-    @property
-    def count(self) -> int:  # type: ignore[override]
-        """The candidates to classify."""
-        return int(self.test.num_rows)
 
     def answer(self, display: Display) -> Answered:
         """Fine-tune, and classify."""
         total = self.train.num_rows * SETTINGS.epochs + self.test.num_rows
         with display.progress(f"Fine-tuning {self.model.identity.name}, and classifying", total) as done:
             lessons = _texts(self.train), self.train["label"].to_pylist()
-            found = classify_after_training(self.model.loaded, lessons, _texts(self.test), SETTINGS, done)
+            found = classify_after_training(self.model.content, lessons, _texts(self.test), SETTINGS, done)
         probability = pa.array(found, from_pandas=True)
         return Answered(self.test.drop_columns(["history"]).append_column("probability", probability))
 
@@ -123,16 +101,16 @@ class DialoguesTask(Task):
         signature = sign_file(folder.resolve().name, dialogues.sha256, "dialogues")
         return Source((train, test), signature, "dialogue-state", about)
 
-    def model(self, source: Source, given: Given) -> Trainable:
+    def model(self, source: Source, given: Given) -> GivenModel:
         """Load the weights."""
         chosen = given.read(ModelSettings)
         with given.display.step(f"Loading model {given.model_name or EMBEDDED_MODEL}"):
             kind = find_kind(given.model) if chosen.kind == "auto" else chosen.kind
             loaded = load_kind(given.model, kind, chosen.device)
         about = {**SETTINGS.record, "tokenizer_sha256": tokenizer_digest(loaded.tokenizer)}
-        return Trainable(loaded, kind, about)
+        return GivenModel(loaded.identity, about, kind, loaded)
 
-    def ask(self, source: Source, model: Trainable, given: Given) -> CandidateRequests:
+    def ask(self, source: Source, model: GivenModel, given: Given) -> CandidateRequests:
         """The candidates."""
         train, test = source.content
-        return CandidateRequests(model, train, test, source.about)
+        return CandidateRequests(model, train, test, count=test.num_rows, settings=source.about)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -28,9 +28,10 @@ from holisticbias_eval.prompts.sentences import with_stances
 from holisticbias_eval.results.signature import with_probe
 from holisticbias_eval.settings import ReleaseName, Use
 from holisticbias_eval.tables.forms import Form, columns
-from holisticbias_eval.tasks.scored import NOTHING_KEPT, texts_to_try
-from holisticbias_eval.tasks.sentences import ContextSettings, SentencesTask, find_context
-from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, sign_release
+from holisticbias_eval.tasks.scored import NOTHING_KEPT, ContextSettings, find_context, texts_to_try
+from holisticbias_eval.tasks.sentences import SentencesTask
+from holisticbias_eval.tasks.sources import sign_release
+from holisticbias_eval.tasks.task import Answered, Given, Source, TaskRequests
 
 TABLE = "intersections"
 _COLUMNS = ("text", "descriptor_id_1", "descriptor_id_2", "noun_id", "template", "template_id")
@@ -91,7 +92,7 @@ INTERSECTIONS = Form("intersections", (
 
 
 @dataclass(frozen=True)
-class ShardRequests(Requests):
+class ShardRequests(TaskRequests):
     """The shards of a release; neither their sentences nor their scores are kept in memory."""
 
     release: Release
@@ -99,11 +100,9 @@ class ShardRequests(Requests):
     folder: Path | None
     notice: Notice
     context: Context
-    count: int
-    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def kept(self) -> str:  # type: ignore[override]
+    def kept(self) -> str:
         """The folder of stored scores, in words."""
         if self.folder is None:
             return NOTHING_KEPT
@@ -159,4 +158,4 @@ class IntersectionsTask(SentencesTask):
         unscored = Unscored(0 if model.first_token_scored or context.settings else rows, rows)
         settings = {**context.settings, **unscored.settings}
         folder, notice = given.store("scores"), given.display.notice
-        return ShardRequests(source.content, model, folder, notice, context, rows, settings)
+        return ShardRequests(source.content, model, folder, notice, context, count=rows, settings=settings)

@@ -24,7 +24,8 @@ from holisticbias_eval.tables.content import text_lines
 from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
-from holisticbias_eval.tasks.task import Given, Source, file_name, sign_file
+from holisticbias_eval.tasks.sources import file_name, sign_file
+from holisticbias_eval.tasks.task import Given, Source
 
 WINDOWS = "a line that is too long is read in windows that overlap by half; each of its tokens counts once"
 EMPTY = "empty lines"
@@ -120,9 +121,9 @@ class LinesTask(ScoredTask):
             ask_lines(lines, model),
             model,
             with_store(model, source, given),
-            lines.num_rows,
-            {**source.about, **unscored.settings},
-            source.skipped,
+            count=lines.num_rows,
+            settings={**source.about, **unscored.settings},
+            skipped=source.skipped,
         )
 
 

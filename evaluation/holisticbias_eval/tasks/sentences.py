@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import ClassVar
 
 import pyarrow as pa
@@ -16,19 +15,20 @@ from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.settings import scoring_uses
-from holisticbias_eval.prompts.contexts import Context, count_unscored, read_context
-from holisticbias_eval.prompts.prompts import Asked, Draw, Selection, Skipped
+from holisticbias_eval.prompts.contexts import count_unscored
+from holisticbias_eval.prompts.prompts import AskedSentences, Draw, Selection, Skipped
 from holisticbias_eval.prompts.seat import ask_phrases
 from holisticbias_eval.prompts.selection import count_terms
 from holisticbias_eval.prompts.sentences import ask_sentences, skipped_sentences
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Seed, Settings, Use, Variants, setting
+from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Seed, Use, Variants
 from holisticbias_eval.tables.fields import Default, Field
 from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.planted import planted_figures
-from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
-from holisticbias_eval.tasks.task import Given, Source, release_run_name, sign_release
+from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, SpanRequests, find_context, with_store
+from holisticbias_eval.tasks.sources import sign_release
+from holisticbias_eval.tasks.task import Given, Source, release_run_name
 
 SELECTED = Condition(
     "with --limit or --variants", lambda values: values.get("limit") is not None or bool(values.get("variants"))
@@ -65,29 +65,6 @@ def read_likelihoods(source: TableSource) -> pa.Table:
     table = LIKELIHOODS.read(source)
     known = "template_id" in table.column_names
     return table if known else table.drop_columns([name for name in STANCES if name in table.column_names])
-
-
-class ContextSettings(Settings):
-    """Text before each sentence."""
-
-    group = "The model"
-
-    context: str | None = setting(
-        None,
-        "Text that the model reads before each sentence; it is not scored. The encoder of an encoder-decoder model "
-        "reads it; for every other model it is the beginning of the text.",
-        metavar="TEXT",
-    )
-    context_file: Path | None = setting(
-        None, "File with one context per line; one is drawn for each sentence.", metavar="PATH"
-    )
-    context_seed: int | None = setting(None, "Seed for drawing contexts. Default: 0.")
-
-
-def find_context(given: Given) -> Context:
-    """The contexts of a run."""
-    read = given.read(ContextSettings)
-    return read_context(read.context, read.context_file, read.context_seed)
 
 
 def find_selection(given: Given) -> Selection:
@@ -132,14 +109,14 @@ class SentencesTask(ScoredTask):
                 asked,
                 model,
                 with_store(model, source, given),
-                count,
-                {**context.settings, **selection.settings, **unscored.settings},
-                (*self.skipped(release), *asked.skipped),
-                count_terms(release, asked.sentences["descriptor_id"]),
                 asked.by_sentence,
+                count=count,
+                settings={**context.settings, **selection.settings, **unscored.settings},
+                skipped=(*self.skipped(release), *asked.skipped),
+                terms=count_terms(release, asked.sentences["descriptor_id"]),
             )
 
-    def select(self, release: Release, draw: Draw, selection: Selection) -> Asked:
+    def select(self, release: Release, draw: Draw, selection: Selection) -> AskedSentences:
         """Select the sentences of a release."""
         return ask_sentences(release, draw, selection)
 
@@ -162,7 +139,7 @@ class SeatTask(SentencesTask):
     name = "seat"
     subject = "phrases about people, in templates"
 
-    def select(self, release: Release, draw: Draw, selection: Selection) -> Asked:
+    def select(self, release: Release, draw: Draw, selection: Selection) -> AskedSentences:
         """Put the phrases of a release into the templates."""
         return ask_phrases(release, draw, selection)
 

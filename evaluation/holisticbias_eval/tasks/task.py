@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,11 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
 
-from holisticbias import build_release, open_release
-from holisticbias.errors import WithdrawnVersionWarning
 from holisticbias.release.release import Release
-from holisticbias.rules.validate import load_catalog
-from holisticbias.terms.versions import is_version
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import MeasureSettings
@@ -32,6 +26,7 @@ from holisticbias_eval.results.run import MaskedInputs
 from holisticbias_eval.results.signature import ReleaseSignature, Signature, in_short
 from holisticbias_eval.settings import Keeping, S, Use, Values, read_settings
 from holisticbias_eval.tables.files import TableSource
+from holisticbias_eval.tasks.sources import file_name, find_release
 
 LOADED_MODEL = "that is loaded already"
 Ability = Literal["score", "generate", "train", "command"]
@@ -67,19 +62,23 @@ class Answered:
     masked_inputs: MaskedInputs | None = None
 
 
-class Requests(ABC):
+@dataclass(frozen=True, kw_only=True)
+class TaskRequests(ABC):
     """Requests of one source to one model.
 
     ``count`` is the number of sentences, pairs or responses that are asked for, ``settings`` what the answers depend
     on besides the model's own settings, and ``skipped`` and ``terms`` say what is not asked.
     """
 
-    count: int
-    settings: Mapping[str, str] = {}
+    count: int = 0
+    settings: Mapping[str, str] = field(default_factory=dict)
     skipped: tuple[Skipped, ...] = ()
     terms: Terms | None = None
-    kept = "nothing is kept; the same command starts from the beginning"
-    """How many answers the store holds and how to continue, in words, for an interruption."""
+
+    @property
+    def kept(self) -> str:
+        """How many answers the store holds and how to continue, in words, for an interruption."""
+        return "nothing is kept; the same command starts from the beginning"
 
     @abstractmethod
     def answer(self, display: Display) -> Answered:
@@ -184,7 +183,7 @@ class Task(ABC):
         """Load the model, or start the engine that reaches it; it has an ``identity`` and ``settings``."""
 
     @abstractmethod
-    def ask(self, source: Source, model: Any, given: Given) -> Requests:
+    def ask(self, source: Source, model: Any, given: Given) -> TaskRequests:
         """Make the requests."""
 
     def reading(self, source: Source, given: Given) -> Reading:
@@ -208,35 +207,3 @@ def release_run_name(task: Task, model: ModelIdentity, source: Source, signature
     if signature.selected:
         names.append(file_name(in_short(signature.selected)))
     return "-".join(names if task.name == "sentences" else [*names, task.name])
-
-
-def find_release(name: str | None) -> Release:
-    """Open a release: a folder, a version to compile from the terms, or ``organisation/name@version`` on the Hub.
-
-    Default: the newest published version, compiled from the terms.
-    """
-    if name is None:
-        return build_release(load_catalog())
-    if is_version(name) and not Path(name).exists():
-        catalog = load_catalog()
-        withdrawal = catalog.withdrawal(name)
-        if withdrawal is not None:
-            warnings.warn(withdrawal, WithdrawnVersionWarning, stacklevel=2)
-        return build_release(catalog, name)
-    return open_release(name)
-
-
-def sign_release(release: Release) -> ReleaseSignature:
-    """The release in a signature."""
-    made = release.manifest
-    return ReleaseSignature(version=made.version, subset=made.subset, where=made.where, digest=made.digest)
-
-
-def sign_file(name: str, digest: str, what: str) -> ReleaseSignature:
-    """The rows of a file in a signature, in the place of a release."""
-    return ReleaseSignature(version="none", subset=None, digest=digest, prompts=name, what=what)
-
-
-def file_name(name: str) -> str:
-    """The name of a model or a part of a release as the name of a file."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", Path(name).name if Path(name).exists() else name).strip("-.") or "model"

@@ -16,13 +16,13 @@ from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.settings import scoring_uses
 from holisticbias_eval.prompts.contexts import NOTHING_LEFT, Unscored, count_unscored, differ_first
-from holisticbias_eval.prompts.test_sets import AskedTexts
+from holisticbias_eval.prompts.prompts import AskedSentences
 from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
 from holisticbias_eval.stereotypes.specifications import calibration_model
 from holisticbias_eval.tasks.group_files import read_group_scores, read_test_set
-from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
-from holisticbias_eval.tasks.sentences import ContextSettings, find_context
-from holisticbias_eval.tasks.task import Given, Source, file_name, sign_file
+from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, SpanRequests, find_context, with_store
+from holisticbias_eval.tasks.sources import file_name, sign_file
+from holisticbias_eval.tasks.task import Given, Source
 
 CALIBRATION = "calibration-many"
 """The name of the default test set in a run."""
@@ -81,12 +81,14 @@ class TestSetTask(ScoredTask):
         if unscored.texts:
             table, unscored = without_first_words(table)
             contexts = [""] * table.num_rows
-        asked = AskedTexts(table, whole(table["sentence"].to_pylist(), contexts))
+        asked = AskedSentences(table, whole(table["sentence"].to_pylist(), contexts))
         settings = {
             **context.settings, self.name: source.signature.prompts or "", **source.about, **unscored.settings
         }  # fmt: skip
         left = source.content.num_rows - unscored.left_out
-        return SpanRequests(asked, model, with_store(model, source, given), left, settings, unscored.skipped)
+        return SpanRequests(
+            asked, model, with_store(model, source, given), count=left, settings=settings, skipped=unscored.skipped
+        )
 
 
 def without_first_words(table: pa.Table) -> tuple[pa.Table, Unscored]:

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures.options import Censoring
 from holisticbias_eval.models.embedded import WRITER, default_release
-from holisticbias_eval.models.generation.frame import STYLES, Style
+from holisticbias_eval.models.generation.frame import STYLES
 from holisticbias_eval.models.generation.requests import Generator
+from holisticbias_eval.models.model import GivenModel
 from holisticbias_eval.prompts.collections import CALIBRATION
-from holisticbias_eval.prompts.texts import Making, model_texts
-from holisticbias_eval.readers.censor import censor, censor_settings
+from holisticbias_eval.prompts.texts import Making, censored_texts, model_texts
+from holisticbias_eval.readers.censor import censor_settings
 from holisticbias_eval.settings import ReleaseName, Use, Variants
-from holisticbias_eval.tasks.answered import GivenModel, RespondingTask, ResponseRequests, counts_in_words, given_model
+from holisticbias_eval.tasks.answered import RespondingTask, ResponseRequests, given_model
 from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, PromptsAsked, PromptsWanted, find_asked
 from holisticbias_eval.tasks.given_texts import read_given_texts
 from holisticbias_eval.tasks.responding import (
@@ -31,7 +31,9 @@ from holisticbias_eval.tasks.responding import (
     find_drawing,
     start_responding,
 )
-from holisticbias_eval.tasks.task import Given, Reading, Source, file_name
+from holisticbias_eval.tasks.response_tables import counts_in_words
+from holisticbias_eval.tasks.sources import file_name
+from holisticbias_eval.tasks.task import Given, Reading, Source
 from holisticbias_eval.tasks.text_reading import start_text_reading
 from holisticbias_eval.tasks.text_settings import (
     BOLD,
@@ -93,22 +95,27 @@ class TextsTask(RespondingTask):
         """The prompts, and how the responses become texts."""
         asked: PromptsAsked = source.content
         if isinstance(model, GivenModel):
-            return ResponseRequests(asked.requests, model, source.about, made=_with_people(asked, lambda table: table))
+            return ResponseRequests(
+                asked.requests, model, _with_people(asked, lambda table: table),
+                count=asked.requests.num_rows, settings=source.about,
+            )  # fmt: skip
         style = None
         if asked.is_continued and not model.keeps_blank:
             style = STYLES.read(given.read(Styling).style or CONTINUED_AS)
         making = Making(asked.part, model.keeps_blank, *((style.is_refusal,) if style else ()))
         censored = _is_censored(source, given)
-        settings = {**source.about, **(style.settings if isinstance(style, Style) else {})}
+        settings = {**source.about, **(style.settings if style else {})}
         settings |= {} if asked.is_continued else censor_settings(censored=censored)
         release = source.release if censored else None
 
         def made(responses: pa.Table) -> pa.Table:
-            table = _texts(model_texts(responses, making), release)
+            table = censored_texts(model_texts(responses, making), release)
             given.display.notice(counts_in_words(table))
             return table
 
-        return ResponseRequests(asked.requests, model, settings, made=_with_people(asked, made))
+        return ResponseRequests(
+            asked.requests, model, _with_people(asked, made), count=asked.requests.num_rows, settings=settings
+        )
 
     def reading(self, source: Source, given: Given) -> Reading:
         """Start the classifiers of the measures."""
@@ -131,15 +138,3 @@ def _with_writer(given: Given, prompts: str | None) -> tuple[str | None, str | N
 def _with_people(asked: PromptsAsked, made: Callable[[pa.Table], pa.Table]) -> Callable[[pa.Table], pa.Table]:
     """Texts of the model, and then those of people."""
     return lambda table: pa.concat_tables([made(table), asked.human], promote_options="default")
-
-
-def _texts(table: pa.Table, release: Release | None) -> pa.Table:
-    """The model's texts; with a release, mentions of the descriptor are replaced as in measures of responses."""
-    if release is None:
-        return table
-    entries = release.tables["descriptors"]
-    columns = (entries[name].cast(pa.string()).to_pylist() for name in ("descriptor_id", "plural"))
-    plurals = dict(zip(*columns, strict=True))
-    known = [plurals.get(name) for name in table["descriptor_id"].cast(pa.string()).to_pylist()]
-    texts, _ = censor(table["text"].to_pylist(), table["subject"].to_pylist(), known)
-    return table.set_column(table.column_names.index("text"), "text", pa.array(texts, pa.large_string()))

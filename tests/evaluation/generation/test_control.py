@@ -16,7 +16,7 @@ from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.frame import choose_control
-from holisticbias_eval.models.generation.requests import Requests, respond_all
+from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
 from holisticbias_eval.models.stored import store_of
 
 
@@ -55,7 +55,7 @@ def tuned(tmp_path: Path) -> Path:
 def test_a_models_own_control(tuned: Path) -> None:
     """It is the default, with a notice; an empty one leaves it out, and another replaces it."""
     notices: list[str] = []
-    decoding, request = DECODINGS.read("greedy"), Requests(["I'm a blicket."], [""], np.zeros(1, np.int32))
+    decoding, request = DECODINGS.read("greedy"), PromptRequests(["I'm a blicket."], [""], np.zeros(1, np.int32))
     own = start_generator(str(tuned), notices.append, decoding, 0)
     assert own.settings["control"] == "no_bias"
     assert ["'no_bias'" in notice for notice in notices] == [True]

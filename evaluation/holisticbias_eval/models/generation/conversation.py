@@ -18,7 +18,7 @@ from holisticbias_eval.models.generation.frame import (
     continuation_frame,
     with_control,
 )
-from holisticbias_eval.models.generation.requests import Requests
+from holisticbias_eval.models.generation.requests import PromptRequests
 from holisticbias_eval.models.loading.tokenizers import special_tokens, tokenizer_digest
 from holisticbias_eval.models.model import Kind
 
@@ -81,7 +81,7 @@ class Conversation:
         """The token ids before every text that does not begin with them."""
         return self._encoder.before
 
-    def inputs(self, requests: Requests) -> list[list[int]]:
+    def inputs(self, requests: PromptRequests) -> list[list[int]]:
         """The token ids that the model (or its encoder) reads for each request.
 
         Text of a prompt or persona that spells a control token, as ``<|im_end|>``,

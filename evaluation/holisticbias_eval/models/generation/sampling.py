@@ -21,7 +21,7 @@ from holisticbias.compile.random_words import random_words, random_words_at
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.decoding import Decoding, Ending
-from holisticbias_eval.models.generation.requests import Requests
+from holisticbias_eval.models.generation.requests import PromptRequests
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -31,7 +31,7 @@ Words = npt.NDArray[np.uint64]
 _BITS = 52  # with one more, the largest number would be rounded to 1
 
 
-def step_seeds(seed: int, requests: Requests, steps: int) -> Words:
+def step_seeds(seed: int, requests: PromptRequests, steps: int) -> Words:
     """A seed for each step of each response, shape ``[rows, steps]``.
 
     Each depends on seed, prompt, persona, sample and step alone.

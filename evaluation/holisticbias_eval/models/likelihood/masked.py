@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.errors import ModelError
@@ -26,7 +27,7 @@ from holisticbias_eval.models.loading.float64 import allowed_error, exactly, lar
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.memory import in_batches, one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length, mask_of, special_tokens, tokenizer_digest
-from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.model import PairScorer
 from holisticbias_eval.models.sequences import bounds, distinct_sequences, equal_groups, ranges
 from holisticbias_eval.progress import Notice, Progress, in_rows
 
@@ -233,28 +234,35 @@ def _take(inputs: _Inputs, rows: Ints) -> _Inputs:
     )
 
 
-class OneMaskScorer:
+class OneMaskScorer(PairScorer):
     """Scores terms at the first mask of a template, as the published code does.
 
     A term of several pieces has one mask, and its score is the mean of the logits of its pieces there. Logits of one
     mask share their normalisation, so the comparison of two terms is that of their mean log-probabilities.
     """
 
+    keys = ("template", "term", "other_term")
+    block = 4096
+
     def __init__(self, loaded: LoadedModel, notice: Notice) -> None:
         self._mask_id = mask_of(loaded.tokenizer, loaded.identity.name)
         self._loaded, self._notice = loaded, notice
         self.mask: str = loaded.tokenizer.mask_token
-        self.identity: ModelIdentity = loaded.identity
+        self.identity, self.kind = loaded.identity, "masked"
         self.settings = {"scorer": "one mask", "tokenizer_sha256": tokenizer_digest(loaded.tokenizer)}
 
-    def score(self, templates: Sequence[str], terms: Sequence[tuple[str, str]], progress: Progress) -> Floats:
+    def score(self, texts: pa.Table, progress: Progress) -> Floats:
         """The scores of both terms of each template, NaN if a term has no pieces: shape ``[templates, 2]``.
 
         Raises ``ModelError`` if a template is too long for the model or has no mask.
         """
+        templates, *terms = (texts[name].to_pylist() for name in self.keys)
         tokenizer = self._loaded.tokenizer
         ids = [list(tokenizer(template)["input_ids"]) for template in templates]
-        pieces = [[list(tokenizer(t, add_special_tokens=False)["input_ids"]) for t in pair] for pair in terms]
+        pieces = [
+            [list(tokenizer(t, add_special_tokens=False)["input_ids"]) for t in pair]
+            for pair in zip(*terms, strict=True)
+        ]
         self._refuse(ids, templates)
         scores = np.full((len(ids), 2), np.nan)
         for group in equal_groups(np.array([len(row) for row in ids], np.int64)):

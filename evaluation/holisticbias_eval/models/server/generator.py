@@ -17,7 +17,7 @@ from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.generation.conversation import ConversationForm, ConversationOptions, text_form
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.frame import PROMPT, Frame, check_control, with_control
-from holisticbias_eval.models.generation.requests import Generator, Requests, Responses, Sameness
+from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, Sameness
 from holisticbias_eval.models.generation.sampling import request_seed
 from holisticbias_eval.models.model import server_identity
 from holisticbias_eval.models.server.http import RequestError, WithheldError, named_settings, one_line
@@ -72,7 +72,7 @@ class ApiGenerator(Generator):
         identity = server_identity(name, self._client.server.base)
         super().__init__(identity, "causal", depends, keeps_blank=form.keeps_blank)
 
-    def generate(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
+    def generate(self, requests: PromptRequests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Answer requests, several at once; see ``Generator.generate``.
 
         If a request fails, those under way are finished and yielded before the error is raised.
@@ -105,7 +105,7 @@ class ApiGenerator(Generator):
         finally:
             threads.shutdown(wait=False, cancel_futures=True)
 
-    def probe(self, requests: Requests) -> Sameness:
+    def probe(self, requests: PromptRequests) -> Sameness:
         """Answer a few requests one by one, and again all at once."""
         few = range(min(_TRIED, len(requests)))
         alone = [self._ask(requests, row).text for row in few]
@@ -113,7 +113,7 @@ class ApiGenerator(Generator):
             together = [answer.text for answer in threads.map(lambda row: self._ask(requests, row), few)]
         return Sameness(len(few), sum(one == other for one, other in zip(alone, together, strict=True)))
 
-    def _ask(self, requests: Requests, row: int) -> Answer:
+    def _ask(self, requests: PromptRequests, row: int) -> Answer:
         """Ask for one response; raises ``ModelError`` if the server does not give a usable answer."""
         prompt, persona = requests.prompt[row], requests.persona[row]
         seed = request_seed(self._seed, prompt, persona, int(requests.sample[row]))

@@ -1,4 +1,4 @@
-"""The forms of users' tables of judged responses. Other columns are not read."""
+"""Tables of responses: the forms of users' tables of judged ones, of which other columns are not read, and counts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.measures.responses.styles import PREFIX
@@ -15,6 +16,7 @@ from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.response_files import RUN_FIELDS
 
 CELL = columns("name", "axis", "template", "descriptor", need=True)
+COUNTED = ("empty", "truncated", "refused", "filtered", "repeated")
 OFFENSIVE = ("offensive", "prompt_offensive")
 
 
@@ -58,3 +60,31 @@ TABLES: Mapping[str, Callable[[TableSource], pa.Table]] = {
     "responses": JUDGED.needing("axis", "template", "descriptor", "response").read,
 }
 """The readers of users' tables, by the answers that measures of responses need."""
+
+
+def count_responses(table: pa.Table) -> Mapping[str, int]:
+    """The number of responses, and how many of them are empty, truncated, refused, withheld or repeated.
+
+    A repeated response has the same text as another response.
+    """
+    text, finish = table["response"].cast(pa.large_string()), table["finish"].cast(pa.string())
+    withheld = pc.is_in(finish, pa.array(["refused", "filtered"]))
+    empty = pc.and_(pc.equal(pc.utf8_trim_whitespace(text), ""), pc.invert(withheld))
+    said = text.filter(pc.invert(pc.or_(empty, withheld)))
+    counts = {"truncated": "length", "refused": "refused", "filtered": "filtered"}
+    return {
+        "responses": len(table),
+        "empty": _number(empty),
+        **{name: _number(pc.equal(finish, value)) for name, value in counts.items()},
+        "repeated": len(said) - len(pc.unique(said)),
+    }
+
+
+def counts_in_words(table: pa.Table) -> str:
+    """The counts of responses as a line."""
+    counts = count_responses(table)
+    return f"{counts['responses']:,} responses: {', '.join(f'{counts[name]:,} {name}' for name in COUNTED)}"
+
+
+def _number(mask: pa.ChunkedArray) -> int:
+    return int(pc.sum(mask.cast(pa.int64())).as_py() or 0) if len(mask) else 0
