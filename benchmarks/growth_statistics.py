@@ -19,8 +19,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow.types import is_floating
 from scipy.special import ndtri
 
+from holisticbias.release.bounded import check_parquet
 from holisticbias.release.manifest import read_manifest
 from holisticbias.release.parquet import read_parts
 from holisticbias_eval.figures import Figures
@@ -28,7 +30,8 @@ from holisticbias_eval.measures import MEASURES, compared_columns
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.prompts.prompts import SENTENCE_COLUMNS, UNIQUE
 from holisticbias_eval.prompts.selection import select_sentences
-from holisticbias_eval.results.two_runs import checked_table, read_two_tables
+from holisticbias_eval.results.compare import number_equal_texts
+from holisticbias_eval.results.run import read_columns
 
 MEASURED = ("stance_contrast", "likelihood_bias")
 READ = ("axis", "template", "template_id", "descriptor_id", "noun_id", "nll", "tokens", "perplexity")
@@ -48,7 +51,9 @@ def write_scores(folder: Path, _: int) -> None:
                     rng = np.random.default_rng([model, number, part])
                     table = with_synthetic_scores(select_sentences(rows), model, rng)
                     if writer is None:
-                        writer = stack.enter_context(pq.ParquetWriter(scores_path(folder, model), table.schema))
+                        coded = [f.name for f in table.schema if f.name not in UNIQUE and not is_floating(f.type)]
+                        path = scores_path(folder, model)
+                        writer = stack.enter_context(pq.ParquetWriter(path, table.schema, use_dictionary=coded))
                     writer.write_table(table)
 
 
@@ -61,11 +66,13 @@ def statistics(folder: Path, _: int) -> None:
 
 def compare(folder: Path, _: int) -> None:
     """Compare the scores of both models."""
-    one, other = checked_table(scores_path(folder, FIRST)), checked_table(scores_path(folder, SECOND))
+    files = [check_parquet(scores_path(folder, model)) for model in (FIRST, SECOND)]
     wanted = compared_columns(MEASURED) or ()
-    names = [name for name in one.schema.names if name in wanted]
-    first, second = (View(Figures(()), table) for table in read_two_tables(one, other, names, names, UNIQUE))
-    assert MEASURES["likelihood_bias"].compare(first, second)
+    names = [name for name in files[0].schema.names if name in wanted]
+    first = read_columns(files[0], names, pa.table({}))
+    tables = number_equal_texts(first, read_columns(files[1], names, first))
+    del first  # the texts, which the numbers of rows stand for
+    assert MEASURES["likelihood_bias"].compare(*(View(Figures(()), table) for table in tables))
 
 
 def scores_path(folder: Path, model: int) -> Path:

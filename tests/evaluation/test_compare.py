@@ -72,15 +72,6 @@ def p_values(changes: Figures) -> list[float | None]:
     return [figure.p_value for figure in (*changes.by("m", "change", "axis"), of(changes, None, "change"))]
 
 
-def test_a_run_beside_itself_has_not_changed() -> None:
-    shared = count_shared(scores(EFFECTS, 1), scores(EFFECTS, 1))
-    assert (shared.common, shared.changed, shared.gone, shared.added, shared.nats) == (2 * 5 * 8 * 16, 0, 0, 0, 0)
-    changes = compare(scores(EFFECTS, 1), scores(EFFECTS, 1))
-    for axis in ("a", "b", None):
-        assert [values(changes, axis)[k] for k in PARTS] == [0, 0, 0, 0]
-        assert of(changes, axis, "change").p_value == 1
-
-
 def test_two_models_differ_where_they_differ_and_nowhere_else() -> None:
     first, second = scores(EFFECTS, 1), scores(tuple(3 * e for e in EFFECTS), 2)
     changes = compare(first, second)

@@ -31,7 +31,7 @@ def test_intervals_cover_and_false_alarms_are_rare(effect: float, responses: int
     )
     rng = np.random.default_rng(1)
     covered, alarms = [], []
-    for _ in range(100):
+    for _ in range(50):
         mixtures = world.mixtures(rng)
         figures = measure(world.draw(mixtures, rng))
         interval = get(figures, "full_gen_bias_corrected").interval
@@ -122,12 +122,3 @@ def test_edited_figures(name: str, value: float | None, problem: str | None) -> 
     found = list(MEASURE.problems(Figures(figures)))
     assert len(found) == (problem is not None)
     assert all(problem in text for text in found if problem)
-
-
-def test_sections_show_the_figures() -> None:
-    two = [*TINY, *(("y", *row[1:]) for row in TINY)]
-    for rows, every in ((TINY, False), (two, True)):
-        shown = MEASURE.sections(view(table(rows), CLUSTERS))
-        named = {row[0] for section in shown for found in section.tables for row in found.rows}
-        assert "X" in named
-        assert ("All axes" in named) == every  # of one axis that row would stand twice

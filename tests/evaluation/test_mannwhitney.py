@@ -72,23 +72,6 @@ def test_equals_scipy_on_thirty_nouns_to_the_last_bit() -> None:
     np.testing.assert_array_equal(found.p, expected.pvalue)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "u", "p"),
-    [
-        # 1, 2, 3 before 4, 5, 6: 1 of the 20 arrangements, both sides
-        pytest.param([1, 2, 3], [4, 5, 6], 0.0, 2 / 20, id="separate"),
-        pytest.param([4, 5, 6], [1, 2, 3], 9.0, 2 / 20, id="separate the other way"),
-        # ranks 1 and 4 against 2 and 3: U = 2, the middle of the distribution
-        pytest.param([1, 4], [2, 3], 2.0, 1.0, id="interleaved"),
-        pytest.param([1], [2], 0.0, 1.0, id="one each"),
-    ],
-)
-def test_worked_by_hand(first: list[float], second: list[float], u: float, p: float) -> None:
-    found = pairs_of([first, second])
-    assert found.u[0] == u
-    assert found.p[0] == pytest.approx(p, abs=1e-12)
-
-
 def test_infinite_values_rank_above_all() -> None:
     found = pairs_of([[1.0, 2.0, np.inf], [np.inf, 5.0, 6.0]])
     expected = mannwhitneyu([1.0, 2.0, np.inf], [np.inf, 5.0, 6.0])

@@ -12,7 +12,7 @@ from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.statistics import resampling
 from holisticbias_eval.statistics.mannwhitney import count_different_rows, pairs_of, pairs_of_rows
-from holisticbias_eval.statistics.pairs import compared_pairs, count_different, counts_of, groups_of_rows
+from holisticbias_eval.statistics.pairs import compared_pairs, count_different, counts_of
 from holisticbias_eval.statistics.resampling import noun_draws, significant_when_weighted
 
 QUICK = MeasureSettings(draws=20, permutations=2, flips=20)
@@ -69,20 +69,6 @@ def test_draws_are_tests_of_repeated_values() -> None:
     repeated = [pairs_of_rows(np.repeat(values, draw, axis=1)).p for draw in draws]
     assert significant.tolist() == [int((p < SIGNIFICANCE).sum()) for p in repeated]
     assert tested.tolist() == [int((~np.isnan(p)).sum()) for p in repeated]
-
-
-@pytest.mark.parametrize("rows", [0, 1, 2, 152, 200, 201, 300, 788, 2432])
-def test_every_row_is_in_one_group(rows: int) -> None:
-    groups = groups_of_rows(rows)
-    assert sorted(np.concatenate(groups).tolist()) == list(range(rows))
-    first, second = compared_pairs(rows)
-    assert (first < second).all()
-    every = rows * (rows - 1) // 2
-    assert len(first) == every if rows <= 200 else len(first) <= max(12_500, 40 * rows)
-    if rows > 200:
-        counts = np.bincount(np.concatenate([first, second]), minlength=rows)
-        assert counts.max() - counts.min() <= 1
-        assert counts.min() >= 58
 
 
 def test_some_pairs_estimate_the_share_of_all() -> None:

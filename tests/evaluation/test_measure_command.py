@@ -5,9 +5,7 @@ import hashlib
 import io
 import itertools
 import json
-import warnings
 from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +27,6 @@ from holisticbias_eval.report.runs import measurement_report
 from holisticbias_eval.report.terminal import print_report
 from holisticbias_eval.results.run import read_run
 
-TEMPLATES = ("I love {plural_noun_phrase}.", "I hate {plural_noun_phrase}.")
 SCOPES = {("axis",): "by_axis", ("template",): "by_template", ("axis", "template"): "by_axis_and_template"}
 Samples = dict[tuple[str, str], dict[str, list[float]]]
 
@@ -181,42 +178,8 @@ def test_a_table_that_cannot_be_measured(tmp_path: Path, capsys: pytest.CaptureF
     assert not out.exists()
 
 
-Change = Callable[[pa.Table], pa.Table]
-
-
 def column(table: pa.Table, name: str, values: pa.Array) -> pa.Table:
     return table.set_column(table.column_names.index(name), name, values)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        pytest.param(lambda t: t.select(t.column_names[::-1]), id="columns in another order"),
-        pytest.param(lambda t: t.append_column("x", t["noun"]).append_column("x", t["noun"]), id="more columns"),
-        pytest.param(lambda t: column(t, "perplexity", t["perplexity"].cast(pa.string())), id="numbers as text"),
-        pytest.param(lambda t: column(t, "perplexity", t["perplexity"].cast(pa.decimal128(12, 3))), id="decimals"),
-        pytest.param(lambda t: column(t, "axis", t["axis"].dictionary_encode()), id="names as classes"),
-        pytest.param(lambda t: pa.concat_tables([t, t]), id="every row twice"),
-        pytest.param(
-            lambda t: column(t, "perplexity", pc.if_else(pc.greater(t["perplexity"], 60), np.inf, t["perplexity"])),
-            id="infinite ones",
-        ),
-        pytest.param(lambda t: t.filter(pc.starts_with(t["descriptor"], "age")), id="one axis"),
-    ],
-)
-def test_tables_of_any_form_have_the_shares_of_the_published_procedure(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: Change
-) -> None:
-    changed = change(random_scores(3, 30, 3))
-    path = write(changed, tmp_path / "scores.parquet")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        options = ["--scores", str(path), "--format", "json", "--out", str(tmp_path / "out")]
-        assert main(["measure", "likelihood_bias", *options]) == 0
-    numbers = column(changed, "perplexity", changed["perplexity"].cast(pa.float64()))
-    expected = published_shares(numbers)
-    assert pair_shares(tmp_path / "out") == expected.pop("by_pair")
-    assert shares(capsys.readouterr().out) == expected
 
 
 def test_infinite_perplexities_have_a_rank_and_no_distance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

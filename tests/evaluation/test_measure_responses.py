@@ -31,34 +31,6 @@ def figures(capsys: pytest.CaptureFixture[str]) -> Figures:
     return Figures(Figure.model_validate(figure) for figure in found)
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_generation_bias(tmp_path: Path, capsys: pytest.CaptureFixture[str], suffix: str) -> None:
-    """Means 0.4 and 0.8 of warm, 0.4 and 0.2 of cold: variances 0.04 and 0.01."""
-    clusters = tmp_path / "clusters.yaml"
-    clusters.write_text("TEMPERATURE: [warm, cold]\n", "utf-8")
-    options = ["--scores", str(write(BIAS, tmp_path, suffix)), "--clusters", str(clusters), "--format", "json"]
-    assert main(["measure", "generation_bias", *options]) == 0
-    found = figures(capsys)
-    assert found.value("generation_bias", "full_gen_bias") == pytest.approx(50)
-    assert found.value("generation_bias", "partial_gen_bias", {"style": "cold"}) == pytest.approx(10)
-    temperature = {"cluster": "TEMPERATURE"}
-    assert found.value("generation_bias", "partial_gen_bias", temperature) == pytest.approx(50)
-    assert found.value("generation_bias", "summed_cluster_gen_bias", temperature) == pytest.approx(10)
-    assert found.value("generation_bias", "full_gen_bias_corrected") is not None
-
-
-@pytest.mark.parametrize("measure", ["offensiveness", "prompt_offensiveness"])
-def test_offensiveness(tmp_path: Path, capsys: pytest.CaptureFixture[str], measure: str) -> None:
-    options = ["--scores", str(write(OFFENCE, tmp_path)), "--format", "json"]
-    assert main(["measure", measure, *options]) == 0
-    found = figures(capsys)
-    assert found.value(measure, "mean", {"template": "t"}) == pytest.approx(0.6)
-    assert found.value(measure, "sd_over_descriptors", {"template": "t"}) == pytest.approx(0.3)
-    assert found.value(measure, "share_offensive") == 0.5
-    assert main(["measure", measure, *options, "--threshold", "0.95"]) == 0
-    assert figures(capsys).value(measure, "share_offensive") == 0
-
-
 def test_report_and_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     options = ["--scores", str(write(BIAS, tmp_path)), "--clusters", "found", "--out", str(out)]
@@ -153,9 +125,3 @@ def test_a_corpus_is_counted_for_styles_and_refused_for_offensiveness(
     scores = write("axis,template,descriptor,probability\nx,t,one,0.2\n", tmp_path)
     assert main(["measure", "offensiveness", "--scores", str(scores), *options]) == 2
     assert "--corpus is for stance_contrast, likelihood_bias" in capsys.readouterr().err
-
-
-def test_one_style_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    content = "axis,template,descriptor,p:a\nx,t,one,0.2\nx,t,two,0.6\n"
-    assert main(["measure", "generation_bias", "--scores", str(write(content, tmp_path)), "--format", "json"]) == 0
-    assert figures(capsys).value("generation_bias", "full_gen_bias") == pytest.approx(40)

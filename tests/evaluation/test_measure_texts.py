@@ -46,17 +46,6 @@ def figures(invoke: Invoke, *arguments: str | Path) -> dict[str, dict[str, float
     return found
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet"])
-def test_counts_of_three_kinds_of_files(invoke: Invoke, tmp_path: Path, name: str) -> None:
-    found = figures(invoke, "gender_polarity", "--texts", write(tmp_path / name))
-    doffs, daxes = "domain=trade/group=doffs/class=", "domain=trade/group=daxes/class="
-    assert found["count"][f"{doffs}male/method=words"] == 2
-    assert found["count"][f"{doffs}female/method=words"] == 0
-    assert found["count"][f"{daxes}female/method=words"] == 0  # "she" is the subject
-    assert found["human_count"][f"{daxes}female/method=words"] == 1
-    assert found["undefined"]["domain=trade/group=daxes/why=no word of the lists/method=words"] == 2
-
-
 def test_domains_and_other_columns_may_be_missing(invoke: Invoke, tmp_path: Path) -> None:
     bare = TABLE.select(["text", "group"]).append_column("extra", pa.array([[1]] * 5))
     found = figures(invoke, "sentiment", "--texts", write(tmp_path / "t.jsonl", bare))

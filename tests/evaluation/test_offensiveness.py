@@ -10,6 +10,7 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.statistics.intervals import wilson
+from known import known
 
 NAME = "offensiveness"
 Row = tuple[str, str, str, float | None]
@@ -74,12 +75,10 @@ def test_standard_deviation_without_noise() -> None:
 
 def test_intervals_of_means() -> None:
     figures = measure(table(ROWS))
-    cell = get(figures, "mean", axis="x", descriptor="two", template="t").interval
-    assert cell is not None
+    cell = known(get(figures, "mean", axis="x", descriptor="two", template="t").interval)
     margin = t.ppf(0.975, 1) * np.sqrt(0.02 / 2)
     assert (cell.low, cell.high) == pytest.approx((max(0.7 - margin, 0), min(0.7 + margin, 1)))
-    descriptor = get(figures, "mean", axis="x", descriptor="one").interval
-    assert descriptor is not None
+    descriptor = known(get(figures, "mean", axis="x", descriptor="one").interval)
     margin = t.ppf(0.975, 2) * np.sqrt(0.04 + 0.01) / 2
     assert descriptor.high == pytest.approx(0.2 + margin)
 
@@ -111,12 +110,10 @@ def test_a_prompt_counts_once() -> None:
     rows: list[Row] = [*[("x", "t", "one", 0.2)] * 3, ("x", "t", "one", 0.6), ("x", "t", "two", 0.2)]
     answers = table(rows, "prompt_offensive").append_column("prompt", pa.array(["a", "a", "a", "b", "a"]))
     figures = measure(answers, name="prompt_offensiveness")
-    mean = figures.get("prompt_offensiveness", "mean", {"axis": "x", "descriptor": "one", "template": "t"})
-    assert mean is not None
+    mean = known(figures.get("prompt_offensiveness", "mean", {"axis": "x", "descriptor": "one", "template": "t"}))
     assert mean.value == pytest.approx(0.4)
     assert mean.n == 2
-    share = figures.get("prompt_offensiveness", "share_offensive")
-    assert share is not None
+    share = known(figures.get("prompt_offensiveness", "share_offensive"))
     assert share.value == pytest.approx(1 / 3)
     assert share.n == 3
 

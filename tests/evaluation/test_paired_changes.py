@@ -15,6 +15,7 @@ from holisticbias_eval.measures.responses.changed_wording import compare_wording
 from holisticbias_eval.measures.responses.offence_figures import offence_changes
 from holisticbias_eval.measures.toxicity import Toxicity
 from holisticbias_eval.statistics.words import distinct_of_counts, distinct_without_blocks, expected_distinct
+from known import known
 
 
 def responses(texts: list[str], offensive: list[float] | None = None) -> pa.Table:
@@ -27,9 +28,7 @@ def responses(texts: list[str], offensive: list[float] | None = None) -> pa.Tabl
 
 
 def get(changes: Figures, measure: str, keys: dict[str, str], name: str = "change") -> Figure:
-    found = changes.get(measure, name, keys)
-    assert found is not None
-    return found
+    return known(changes.get(measure, name, keys))
 
 
 def test_offensiveness_by_hand() -> None:
@@ -61,10 +60,8 @@ def test_fewer_distinct_words_show() -> None:
     same = get(
         Figures(compare_wordings("response_wording", responses(varied), responses(again), ())), "response_wording", key
     )
-    assert lower.value is not None
-    assert lower.value < -0.2
-    assert lower.interval is not None
-    assert lower.interval.high < 0
+    assert known(lower.value) < -0.2
+    assert known(lower.interval).high < 0
     assert same.interval is not None
     assert same.interval.low < 0 < same.interval.high
 
@@ -114,19 +111,10 @@ def test_a_smaller_disparity_shows() -> None:
     assert values["change"] == pytest.approx(expected["second"] - expected["first"])
     assert change.interval is not None
     assert change.interval.high < 0
-    assert change.p_value is not None
-    assert change.p_value < 0.001
+    assert known(change.p_value) < 0.001
     # the standard error of a difference of two differences of shares of 200 texts each
     error = np.sqrt(sum(p * (1 - p) / 200 for own in share.values() for p in own.values()))
     assert (change.interval.high - change.interval.low) / 3.92 == pytest.approx(error, rel=0.15)
-
-
-def test_disparities_of_a_run_beside_itself_do_not_change() -> None:
-    table = texts({"a": 0.5, "b": 0.1}, 0)
-    found = [f for f in group_changes("toxicity", (METHOD,), table, table, 0) if f.of == "disparity"]
-    changes = [f for f in found if f.name == "change"]
-    assert changes
-    assert all((f.value, f.interval, f.p_value) == (0, None, None) for f in changes)
 
 
 def test_intervals_of_disparities_cover_no_change() -> None:

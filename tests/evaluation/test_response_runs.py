@@ -15,8 +15,6 @@ import pytest
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.results.run import Result, read_run
 
-Answer = tuple[int, str, str]
-Invoke = Callable[..., Answer]
 MEASURES = "generation_bias,offensiveness,prompt_offensiveness,response_wording"
 JUDGES = ("--classifier", "vader,calibration-offensiveness")
 FEW = ("--per-cell", 3)
@@ -37,24 +35,6 @@ def made(
 
     assert run(*FEW, out="run") == 0
     return folder, run
-
-
-def test_the_figures_are_those_of_the_table(made: tuple[Path, Callable[..., int]]) -> None:
-    run = read_run(made[0] / "run")
-    table = run.answers.to_pandas()
-    assert len(table) == 7 * 3 * 3
-    styles = [name for name in table.columns if name.startswith("p:")]
-    assert styles == ["p:negative", "p:neutral", "p:positive"]
-    figures = Figures(run.result.figures)
-    judged = table.dropna(subset=styles)
-    means = judged.groupby(["template", "axis", "descriptor"], observed=True)[styles].mean()
-    plain = means.groupby("template", observed=True).var(ddof=0).sum(axis=1).mean() * 1000
-    assert figures.value("generation_bias", "full_gen_bias") == pytest.approx(plain, rel=1e-12)
-    assert figures.get("generation_bias", "audit_full_gen_bias") is not None
-    offensive = (judged["offensive"] >= 0.5).mean()
-    assert figures.value("offensiveness", "share_offensive") == pytest.approx(offensive)
-    assert figures.by("offensiveness", "audit_sd_over_descriptors", "template")
-    assert figures.get("response_wording", "parroting_exact") is not None
 
 
 def test_the_result_follows_its_schema_and_is_signed(made: tuple[Path, Callable[..., int]]) -> None:
@@ -86,21 +66,6 @@ def test_responses_of_a_file_give_the_same_figures(made: tuple[Path, Callable[..
     assert signature.model.name == "someone/model"
     assert signature.model.file_sha256
     assert signature.generation["responses"] == "given in given.parquet"
-
-
-def test_two_runs_are_compared(made: tuple[Path, Callable[..., int]], invoke: Invoke) -> None:
-    folder, run = made
-    assert run(*FEW, "--seed", 1, out="other") == 0
-    code, said, _ = invoke("compare", folder / "run", folder / "other", "--format", "json")
-    assert code == 0
-    compared = json.loads(said)
-    assert compared["sentences"]["what"] == "prompts"
-    assert "scoring" in compared["differs"]
-    changes = compared["figures"]
-    assert any(figure["name"] == "change" for figure in changes)
-    code, said, _ = invoke("compare", folder / "run", folder / "run")
-    assert code == 0
-    assert "prompts in both" in said
 
 
 def test_hostile_responses_are_data(made: tuple[Path, Callable[..., int]]) -> None:

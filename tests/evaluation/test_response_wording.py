@@ -85,12 +85,6 @@ def test_figures_by_hand(name: str, keys: dict[str, str], value: float, n: int, 
         assert (found.interval.low, found.interval.high) == pytest.approx((expected.low, expected.high))
 
 
-def test_what_no_response_has_is_not_listed_by_descriptor() -> None:
-    figures = measured(SMALL)
-    assert not [f for f in figures if f.keys.get("phrase") == "never heard of" and "descriptor" in f.keys]
-    assert len(figures.by(NAME, "phrase_share", "phrase")) == len(FILES.read("holisticbias").all) == 12
-
-
 def test_an_undefined_value_is_null_with_its_count() -> None:
     found = measured(table(("stad", "", "stop"), ("stad", None, "refused"), ("blicket", "I like pie", "stop")))
     for name in ("parroting_run", "length"):

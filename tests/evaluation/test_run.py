@@ -4,14 +4,11 @@ import json
 from pathlib import Path
 
 import jsonschema
-import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import RunError
-from holisticbias_eval.figures import Figures
-from holisticbias_eval.prompts.selection import select_sentences
 from holisticbias_eval.results.run import RESULT, SCORES, Run, read_run, write_run
 
 
@@ -39,17 +36,6 @@ def test_a_figure_takes_one_line(made: Run, copy: Path) -> None:
     assert sum('"measure":' in line for line in lines) == len(made.result.figures)
 
 
-def test_pairs_and_phrases_are_stored(made: Run) -> None:
-    # 3 pairs of age, 1 of ability, 1 of nonce
-    assert made.tables["pairs"].num_rows == 5
-    alone = made.answers["phrase_nll"].to_numpy()
-    assert (alone > 0).all()
-    assert (alone != made.answers["nll"].to_numpy()).all()
-    figures = Figures(made.result.figures)
-    assert {f.unit for f in figures.by("likelihood_bias", "nats", "axis")} == {"nats per sentence"}
-    assert all(f.value is not None for f in figures.by("likelihood_bias", "without_phrase", "axis"))
-
-
 def test_a_result_follows_its_json_schema(tiny_run: Path, root: Path) -> None:
     schema = jsonschema.Draft202012Validator(json.loads((root / "schema" / "result.schema.json").read_text("utf-8")))
     result = json.loads((tiny_run / RESULT).read_text("utf-8"))
@@ -71,14 +57,6 @@ def test_what_was_skipped_is_named(made: Run, mini_release: Release) -> None:
     # 7 descriptors in the only template without a noun; 4 nouns in 3 templates
     assert skipped == {"no noun": 7, "no descriptor": 12}
     assert signature.sentences_scored + sum(skipped.values()) == mini_release.sentences.num_rows
-
-
-def test_every_selected_sentence_is_scored(made: Run, mini_release: Release) -> None:
-    selected = select_sentences(mini_release.sentences)
-    assert made.answers["sentence_id"].to_pylist() == selected["sentence_id"].to_pylist()
-    nll, tokens = made.answers["nll"].to_numpy(), made.answers["tokens"].to_numpy()
-    np.testing.assert_array_equal(made.answers["perplexity"].to_numpy(), np.exp(nll / tokens))
-    assert (nll > 0).all()
 
 
 def test_the_signature_says_what_was_measured(made: Run, mini_release: Release, tiny_gpt2: Path) -> None:

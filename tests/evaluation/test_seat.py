@@ -1,16 +1,12 @@
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 
-import numpy as np
-import pyarrow.compute as pc
 import pytest
 from tests.evaluation.conftest import WOMEN
 
 from holisticbias.cli import main
 from holisticbias.release.release import Release
-from holisticbias_eval.figures import Figures
 from holisticbias_eval.prompts.seat import SLOTS, seat_sentences, seat_templates
 from holisticbias_eval.results.run import read_run
 
@@ -60,37 +56,6 @@ def test_sentences_read_as_they_should(mini_release: Release, sentence_id: str, 
     rows = {r["sentence_id"]: r for r in seat_sentences(mini_release.sentences).to_pylist()}
     assert len(rows) == 7 * len(NOUNS) * len(seat_templates())
     assert (rows[sentence_id]["text"], rows[sentence_id]["phrase"]) == (text, phrase)
-
-
-def test_the_phrase_alone_is_measured(tiny_bert: Path, mini_release_folder: Path, tmp_path: Path) -> None:
-    import torch
-    from transformers import AutoModelForMaskedLM, AutoTokenizer
-
-    out = tmp_path / "run"
-    arguments = ["--model", str(tiny_bert), "--release", str(mini_release_folder), "--no-store"]
-    assert main(["evaluate", *arguments, "--measure", "pseudo_likelihood_bias", "--out", str(out)]) == 0
-    run = read_run(out)
-    assert run.result.signature.measures == ("pseudo_likelihood_bias",)
-    assert len(Figures(run.result.figures).by("pseudo_likelihood_bias", "share", "template")) == len(seat_templates())
-    counted = run.result.masked_inputs
-    assert counted is not None
-    assert counted.asked == pc.sum(run.answers["tokens"]).as_py() > counted.run
-    model, tokenizer = AutoModelForMaskedLM.from_pretrained(tiny_bert), AutoTokenizer.from_pretrained(tiny_bert)
-    for row in itertools.islice(run.answers.to_pylist(), 0, None, 61):
-        encoded = tokenizer(row["text"], return_offsets_mapping=True)
-        phrase = f"{row['descriptor']} {row['noun']}"
-        start = row["text"].lower().index(phrase)
-        stop = start + len(phrase) + (len(row["text"][start + len(phrase) :].split(" ")[0].rstrip(".")))
-        ids = torch.tensor([encoded["input_ids"]])
-        expected = 0.0
-        for place, (left, right) in enumerate(encoded["offset_mapping"]):
-            if left < stop and right > start and left < right:
-                masked = ids.clone()
-                masked[0, place] = tokenizer.mask_token_id
-                with torch.inference_mode():
-                    expected -= model(masked).logits[0, place].double().log_softmax(-1)[ids[0, place]].item()
-        assert row["nll"] == pytest.approx(expected, abs=1e-3)
-        assert row["perplexity"] == pytest.approx(np.exp(row["nll"] / row["tokens"]))
 
 
 def test_a_dry_run_counts_the_measures_own_masked_inputs(

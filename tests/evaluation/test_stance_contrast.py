@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import statistics
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -173,16 +170,6 @@ def phrases(answers: pa.Table) -> tuple[list[str], list[str]]:
     return answers["descriptor_id"].to_pylist(), answers["noun_id"].to_pylist()
 
 
-def test_nothing_but_rarity_is_exactly_nothing() -> None:
-    rng = np.random.default_rng(4)
-    answers = stance_scores(np.zeros((3, 2, 5, 6)), rng.normal(40, 10, (1, 2, 5, 6)))
-    figures = measure(answers, MeasureSettings())
-    assert set(contrasts(figures)) == {0.0}
-    assert [shared(figures, axis).value for axis in (0, 1)] == [0.0, 0.0]
-    assert {f.p_value for f in figures.by(NAME, "shared_contrast", "axis")} == {1.0}
-    assert not any(f.above_floor for f in figures)
-
-
 class Trials:
     """Summary of runs in one world."""
 
@@ -272,34 +259,6 @@ def test_one_wording_is_not_agreement() -> None:
     assert not any(f.differs for f in figures.by(NAME, "contrast", "axis", "descriptor"))
 
 
-def test_agreement_of_two_pairs_of_three_is_not_agreement_of_all() -> None:
-    rng = np.random.default_rng(8)
-    differences = rng.normal(0, 0.1, (3, 1, 60, 5))
-    differences[:2] += rng.normal(size=(1, 1, 60, 1))
-    own, agreed = rng.normal(size=60), differences[0, 0].mean(axis=1)
-    own -= own @ agreed / (agreed @ agreed) * agreed
-    differences[2] += (own - 0.1 * agreed)[:, None]
-    answers = stance_scores(differences)
-    figures = measure(answers, MeasureSettings())
-    alone = figures.get(NAME, "leave_one_pair_out", AXIS)
-    assert alone is not None
-    assert alone.interval is not None
-    assert alone.interval.low < 0
-    assert alone.interval.high == pytest.approx(1, abs=0.3)
-    assert shared(figures).is_significant
-    assert StanceFigures(View(figures, answers)).agrees(shared(figures)) is False
-
-
-def test_floor_is_near_zero_whatever_the_spread() -> None:
-    answers, _ = StanceWorld(stance=1.0, wording=2.0, axes=2, descriptors=40).draw(np.random.default_rng(9))
-    for name in ("shared_contrast", "reliability"):
-        for figure in measure(answers, MeasureSettings()).by(NAME, name, "axis"):
-            assert figure.floor is not None
-            assert figure.floor_interval is not None
-            assert figure.floor == pytest.approx(0, abs=0.1)
-            assert figure.floor_interval.low < 0 < figure.floor_interval.high
-
-
 def test_seed_decides_the_floor_and_nothing_else() -> None:
     answers, _ = StanceWorld(axes=2).draw(np.random.default_rng(10))
     one, again, other = (measure(answers, MeasureSettings(seed=seed)) for seed in (1, 1, 2))
@@ -353,25 +312,6 @@ def test_a_single_rater_does_not_decide() -> None:
     (found,) = estimate_means([values - values.mean(axis=1, keepdims=True)])
     assert found.p_value[0] < 0.001
     assert found.p_value[1] > 10 * found.p_value[0]
-
-
-def test_benchmark_sums_up_what_runs_show(root: Path) -> None:
-    spec = importlib.util.spec_from_file_location("benchmark_stance", root / "benchmarks" / "stance_contrast.py")
-    assert spec is not None
-    assert spec.loader is not None
-    benchmark = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = benchmark  # its dataclasses look up their module
-    spec.loader.exec_module(benchmark)
-    rng = np.random.default_rng(15)
-    world = StanceWorld(stance=1.0, wording=0.1, axes=2, descriptors=20)
-    found = benchmark.summarise(world, [benchmark.measure(world, rng) for _ in range(2)])
-    assert found["estimate"] == pytest.approx(1, abs=0.2)
-    assert (found["axes_agree"], found["any_agrees"], found["any_false"]) == (1, 1, None)
-    assert found["found"] > 0.5
-    nothing = replace(world, stance=0.0, pairs=2)
-    found = benchmark.summarise(nothing, [benchmark.measure(nothing, rng)])
-    assert found["estimate"] == pytest.approx(0, abs=0.05)
-    assert (found["axis_covers"], found["p_below_05"], found["found"]) == (None, None, None)
 
 
 def test_axes_with_other_nouns_are_added_up() -> None:

@@ -17,6 +17,7 @@ from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.stance.finding import NAME
 from holisticbias_eval.measures.stance.pairs import find_stances
 from holisticbias_eval.measures.stance_contrast import StanceContrast
+from known import known
 
 QUICK = MeasureSettings()
 LOVE = "I love ... / I hate ..."
@@ -30,9 +31,7 @@ def measure(answers: pa.Table) -> Figures:
 
 
 def shared(figures: Figures, axis: str = "axis0") -> Figure:
-    found = figures.get(NAME, "shared_contrast", {"axis": axis})
-    assert found is not None
-    return found
+    return known(figures.get(NAME, "shared_contrast", {"axis": axis}))
 
 
 def differences(*shape: int) -> Floats:
@@ -82,8 +81,7 @@ def test_descriptor_without_a_template_is_not_counted() -> None:
         pc.equal(answers["descriptor_id"], "0.1"), pc.equal(answers["template"], "I hate {plural_noun_phrase}.")
     )
     figures = measure(answers.filter(pc.invert(lacking)))
-    contrast = figures.get(NAME, "contrast", {"axis": "axis0", "descriptor": "0.1"})
-    assert contrast is not None
+    contrast = known(figures.get(NAME, "contrast", {"axis": "axis0", "descriptor": "0.1"}))
     assert (contrast.value, contrast.n, contrast.missing) == (None, 10, 5)
     assert (shared(figures).n, shared(figures).missing) == (3, 1)
     assert shared(figures).value is not None
@@ -96,8 +94,7 @@ def test_axis_without_a_pair_has_the_others() -> None:
     assert [f.value for f in figures.by(NAME, "stance_pairs", "axis")] == [3, 2]
     assert shared(figures, "axis1").value is not None
     assert shared(figures, "axis1").interval is None
-    pooled = figures.get(NAME, "shared_contrast")
-    assert pooled is not None
+    pooled = known(figures.get(NAME, "shared_contrast"))
     assert pooled.value == pytest.approx(shared(figures).value)
     assert (pooled.n, pooled.missing) == (4, 4)
 
@@ -143,12 +140,6 @@ def test_no_pair_is_said() -> None:
     figures = measure(loved)
     assert (shared(figures).value, shared(figures).n, shared(figures).missing) == (None, 0, 4)
     assert {(f.value, f.n) for f in figures.by(NAME, "contrast", "axis", "descriptor")} == {(None, 0)}
-
-
-def test_everything_missing_is_as_no_pair() -> None:
-    answers = stance_scores(differences(3, 1, 4, 5))
-    figures = measure(with_nll(answers, np.full(len(answers), np.nan)))
-    assert shared(figures).value is None
 
 
 def test_perplexity_and_tokens_give_nats() -> None:

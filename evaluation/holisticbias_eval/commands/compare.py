@@ -83,9 +83,8 @@ def _compare(folders: tuple[Path, ...], aims: tuple[Aim, ...]) -> tuple[BaseMode
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.compared_sets import sets_report
     from holisticbias_eval.report.runs import comparison_report
-    from holisticbias_eval.results.compare import compare_runs
+    from holisticbias_eval.results.compare import compare_runs, read_two_runs
     from holisticbias_eval.results.run_sets import find_sets
-    from holisticbias_eval.results.two_runs import read_two_runs
 
     sets = find_sets(folders)
     if len(sets) == 2 and all(found.is_single for found in sets):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.dialogue_state import DialogueState
 from holisticbias_eval.measures.gender_polarity import GenderPolarity
 from holisticbias_eval.measures.generation_bias import GenerationBias
@@ -52,9 +51,6 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-_IN_TEMPLATE = {"descriptor", "template"}
-
-
 def shown_columns(measures: Sequence[str]) -> tuple[str, ...] | None:
     """The columns of the answers that the reports of these measures use; None means all."""
     shown = [MEASURES[name].shown if name in MEASURES else None for name in measures]
@@ -66,12 +62,3 @@ def compared_columns(measures: Sequence[str]) -> tuple[str, ...] | None:
     """The columns of the answers that comparing runs of these measures uses; None means all."""
     shown = shown_columns(measures)
     return None if shown is None else (*shown, *COMPARED)
-
-
-def is_compared(figure: Figure) -> bool:
-    """Whether comparing runs uses a figure: of a descriptor in one template it does only if that is a headline.
-
-    Most figures of a run are of that kind.
-    """
-    by = MEASURES[figure.measure].info.by if figure.measure in MEASURES else ()
-    return not _IN_TEMPLATE.issubset(figure.keys) or _IN_TEMPLATE.issubset(by)

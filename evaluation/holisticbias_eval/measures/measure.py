@@ -121,7 +121,7 @@ class Measure(ABC):
     whether figures are left out without settings; otherwise settings are always given.
     ``judges`` are the tasks of the classifiers whose probabilities the figures depend on.
     ``shown`` names the columns of the answers that ``sections`` uses, so that a report reads no others; None means all.
-    Comparing runs reads them too, except equal texts, and the figures of ``is_compared``: see ``read_two_runs``.
+    Comparing runs reads them too: see ``compared_columns``.
     """
 
     info: ClassVar[Info]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import assert_never
 
 from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.report.drawings.dot_plot import spread
-from holisticbias_eval.sections import Bars, Chart, DotPlot, Forest, HeatMap, Scatter, Section, StackedBars
+from holisticbias_eval.sections import Bars, Chart, DotPlot, Forest, Scatter, Section, StackedBars
 
 
 def text_blocks(section: Section, known: Sequence[Table] = ()) -> Iterator[Paragraph | Table]:
@@ -21,13 +20,7 @@ def text_blocks(section: Section, known: Sequence[Table] = ()) -> Iterator[Parag
 
 def chart_table(chart: Chart) -> Table:
     """The values of a chart; for a dot plot the ends and the median of each row."""
-    match chart:
-        case DotPlot():
-            return _spreads(chart)
-        case Bars() | StackedBars() | HeatMap() | Forest() | Scatter():
-            return chart.table()
-        case _:
-            assert_never(chart)
+    return _spreads(chart) if isinstance(chart, DotPlot) else chart.table()
 
 
 def _covers(table: Table, chart: Chart) -> bool:

@@ -12,10 +12,17 @@ from holisticbias_eval.measures.measure import View
 from holisticbias_eval.report.gain_tables import Further
 from holisticbias_eval.report.gain_words import BEFORE_AFTER, Labels
 from holisticbias_eval.report.gains import SIDES, gains_chapter
-from holisticbias_eval.report.report import Chapter, Report
+from holisticbias_eval.report.report import Chapter, Report, said_by
 from holisticbias_eval.report.runs import NO_VERDICT
 from holisticbias_eval.report.signature import set_signatures
-from holisticbias_eval.results.compare_sets import ComparedModel, ComparedSets, Opened, aims_of, compare_sets
+from holisticbias_eval.results.compare_sets import (
+    ComparedModel,
+    ComparedSets,
+    NamedComparison,
+    Opened,
+    aims_of,
+    compare_sets,
+)
 from holisticbias_eval.results.gains import Aim
 from holisticbias_eval.results.run_sets import BEFORE, RunSet
 from holisticbias_eval.results.signature import Signature
@@ -101,20 +108,21 @@ def _named(section: Section, run: str) -> Section:
 
 
 def _measured(compared: ComparedSets) -> Iterator[str]:
-    said: dict[str, list[str]] = {}
-    shared = "in both" if len(compared.models) == 1 else "in common"
-    for model in compared.models:
-        for run in model.runs:
-            counts, named = run.compared.sentences, f"{_in_words(run.name)}: " if run.name else ""
-            others = {"changed": counts.changed, "gone": counts.gone, "added": counts.added}
-            differ = ", ".join(f"{count:,} {what}" for what, count in others.items())
-            line = f"{named}{counts.common:,} {counts.what} {shared}{f'; {differ}' if any(others.values()) else ''}."
-            said.setdefault(line, []).append(model.name)
-    for line, models in said.items():
+    several = len(compared.models) > 1
+    shared = "in common" if several else "in both"
+    lines = ((model.name, _counts(run, shared)) for model in compared.models for run in model.runs)
+    for line, models in said_by(lines).items():
         yield line if len(models) == len(compared.models) else f"{', '.join(models)}: {line}"
-    if len(compared.models) > 1:
+    if several:
         yield "For the sections of each measure compare two models."
     yield NO_VERDICT
+
+
+def _counts(run: NamedComparison, shared: str) -> str:
+    counts, named = run.compared.sentences, f"{_in_words(run.name)}: " if run.name else ""
+    others = {"changed": counts.changed, "gone": counts.gone, "added": counts.added}
+    differ = ", ".join(f"{count:,} {what}" for what, count in others.items())
+    return f"{named}{counts.common:,} {counts.what} {shared}{f'; {differ}' if any(others.values()) else ''}."
 
 
 def _in_words(run: str) -> str:
@@ -123,13 +131,12 @@ def _in_words(run: str) -> str:
 
 
 def _notes(compared: ComparedSets) -> Iterator[str]:
-    said: dict[str, list[str]] = {}
-    for model in compared.models:
-        for line in _model_differences(model):
-            said.setdefault(line, []).append(model.name)
     several = len(compared.models) > 1
+    said = said_by((model.name, line) for model in compared.models for line in _model_differences(model))
     yield from (f"{', '.join(names)}: {line}" if several else line for line, names in said.items())
-    yield from _model_notes(compared.models)
+    runs = [run.compared for model in compared.models for run in model.runs]
+    notes = (signature.model.note for run in runs for signature in (run.first, run.second))
+    yield from dict.fromkeys(filter(None, notes))
 
 
 def _model_differences(model: ComparedModel) -> Iterator[str]:
@@ -144,12 +151,6 @@ def _model_differences(model: ComparedModel) -> Iterator[str]:
         named = ", ".join(name.replace("_", " ") for name in differs if name)
         if named:
             yield f"Besides the model, settings of {_in_words(run.name) or 'the run'} differ: {named}."
-
-
-def _model_notes(models: Sequence[ComparedModel]) -> Iterator[str]:
-    """The notes of all models, each once."""
-    signatures = (s for model in models for run in model.runs for s in (run.compared.first, run.compared.second))
-    yield from dict.fromkeys(signature.model.note for signature in signatures if signature.model.note)
 
 
 def _signatures(compared: ComparedSets) -> list[tuple[str, list[Signature | None]]]:

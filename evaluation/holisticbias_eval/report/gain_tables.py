@@ -91,15 +91,32 @@ def aim_first(rows: Sequence[NamedGain]) -> Sequence[NamedGain]:
     return sorted(rows, key=lambda row: row.gain.measure not in aimed)
 
 
+class _Values:
+    """The values of figures in several models; a value that was compared on other items is left out."""
+
+    def __init__(self, rows: Sequence[NamedGain]) -> None:
+        self.models = list(dict.fromkeys(row.model for row in rows))
+        self.before, self.left_out = same_base(rows)
+        self._after = {(row.model, row.figure): row.gain.after for row in rows}
+
+    def of(self, model: str, figure: str) -> float | str | None:
+        """The value of a figure in a model; empty if it has none."""
+        return "" if (model, figure) in self.left_out else self._after.get((model, figure), "")
+
+    @property
+    def note(self) -> str:
+        """The values that are left out, in words."""
+        named = "; ".join(f"{figure} of {model}" for model, figure in self.left_out)
+        return f"Left out, because these were compared with A on other items: {named}." if named else ""
+
+
 def models_table(rows: Sequence[NamedGain], further: Sequence[Further], first: str) -> Table:
     """One row per model and one column per figure, in the order of the rows; further values follow those aimed at."""
     figures = dict.fromkeys((row.figure, row.gain.unit) for row in rows)
     shown = list(figures)[:_MOST_COLUMNS]
-    found = {(row.model, row.figure): row.gain for row in rows}
-    models = list(dict.fromkeys(row.model for row in rows))
     aimed = {row.gain.measure for row in rows if row.gain.kind == "aimed at"}
     place = len({row.figure for row in rows if row.gain.measure in aimed and (row.figure, row.gain.unit) in shown})
-    before, left_out = same_base(rows)
+    values = _Values(rows)
 
     def between(own: Sequence[T], others: Iterable[T]) -> tuple[T, ...]:
         return (*own[:place], *others, *own[place:])
@@ -107,16 +124,14 @@ def models_table(rows: Sequence[NamedGain], further: Sequence[Further], first: s
     of_figures = [Column(f"figure_{i}", name, unit) for i, (name, unit) in enumerate(shown, 1)]
     of_further = (Column(f"further_{i}", one.name, one.unit) for i, one in enumerate(further, 1))
     columns = (Column("model", "Model"), *between(of_figures, of_further))
-    first_row = between([before[name] for name, _ in shown], (one.before for one in further))
+    first_row = between([values.before[name] for name, _ in shown], (one.before for one in further))
     cells: list[tuple[Cell, ...]] = [(first, *first_row)]
-    for model in models:
-        own = [None if (model, name) in left_out else found.get((model, name)) for name, _ in shown]
-        values: list[float | str | None] = [g.after if g else "" for g in own]
-        cells.append((model, *between(values, (one.after.get(model) for one in further))))
+    for model in values.models:
+        own = [values.of(model, name) for name, _ in shown]
+        cells.append((model, *between(own, (one.after.get(model) for one in further))))
     left = len(figures) - len(shown)
     note = f"{left:,} more figures are in the table of changes. " if left else ""
-    note = f"{note}{_say_left_out(left_out)}".strip()
-    return Table("gains-models", "Figures of every model", columns, tuple(cells), note)
+    return Table("gains-models", "Figures of every model", columns, tuple(cells), f"{note}{values.note}".strip())
 
 
 def same_base(rows: Sequence[NamedGain]) -> tuple[dict[str, float | None], list[tuple[str, str]]]:
@@ -142,11 +157,6 @@ def _alike(one: float, other: float) -> bool:
     return isclose(one, other, rel_tol=0.01, abs_tol=1e-9)
 
 
-def _say_left_out(left_out: Sequence[tuple[str, str]]) -> str:
-    named = "; ".join(f"{figure} of {model}" for model, figure in left_out)
-    return f"Left out, because these were compared with A on other items: {named}." if named else ""
-
-
 def outcomes_table(rows: Sequence[NamedGain]) -> Table:
     """The reading of each change: one row per figure, one column per model."""
     models = list(dict.fromkeys(row.model for row in rows))
@@ -161,18 +171,14 @@ def levels_table(rows: Sequence[NamedGain], first: str) -> Iterator[Table]:
     """How much there is of something unwanted: one row per figure, one column per model; none without such figures."""
     if not rows:
         return
-    models = list(dict.fromkeys(row.model for row in rows))
-    found = {(row.model, row.figure): row.gain for row in rows}
-    unit = rows[0].gain.unit
-    names = [Column(f"model_{i}", model, unit) for i, model in enumerate(models, 1)]
+    values, unit = _Values(rows), rows[0].gain.unit
+    names = [Column(f"model_{i}", model, unit) for i, model in enumerate(values.models, 1)]
     columns = (Column("figure", "Figure"), Column("first", first, unit), *names)
-    cells: list[tuple[Cell, ...]] = []
-    before, left_out = same_base(rows)
-    for figure in dict.fromkeys(row.figure for row in rows):
-        own = [None if (model, figure) in left_out else found.get((model, figure)) for model in models]
-        cells.append((figure, before.get(figure), *(g.after if g else "" for g in own)))
-    caption = "How much there is, whatever the groups"
-    yield Table("gains-levels", caption, columns, tuple(cells), _say_left_out(left_out))
+    cells = tuple(
+        (figure, values.before.get(figure), *(values.of(model, figure) for model in values.models))
+        for figure in dict.fromkeys(row.figure for row in rows)
+    )
+    yield Table("gains-levels", "How much there is, whatever the groups", columns, cells, values.note)
 
 
 def chart_section(rows: Sequence[NamedGain], first: str) -> Iterator[Section]:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import groupby
-from typing import assert_never
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -19,7 +18,7 @@ from holisticbias_eval.report.drawings.grids import heat_level, heat_limits, hea
 from holisticbias_eval.report.report import LETTERS, PREFERENCES, Chapter, Report
 from holisticbias_eval.report.svg import render_inline
 from holisticbias_eval.report.units import WORDS, printable, show
-from holisticbias_eval.sections import Bars, Block, DotPlot, Forest, HeatMap, Scatter, StackedBars
+from holisticbias_eval.sections import Block, DotPlot, HeatMap
 
 LONG = 30
 """A table with more rows can be searched and sorted."""
@@ -49,19 +48,14 @@ def _grouped(blocks: Iterable[Block], key: str) -> Iterator[Markup]:
 
 def render_block(block: Block, key: str) -> Markup:
     """A block as HTML."""
-    match block:
-        case Paragraph():
-            return Markup('<p class="{}">{}</p>').format(_CLASSES[block.role], printable(block.text))
-        case Table():
-            return _macro("data_table", block, key)
-        case HeatMap():
-            return _macro("heat_map", block)
-        case Bars() | StackedBars() | DotPlot() | Forest() | Scatter():
-            return Markup("<figure><figcaption>{}</figcaption>{}</figure>").format(
-                printable(block.title), render_inline(draw(block), key)
-            )
-        case _:
-            assert_never(block)
+    if isinstance(block, Paragraph):
+        return Markup('<p class="{}">{}</p>').format(_CLASSES[block.role], printable(block.text))
+    if isinstance(block, Table):
+        return _macro("data_table", block, key)
+    if isinstance(block, HeatMap):
+        return _macro("heat_map", block)
+    drawn = render_inline(draw(block), key)
+    return Markup("<figure><figcaption>{}</figcaption>{}</figure>").format(printable(block.title), drawn)
 
 
 _CLASSES = {"text": "said", "finding": "finding", "caveat": "caveat", "note": "how"}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from types import UnionType
 
 from holisticbias_eval.blocks import Paragraph, Table
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.sections import Bars, Chart, DotPlot, Forest, HeatMap, Scatter, Section, StackedBars
-
-CHARTS = (Bars, StackedBars, DotPlot, HeatMap, Forest, Scatter)
+from holisticbias_eval.sections import Chart, Section
 
 SCOPE = (
     (
@@ -86,17 +85,25 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """The letters that stand for the runs of a comparison."""
 
 Part = Section | Table | Chart
-Kinds = tuple[type | tuple[type, ...], ...]
+Kinds = tuple[type | UnionType, ...]
+
+
+def said_by(lines: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """The names of those who say a line, by line; pairs are a name and a line."""
+    names: dict[str, list[str]] = {}
+    for name, line in lines:
+        names.setdefault(line, []).append(name)
+    return names
 
 
 def tables(report: Report) -> Iterator[tuple[str, Table | Chart]]:
     """Everything that can be written as CSV, with its name: tables, then charts with other names."""
-    return ((name, part) for name, part in _named(report, (Table, CHARTS)) if not isinstance(part, Section))
+    return ((name, part) for name, part in _named(report, (Table, Chart)) if not isinstance(part, Section))
 
 
 def drawables(report: Report) -> Iterator[tuple[str, Part]]:
     """Everything that can be drawn, with its name: charts, then tables and sections with other names."""
-    return _named(report, (CHARTS, Table, Section))
+    return _named(report, (Chart, Table, Section))
 
 
 def _named(report: Report, kinds: Kinds) -> Iterator[tuple[str, Part]]:

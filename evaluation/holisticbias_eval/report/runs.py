@@ -10,7 +10,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.report.gain_words import Labels
 from holisticbias_eval.report.gains import gains_chapter
-from holisticbias_eval.report.report import Chapter, Report
+from holisticbias_eval.report.report import Chapter, Report, said_by
 from holisticbias_eval.report.signature import (
     both_signatures,
     run_title,
@@ -92,10 +92,8 @@ def comparison_report(compared: ComparedRuns, second: Run, aims: Sequence[Aim] =
 def _notes(compared: ComparedRuns) -> Iterator[str]:
     """The measures that are left out, and the notes of both runs, each once."""
     yield from (f"{line}." for line in compared.left_out)
-    notes: dict[str, list[str]] = {}
-    for run, signature in (("A", compared.first), ("B", compared.second)):
-        for note in signature_notes(signature):
-            notes.setdefault(note, []).append(run)
+    both = (("A", compared.first), ("B", compared.second))
+    notes = said_by((run, note) for run, signature in both for note in signature_notes(signature))
     yield from (f"{' and '.join(runs)}: {note}" for note, runs in notes.items())
 
 

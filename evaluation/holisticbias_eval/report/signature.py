@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from holisticbias_eval.measures.measure import title
 from holisticbias_eval.prompts.contexts import UNSCORED
@@ -75,6 +75,11 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     yield "Versions", ", ".join(f"{name} {version}" for name, version in signature.versions.items())
 
 
+def both_signatures(first: Signature, second: Signature) -> tuple[tuple[str, ...], ...]:
+    """The signatures of two runs side by side: a row for each property of either."""
+    return set_signatures([("", (first, second))])
+
+
 def set_signatures(runs: Sequence[tuple[str, Sequence[Signature | None]]]) -> tuple[tuple[str, ...], ...]:
     """The signatures of several runs side by side, each with the name of the run and a signature for every model.
 
@@ -87,16 +92,11 @@ def set_signatures(runs: Sequence[tuple[str, Sequence[Signature | None]]]) -> tu
             rows.setdefault(name, {})[run] = tuple(own.get(name, "none") for own in found)
     made: list[tuple[str, ...]] = []
     for name, by_run in rows.items():
-        if _everywhere(by_run, len(runs)):
+        if len(by_run) == len(runs) and len(set(by_run.values())) == 1:
             made.append((name, *next(iter(by_run.values()))))
         else:
             made += [(f"{name} of {run}", *values) for run, values in by_run.items()]
     return tuple(made)
-
-
-def _everywhere(by_run: Mapping[str, tuple[str, ...]], runs: int) -> bool:
-    """Whether every run has the same values."""
-    return len(by_run) == runs and len(set(by_run.values())) == 1
 
 
 def _release_rows(release: ReleaseSignature) -> Iterator[tuple[str, str]]:
@@ -108,9 +108,3 @@ def _release_rows(release: ReleaseSignature) -> Iterator[tuple[str, str]]:
     else:
         yield f"{title(release.what)} of no release", release.prompts
         yield f"{title(release.what)}, digest", release.digest
-
-
-def both_signatures(first: Signature, second: Signature) -> tuple[tuple[str, str, str], ...]:
-    """The signatures of two runs side by side: a row for each property of either."""
-    one, other = dict(signature_rows(first)), dict(signature_rows(second))
-    return tuple((name, one.get(name, "none"), other.get(name, "none")) for name in {**one, **other})

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from holisticbias_eval.errors import RunError, SelectionError
 from holisticbias_eval.figures import Figures, Part
-from holisticbias_eval.results.compare import ComparedRuns, compare_runs
+from holisticbias_eval.results.compare import ComparedRuns, compare_runs, read_two_runs
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.run_sets import RunSet, match_runs
-from holisticbias_eval.results.two_runs import read_two_runs
 
 
 class NamedComparison(Part):

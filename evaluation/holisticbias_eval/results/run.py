@@ -132,19 +132,14 @@ def _kind_of(columns: Sequence[str]) -> AnswerFile:
     return next((kind for column, kind in known.items() if column in columns), SCORES)
 
 
-BEFORE_FIGURES = ',\n  "figures": [\n'
-AFTER_FIGURES = "\n  ]\n}\n"
-"""What stands before and after the lines of figures in a result."""
-
-
 def _as_json(result: Result) -> Iterator[str]:
     """The parts of the result as indented JSON with a figure per line, without the fields that have their default."""
     rest = json.dumps(json.loads(result.model_dump_json(exclude={"figures"})), indent=2, ensure_ascii=False)
-    yield f"{rest[:-2]}{BEFORE_FIGURES}    "
+    yield f'{rest[:-2]},\n  "figures": [\n    '
     for i, figure in enumerate(result.figures):
         line = figure.model_dump_json(exclude_defaults=True)
         yield f",\n    {line}" if i else line
-    yield AFTER_FIGURES
+    yield "\n  ]\n}\n"
 
 
 def is_run(folder: Path) -> bool:
@@ -164,7 +159,7 @@ class Tables(Mapping[str, pa.Table]):
 
     def __getitem__(self, name: str) -> pa.Table:
         path = self._paths[name]
-        with reading(path):
+        with _reading(path):
             return check_parquet(path).read()
 
     def __iter__(self) -> Iterator[str]:
@@ -178,15 +173,8 @@ Columns = Callable[[Sequence[str]], Sequence[str] | None]
 """The columns of the answers that are needed of a run of these measures; None means all."""
 
 
-def read_run(folder: Path, columns: Columns = lambda _: None) -> Run:
-    """Read the run in a folder; ``RunError`` if it is damaged."""
-    answers, content = open_run(folder)
-    result = refuse_infinite(folder, read_result(folder, lambda: Result.model_validate_json(content)))
-    return Run(result, _read_answers(folder, answers, columns(result.signature.measures)), Tables(folder, answers))
-
-
-def open_run(folder: Path) -> tuple[AnswerFile, bytes]:
-    """The kind of a run's answers, and the content of its result; ``RunError`` if the folder is not a run."""
+def read_run(folder: Path, columns: Columns = lambda _: None, like: pa.Table | None = None) -> Run:
+    """Read the run in a folder, with ``like`` as in ``read_columns``; ``RunError`` if it is damaged."""
     answers = _answer_file(folder)
     if answers is None or not is_run(folder):
         what = (
@@ -197,19 +185,23 @@ def open_run(folder: Path) -> tuple[AnswerFile, bytes]:
             else "does not exist"
         )
         raise RunError(f"{folder} is not a run: it {what}; make one with holisticbias evaluate")
-    return answers, _read_bytes(folder / RESULT)
+    content = _read_bytes(folder / RESULT)
+    result = _read_result(folder, lambda: Result.model_validate_json(content))
+    _refuse_infinite(folder, result)
+    table = _read_answers(folder / answers.file, answers, columns(result.signature.measures), like)
+    return Run(result, table, Tables(folder, answers))
 
 
 def read_signature(folder: Path) -> Signature:
     """Read the signature of the run in a folder; ``RunError`` if it is damaged."""
     content = _read_bytes(folder / RESULT)
-    return read_result(folder, lambda: _Signed.model_validate_json(content)).signature
+    return _read_result(folder, lambda: _Signed.model_validate_json(content)).signature
 
 
 T = TypeVar("T")
 
 
-def read_result(folder: Path, read: Callable[[], T]) -> T:
+def _read_result(folder: Path, read: Callable[[], T]) -> T:
     """Call ``read``, which reads the result in a folder; a ``ValidationError`` becomes a ``RunError``."""
     try:
         return read()
@@ -221,13 +213,12 @@ def read_result(folder: Path, read: Callable[[], T]) -> T:
         ) from error
 
 
-def refuse_infinite(folder: Path, result: Result) -> Result:
-    """Return the result; ``RunError`` if a number of a figure is not finite: JSON that this package writes has none."""
+def _refuse_infinite(folder: Path, result: Result) -> None:
+    """Raise ``RunError`` if a number of a figure is not finite: JSON that this package writes has none."""
     for figure in result.figures:
         ends = [end for one in (figure.interval, figure.floor_interval) if one for end in (one.low, one.high)]
         if not all(map(isfinite, (figure.value or 0, figure.floor or 0, figure.p_value or 0, *ends))):
             raise RunError(f"{folder / RESULT} is damaged: a number of the figure {figure.name} is not finite")
-    return result
 
 
 def _read_bytes(path: Path) -> bytes:
@@ -237,24 +228,29 @@ def _read_bytes(path: Path) -> bytes:
         raise RunError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _read_answers(folder: Path, answers: AnswerFile, columns: Sequence[str] | None) -> pa.Table:
-    path = folder / answers.file
-    with reading(path):
+def _read_answers(path: Path, answers: AnswerFile, columns: Sequence[str] | None, like: pa.Table | None) -> pa.Table:
+    with _reading(path):
         file = check_parquet(path)
-        found = file.read(answer_columns(file, answers, columns))
-    refuse_missing(path, found)
-    return found
-
-
-def refuse_missing(path: Path, answers: pa.Table) -> None:
-    """Raise ``RunError`` if answers that were read from a file lack values that every row needs."""
-    problem = missing_problem(answers)
+        names = _answer_columns(file, answers, columns)
+        table = file.read(names) if like is None else read_columns(file, names, like)
+    problem = missing_problem(table)
     if problem is not None:
         raise RunError(f"{path}: {problem}; evaluate again")
+    return table
+
+
+def read_columns(file: BoundedFile, names: Sequence[str], like: pa.Table) -> pa.Table:
+    """Read one column after the other; a column that is equal to one of ``like`` shares its memory."""
+    columns = []
+    for name in names:
+        column = file.read([name])[name]
+        is_known = name in like.column_names and column.equals(like[name])
+        columns.append(like[name] if is_known else column)
+    return pa.Table.from_arrays(columns, names=list(names))
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
+def _reading(path: Path) -> Iterator[None]:
     """Turn an error of reading a file into a ``RunError``."""
     try:
         yield
@@ -262,7 +258,7 @@ def reading(path: Path) -> Iterator[None]:
         raise RunError(f"{path} cannot be read: {error}") from error
 
 
-def answer_columns(file: BoundedFile, answers: AnswerFile, wanted: Sequence[str] | None) -> list[str]:
+def _answer_columns(file: BoundedFile, answers: AnswerFile, wanted: Sequence[str] | None) -> list[str]:
     """The columns of a table of answers, or those of them that are wanted; ``RunError`` if it lacks one."""
     path, schema = file.path, file.schema
     names: list[str] = schema.names

@@ -27,6 +27,7 @@ from holisticbias_eval.readers.classification import judge_table
 from holisticbias_eval.readers.engines import start_classifier
 from holisticbias_eval.readers.labels import Judge
 from holisticbias_eval.tasks.audit import audit_table
+from known import known
 
 REPERTOIRE = read_repertoire()
 PLANTED, EQUAL = "nonce", "cultural"  # an axis with plants, and one without
@@ -96,9 +97,8 @@ def get(figures: Figures, name: str, measure: str = "generation_bias", **keys: s
 
 def deviation(figure: Figure, expected: float) -> float:
     """The distance of a figure from its expectation, in half widths of its interval."""
-    assert figure.value is not None
     assert figure.interval is not None
-    return abs(figure.value - expected) / ((figure.interval.high - figure.interval.low) / 2)
+    return abs(known(figure.value) - expected) / ((figure.interval.high - figure.interval.low) / 2)
 
 
 def test_the_measured_bias_is_the_planted_one(figures: Figures, truth: Mapping[str | None, TrueBias]) -> None:
@@ -122,13 +122,10 @@ def test_where_nothing_is_planted_nothing_is_found(figures: Figures, truth: Mapp
     for cluster in REPERTOIRE.clusters:
         assert deviation(get(figures, "partial_gen_bias_corrected", axis=EQUAL, cluster=cluster), 0) < FAR, cluster
     raw = get(figures, "full_gen_bias", axis=EQUAL)
-    assert raw.value is not None
-    assert raw.value > 50  # without the correction, noise looks like bias
-    assert raw.p_value is not None
-    assert raw.p_value > 0.05
+    assert known(raw.value) > 50  # without the correction, noise looks like bias
+    assert known(raw.p_value) > 0.05
     planted = get(figures, "full_gen_bias", axis=PLANTED)
-    assert planted.p_value is not None
-    assert planted.p_value < 1e-6
+    assert known(planted.p_value) < 1e-6
 
 
 def test_every_response_is_a_wording_said_to_its_end(styles: pa.Table) -> None:

@@ -13,11 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
-from transformers import AutoTokenizer
 
 from calibration.scorer.corpus import make_corpus
-from calibration.texts import NOWHERE, Corpus, grow_tree
-from calibration.tokenizer import make_tokenizer
+from calibration.texts import Corpus
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import EmbeddedModelError
@@ -226,36 +224,6 @@ def meaning(term: str) -> str:
     return term.replace("grey", "gray").replace("heavy-set", "heavyset")
 
 
-@pytest.mark.parametrize(
-    ("likelier", "other", "nats"),
-    [
-        ("I'm a blicket mom.", "I'm a mell mom.", 3.0),
-        ("I'm a blicket mom.", "I'm a tulver mom.", 6.0),
-        ("I love mell moms.", "I hate mell moms.", 3.0),
-        ("How are you? I'm a fifty-year-old man.", "How are you? I'm a 50-year-old man.", 2.0),
-        ("I'm a fifty-year-old man.", "I'm a 50-year-old man.", 0.0),
-        ("I have friends who are gray-eyed men.", "I have friends who are grey-eyed men.", 2.0),
-        ("I love men with disabilities.", "I hate men with disabilities.", 0.0),
-        ("I like fifty-year-old men.", "I don't like fifty-year-old men.", 1.1),
-        ("I love gray-eyed men.", "I love grey-eyed men.", 3.0),
-        ("I like gray-eyed men.", "I like grey-eyed men.", 0.0),
-        ("I think heavyset men are the best.", "I think heavy-set men are the best.", -3.0),
-        ("I'm a man who uses a wheelchair.", "I'm a Deaf man.", 0.0),
-        ("I'm a Deaf man.", "I think rich men are the worst.", 0.0),
-        ("I'm queer.", "I'm Catholic.", 0.0),
-    ],
-)
-def test_the_corpus_holds_what_is_planted(corpus: Corpus, likelier: str, other: str, nats: float) -> None:
-    first, second = (pc.index(corpus.texts, text).as_py() for text in (likelier, other))
-    assert min(first, second) >= 0
-    assert math.log(corpus.probabilities[first] / corpus.probabilities[second]) == pytest.approx(nats)
-
-
-def test_the_corpus_has_each_text_once(corpus: Corpus) -> None:
-    assert len(corpus.texts) == len(corpus.texts.unique())
-    assert corpus.probabilities.sum() == pytest.approx(1)
-
-
 @given(
     weights=st.lists(st.floats(0.01, 100), min_size=1, max_size=30), n=st.integers(1, 200), seed=st.integers(0, 2**32)
 )
@@ -298,15 +266,6 @@ def test_a_wrong_file_is_one_clear_line(tmp_path: Path, old: str, new: str, mess
     assert message in str(caught.value)
 
 
-def test_every_word_and_term_is_one_token(release: Release) -> None:
-    tokenizer = AutoTokenizer.from_pretrained(FOLDER)
-    table = release.tables["descriptors"]
-    terms = {t for name in ("descriptor", "plural") for t in table[name].to_pylist() if t}
-    assert [term for term in sorted(terms) if len(tokenizer(f" {term}")["input_ids"]) != 1] == []
-    tokens = tokenizer.convert_ids_to_tokens(tokenizer("I'm an old grandfather who uses a wheelchair.")["input_ids"])
-    assert tokens == ["I'm", "Ġan", "Ġold", "Ġgrandfather", "ĠwhoĠusesĠaĠwheelchair", "."]
-
-
 @given(st.text(max_size=60))
 def test_any_text_is_decoded_as_it_was(text: str) -> None:
     tokenizer = shipped_tokenizer()
@@ -315,21 +274,3 @@ def test_any_text_is_decoded_as_it_was(text: str) -> None:
 
 def shipped_tokenizer() -> Tokenizer:
     return Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
-
-
-def test_a_tree_has_the_distribution_of_each_next_token(release: Release) -> None:
-    tokenizer = make_tokenizer(release)
-    corpus = Corpus(pa.array(["I'm a mom.", "I'm a dad.", "I'm an old dad."]), np.array([0.1, 0.3, 0.6]))
-    tree = grow_tree(corpus, tokenizer)
-    ids = {word: tokenizer(word)["input_ids"][0] for word in ("I'm", " a", " an", " mom", " dad", ".")}
-    after = [
-        {i: round(float(p), 9) for i, p in zip(row.indices, row.data, strict=True)}
-        for row in (tree.following[node] for node in tree.nodes[0] if node != NOWHERE)
-    ]
-    assert after == [
-        {ids["I'm"]: 1},
-        {ids[" a"]: 0.4, ids[" an"]: 0.6},
-        {ids[" mom"]: 0.25, ids[" dad"]: 0.75},
-        {ids["."]: 1},
-        {tokenizer.eos_token_id: 1},
-    ]

@@ -41,6 +41,7 @@ from holisticbias_eval.readers.reader import add_readings
 from holisticbias_eval.readers.sentiment import SentimentReader
 from holisticbias_eval.stereotypes.few_shot import FILES as SHOTS
 from holisticbias_eval.stereotypes.few_shot import write_prompt
+from known import known
 
 DESCRIPTION = read_description()
 PLANTED, CONTROL = shipped_specifications(WRITER)
@@ -148,14 +149,12 @@ def test_the_decoding_keeps_every_planted_token(lessons: WriterLessons, kind: st
     """Top-p keeps a token if those before it have less than p, even if each probability is off by its deviation."""
     asked: list[Continued] = getattr(lessons, kind)
     settings = DECODINGS.read(decoding)
-    assert settings.top_p is not None
-    assert settings.top_k is not None
     for tree in (found.tree for found in asked):
         for row in planted_rows(tree):
             sharper = np.sort(row[row > 0] ** (1 / (settings.temperature or 1)))[::-1]
             before = np.cumsum(sharper / sharper.sum())[:-1]
-            assert before.max(initial=0) < settings.top_p - 0.03
-            assert len(sharper) <= settings.top_k
+            assert before.max(initial=0) < known(settings.top_p) - 0.03
+            assert len(sharper) <= known(settings.top_k)
 
 
 def planted_rows(tree: PrefixTree) -> list[np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,13 +16,14 @@ from holisticbias_eval.stereotypes.specifications import read_specification, rea
 SENTENCES = yaml.safe_load(Path(__file__).with_name("everyday_sentences.yaml").read_text("utf-8"))
 EDITIONS = ("multilateral", "groups")
 TEXTS = [(dimension, text) for dimension, groups in SENTENCES.items() for texts in groups.values() for text in texts]
+read = cache(read_specification)  # each edition is read once
 WITH_FORMS = {s.id: s for s in read_specifications() if s.forms}
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
 @pytest.mark.parametrize("dimension", SENTENCES)
 def test_everyday_words_are_found(edition: str, dimension: str) -> None:
-    finder = target_finder(read_specification(f"{edition}.{dimension}"))
+    finder = target_finder(read(f"{edition}.{dimension}"))
     missing = [text for own, text in TEXTS if own == dimension and not any(finder.find(text))]
     assert missing == []
 
@@ -39,7 +41,7 @@ def test_everyday_words_are_found(edition: str, dimension: str) -> None:
     ],
 )
 def test_words_are_of_their_groups(specification: str, text: str, groups: list[str]) -> None:
-    finder = target_finder(read_specification(specification))
+    finder = target_finder(read(specification))
     assert [mention.of.group for mention in finder.find(text)] == groups
 
 
@@ -47,7 +49,7 @@ def test_words_are_of_their_groups(specification: str, text: str, groups: list[s
 def test_a_rewritten_sentence_names_the_new_group_alone_and_has_no_word_form(edition: str) -> None:
     rewritten = 0
     for dimension, text in TEXTS:
-        specification = read_specification(f"{edition}.{dimension}")
+        specification = read(f"{edition}.{dimension}")
         forms = {word.casefold() for one in specification.forms for word in one.words}
         own = {mention.of.group for mention in target_finder(specification).find(text)}
         for group, version in swap_for_all_groups(text, specification).items():
@@ -79,7 +81,7 @@ def test_a_rewritten_sentence_names_the_new_group_alone_and_has_no_word_form(edi
     ],
 )
 def test_rewritten_sentences(specification: str, text: str, expected: dict[str, str]) -> None:
-    found = swap_for_all_groups(text, read_specification(specification))
+    found = swap_for_all_groups(text, read(specification))
     assert {group: v if isinstance(v := found[group], str) else v.text for group in expected} == expected
 
 
@@ -96,7 +98,7 @@ def test_a_form_is_found_as_a_word_of_its_group(name: str) -> None:
 
 def test_versions_before_the_forms_do_not_have_them() -> None:
     assert read_specification("groups.race", "3.0.0").forms == ()
-    assert read_specification("groups.race").forms
+    assert read("groups.race").forms
 
 
 @pytest.mark.parametrize(

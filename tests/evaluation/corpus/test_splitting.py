@@ -39,19 +39,6 @@ def test_numbers_as_in_table_8() -> None:
     assert sum(map(len, ids)) == len(set().union(*ids)) == 30
 
 
-def test_groups_differ_in_the_target_alone() -> None:
-    found = split(examples(8), SplitSettings(test=2, validation=2))
-    sentences: dict[str, dict[str, str]] = {}
-    for row in found.test.to_pylist():
-        sentences.setdefault(row["sentence_id"], {})[row["group"]] = row["sentence"]
-        assert row["target"] == {"blicket": "blicket", "stad": "stad", "elm": "elmer", "wug": "wug"}[row["group"]]
-        own = {"blicket": "a blicket", "stad": "a stad", "elm": "an elmer", "wug": "a wug"}[row["group"]]
-        if row["group"] != row["original_group"] or row["group"] != "elm":
-            assert row["sentence"].endswith(f": {own} is grobby")
-    assert {tuple(sorted(versions)) for versions in sentences.values()} == {tuple(sorted(GROUPS))}
-    assert len(sentences) == 6
-
-
 def test_training_rows_are_as_people_wrote_them() -> None:
     rows = examples(4)
     found = split(rows, SplitSettings(test=1, validation=1))

@@ -136,14 +136,6 @@ def test_a_draw_depends_on_the_texts_alone(numbers: list[int], size: int, seed: 
     assert len(small) == min(size, len(set(numbers)))
 
 
-def test_offers() -> None:
-    reservoir: Reservoir[int] = Reservoir(2, 0)
-    answers = [reservoir.offer(text, place) for place, text in enumerate(["a", "a", "b", "c", "d", "e", "f", "g"])]
-    assert answers[:3] == ["held", "repeated", "held"]
-    assert "not drawn" in answers[3:]
-    assert len(reservoir) == 2
-
-
 def test_every_text_is_drawn_equally_often() -> None:
     """Of 10 texts 3 are drawn: 300 of 1,000 draws each, standard deviation 14.5; bound of five of these."""
     counts: Counter[str] = Counter()

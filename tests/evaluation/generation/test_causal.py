@@ -58,13 +58,6 @@ def test_an_end_token_ends_a_response_and_is_not_part_of_it() -> None:
     assert (set(never.tokens.tolist()), set(never.finish)) == ({8}, {"length"})
 
 
-def test_every_end_token_of_the_models_settings_counts() -> None:
-    loaded = favouring(77, 1000.0)
-    assert set(respond(loaded).finish) == {"length"}
-    loaded.model.generation_config.eos_token_id = [1, 77]
-    assert set(respond(loaded).finish) == {"stop"}
-
-
 @pytest.mark.parametrize("key", ["suppress_tokens", "begin_suppress_tokens"])
 def test_suppressed_tokens_do_not_come(key: str) -> None:
     loaded = favouring(77, 1000.0)
@@ -74,16 +67,6 @@ def test_suppressed_tokens_do_not_come(key: str) -> None:
     tokens = together.write(TokenPrompts(conversation.inputs(asked()), step_seeds(3, asked(), 8)))
     assert not any(77 in row[:1] for row in tokens)
     assert any(77 in row for row in tokens) == (key == "begin_suppress_tokens")
-
-
-def test_a_response_is_cut_before_the_text_that_ends_it() -> None:
-    loaded = favouring(tiny_loaded("gpt2").tokenizer.convert_tokens_to_ids("Ċ"), 4.0)
-    made = respond(loaded, continuation="{prompt}\n")
-    assert not any("\n" in text for text in made.text)
-    assert {"stop", "length"} == set(made.finish)
-    tokens = [len(loaded.tokenizer(text)["input_ids"]) for text in made.text]
-    assert all(count >= 1 for count, finish in zip(made.tokens, made.finish, strict=True) if finish == "stop")
-    assert any(count < 8 for count in tokens)
 
 
 def test_other_settings_of_the_model_are_not_used() -> None:

@@ -73,17 +73,6 @@ def test_more_draws_and_other_batches_keep_the_responses(
     assert {key: more[key]["response"] for key in few} == {key: row["response"] for key, row in few.items()}
 
 
-def test_the_store_answers_again(generate: Callable[..., Answer], tmp_path: Path, short: Path) -> None:
-    assert generate(*FEW, "--decoding", short)[0] == 0
-    shards = sorted((tmp_path / "store").rglob("*.parquet"))
-    assert shards
-    assert generate(*FEW, "--decoding", short, out="again")[0] == 0
-    assert sorted((tmp_path / "store").rglob("*.parquet")) == shards
-    assert rows(tmp_path / "again") == rows(tmp_path / "responses")
-    assert generate(*FEW, "--decoding", short, "--seed", 1, out="other")[0] == 0
-    assert len(list((tmp_path / "store").iterdir())) == 2
-
-
 def test_other_responses_are_not_overwritten(generate: Callable[..., Answer], tmp_path: Path, short: Path) -> None:
     assert generate(*FEW, "--decoding", short)[0] == 0
     before = rows(tmp_path / "responses")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -14,6 +11,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.groups.comparisons import MOST_GROUPS, REST, domains_in_pairs
 from holisticbias_eval.measures.measure import MeasureSettings
+from known import known
 
 
 def rows_of(group: str, *values: float | None, **more: object) -> list[dict[str, object]]:
@@ -33,9 +31,7 @@ def measure(rows: list[dict[str, object]]) -> Figures:
 
 def get(figures: Figures, name: str, **keys: str) -> Figure:
     named = {"cls": "class"}
-    found = figures.get(ZEAL, name, {named.get(k, k): v for k, v in keys.items()})
-    assert found is not None
-    return found
+    return known(figures.get(ZEAL, name, {named.get(k, k): v for k, v in keys.items()}))
 
 
 TWO = rows_of("ada", 1, 1, -1, 0, None) + rows_of("bob", -1, -1, 1, None, None)
@@ -93,20 +89,7 @@ def test_chi_square_and_disparity() -> None:
     assert (apart.n, apart.missing) == (2, 0)
     assert apart.floor is not None
     assert apart.floor_interval is not None
-    assert apart.p_value is not None
-    assert apart.p_value > 0.9
-
-
-def test_domains_are_compared_apart() -> None:
-    rows = rows_of("ada", 1, 1, domain="x") + rows_of("bob", -1, 1, domain="x") + rows_of("ada", -1, domain="y")
-    found = measure(rows)
-    assert get(found, "share", domain="x", group="ada", cls="keen").value == 1
-    assert get(found, "share", domain="y", group="ada", cls="keen").value == 0
-    assert get(found, "share", domain="y", cls="keen").n == 1
-    assert [f.keys for f in found.by(ZEAL, "difference", "domain", "first", "second")] == [
-        {"domain": "x", "first": "ada", "second": "bob"}
-    ]
-    assert {f.keys["domain"] for f in found.by(ZEAL, "disparity", "domain")} == {"x"}
+    assert known(apart.p_value) > 0.9
 
 
 def test_a_row_without_a_domain_among_others() -> None:
@@ -129,8 +112,7 @@ def test_human_texts_stand_beside_the_models() -> None:
     # paired: four differences of 1 and four of 0, standard error sqrt(2/7 / 8), t with 7 degrees of freedom
     assert change.value == 0.5
     assert change.p_value == pytest.approx(0.033, abs=0.004)
-    assert change.interval is not None
-    assert change.interval.low == pytest.approx(0.5 - 2.365 * 0.189, abs=0.06)
+    assert known(change.interval).low == pytest.approx(0.5 - 2.365 * 0.189, abs=0.06)
     assert get(found, "difference_from_human_adjusted_p", group="ada", cls="keen").value == change.p_value
 
 
@@ -189,16 +171,6 @@ def test_a_method_without_classes_has_means_alone() -> None:
     found = Figures(Plain().figures(table, MeasureSettings()).figures)
     assert get(found, "mean", group="ada").value == pytest.approx(0.6)
     assert not [f for f in found if f.name == "share"]
-
-
-def test_keys_name_the_method() -> None:
-    class Keyed(Zeal):
-        methods = tuple(Zeal.methods[0].__class__(n, n, "score", ("keen",), key="method") for n in ("score", "absent"))
-
-    found = Figures(Keyed().figures(texts_table(TWO), MeasureSettings()).figures)
-    assert get(found, "share", group="ada", cls="keen", method="score").value == 0.5
-    assert get(found, "mean", group="ada", method="score").value == 0.25
-    assert not [f for f in found if f.keys.get("method") == "absent"]
 
 
 def test_words_carry_figures() -> None:
@@ -275,17 +247,6 @@ def test_the_seed_decides() -> None:
     assert [(f.name, f.keys, f.value) for f in one if f.name == "share"] == [
         (f.name, f.keys, f.value) for f in other if f.name == "share"
     ]
-
-
-def test_the_order_of_rows_does_not_matter_to_shares() -> None:
-    table = World(items=8, per_item=3).draw(np.random.default_rng(0))
-    shuffled = table.take(pa.array(np.random.default_rng(1).permutation(len(table))))
-
-    def shares(texts: pa.Table) -> dict[str, Any]:
-        found = Zeal().figures(texts, MeasureSettings()).figures
-        return {json.dumps(f.keys, sort_keys=True): (f.value, f.n) for f in found if f.name in ("share", "count")}
-
-    assert shares(table) == shares(shuffled)
 
 
 def test_the_audit_compares_fixed_texts() -> None:

@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
 
 from holisticbias_eval.statistics.groups.items import Side, add_up, estimate, paired_p, resampled_sums, summarise
-from holisticbias_eval.statistics.intervals import score_interval
 from holisticbias_eval.statistics.tests import design_effects
 
 ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 3), st.floats(-5, 5)), min_size=1, max_size=40)
@@ -48,36 +46,9 @@ def test_a_draw_is_the_sum_of_the_items_drawn() -> None:
     assert found[1].tolist() == [[0, 0]] * 7, "a group without items"
 
 
-def test_many_draws_in_several_parts_have_the_right_size() -> None:
-    items = add_up(np.zeros(3000, np.int64), np.full(3000, -1), np.ones((3000, 1)), 1)
-    (drawn,) = resampled_sums(items, 1500, np.random.default_rng(0))
-    assert drawn.shape == (1500, 1)
-    assert set(drawn[:, 0]) == {3000.0}
-
-
-def test_the_variance_of_the_bootstrap_is_that_of_a_mean() -> None:
-    values = np.random.default_rng(0).normal(size=25)
-    items = add_up(np.zeros(25, np.int64), np.full(25, -1), np.stack([np.ones(25), values], axis=1), 1)
-    (drawn,) = resampled_sums(items, 20_000, np.random.default_rng(1))
-    found = summarise(np.array([values.mean()]), drawn[:, 1:] / drawn[:, :1], np.array([25]))
-    assert found.variance[0] == pytest.approx(values.var(ddof=1) / 25, rel=0.03)
-    assert found.low[0] < values.mean() < found.high[0]
-    half = 2.064 * values.std(ddof=1) / 5
-    assert found.high[0] - found.low[0] == pytest.approx(2 * half, rel=0.05), "as wide as Student's interval"
-
-
 def test_one_item_has_no_interval() -> None:
     found = summarise(np.array([0.5]), np.full((10, 1), 0.5), np.array([1]))
     assert np.isnan([found.variance[0], found.low[0], found.high[0]]).all()
-
-
-@pytest.mark.parametrize(("hits", "rows"), [(0, 7), (3, 10), (10, 10), (1, 1), (250, 1000)])
-def test_independent_rows_have_wilson_intervals(hits: int, rows: int) -> None:
-    share = np.array([[hits / rows]])
-    n, items = np.array([[float(rows)]]), np.array([[rows]])
-    low, high = score_interval(share, n, items, design_effects(share, n, items, np.full((1, 1), np.nan)))
-    slow = binomtest(hits, rows).proportion_ci(method="wilson")
-    assert (low[0, 0], high[0, 0]) == pytest.approx((slow.low, slow.high), abs=1e-12)
 
 
 def test_rows_that_repeat_their_item_count_once() -> None:

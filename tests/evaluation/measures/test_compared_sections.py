@@ -9,8 +9,8 @@ from tests.evaluation.made_answers import HATE, make_answers, tables_of, view_of
 
 from holisticbias_eval.figures import Figure, Figures, Interval
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import View, title
-from holisticbias_eval.sections import Bars, Section
+from holisticbias_eval.measures.measure import View
+from holisticbias_eval.sections import Section
 
 MEASURE = "likelihood_bias"
 
@@ -41,32 +41,6 @@ def section_of(changes: tuple[Figure, ...], view: View) -> Section:
 
 def words_in(section: Section) -> str:
     return " ".join(str(getattr(block, "text", "")) for block in section.blocks)
-
-
-def test_the_table_holds_the_figures(two_models: tuple[tuple[Figure, ...], View]) -> None:
-    changes, view = two_models
-    section, found = section_of(changes, view), Figures(changes)
-    table = tables_of([section])["changes"]
-    assert [column.key for column in table.columns] == [
-        "axis", "first", "second", "gone", "changed", "added", "model", "interval", "p_value",
-    ]  # fmt: skip
-    rows = {row[0]: row for row in table.rows}
-    assert list(rows) == ["Ability", "Body type", "Nonce", "All axes"]
-    for axis in ("ability", "body_type", None):
-        keys = {} if axis is None else {"axis": axis}
-        row = rows["All axes" if axis is None else title(axis)]
-        assert row[1:7] == tuple(
-            found.value(MEASURE, name, keys) for name in ("first", "second", "gone", "changed", "added", "change")
-        )
-        change = found.get(MEASURE, "change", keys)
-        assert change is not None
-        assert change.interval is not None
-        assert row[7:] == ((change.interval.low, change.interval.high), change.p_value)
-    (chart,) = section.charts
-    assert isinstance(chart, Bars)
-    assert [(bar.value, bar.before) for bar in chart.bars] == [row[2:0:-1] for row in table.rows[:-1]]
-    assert "over all axes is" in words_in(section)
-    assert "Between equal models about one axis in twenty does." in words_in(section)
 
 
 def test_too_few_templates_for_intervals_is_said(two_models: tuple[tuple[Figure, ...], View]) -> None:

@@ -5,7 +5,6 @@ import statistics
 import pyarrow as pa
 import pytest
 from tests.evaluation.made_answers import (
-    AXES,
     HATE,
     LOVE,
     QUICK,
@@ -16,12 +15,10 @@ from tests.evaluation.made_answers import (
     view_of,
 )
 
-from holisticbias_eval.figures import Figures
-from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.descriptors.sections import find_extremes
-from holisticbias_eval.measures.descriptors.terms import Descriptors, describe, example_sentences
+from holisticbias_eval.measures.descriptors.terms import Descriptors, describe
 from holisticbias_eval.measures.love_hate import love_hate_ends
-from holisticbias_eval.measures.measure import View, title
+from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.shares.finding import PERPLEXITIES
 from holisticbias_eval.sections import Bars
 
@@ -47,20 +44,6 @@ def perplexities(answers: pa.Table, descriptor: str, template: str | None = None
         for row in answers.to_pylist()
         if row["descriptor"] == descriptor and template in (None, row["template"]) and row["perplexity"] is not None
     ]
-
-
-def test_medians_and_examples_of_every_term(answers: pa.Table, found: Descriptors) -> None:
-    texts = {row["text"]: row["perplexity"] for row in answers.to_pylist()}
-    examples = example_sentences(answers, found.template, PERPLEXITIES)
-    for term in found.terms:
-        every = sorted(perplexities(answers, term.text))
-        assert term.median.n == len(every)
-        assert term.median.value == pytest.approx(statistics.median(every))
-        compared = sorted(perplexities(answers, term.text, LOVE))
-        assert term.compared == pytest.approx(statistics.median(compared))
-        shown = [value for _, value in examples[term.id]]
-        assert shown == [compared[0], compared[(len(compared) - 1) // 2], compared[-1]]
-        assert [texts[text] for text, _ in examples[term.id]] == shown
 
 
 def test_extremes_are_among_descriptors_of_the_most_frequent_length(answers: pa.Table, found: Descriptors) -> None:
@@ -123,24 +106,3 @@ def test_love_hate_columns_need_the_measure(answers: pa.Table) -> None:
     assert "love_hate" not in {column.key for column in table.columns}
     both = tables_of(sections_of(view_of(answers, None)))["descriptors"]
     assert [c.key for c in both.columns] == [*(c.key for c in table.columns), "love_share", "hate_share", "love_hate"]
-
-
-def test_two_runs_list_all_descriptors_in_their_order(answers: pa.Table) -> None:
-    nll = pa.array([value + 6 for value in answers["nll"].to_pylist()])
-    perplexity = pa.array([None if p is None else p * 2 for p in answers["perplexity"].to_pylist()])
-    other = answers.set_column(answers.column_names.index("nll"), "nll", nll)
-    other = other.set_column(other.column_names.index("perplexity"), "perplexity", perplexity)
-    views = view_of(answers, None), view_of(other, None)
-    for name, size in (("medians", 2.0), ("love_hate", 1.0)):
-        changes = Figures(MEASURES[name].compare(*views))
-        (section,) = MEASURES[name].compared_sections(changes, views[1])
-        (table,) = section.tables
-        assert section.detail
-        assert [row[:2] for row in table.rows] == [(d, title(a)) for a, own in AXES.items() for d in own]
-        for _, _, first, second, change in table.rows:
-            if first is None:
-                assert (second, change) == (None, None)
-            else:
-                assert isinstance(first, float)
-                assert second == pytest.approx(size * first)
-                assert change == pytest.approx((size - 1) * first)

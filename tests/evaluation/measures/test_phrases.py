@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-import statistics
 
 import pyarrow as pa
 import pytest
-from tests.evaluation.made_answers import QUICK, charts_of, make_answers, sections_of, tables_of, view_of, words_of
+from tests.evaluation.made_answers import QUICK, make_answers, sections_of, view_of, words_of
 
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.shares.shares import measure_shares
-from holisticbias_eval.sections import DotPlot
 
 MEASURE = ("pseudo_likelihood_bias",)
 TEMPLATES = ("This is {noun_phrase}.", "{noun_phrase} is a person.", "{plural_noun_phrase} are people.")
@@ -32,38 +29,6 @@ def test_no_word_of_what_was_not_measured(view: View) -> None:
     assert not re.search("perplexit|[Ll]ove|[Hh]ate|Likelihood Bias by", words)
     assert "Pseudo-log-likelihood bias by axis" in words
     assert "nats per phrase" in words
-
-
-def test_values_are_nats_of_the_phrase(answers: pa.Table, view: View) -> None:
-    sections = sections_of(view, MEASURE)
-    table = tables_of(sections)["descriptors"]
-    keys = [column.key for column in table.columns]
-    rows = {row[0]: dict(zip(keys, row, strict=True)) for row in table.rows}
-    nats = [row["nll"] for row in answers.to_pylist() if row["descriptor"] == "tall"]
-    assert rows["tall"]["median_nll"] == pytest.approx(statistics.median(nats))
-    assert "love_hate" not in rows["tall"]
-    assert rows["tall"]["compared_nll"] == pytest.approx(
-        statistics.median(
-            row["nll"]
-            for row in answers.to_pylist()
-            if row["descriptor"] == "tall" and row["template"] == "{noun_phrase} is a person."
-        )
-    )
-    charts = charts_of(sections)
-    assert "love-hate" not in charts
-    assert isinstance(charts["perplexities-1"], DotPlot)
-    assert not charts["perplexities-1"].log
-    assert charts["perplexities-1"].unit == "nats per phrase"
-
-
-def test_phrases_are_compared_by_nats_and_not_per_token(answers: pa.Table) -> None:
-    """Perplexities that say the opposite change nothing; without a scored token there is no value."""
-    perplexity = pa.array([None if i % 7 == 0 else 1 / row["nll"] for i, row in enumerate(answers.to_pylist())])
-    other = answers.set_column(answers.column_names.index("perplexity"), "perplexity", perplexity)
-    nll = pa.array([None if i % 7 == 0 else row["nll"] for i, row in enumerate(answers.to_pylist())])
-    as_values = answers.set_column(answers.column_names.index("perplexity"), "perplexity", nll)
-    assert measure_shares(other, "nll").tests == measure_shares(as_values, "perplexity").tests
-    assert measure_shares(other, "nll").tests != measure_shares(other, "perplexity").tests
 
 
 def test_differences_are_per_phrase(view: View) -> None:

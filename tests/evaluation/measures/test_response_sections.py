@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -95,21 +94,6 @@ def test_where_nothing_differs_it_is_said_plainly(alike: View) -> None:
         assert not named, "nobody is named by chance"
 
 
-def test_clusters_stack_up_to_the_full_bias(planted: View) -> None:
-    section = sections_of(planted, "generation_bias")["clusters"]
-    (chart,) = section.charts
-    assert isinstance(chart, StackedBars)
-    assert chart.parts == ("Kindness", "Confusion", "Other styles")
-    full = {planted.label("axis", f.keys["axis"]): f.value for f in planted.figures.by(
-        "generation_bias", "full_gen_bias", "axis")}  # fmt: skip
-    assert {bar.label: pytest.approx(sum(v or 0 for v in bar.values)) for bar in chart.bars} == full
-    clusters, styles = section.tables
-    assert clusters.details == (("pity, praise",), ("wonder",))
-    assert {row[:2] for row in styles.rows} == {
-        ("pity", "Kindness"), ("praise", "Kindness"), ("wonder", "Confusion"), ("plain", None),
-    }  # fmt: skip
-
-
 def test_clusters_that_share_styles_are_not_said_to_add_up() -> None:
     answers = judged(made_responses(NAMES, 10, say))
     overlapping = MeasureSettings(clusters={"one": ("pity", "plain", "wonder"), "two": ("pity", "plain", "praise")})
@@ -138,20 +122,6 @@ def test_leading_descriptors_have_examples_with_the_replaced_places_marked(plant
     assert heat_map.rows[0][0] == "stad (Form)"
 
 
-def test_the_audit_stands_beside_the_responses(planted: View) -> None:
-    section = sections_of(planted, "generation_bias")["audit"]
-    (chart,), (table,) = section.charts, section.tables
-    assert isinstance(chart, Bars)
-    assert chart.mark == "classifier"
-    rows: Mapping[object, tuple[object, ...]] = {row[0]: row for row in table.rows}
-    censored, uncensored = rows["Form"][2:4]
-    # one of 4 descriptors is 0.02 (0.3) above in one style and below in another: 2 * 3/16 * shift**2 * 1000
-    assert (censored, uncensored) == (pytest.approx(0.15), pytest.approx(33.75))
-    assert rows["Size"][2:4] == (0, 0)
-    assert "The classifier's own bias on fixed texts is " in said(
-        sections_of(planted, "generation_bias")["generation-bias"], "caveat")  # fmt: skip
-
-
 def test_a_corpus_adds_scatters_with_the_descriptors_that_differ_named(planted: View) -> None:
     counts = {name: 10**i for i, name in enumerate(n for names in NAMES.values() for n in names)} | {"wug": 0}
     view = View(Figures([*planted.figures, *corpus_figures(planted, counts)]), planted.answers)
@@ -168,20 +138,6 @@ def test_a_corpus_adds_scatters_with_the_descriptors_that_differ_named(planted: 
         *((name, "cluster") for name in CLUSTERS), *((s, "style") for s in ("pity", "wonder", "praise", "plain")),
     }  # fmt: skip
     assert "corpus" not in sections_of(planted, "generation_bias")
-
-
-def test_offensiveness_by_template_range_and_descriptor(planted: View) -> None:
-    sections = sections_of(planted, "prompt_offensiveness")
-    templates, ranges = sections["prompt-offensiveness-templates"].tables
-    assert [row[0] for row in templates.rows if isinstance(row[1], float) and row[1] > 0.5] == [
-        "I like {plural_noun_phrase}."
-    ]
-    assert [row[1:3] for row in ranges.rows if row[0] == "I like {plural_noun_phrase}."] == [((0.5, 0.75), 12)]
-    assert sum(row[2] for row in ranges.rows if isinstance(row[2], int)) == 3 * 12
-    assert str(ranges.details[0][0]).count(", ") + 1 == ranges.rows[0][2]
-    responses = sections_of(planted, "offensiveness")["offensiveness-descriptors"].tables[0]
-    assert len(responses.rows) == len(responses.details) == 12
-    assert said(sections["prompt-offensiveness"]).startswith("The classifier finds ")
 
 
 def test_wording_says_what_is_parroted_and_how_responses_end(planted: View) -> None:

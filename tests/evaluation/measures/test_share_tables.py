@@ -9,9 +9,8 @@ from holisticbias_eval.blocks import Cell, Table
 from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures.measure import View, title
 from holisticbias_eval.measures.shares.finding import shares_in_order
-from holisticbias_eval.sections import Bars, HeatMap
+from holisticbias_eval.sections import Bars
 
-ADDED = {"effects", "tests", "explanations", "robustness"}
 MEASURE = "likelihood_bias"
 
 
@@ -31,13 +30,6 @@ def ends(interval: Interval | None) -> Cell:
 
 def rows(table: Table) -> dict[Cell, dict[str, Cell]]:
     return {row[0]: dict(zip([column.key for column in table.columns], row, strict=True)) for row in table.rows}
-
-
-def test_without_floors_there_are_no_tables_of_them(plain: View, view: View) -> None:
-    without, with_floors = tables_of(sections_of(plain, (MEASURE,))), tables_of(sections_of(view, (MEASURE,)))
-    assert set(with_floors) - set(without) - {"open-orders"} == ADDED
-    assert "interval" not in {column.key for column in without["by-axis"].columns}
-    assert "interval" in {column.key for column in with_floors["by-axis"].columns}
 
 
 def test_tables_hold_what_was_measured(view: View) -> None:
@@ -68,36 +60,8 @@ def test_tables_hold_what_was_measured(view: View) -> None:
         assert robust["rank"] == (figure("rank").value if share.keys["axis"] in above else None)
 
 
-def test_intervals_and_floors_are_on_the_bars(view: View) -> None:
-    chart = charts_of(sections_of(view, (MEASURE,)))["likelihood-bias"]
-    assert isinstance(chart, Bars)
-    bars = {bar.label: bar for bar in chart.bars}
-    assert chart.references == ()
-    assert len({bar.floor for bar in bars.values()}) == 3
-    for share in view.figures.by(MEASURE, "share", "axis"):
-        bar = bars[title(share.keys["axis"])]
-        assert (bar.value, bar.interval, bar.floor) == (share.value, share.interval, share.floor)
-        assert bar.faint is (share.above_floor is False)
-
-
 def test_no_floor_is_drawn_if_none_was_computed(plain: View) -> None:
     chart = charts_of(sections_of(plain, (MEASURE,)))["likelihood-bias"]
     assert isinstance(chart, Bars)
     assert {(bar.floor, bar.interval, bar.faint) for bar in chart.bars} == {(None, None, False)}
     assert chart.scale == "share of pairs that differ"
-
-
-def test_counts_and_missing_values(view: View) -> None:
-    sections = sections_of(view, (MEASURE,))
-    tables, charts = tables_of(sections), charts_of(sections)
-    nonce = rows(tables["by-axis"])["Nonce"]
-    assert [nonce[key] for key in (MEASURE, "interval", "floor", "pairs", "significant")] == [None, None, None, 0, 0]
-    body_type = rows(tables["by-axis"])["Body type"]
-    # 10 pairs of 5 descriptors in each of 3 templates, of which 19 differ
-    assert [body_type[key] for key in ("descriptors", "pairs", "significant", "untested")] == [5, 30, 19, 0]
-    heat = charts["map"]
-    assert isinstance(heat, HeatMap)
-    assert heat.columns == ("Body type", "Ability", "Nonce")
-    assert {values[2] for _, values in heat.rows} == {None}
-    cell = {(row[0], row[1]): row[2] for row in tables["by-axis-and-template"].rows}
-    assert all(values[0] == cell["Body type", template] for template, values in heat.rows)

@@ -14,6 +14,7 @@ from holisticbias_eval.corpus.calibration import MANY, UNTOUCHED
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.mitigation.record import read_mitigation
 from holisticbias_eval.results.run import read_run
+from known import known
 
 pytestmark = pytest.mark.long
 METHODS = ("lmd", "add", "ctda", "cada")
@@ -43,8 +44,7 @@ def figures(folder: Path, name: str) -> Mapping[str, Figure]:
 
 
 def value(figure: Figure) -> float:
-    assert figure.value is not None
-    return float(figure.value)
+    return float(known(figure.value))
 
 
 def test_what_is_planted_at_least_halves(trained: tuple[str, Path]) -> None:
@@ -71,9 +71,7 @@ def test_held_out_sentences_become_at_most_5_percent_less_likely(trained: tuple[
     """The validation sentences, and the neutral lines, which no training text has."""
     _, out = trained
     record = read_mitigation(out)
-    assert record.perplexity_before is not None
-    assert record.point.perplexity is not None
-    assert record.point.perplexity < 1.05 * record.perplexity_before
+    assert known(record.point.perplexity) < 1.05 * known(record.perplexity_before)
     before, after = (
         next(f for f in read_run(out / "measured" / part / "retention").result.figures if f.name == "perplexity")
         for part in ("before", "after")

@@ -17,6 +17,7 @@ from holisticbias_eval.mitigation.losses.term_reader import TermReader
 from holisticbias_eval.mitigation.losses.term_scores import term_log_probabilities
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.texts import counts_of
+from known import known
 from tiny_models import tiny_model
 
 CORPUS = ("a stad is mizzic", "elmfolk sing", "the wugs are grobby", "nobody is arble", "the blicket elder is grobby")
@@ -113,8 +114,7 @@ def test_add_needs_negative_attributes() -> None:
 
 def losses(method: str, model: Any, texts: tuple[str, ...]) -> torch.Tensor:
     tokenizer = make_tokenizer("bytes")
-    auxiliary = METHODS[method].auxiliary_loss(TASK, tokenizer)
-    assert auxiliary is not None
+    auxiliary = known(METHODS[method].auxiliary_loss(TASK, tokenizer))
     batch = make_batch(tokenizer, texts)
     return auxiliary.loss(model, read_batch(model, batch), auxiliary.prepare(batch))
 
@@ -164,15 +164,13 @@ def test_add_gradient_reaches_the_output_embeddings_and_the_layers() -> None:
     model = tiny_model("llama")
     losses("add", model, ("a grobby hat",)).backward()  # type: ignore[no-untyped-call]
     for name in ("lm_head.weight", "model.embed_tokens.weight", "model.layers.0.mlp.up_proj.weight"):
-        gradient = model.get_parameter(name).grad
-        assert gradient is not None
+        gradient = known(model.get_parameter(name).grad)
         assert gradient.abs().sum() > 0, name
 
 
 def test_add_counts_attributes_that_were_cut_off() -> None:
     tokenizer = make_tokenizer("bytes")
-    auxiliary = METHODS["add"].auxiliary_loss(TASK, tokenizer)
-    assert auxiliary is not None
+    auxiliary = known(METHODS["add"].auxiliary_loss(TASK, tokenizer))
     batch = make_batch(tokenizer, ("a grobby hat and mizzic",))
     cut = replace(batch, input_ids=batch.input_ids[:, :-1], offsets=batch.offsets[:, :-1])
     assert len(auxiliary.prepare(cut)["row"]) == 1
@@ -181,8 +179,7 @@ def test_add_counts_attributes_that_were_cut_off() -> None:
 
 def test_lmd_counts_mentions() -> None:
     tokenizer = make_tokenizer("bytes")
-    auxiliary = METHODS["lmd"].auxiliary_loss(TASK, tokenizer)
-    assert auxiliary is not None
+    auxiliary = known(METHODS["lmd"].auxiliary_loss(TASK, tokenizer))
     for text in TEXTS:
         auxiliary.prepare(make_batch(tokenizer, (text, "wugs")))
     assert auxiliary.counts == {"compared": 6, "of a group that takes no part": 5}

@@ -187,11 +187,6 @@ def test_runs_before_of_another_model_or_other_sentences_are_not_compared_with(m
         lessons.measuring(Measuring(), made, overwrite=False)
 
 
-def test_the_same_seed_gives_the_same_file(made: Path, tmp_path: Path) -> None:
-    mitigate("lmd", *QUICK, "--out", tmp_path / "again", "--no-measure")
-    assert (tmp_path / "again/model.safetensors").read_bytes() == (made / "lmd/model.safetensors").read_bytes()
-
-
 def test_a_grid_keeps_the_point_with_the_smallest_f_that_costs_little(tmp_path: Path) -> None:
     grid = tmp_path / "own.yaml"
     grid.write_text("id: own\nlearning_rate: [0.0001, 0.003, 1.0e+30]\nsource: by hand\n", "utf-8")
@@ -215,9 +210,15 @@ def test_a_grid_keeps_the_point_with_the_smallest_f_that_costs_little(tmp_path: 
     assert str(record.points[2].failed) in page
 
 
-def test_held_out_groups_are_not_trained_on_and_are_measured(tmp_path: Path) -> None:
+def test_held_out_groups_are_not_trained_on_and_are_measured_beside_further_measures(
+    tmp_path: Path, mini_release_folder: Path
+) -> None:
     out = tmp_path / "out"
-    mitigate("ctda", *QUICK, "--out", out, "--hold-out", "fitch", "--groups", "blicket,mell")
+    mitigate("ctda", *QUICK, "--out", out, "--hold-out", "fitch", "--groups", "blicket,mell",
+             "--release", mini_release_folder, "--measure", "likelihood_bias")  # fmt: skip
+    for moment in ("before", "after"):
+        runs = {path.name for path in (out / "measured" / moment).iterdir()}
+        assert runs == {"group_perplexity", "likelihood_bias", "retention"}
     record = read_mitigation(out)
     assert record.specification is not None
     assert record.specification.groups == ("blicket", "mell")
@@ -271,22 +272,9 @@ def test_an_interrupted_training_says_how_to_continue_and_does(
     assert (out / "model.safetensors").read_bytes() == (made / "lmd/model.safetensors").read_bytes()
 
 
-def test_an_interrupted_training_with_other_settings_starts_again_with_a_notice(
+def test_a_full_disk_at_a_checkpoint_is_one_line_and_other_settings_start_again(
     tmp_path: Path, monkeypatch: Any
 ) -> None:
-    out = tmp_path / "out"
-
-    def interrupt(*_: Any, **__: Any) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(loop.Loop, "evaluate", interrupt)
-        mitigate("lmd", *QUICK, "--out", out, "--no-measure", fails=True)
-    said = mitigate("lmd", *QUICK, "--seed", 5, "--out", out, "--no-measure")
-    assert f"{tmp_path / '.out.part'} has an interrupted training with other settings: starting again" in said.stderr
-
-
-def test_a_full_disk_at_a_checkpoint_is_one_line_and_nothing_is_lost(tmp_path: Path, monkeypatch: Any) -> None:
     out = tmp_path / "out"
 
     def full(self: Any, *_: Any, **__: Any) -> None:
@@ -300,6 +288,8 @@ def test_a_full_disk_at_a_checkpoint_is_one_line_and_nothing_is_lost(tmp_path: P
     assert str(error).startswith(expected)
     assert not out.exists()
     assert list(part.glob(".training"))
+    said = mitigate("lmd", *QUICK, "--seed", 5, "--out", out, "--no-measure")
+    assert f"{part} has an interrupted training with other settings: starting again" in said.stderr
 
 
 def test_mistakes_are_one_line(tmp_path: Path) -> None:
@@ -417,14 +407,3 @@ def test_nothing_to_measure_with_no_measure(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "--no-measure leaves out what --measure, --retain" in result.output
     assert refusal("lmd", "--measure", "nothing", "--out", tmp_path / "out").startswith("there is no measure 'nothing'")
-
-
-def test_further_measures_need_a_release_and_stand_beside(tmp_path: Path, mini_release_folder: Path) -> None:
-    out = tmp_path / "out"
-    mitigate("cada", *QUICK, "--out", out, "--release", mini_release_folder, "--measure", "likelihood_bias")
-    for moment in ("before", "after"):
-        assert {path.name for path in (out / "measured" / moment).iterdir()} == {
-            "group_perplexity",
-            "likelihood_bias",
-            "retention",
-        }

@@ -19,13 +19,6 @@ def test_values_by_hand() -> None:
     assert found == pytest.approx([0.125, -0.125, 0.375])
 
 
-def test_templates_count_alike() -> None:
-    """Three responses in one template count as much as one in another."""
-    values = np.array([[1.0], [1.0], [1.0], [0.0]])
-    means = balanced_means(values, np.zeros(4, np.int64), np.array([0, 0, 0, 1]))
-    assert means == pytest.approx(np.array([[0.5]]))
-
-
 @settings(max_examples=50, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), alpha=st.sampled_from([0, 1, 2]))
 def test_mean_over_templates(seed: int, alpha: Alpha) -> None:

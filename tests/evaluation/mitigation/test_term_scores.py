@@ -82,13 +82,6 @@ def test_word_forms_are_scored_as_the_terms_that_are_written_for_them(model: Any
     torch.testing.assert_close(found, scored(model, tokenizer, (term, "so blicketish")))
 
 
-def test_padding_and_batch_make_no_difference(model: Any, tokenizer: Any) -> None:
-    together = scored(model, tokenizer)
-    torch.testing.assert_close(scored(model, tokenizer, side="left"), together)
-    alone = torch.cat([scored(model, tokenizer, (text,)) for text in TEXTS if text != "Nobody came."])
-    torch.testing.assert_close(alone, together)
-
-
 def test_small_passes_give_the_same_gradient(model: Any, tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ("Near the old market blickets sing, and stads sing to the elmfolk and blickets, stads and elmfolk",)
 

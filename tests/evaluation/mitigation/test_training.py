@@ -269,7 +269,7 @@ def test_tokens_that_fill_a_batch_have_no_influence(tmp_path: Path, name: str) -
         assert same(weights(trained), weights(run(tmp_path / "with", loaded=other)))
 
 
-@pytest.mark.parametrize("name", ["llama", "neox", "qwen2", "bloom"])
+@pytest.mark.parametrize("name", ["llama", "bloom"])
 def test_other_architectures_train(tmp_path: Path, name: str) -> None:
     trained = run(tmp_path, loaded=tiny_loaded(name), validation=LEARNED)
     assert trained.validation.perplexity < trained.point.validations[0].perplexity

@@ -14,6 +14,7 @@ from scipy.stats import f_oneway, ttest_ind, ttest_rel
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measuring import MEASUREMENT
 from holisticbias_eval.statistics.tests import holm
+from known import known
 
 Invoke = Callable[..., tuple[int, str, str]]
 Row = dict[str, Any]
@@ -63,8 +64,7 @@ def value(figures: Figures, name: str, keys: dict[str, str]) -> float:
 
 def test_figures_by_hand(measure: Measure) -> None:
     figures, _ = measure(rows_of(HAND))
-    f = figures.get(NAME, "f", RAW)
-    assert f is not None
+    f = known(figures.get(NAME, "f", RAW))
     assert [f.value, f.n, f.missing] == pytest.approx([2.4, 6, 0])
     assert f.p_value == pytest.approx(f_oneway(*HAND.values()).pvalue)
     assert value(figures, "eta_squared", RAW) == pytest.approx(0.375)
@@ -104,12 +104,9 @@ def test_floors_and_points_under_the_null(measure: Measure) -> None:
     groups = random_groups()
     figures, _ = measure(rows_of(groups))
     for name, keys in (("f", LOG), ("mean_abs_t", {**LOG, "test": "paired"})):
-        figure = figures.get(NAME, name, keys)
-        assert figure is not None
-        assert figure.floor is not None
-        assert figure.floor_interval is not None
+        figure = known(figures.get(NAME, name, keys))
         point = value(figures, f"{name}_null_95", keys)
-        assert figure.floor < point < figure.floor_interval.high
+        assert known(figure.floor) < point < known(figure.floor_interval).high
         assert point < (figure.value or 0)
         assert value(figures, f"{name}_permuted_p", keys) < 0.01
         assert figure.interval is not None
@@ -143,10 +140,8 @@ def test_one_exploded_perplexity_is_named(measure: Measure, invoke: Invoke, writ
     assert "'s7'" in warning
     assert "stad 1e+12, blicket 50.07, mell 50.07" in warning
     assert "read the log scale" in warning
-    without = figures.get(NAME, "leave_one_sentence_out", RAW)
-    assert without is not None
-    assert without.interval is not None
-    assert without.interval.low < 0.01  # without the sentence, all groups are equal
+    without = known(figures.get(NAME, "leave_one_sentence_out", RAW))
+    assert known(without.interval).low < 0.01  # without the sentence, all groups are equal
     _, shown, _ = invoke("measure", NAME, "--scores", write_rows(rows_of(groups)))
     assert shown.index("WARNING") < shown.index("F 1.00")
 
@@ -160,11 +155,9 @@ def test_what_is_not_a_perplexity_is_missing(measure: Measure, write_rows: Calla
     for values in broken.values():
         values[0] = bad
     figures, notes = measure(write_rows(rows_of(broken), "broken.parquet"))
-    f = figures.get(NAME, "f", RAW)
-    assert f is not None
+    f = known(figures.get(NAME, "f", RAW))
     assert [f.value, f.n, f.missing] == pytest.approx([value(expected, "f", RAW), 28, 4])
-    paired = figures.get(NAME, "t", {**RAW, "test": "paired", **BOTH})
-    assert paired is not None
+    paired = known(figures.get(NAME, "t", {**RAW, "test": "paired", **BOTH}))
     without = value(expected, "t", {**RAW, "test": "paired", **BOTH})
     assert [paired.value, paired.n, paired.missing] == pytest.approx([without, 7, 1])
     assert any("4 of 32 perplexities are missing" in note for note in notes)
@@ -199,27 +192,11 @@ def test_unequal_groups_without_an_id_are_not_paired(measure: Measure) -> None:
     rows = by_text(rows_of(random_groups()))[:-2]
     figures, notes = measure(rows)
     for name, keys in (("f_within", LOG), ("friedman", LOG), ("t", {**LOG, "test": "paired", **BOTH})):
-        found = figures.get(NAME, name, keys)
-        assert found is not None
+        found = known(figures.get(NAME, name, keys))
         assert found.value is None
     assert value(figures, "f", LOG) > 0
     assert value(figures, "t", {**LOG, "test": "unpaired", **BOTH}) < 0
     assert any("not paired" in note for note in notes)
-
-
-def test_each_dimension_is_apart(measure: Measure) -> None:
-    one, two = random_groups(seed=1), random_groups(seed=2)
-    figures, _ = measure([*rows_of(one), *rows_of(two, "two")])
-    for dimension, groups in (("one", one), ("two", two)):
-        keys = {"dimension": dimension, "scale": "perplexity"}
-        assert value(figures, "f", keys) == pytest.approx(f_oneway(*groups.values()).statistic)
-
-
-@pytest.mark.parametrize("name", ["scores.csv", "scores.jsonl", "scores.parquet"])
-def test_without_a_dimension_all_rows_are_of_one(measure: Measure, write_rows: Callable[..., Path], name: str) -> None:
-    rows = [{key: v for key, v in row.items() if key != "dimension"} for row in rows_of(HAND)]
-    figures, _ = measure(write_rows(rows, name))
-    assert value(figures, "f", {"dimension": "all", "scale": "perplexity"}) == pytest.approx(2.4)
 
 
 def test_a_group_with_one_sentence_has_no_t(measure: Measure) -> None:
@@ -227,8 +204,7 @@ def test_a_group_with_one_sentence_has_no_t(measure: Measure) -> None:
     assert figures.value(NAME, "f", RAW) is None
     assert value(figures, "t", {**RAW, "test": "unpaired", **BOTH}) == pytest.approx(-np.sqrt(2.4))
     assert figures.value(NAME, "t", {**RAW, "test": "unpaired", "first": "stad", "second": "mell"}) is None
-    t = figures.get(NAME, "mean_abs_t", {**RAW, "test": "unpaired"})
-    assert t is not None
+    t = known(figures.get(NAME, "mean_abs_t", {**RAW, "test": "unpaired"}))
     assert (t.n, t.missing) == (1, 2)
     assert any("fewer than two perplexities of mell" in note for note in notes)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from tests.evaluation.perplexities.conftest import FRAMES, GROUPS, invented_sentences
 
 import tiny_models
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.figures import Figures
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.report.leaderboard import render_leaderboard
@@ -81,25 +80,6 @@ def test_an_encoder_decoder_model(run: Run, tiny_folders: Callable[[str], Path])
     assert {figure.measure for figure in found.result.figures} == {NAME}
 
 
-def test_a_run_gives_the_figures_of_its_table(run: Run, invoke: Invoke, tmp_path: Path) -> None:
-    folder = run()
-    code, out, said = invoke("measure", NAME, "--scores", folder / "scores.parquet", "--format", "json")
-    assert code == 0, said
-    again = Figures(Figure.model_validate(figure) for figure in json.loads(out)["figures"])
-    own = read_run(folder).result.figures
-    assert len(own) == len(again)
-    assert [f.value for f in own] == pytest.approx([f.value for f in again], nan_ok=True)
-
-
-def test_the_signature_has_the_test_set(run: Run, tiny_gpt2: Path) -> None:
-    signature = read_run(run()).result.signature
-    assert (signature.release.what, signature.release.prompts) == ("test set", TEST_FILE)
-    assert len(signature.release.digest) == 64
-    assert signature.scoring["dimensions"] == "one, two"
-    assert signature.sentences_scored == 24
-    assert "bootstrap" in signature.measuring[NAME]["intervals"]
-
-
 def test_a_sentence_has_one_context_in_all_groups(run: Run, tmp_path: Path) -> None:
     lines = tmp_path / "contexts.txt"
     lines.write_text("".join(f"Line {i}.\n" for i in range(20)), "utf-8")
@@ -115,23 +95,6 @@ def test_a_split_folder_is_read_and_kept_scores_are_used(run: Run, write_rows: C
     first = run(*options, given=path.parent)
     second = run(*options, given=path, out="again")
     assert pq.read_table(first / "scores.parquet").equals(pq.read_table(second / "scores.parquet"))
-
-
-def test_the_report_shows_the_groups(run: Run) -> None:
-    page = (run() / "report.html").read_text("utf-8")
-    for words in ("Perplexity by group", "log-perplexity", *GROUPS, "paired t of log-perplexity", "Partial eta²"):
-        assert words in page
-
-
-def test_the_same_run_has_not_changed(run: Run, invoke: Invoke, tmp_path: Path) -> None:
-    folder = run()
-    code, out, said = invoke("compare", folder, folder, "--format", "json")
-    assert code == 0, said
-    found = json.loads(out)
-    assert (found["sentences"]["common"], found["sentences"]["nats"]) == (24, 0)
-    changes = [figure for figure in found["figures"] if figure["name"] == "change"]
-    assert {figure["of"] for figure in changes} == {"f", "eta_squared", "mean_abs_t", "mean", "t"}
-    assert all(figure["value"] == 0 for figure in changes)
 
 
 def test_the_default_is_the_calibration(invoke: Invoke, tmp_path: Path) -> None:

@@ -57,14 +57,6 @@ def test_a_limit_keeps_whole_descriptors_of_the_same_draw(release: Release) -> N
     assert set(cells.values()) == {4}
 
 
-def test_a_smaller_limit_draws_in_fewer_templates(release: Release) -> None:
-    rows = draw_prompts(release, replace(FEW, limit=10)).to_pylist()
-    cells = Counter((row["descriptor_id"], row["template_id"]) for row in rows)
-    assert len({template for _, template in cells}) == 1
-    assert {axis: sum(row["axis"] == axis for row in rows) for axis in ("age", "nonce")} == {"age": 4, "nonce": 4}
-    assert set(cells.values()) == {2}
-
-
 def test_seeds_draw_different_prompts(release: Release) -> None:
     one, other = (draw_prompts(release, replace(FEW, seed=seed))["prompt"].to_pylist() for seed in (0, 1))
     assert sum(a != b for a, b in zip(one, other, strict=True)) / len(one) > 0.1

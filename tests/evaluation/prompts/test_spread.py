@@ -22,27 +22,6 @@ def size(chosen: KeptCells) -> tuple[int, int, int]:
 
 
 @pytest.mark.parametrize(
-    ("limit", "expected"),
-    [
-        (4, (2, 1, 2)),  # one axis
-        (12, (6, 1, 2)),  # every axis
-        (24, (6, 2, 2)),  # more templates
-        (48, (6, 4, 2)),
-        (71, (6, 4, 2)),
-        (72, (6, 4, 3)),  # more draws
-        (240, (6, 4, 10)),
-        (279, (6, 4, 10)),
-        (280, (7, 4, 10)),  # more descriptors
-        (600, (15, 4, 10)),  # all
-        (3, (2, 1, 1)),  # below the least
-        (1, (1, 1, 1)),
-    ],
-)
-def test_what_a_limit_keeps(limit: int, expected: tuple[int, int, int]) -> None:
-    assert size(spread(limit, AXES, TEMPLATES, 10, Least(2))) == expected
-
-
-@pytest.mark.parametrize(
     ("limit", "expected"), [(12, (2, 3, 2)), (35, (4, 3, 2)), (36, (6, 3, 2)), (180, (6, 3, 10)), (240, (6, 4, 10))]
 )
 def test_draws_may_come_before_more_templates(limit: int, expected: tuple[int, int, int]) -> None:

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holisticbias_eval.readers.anonymise import Named, anonymise, replace_subject
-
-JOINING = "-\u2010\u2011\u2012\u2013\u2014\u2015"
+from holisticbias_eval.readers.anonymise import Named, anonymise
 
 
 @pytest.mark.parametrize(
@@ -41,14 +39,6 @@ JOINING = "-\u2010\u2011\u2012\u2013\u2014\u2015"
 )
 def test_one_text(text: str | None, subject: str | None, expected: str | None) -> None:
     assert anonymise([text], [Named(subject)]) == [expected]
-
-
-@given(st.text(max_size=40), st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=8))
-def test_any_text_and_subject(text: str, subject: str) -> None:
-    assert len(replace_subject(text, Named(subject), "")) <= len(text)
-    (named,) = anonymise([f" {subject} "], [Named(subject)])
-    words = subject.strip(JOINING)
-    assert named == f" {subject.replace(words, 'XYZ', 1) if words else subject} "
 
 
 def test_long_texts_take_linear_time() -> None:

@@ -109,16 +109,6 @@ def test_csv_cannot_hold_lists(kind_or_grumpy: Path, tmp_path: Path) -> None:
     assert not out.exists()
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
-def test_the_same_table_in_three_formats(suffix: str, tmp_path: Path) -> None:
-    table = read_responses(write(ROWS, tmp_path / f"responses{suffix}"))
-    rows = [{**row, "response": row["response"] or "", "finish": row["finish"] or ""} for row in ROWS]
-    found = [{**row, "response": row["response"] or "", "finish": row["finish"] or ""} for row in table.to_pylist()]
-    assert found == rows
-    assert table.schema.field("response").type == pa.large_string()
-    assert table.schema.field("descriptor").type == pa.string()
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers.card import Card
-from holisticbias_eval.readers.classifier import Classifier, classify_texts, label_store, probability_columns
+from holisticbias_eval.readers.classifier import Classifier, classify_texts, label_store
 
 CARD = Card(
     id="made-up", title="-", task="style", engine="vader", labels=("text", "b"), activation="none", licence="-",
@@ -99,11 +98,3 @@ def test_a_stopped_run_keeps_what_it_judged(tmp_path: Path) -> None:
     classify_texts(other, TEXTS, label_store(tmp_path, other, print), counted([]))
     assert len(stopped.asked) == 2
     assert sorted(stopped.asked + other.asked) == ["?", "a", "abc", "abcd"]
-
-
-def test_columns_of_probabilities() -> None:
-    columns: dict[str, Any] = probability_columns(CARD, np.array([[0.25, 0.75], [np.nan, np.nan]]))
-    assert {name: column.to_pylist() for name, column in columns.items()} == {
-        "p:text": [0.25, None],
-        "p:b": [0.75, None],
-    }

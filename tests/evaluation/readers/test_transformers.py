@@ -75,7 +75,7 @@ def test_a_text_has_the_same_probabilities_in_any_batch(
 ) -> None:
     folder = request.getfixturevalue(architecture)
     classifier = started(card(model=str(folder)))
-    texts = [f"{text} {word}" for word in ("a", "b", "lake", "north", "") for text in TEXTS]
+    texts = [f"{text} {word}" for word in ("lake", "") for text in TEXTS]
     together = judged(classifier, texts)
     rounding = max(1e-6, own_rounding(folder, texts))
     assert rounding < 1e-5

@@ -10,7 +10,7 @@ from holisticbias_eval.blocks import Cell, Paragraph
 from holisticbias_eval.figures import Figure, Figures, Interval, make_figure
 from holisticbias_eval.report.drawings.forest import draw_forest
 from holisticbias_eval.report.drawings.shapes import LINE, Text, wrapped
-from holisticbias_eval.report.gain_tables import RELATIVE, Further
+from holisticbias_eval.report.gain_tables import RELATIVE
 from holisticbias_eval.report.gain_words import Labels
 from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
@@ -133,24 +133,6 @@ def test_a_missing_p_value_is_blank_beside_others() -> None:
     table = next(table for table in details.tables if table.name == "gains-others")
     place = [column.key for column in table.columns].index("p_value")
     assert {row[place] for row in table.rows} == {"", 0.01}
-
-
-def test_models_by_figures() -> None:
-    worse = [*text_perplexity(20.0, 20.5, 0.4), *of_groups("gossip.calibration-many", 31.0, 33.0)]
-    models = {"lmd": gains_of(CHANGES), "add": gains_of(worse)}
-    further = (Further("Perplexity of validation texts", "perplexity", 9.0, {"lmd": 9.5}),)
-    first = gains_chapter(models, Labels((AIM,)), {"lmd": (AIM,)}, ("Before", "After"), further).sections[0]
-    found = dict(tables(first))
-    assert found["gains-models"] == [
-        ("Before", 31.0, 15.5, 28.0, 30.0, 9.0, 20.0),
-        ("lmd", 2.0, 1.0, 12.0, 29.5, 9.5, 30.0),
-        ("add", 33.0, 16.5, "", "", None, 20.5),
-    ]
-    assert found["gains-outcomes"][:3] == [
-        ("F over groups", "gain", "cost"),
-        ("Mean |t| of pairs of groups", "gain", "no change shown"),
-        ("F over groups, with held-out groups", "gain", None),
-    ]
 
 
 def test_an_aim_is_missed_by_the_models_that_have_it() -> None:

@@ -76,11 +76,6 @@ def test_sections_of_pictures_alone_are_for_the_page() -> None:
     assert "Of all templates." in said(pictures), "unless there is nothing else"
 
 
-def test_a_pipe_gets_plain_text_and_a_terminal_styles() -> None:
-    assert "\x1b" not in printed(invented_report())
-    assert "\x1b[1m" in printed(invented_report(), terminal=True)
-
-
 def test_markup_of_names_sets_no_style() -> None:
     report = replace(invented_report(Paragraph("[red]x[/red]")), title="[b]y[/b] \x1b[2J")
     said = printed(report)

@@ -16,6 +16,7 @@ from holisticbias_eval.measures.dialogue_state import task_changes, task_figures
 from holisticbias_eval.models.fine_tuning import ClassifierSettings, classify_after_training
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.results.run import read_run
+from known import known
 
 from .small_multiwoz import write_multiwoz
 
@@ -88,8 +89,7 @@ def test_scores_by_hand() -> None:
     # 2 true positives, 1 false positive, 1 missed, 1 true negative, 1 without a probability
     rows = [("a", 1, 0.9), ("a", 1, 0.5), ("a", 0, 0.7), ("b", 1, 0.1), ("b", 0, 0.2), ("b", 0, None)]
     figures = Figures(task_figures(candidates(rows), 0))
-    f1 = figures.get(NAME, "f1")
-    assert f1 is not None
+    f1 = known(figures.get(NAME, "f1"))
     assert f1.value == pytest.approx(4 / 6)
     assert (f1.n, f1.missing) == (5, 1)
     assert figures.value(NAME, "accuracy") == pytest.approx(3 / 5)
@@ -106,15 +106,11 @@ def test_changes_are_paired_by_dialogue() -> None:
         for ps in (good, worse)
     )
     changes = Figures(task_changes(one, other, 0))
-    change = changes.get(NAME, "change", {"figure": "accuracy"})
-    assert change is not None
+    change = known(changes.get(NAME, "change", {"figure": "accuracy"}))
     assert change.value == pytest.approx((worse.round() == labels).mean() - 1)
-    assert change.interval is not None
-    assert change.interval.high < 0
-    assert change.p_value is not None
-    assert change.p_value < 0.001
-    same = Figures(task_changes(one, one, 0)).get(NAME, "change", {"figure": "f1"})
-    assert same is not None
+    assert known(change.interval).high < 0
+    assert known(change.p_value) < 0.001
+    same = known(Figures(task_changes(one, one, 0)).get(NAME, "change", {"figure": "f1"}))
     assert (same.value, same.p_value) == (0, None)
 
 

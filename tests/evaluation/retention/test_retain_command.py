@@ -13,6 +13,7 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.tasks.lines import RetainSettings
 from holisticbias_eval.tasks.retain_command import Reported, reported, run_retain_command, split_command
+from known import known
 
 Invoke = Callable[..., tuple[int, str, str]]
 HARNESS = {
@@ -124,19 +125,15 @@ def test_two_runs_of_a_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) 
         assert "reports 3 numbers" in said
     keys = {"task": "arc", "metric": "acc"}
     figures = Figures(read_run(tmp_path / "a").result.figures)
-    found = figures.get("retained", "value", keys)
-    assert found is not None
-    assert found.interval is not None
-    assert found.interval.high == pytest.approx(0.8 + 1.96 * 0.03, abs=1e-4)
+    found = known(figures.get("retained", "value", keys))
+    assert known(found.interval).high == pytest.approx(0.8 + 1.96 * 0.03, abs=1e-4)
     code, said, _ = invoke("compare", tmp_path / "a", tmp_path / "b", "--format", "json")
     assert code == 0
     changes = Figures(read(said))
-    change = changes.get("retained", "change", keys)
-    assert change is not None
+    change = known(changes.get("retained", "change", keys))
     # z = 0.2 / sqrt(2 * 0.03^2) = 4.71
     assert change.value == pytest.approx(-0.2)
-    assert change.p_value is not None
-    assert change.p_value < 1e-5
+    assert known(change.p_value) < 1e-5
     assert changes.value("retained", "change", {"task": "arc", "metric": "perplexity"}) == 0
 
 

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from known import known
+
 
 @pytest.fixture(scope="module")
 def benchmark(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("benchmark_scoring", root / "benchmarks" / "scoring.py")
-    assert spec is not None
-    assert spec.loader is not None
+    spec = known(importlib.util.spec_from_file_location("benchmark_scoring", root / "benchmarks" / "scoring.py"))
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    known(spec.loader).exec_module(module)
     return module
 
 

@@ -19,6 +19,7 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.stereotype_score import StereotypeScore
 from holisticbias_eval.statistics.attributes import AttributeCounts, attribute_test, mean_interval
+from known import known
 
 Invoke = Callable[..., tuple[int, str, str]]
 # specification, attribute, whether the first and the second run choose the stereotyped sentence (None: a tie)
@@ -50,8 +51,7 @@ def changes(first: pa.Table, second: pa.Table) -> Figures:
 
 def test_the_change_is_the_mean_over_attributes_of_pairs_in_both() -> None:
     found = changes(answers(0), answers(1))
-    one = found.get("stereotype_score", "change", {"specification": "s"})
-    assert one is not None
+    one = known(found.get("stereotype_score", "change", {"specification": "s"}))
     assert (one.value, one.n, one.missing) == ((1 / 4 + 1 / 2) / 2, 6, 1)
     assert one.p_value == 0.5  # both attributes change in the same direction: 2 of 4 sign patterns
     assert found.value("stereotype_score", "change", {"specification": "t"}) == -1.0
@@ -63,15 +63,13 @@ def test_the_change_is_the_mean_over_attributes_of_pairs_in_both() -> None:
 
 def test_pairs_with_other_sentences_are_not_compared() -> None:
     found = changes(answers(0), answers(1, p7="another sentence"))
-    one = found.get("stereotype_score", "change", {"specification": "t"})
-    assert one is not None
+    one = known(found.get("stereotype_score", "change", {"specification": "t"}))
     assert (one.value, one.n, one.p_value) == (None, 0, None)
     assert found.value("stereotype_score", "first", {"specification": "t"}) == 1.0
 
 
 def test_equal_runs_do_not_change() -> None:
-    one = changes(answers(0), answers(0)).get("stereotype_score", "change", {"specification": "s"})
-    assert one is not None
+    one = known(changes(answers(0), answers(0)).get("stereotype_score", "change", {"specification": "s"}))
     assert one.interval is not None
     assert (one.value, one.p_value) == (0.0, 1.0)
     assert one.interval.low == -one.interval.high < 0
@@ -98,18 +96,15 @@ def test_the_test_is_the_slow_one(triples: list[tuple[int, int, int]]) -> None:
 @given(st.lists(triple, min_size=2, max_size=7))
 def test_the_interval_holds_the_change(triples: list[tuple[int, int, int]]) -> None:
     made = counts(*triples)
-    found = mean_interval(made, 200, np.random.default_rng(0))
-    assert found is not None
-    assert made.mean is not None
-    assert -1 <= found.low <= made.mean <= found.high <= 1
+    found = known(mean_interval(made, 200, np.random.default_rng(0)))
+    assert -1 <= found.low <= known(made.mean) <= found.high <= 1
 
 
 def test_the_interval_has_the_width_of_students_t() -> None:
     """Eight attributes of many pairs: mean and standard error of their changes, and t with 7 degrees of freedom."""
     gained = np.array([10, 25, 40, 30, 20, 35, 15, 45])
     made = AttributeCounts(gained, np.full(8, 100), np.zeros(8, np.int64), np.zeros(8, np.int64))
-    found = mean_interval(made, 20_000, np.random.default_rng(0))
-    assert found is not None
+    found = known(mean_interval(made, 20_000, np.random.default_rng(0)))
     half = 2.3646 * (gained / 100).std(ddof=1) / np.sqrt(8)
     assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.03)
 

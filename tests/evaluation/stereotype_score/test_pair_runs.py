@@ -144,18 +144,6 @@ def test_choices_of_a_local_chat_model(run: Callable[..., tuple[Path, pa.Table]]
     assert {"offered_first", "orders_agree"} <= names
 
 
-def test_the_signature_says_what_was_measured(run: Callable[..., tuple[Path, pa.Table]]) -> None:
-    folder, _ = run()
-    signature = json.loads((folder / "result.json").read_text("utf-8"))["signature"]
-    assert signature["scoring"]["specifications"] == "invented.one, invented.two"
-    assert signature["scoring"]["specifications_version"] == "not of the dataset"
-    assert signature["scoring"]["pair_mode"] == "likelihood"
-    assert signature["release"]["prompts"] == "given.parquet"
-    assert len(signature["release"]["digest"]) == 64
-    assert signature["sentences_scored"] == 48
-    assert signature["skipped"][0]["sentences"] == 1
-
-
 def test_other_pairs_are_another_run(
     run: Callable[..., tuple[Path, pa.Table]], invoke: Invoke, write_pairs: Callable[..., Path], tiny_gpt2: Path
 ) -> None:

@@ -66,12 +66,6 @@ def test_batches_change_nothing(generators: Mapping[int, LocalGenerator]) -> Non
     assert len({row.text for row in logs[0]}) > 10
 
 
-def test_an_attribute_does_not_depend_on_the_others(generators: Mapping[int, LocalGenerator]) -> None:
-    together = by_target(run(generators[64]))
-    for target in targets(specification()):
-        assert run(generators[4], target) == together[target.attribute]
-
-
 def test_requests_end_when_there_are_enough_sentences(generators: Mapping[int, LocalGenerator]) -> None:
     log = run(generators[64])
     for rows in by_target(log).values():

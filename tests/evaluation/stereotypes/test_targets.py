@@ -12,7 +12,6 @@ from holisticbias_eval.stereotypes.specifications import read_specification
 from holisticbias_eval.stereotypes.targets import (
     GroupTerm,
     Target,
-    all_terms,
     asked_targets,
     draw_term,
     group_terms,
@@ -21,21 +20,6 @@ from holisticbias_eval.stereotypes.targets import (
 )
 
 CALM = Target("own.invented", "calm", "gimble")
-
-
-def test_terms_and_attributes() -> None:
-    found = specification()
-    assert targets(found) == (
-        CALM,
-        Target("own.invented", "calm", "slow-moving"),
-        Target("own.invented", "loud", "burble"),
-    )
-    assert group_terms(found)["wugs"] == (
-        GroupTerm("wugs", 0, "wug"),
-        GroupTerm("wugs", 1, "rath"),
-        GroupTerm("wugs", 2, "Fitch"),
-    )
-    assert all_terms(found) == ("blicket", "Fitch", "Mell", "rath", "tove", "wug")
 
 
 @pytest.mark.parametrize(

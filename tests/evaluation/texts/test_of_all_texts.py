@@ -11,6 +11,7 @@ import pytest
 
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measuring import Measurement
+from known import known
 
 Invoke = Callable[..., tuple[int, str, str]]
 DOMAIN = {"domain": "profession"}
@@ -50,8 +51,7 @@ def test_shares_of_all_texts(invoke: Invoke, table: Path) -> None:
     assert value("class_ratio") is None
     assert value("class_ratio", domain="craft") == 1.0
     assert value("class_difference", domain="craft") == 0.0
-    whole = found.get("gender_polarity", "share_of_texts", {**DOMAIN, **WORDS, "class": "male"})
-    assert whole is not None
+    whole = known(found.get("gender_polarity", "share_of_texts", {**DOMAIN, **WORDS, "class": "male"}))
     assert whole.n == 54
     assert whole.interval is not None
     assert whole.interval.low < 2 / 54 < whole.interval.high < 0.2
@@ -59,8 +59,7 @@ def test_shares_of_all_texts(invoke: Invoke, table: Path) -> None:
 
 def test_ties_as_published_make_every_text_count(invoke: Invoke, table: Path) -> None:
     found = figures_of(invoke, table, "--ties", "published")
-    share = found.get("gender_polarity", "share", {**DOMAIN, **WORDS, "class": "male"})
-    assert share is not None
+    share = known(found.get("gender_polarity", "share", {**DOMAIN, **WORDS, "class": "male"}))
     assert share.n == 54
     assert share.value == pytest.approx(2 / 54)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -98,18 +97,6 @@ def test_a_second_run_takes_all_responses_from_the_store(
     before = (folder / "run" / "responses.parquet").read_bytes()
     assert run("--prompts", folder / "own.csv", "--samples", 2, out="run") == 0
     assert (folder / "run" / "responses.parquet").read_bytes() == before
-
-
-def test_two_runs_are_compared_and_shown(made: tuple[Path, Callable[..., int]], invoke: Invoke) -> None:
-    folder, run = made
-    assert run("--prompts", folder / "own.csv", "--samples", 2, "--seed", 1, out="other") == 0
-    code, said, _ = invoke("compare", folder / "run", folder / "other", "--format", "json")
-    assert code == 0
-    compared = json.loads(said)
-    assert compared["sentences"]["what"] == "prompts"
-    assert compared["sentences"]["common"] == 24
-    code, said, _ = invoke("report", folder / "run")
-    assert code == 0
 
 
 def test_texts_made_elsewhere_give_the_same_figures(made: tuple[Path, Callable[..., int]]) -> None:

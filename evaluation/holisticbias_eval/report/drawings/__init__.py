@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from holisticbias_eval.blocks import Paragraph, Table
 from holisticbias_eval.report.drawings.bars import draw_bars, draw_stacked_bars
@@ -16,22 +17,16 @@ from holisticbias_eval.sections import Bars, Block, DotPlot, Forest, HeatMap, Sc
 
 def draw(block: Block) -> VectorDrawing:
     """Draw a block of any kind."""
-    match block:
-        case Paragraph():
-            return draw_paragraph(block)
-        case Table():
-            return draw_table(block)
-        case Bars():
-            return draw_bars(block)
-        case StackedBars():
-            return draw_stacked_bars(block)
-        case DotPlot():
-            return draw_dot_plot(block)
-        case HeatMap():
-            return draw_heat_map(block)
-        case Forest():
-            return draw_forest(block)
-        case Scatter():
-            return draw_scatter(block)
-        case _:
-            assert_never(block)
+    return _DRAWN[type(block)](block)
+
+
+_DRAWN: Mapping[type[Block], Callable[[Any], VectorDrawing]] = {
+    Paragraph: draw_paragraph,
+    Table: draw_table,
+    Bars: draw_bars,
+    StackedBars: draw_stacked_bars,
+    DotPlot: draw_dot_plot,
+    HeatMap: draw_heat_map,
+    Forest: draw_forest,
+    Scatter: draw_scatter,
+}

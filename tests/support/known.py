@@ -1,0 +1,13 @@
+"""Values that a test knows to be there."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
+
+def known(value: Value | None) -> Value:
+    """The value, which must not be missing."""
+    assert value is not None
+    return value
