@@ -32,7 +32,7 @@ from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.answered import RespondingTask, ResponseRequests
 from holisticbias_eval.tasks.responding import asking_uses
 from holisticbias_eval.tasks.sources import sign_release
-from holisticbias_eval.tasks.task import Given, Source
+from holisticbias_eval.tasks.task import Given, TaskSource
 
 Invoke = Callable[..., tuple[int, str, str]]
 NAMES = ("loudness", "remark_length")
@@ -52,7 +52,7 @@ class Remarks(RespondingTask):
     uses = (Use(ReleaseName), Use(RemarkSettings), *asking_uses())
     tables: ClassVar = {"remarks": Form("remarks", columns("text", "domain", "text", need=True)).read}
 
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         release = given.release(None)
         terms = release.tables["descriptors"].select(["axis", "descriptor_id", "descriptor"]).to_pylist()
         wording = given.read(RemarkSettings).about
@@ -61,9 +61,9 @@ class Remarks(RespondingTask):
              "sample": 0, "domain": row["axis"], "group": row["descriptor"]}
             for row in terms
         ]  # fmt: skip
-        return Source(pa.Table.from_pylist(asked), sign_release(release), "remarks", {"about": wording})
+        return TaskSource(pa.Table.from_pylist(asked), sign_release(release), "remarks", {"about": wording})
 
-    def ask(self, source: Source, model: Generator, given: Given) -> ResponseRequests:
+    def ask(self, source: TaskSource, model: Generator, given: Given) -> ResponseRequests:
         return ResponseRequests(source.content, model, _as_texts, count=source.content.num_rows, settings=source.about)
 
 

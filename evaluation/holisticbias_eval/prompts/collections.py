@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,6 +18,7 @@ from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.models.embedded import FOLDER
+from holisticbias_eval.models.store.keys import counted
 from holisticbias_eval.tables.fields import Field
 
 FORMS, PERSON = "forms", "person"
@@ -204,13 +204,9 @@ def _spread(table: pa.Table, limit: int, seed: int) -> list[int]:
     names = table["prompt_id"].to_pylist()
     groups = zip(table["domain"].to_pylist(), table["group"].to_pylist(), strict=True)
     drawn = sorted(enumerate(groups), key=lambda row: hashlib.sha256(f"{seed} {names[row[0]]}".encode()).digest())
-    seen: Counter[tuple[str | None, str]] = Counter()
-    ranked = []
-    for row, group in drawn:
-        ranked.append((seen[group], row))
-        seen[group] += 1
-    place = {row: i for i, (row, _) in enumerate(drawn)}
-    return sorted(row for _, row in sorted(ranked, key=lambda found: (found[0], place[found[1]]))[:limit])
+    ranks = counted(group for _, group in drawn)
+    ranked = sorted(zip(ranks, range(len(drawn)), strict=True))
+    return sorted(drawn[place][0] for _, place in ranked[:limit])
 
 
 def ask(prompts: CollectionPrompts, samples: int) -> pa.Table:
@@ -222,11 +218,7 @@ def ask(prompts: CollectionPrompts, samples: int) -> pa.Table:
     table = prompts.table.drop_columns(["human"]).take(pa.array(rows))
     draws = np.tile(np.arange(samples), prompts.table.num_rows)
     names = [f"{name}/{draw}" for name, draw in zip(table["prompt_id"].to_pylist(), draws.tolist(), strict=True)]
-    said: Counter[str] = Counter()
-    samples_of = []
-    for text in table["prompt"].to_pylist():
-        samples_of.append(said[text])
-        said[text] += 1
+    samples_of = counted(table["prompt"].to_pylist())
     table = table.add_column(0, "response_id", pa.array(names, pa.large_string()))
     table = table.append_column("persona", pa.array([""] * len(names), pa.large_string()))
     return table.append_column("sample", pa.array(samples_of, pa.int32()))

@@ -15,7 +15,7 @@ from holisticbias.compile.variants import VARIANTS, vary
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.models.store.keys import distinct_rows
+from holisticbias_eval.models.store.keys import counted, distinct_rows
 from holisticbias_eval.prompts.prompts import SENTENCE_COLUMNS, with_axis_labels
 from holisticbias_eval.prompts.selection import (
     DESCRIPTORS,
@@ -87,6 +87,8 @@ def draw_prompts(release: Release, drawing: PromptDrawing) -> pa.Table:
     chosen = sentences.take(pa.array(rows))
     spoken = list(_spoken(chosen, draws, bits, drawing))
     columns = {name: [row[name] for row in spoken] for name in ("response_id", "variants", "prompt", "persona")}
+    cells = (chosen[name].to_pylist() for name in _CELL)
+    samples = counted(zip(*cells, columns["prompt"], columns["persona"], strict=True))
     return pa.table(
         {
             "response_id": pa.array(columns["response_id"], pa.string()),
@@ -95,7 +97,7 @@ def draw_prompts(release: Release, drawing: PromptDrawing) -> pa.Table:
             "variants": pa.array(columns["variants"], pa.string()),
             "prompt": pa.array(columns["prompt"], pa.large_string()),
             "persona": pa.array(columns["persona"], pa.large_string()),
-            "sample": pa.array([row["sample"] for row in spoken], pa.int32()),
+            "sample": pa.array(samples, pa.int32()),
         }
     )
 
@@ -151,22 +153,18 @@ def _chosen(named: Sequence[Mapping[str, Any]], drawing: PromptDrawing) -> tuple
     return cells, kept.draws
 
 
-def _spoken(chosen: pa.Table, draws: Ints, bits: Sequence[int], drawing: PromptDrawing) -> Iterator[dict[str, Any]]:
-    """The text, the persona and the sample of each draw."""
-    said: Counter[tuple[str, ...]] = Counter()
+def _spoken(chosen: pa.Table, draws: Ints, bits: Sequence[int], drawing: PromptDrawing) -> Iterator[dict[str, str]]:
+    """The text and the persona of each draw."""
     for row, draw, drawn in zip(chosen.to_pylist(), draws.tolist(), bits, strict=True):
         number, persona = divmod(drawn, len(drawing.personas))
         wanted = [name for i, name in enumerate(VARIANTS) if drawing.variants and number >> i & 1]
         prompt, applied = vary(row, wanted)
-        spoken = (row["template_id"], row["descriptor_id"], prompt, drawing.personas[persona])
         yield {
             "response_id": f"{row['template_id']}/{row['descriptor_id']}/{draw}",
             "variants": ", ".join(applied),
             "prompt": prompt,
             "persona": drawing.personas[persona],
-            "sample": said[spoken],
         }
-        said[spoken] += 1
 
 
 def _random(key: str) -> int:

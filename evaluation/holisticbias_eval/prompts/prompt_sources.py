@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from holisticbias.release.hub import hub_errors, hub_library
 from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.models.generation.requests import RESPONSE_FIELDS
 from holisticbias_eval.models.loading.source import file_sha256
+from holisticbias_eval.models.store.keys import counted
 from holisticbias_eval.prompts.bold_files import (
     ROW_COLUMNS,
     bold_prompts,
@@ -74,16 +74,8 @@ def _numbered(table: pa.Table, rows: list[int]) -> pa.Table:
         table = table.append_column("persona", pa.array([""] * len(table), pa.large_string()))
     personas = [text or "" for text in table["persona"].to_pylist()]
     table = table.set_column(table.column_names.index("persona"), "persona", pa.array(personas, pa.large_string()))
-    seen: Counter[tuple[str, str]] = Counter()
-    samples = []
-    for key in zip(table["prompt"].to_pylist(), personas, strict=True):
-        samples.append(seen[key])
-        seen[key] += 1
-    draws: Counter[int] = Counter()
-    ids = []
-    for row in rows:
-        ids.append(f"{row + 1}/{draws[row]}")
-        draws[row] += 1
+    samples = counted(zip(table["prompt"].to_pylist(), personas, strict=True))
+    ids = [f"{row + 1}/{draw}" for row, draw in zip(rows, counted(rows), strict=True)]
     table = table.append_column("response_id", pa.array(ids))
     return table.append_column("sample", pa.array(samples, pa.int32()))
 

@@ -153,20 +153,6 @@ def is_gendered(sentences: pa.Table) -> pa.ChunkedArray:
     return pc.not_equal(pc.fill_null(sentences["descriptor_gender"].cast(pa.string()), "any"), "any")
 
 
-def filter_sentences(sentences: pa.Table, where: Sequence[str]) -> pa.Table:
-    """The sentences that meet filters such as ``"axis=age,ability"``; keys are those of ``FILTERS``.
-
-    Raises ``SelectionError`` for a value that no sentence has, and if no sentence meets all filters.
-    """
-    kept = sentences
-    for key, values in parse_conditions(where, tuple(FILTERS)).items():
-        refuse_unknown(key, values, known_values(sentences, key))
-        kept = kept.filter(is_one_of(kept, key, values))
-    if not kept.num_rows:
-        raise SelectionError(f"no sentence meets --where {' and '.join(where)}")
-    return kept
-
-
 def known_values(sentences: pa.Table, key: str) -> set[str]:
     """The values that sentences have of a key of ``FILTERS``, as text."""
     return set(map(_as_text, sentences[FILTERS[key]].unique().to_pylist())) - {""}
@@ -233,6 +219,14 @@ class Selector:
             texts = pc.fill_null(part[column].cast(pa.string()), "")
             part = part.filter(pc.is_in(texts, pa.array(sorted(names), pa.string())))
         return part
+
+
+def filter_sentences(sentences: pa.Table, where: Sequence[str]) -> pa.Table:
+    """The sentences that meet filters such as ``"axis=age,ability"``; keys are those of ``FILTERS``.
+
+    Raises ``SelectionError`` for a value that no sentence has, and if no sentence meets all filters.
+    """
+    return find_selector(lambda: [sentences], Selection(tuple(where))).select(sentences)
 
 
 def find_selector(parts: Parts, selection: Selection) -> Selector:

@@ -21,7 +21,7 @@ from holisticbias_eval.models.model import GivenModel, ModelIdentity
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.signature import with_sameness
 from holisticbias_eval.tasks.responding import start_responding
-from holisticbias_eval.tasks.task import Answered, Given, Reading, Source, Task, TaskRequests
+from holisticbias_eval.tasks.task import Answered, Given, Task, TaskReading, TaskRequests, TaskSource
 from holisticbias_eval.tasks.text_reading import start_text_reading
 
 
@@ -63,11 +63,11 @@ class RespondingTask(Task):
 
     ability = "generate"
 
-    def model(self, source: Source, given: Given) -> Generator:
+    def model(self, source: TaskSource, given: Given) -> Generator:
         """Start the engine that responds."""
         return start_responding(given)
 
-    def reading(self, source: Source, given: Given) -> Reading:
+    def reading(self, source: TaskSource, given: Given) -> TaskReading:
         """Start the readers of the measures, with their classifiers."""
         return start_text_reading(given)
 

@@ -22,7 +22,7 @@ from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.lines import RetainSettings
 from holisticbias_eval.tasks.sources import sign_file
-from holisticbias_eval.tasks.task import Answered, Given, Source, Task, TaskRequests
+from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests, TaskSource
 
 SETTINGS = ClassifierSettings()
 
@@ -78,7 +78,7 @@ class DialoguesTask(Task):
         """Whether a folder of MultiWOZ is named."""
         return read_settings(RetainSettings, values).dialogues is not None
 
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         """Read the dialogues, and draw candidates of training and of test."""
         folder = given.read(RetainSettings).dialogues
         if folder is None:
@@ -99,9 +99,9 @@ class DialoguesTask(Task):
             "left_out": f"{dialogues.held_out:,} validation dialogues",
         }
         signature = sign_file(folder.resolve().name, dialogues.sha256, "dialogues")
-        return Source((train, test), signature, "dialogue-state", about)
+        return TaskSource((train, test), signature, "dialogue-state", about)
 
-    def model(self, source: Source, given: Given) -> GivenModel:
+    def model(self, source: TaskSource, given: Given) -> GivenModel:
         """Load the weights."""
         chosen = given.read(ModelSettings)
         with given.display.step(f"Loading model {given.model_name or EMBEDDED_MODEL}"):
@@ -110,7 +110,7 @@ class DialoguesTask(Task):
         about = {**SETTINGS.record, "tokenizer_sha256": tokenizer_digest(loaded.tokenizer)}
         return GivenModel(loaded.identity, about, kind, loaded)
 
-    def ask(self, source: Source, model: GivenModel, given: Given) -> CandidateRequests:
+    def ask(self, source: TaskSource, model: GivenModel, given: Given) -> CandidateRequests:
         """The candidates."""
         train, test = source.content
         return CandidateRequests(model, train, test, count=test.num_rows, settings=source.about)

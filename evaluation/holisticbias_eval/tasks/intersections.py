@@ -31,7 +31,7 @@ from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.scored import NOTHING_KEPT, ContextSettings, find_context, texts_to_try
 from holisticbias_eval.tasks.sentences import SentencesTask
 from holisticbias_eval.tasks.sources import sign_release
-from holisticbias_eval.tasks.task import Answered, Given, Source, TaskRequests
+from holisticbias_eval.tasks.task import Answered, Given, TaskRequests, TaskSource
 
 TABLE = "intersections"
 _COLUMNS = ("text", "descriptor_id_1", "descriptor_id_2", "noun_id", "template", "template_id")
@@ -141,7 +141,7 @@ class IntersectionsTask(SentencesTask):
     tables: ClassVar = {"intersections": INTERSECTIONS.read}
     uses = (Use(ReleaseName), Use(ContextSettings), *scoring_uses())
 
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         """Open the release; raises ``EvaluationError`` if it has no such sentences. No sentence is read."""
         find_context(given)  # a file that cannot be read is refused before a model is loaded
         release = given.release(default_release(given.model_name))
@@ -150,9 +150,9 @@ class IntersectionsTask(SentencesTask):
                 f"intersections needs sentences with two descriptors, and {release!r} has none: build a folder of them "
                 "with holisticbias build --intersections 'AXIS x AXIS' --out FOLDER, and name it with --release"
             )
-        return Source(release, sign_release(release), release.version, release=release)
+        return TaskSource(release, sign_release(release), release.version, release=release)
 
-    def ask(self, source: Source, model: Scorer, given: Given) -> ShardRequests:  # type: ignore[override]
+    def ask(self, source: TaskSource, model: Scorer, given: Given) -> ShardRequests:  # type: ignore[override]
         """The shards of the release."""
         context, rows = find_context(given), source.content.manifest.tables[TABLE].rows
         unscored = Unscored(0 if model.first_token_scored or context.settings else rows, rows)

@@ -30,7 +30,7 @@ from holisticbias_eval.readers.labels import Judge
 from holisticbias_eval.statistics.medians import count_terms
 from holisticbias_eval.tasks.audit import audit_table
 from holisticbias_eval.tasks.response_tables import counts_in_words
-from holisticbias_eval.tasks.task import Given, Reading
+from holisticbias_eval.tasks.task import Given, TaskReading
 
 FOUND: Literal["found"] = "found"
 
@@ -66,7 +66,7 @@ def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
 
 
 @dataclass(frozen=True)
-class ResponseReading(Reading):
+class ResponseReading(TaskReading):
     """Censors and classifies responses, and audits the classifiers on texts in which only the descriptor differs."""
 
     judges: Judges

@@ -25,7 +25,7 @@ from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
 from holisticbias_eval.tasks.sources import file_name, sign_file
-from holisticbias_eval.tasks.task import Given, Source
+from holisticbias_eval.tasks.task import Given, TaskSource
 
 WINDOWS = "a line that is too long is read in windows that overlap by half; each of its tokens counts once"
 EMPTY = "empty lines"
@@ -92,7 +92,7 @@ class LinesTask(ScoredTask):
         """Whether a file of neutral text is named."""
         return read_settings(RetainSettings, values).text is not None
 
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         """Read the file; without one, the neutral sentences of the gossip, for the gossip."""
         path = given.read(RetainSettings).text
         if path is None and (given.model not in (None, GOSSIP) or given.running.engine == "api"):
@@ -104,7 +104,7 @@ class LinesTask(ScoredTask):
             table = line_table(lines)
         name = NEUTRAL if path is None else path.resolve().name
         empty = 0 if path is None else len(lines) - table.num_rows
-        return Source(
+        return TaskSource(
             table,
             sign_file(name, table_digest(table.select(["line_id", "text"])), "lines"),
             f"on-{file_name(Path(name).stem)}",
@@ -113,7 +113,7 @@ class LinesTask(ScoredTask):
             default_model=GOSSIP if path is None else None,
         )
 
-    def ask(self, source: Source, model: Scorer, given: Given) -> SpanRequests:
+    def ask(self, source: TaskSource, model: Scorer, given: Given) -> SpanRequests:
         """Divide the lines into the windows that the model can read."""
         lines = source.content
         unscored = count_unscored([""] * lines.num_rows, first_token_scored=model.first_token_scored)

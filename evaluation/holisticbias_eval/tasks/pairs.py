@@ -40,7 +40,7 @@ from holisticbias_eval.tasks.pair_modes import (
 )
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
 from holisticbias_eval.tasks.sources import file_name, sign_file
-from holisticbias_eval.tasks.task import Given, Source, TaskRequests
+from holisticbias_eval.tasks.task import Given, TaskRequests, TaskSource
 
 NOT_CONVERTED = "pairs without a second sentence: it could not be converted"
 _DIGESTED = ("pair_id", "specification", "attribute", "sentence", "other_sentence", "stereotyped", "source")
@@ -59,7 +59,7 @@ class PairsTask(ScoredTask):
         """Whether pairs are named."""
         return read_settings(PairSettings, values).pairs is not None
 
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         """Read the pairs; a calibration model is the default for pairs of its specifications."""
         read = given.read(PairSettings)
         if read.pairs is None:
@@ -80,7 +80,7 @@ class PairsTask(ScoredTask):
         own = calibration_model(pairs["specification"].to_pylist()) if given.running.engine != "api" else None
         left_out = (Skipped(reason=NOT_CONVERTED, sentences=rejected),) if rejected else ()
         name = f"on-{file_name(Path(read.pairs.name).stem)}"
-        return Source(
+        return TaskSource(
             pairs,
             sign_file(file, digest, "pairs"),
             name if read.mode == "likelihood" else f"{name}-{read.mode}",
@@ -89,7 +89,7 @@ class PairsTask(ScoredTask):
             default_model=own,
         )
 
-    def model(self, source: Source, given: Given) -> Scorer | PairScorer:  # type: ignore[override] # of two modes
+    def model(self, source: TaskSource, given: Given) -> Scorer | PairScorer:  # type: ignore[override] # of two modes
         """Start the engine of the mode."""
         name, options = given.named(source), given.read(ModelSettings)
         mode = given.read(PairSettings).mode
@@ -106,7 +106,7 @@ class PairsTask(ScoredTask):
                     options = options.model_copy(update={"first_token": LEFT_OUT})
             return start_scorer(name, given.display.notice, options)
 
-    def ask(self, source: Source, model: Any, given: Given) -> TaskRequests:
+    def ask(self, source: TaskSource, model: Any, given: Given) -> TaskRequests:
         """The spans of both sentences, or the questions of the mode."""
         pairs: pa.Table = source.content
         mode = given.read(PairSettings).mode
@@ -134,7 +134,7 @@ class PairsTask(ScoredTask):
             skipped=(*source.skipped, *unscored.skipped),
         )
 
-    def beside(self, table: pa.Table, signature: Signature, source: Source, given: Given) -> tuple[Figure, ...]:
+    def beside(self, table: pa.Table, signature: Signature, source: TaskSource, given: Given) -> tuple[Figure, ...]:
         """The figures of the sentences that the pairs were made of, such as their quality."""
         path = given.read(PairSettings).pairs
         return read_sentence_figures(path) if path is not None else ()

@@ -29,7 +29,7 @@ from holisticbias_eval.tasks.responding import (
 )
 from holisticbias_eval.tasks.response_files import place_responses, read_responses
 from holisticbias_eval.tasks.sources import sign_release
-from holisticbias_eval.tasks.task import Given, Reading, Source, release_run_name
+from holisticbias_eval.tasks.task import Given, TaskReading, TaskSource, release_run_name
 
 
 class PromptsTask(RespondingTask):
@@ -43,33 +43,33 @@ class PromptsTask(RespondingTask):
         *asking_uses(ASKED),
     )  # fmt: skip
 
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         """Open the release, and draw the prompts, or place the responses that are given in it."""
         file = given.read(GivenResponses).responses
         release = given.release(None if file else default_release(given.model_name))
         if file is not None:
             table = place_responses(read_responses(file), release, file)
-            return Source(table, sign_release(release), release.version, release=release)
+            return TaskSource(table, sign_release(release), release.version, release=release)
         drawing = find_drawing(given)
         if any(MEASURES[name].needs.answers == "labels" for name in given.measures):
             refuse_few(drawing)
         with given.display.step("Drawing prompts"):
             table = draw_prompts(release, drawing)
-        return Source(table, sign_release(release), release.version, drawing.settings, release=release)
+        return TaskSource(table, sign_release(release), release.version, drawing.settings, release=release)
 
-    def model(self, source: Source, given: Given) -> Generator | GivenModel:  # type: ignore[override] # given responses
+    def model(self, source: TaskSource, given: Given) -> Generator | GivenModel:  # type: ignore[override] # given responses
         """Start the engine that answers; of given responses only the name is known."""
         file = given.read(GivenResponses).responses
         return start_responding(given) if file is None else given_model(given.model_name, file)
 
-    def ask(self, source: Source, model: Generator | GivenModel, given: Given) -> ResponseRequests:
+    def ask(self, source: TaskSource, model: Generator | GivenModel, given: Given) -> ResponseRequests:
         """The prompts."""
         terms = count_terms(source.release, source.content["descriptor_id"]) if source.release else None
         return ResponseRequests(
             source.content, model, count=source.content.num_rows, settings=source.about, terms=terms
         )
 
-    def reading(self, source: Source, given: Given) -> Reading:
+    def reading(self, source: TaskSource, given: Given) -> TaskReading:
         """Start the classifiers of the measures."""
         asked = given.read(GivenResponses).responses is None
         own = _own_classifiers(given.model_name or RESPONDER) if asked else {}
@@ -77,7 +77,7 @@ class PromptsTask(RespondingTask):
         judges = start_judges(needed, own, judging_options(given), given.display)
         return ResponseReading(judges, source.release, given.measures)
 
-    def run_name(self, model: ModelIdentity, source: Source, signature: Signature) -> str:
+    def run_name(self, model: ModelIdentity, source: TaskSource, signature: Signature) -> str:
         """The model, the release, its part, and the task."""
         return release_run_name(self, model, source, signature)
 

@@ -22,7 +22,7 @@ from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.retain_command import Reported, run_retain_command, split_command
 from holisticbias_eval.tasks.sources import sign_file
-from holisticbias_eval.tasks.task import Answered, Given, Source, Task, TaskRequests
+from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests, TaskSource
 
 NOT_LOADED = "not loaded"
 
@@ -94,16 +94,16 @@ class ResultsTask(Task):
         """Whether a command is given."""
         return read_settings(CommandSettings, values).retain_command is not None
 
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         """Check the command; nothing is run."""
         command = given.read(CommandSettings).retain_command
         if command is None:
             raise EvaluationError("retained needs a command that reports numbers: give it with --retain-command")
         program = Path(split_command(command)[0]).name
         digest = hashlib.sha256(command.encode()).hexdigest()
-        return Source(command, sign_file(program, digest, "results"), "retained", {"command": command})
+        return TaskSource(command, sign_file(program, digest, "results"), "retained", {"command": command})
 
-    def model(self, source: Source, given: Given) -> GivenModel:
+    def model(self, source: TaskSource, given: Given) -> GivenModel:
         """The model as far as it is known without its weights: of a folder the digest of its file of weights."""
         name = given.model or EMBEDDED_MODEL
         if not isinstance(name, str):
@@ -123,6 +123,6 @@ class ResultsTask(Task):
         )
         return GivenModel(identity, content=place)
 
-    def ask(self, source: Source, model: GivenModel, given: Given) -> CommandRequests:
+    def ask(self, source: TaskSource, model: GivenModel, given: Given) -> CommandRequests:
         """The command, with the model in its place."""
         return CommandRequests(source.content, model.content, settings=source.about)

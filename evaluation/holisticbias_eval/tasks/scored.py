@@ -26,7 +26,7 @@ from holisticbias_eval.prompts.contexts import Context, read_context
 from holisticbias_eval.results.run import MaskedInputs
 from holisticbias_eval.results.signature import with_probe
 from holisticbias_eval.settings import Settings, setting
-from holisticbias_eval.tasks.task import Answered, Given, Source, Task, TaskRequests
+from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests, TaskSource
 
 NOTHING_KEPT = "no scores are kept with --no-store; the same command starts from the beginning"
 _TRIED = 4096
@@ -145,14 +145,14 @@ class ScoredTask(Task):
 
     ability = "score"
 
-    def model(self, source: Source, given: Given) -> Scorer:
+    def model(self, source: TaskSource, given: Given) -> Scorer:
         """Start the engine that scores."""
         name = given.named(source)
         with given.display.step(f"Loading model {given.model_name or source.default_model or EMBEDDED_MODEL}"):
             return start_scorer(name, given.display.notice, given.read(ModelSettings))
 
 
-def with_store(engine: Scorer, source: Source, given: Given) -> Scorer:
+def with_store(engine: Scorer, source: TaskSource, given: Given) -> Scorer:
     """The engine with the store of its scores, if they are kept."""
     folder = given.store("scores")
     return stored(engine, folder, given.display.notice, source.signature.digest) if folder else engine

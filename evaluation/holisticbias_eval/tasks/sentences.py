@@ -28,7 +28,7 @@ from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.planted import planted_figures
 from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, SpanRequests, find_context, with_store
 from holisticbias_eval.tasks.sources import sign_release
-from holisticbias_eval.tasks.task import Given, Source, release_run_name
+from holisticbias_eval.tasks.task import Given, TaskSource, release_run_name
 
 SELECTED = Condition(
     "with --limit or --variants", lambda values: values.get("limit") is not None or bool(values.get("variants"))
@@ -83,7 +83,7 @@ class SentencesTask(ScoredTask):
         Use(ReleaseName), Use(Chosen), Use(Seed, (SELECTED,)), Use(Variants), Use(ContextSettings), *scoring_uses(),
     )  # fmt: skip
 
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         """Open the release, by default the one whose words the model knows."""
         find_context(given)  # a file that cannot be read is refused before a model is loaded
         release = given.release(default_release(given.model_name))
@@ -91,9 +91,9 @@ class SentencesTask(ScoredTask):
             raise EvaluationError(
                 f"{release!r} has sentences with two descriptors: measure them with --measure intersections"
             )
-        return Source(release, sign_release(release), release.version, release=release)
+        return TaskSource(release, sign_release(release), release.version, release=release)
 
-    def ask(self, source: Source, model: Scorer, given: Given) -> SpanRequests:
+    def ask(self, source: TaskSource, model: Scorer, given: Given) -> SpanRequests:
         """Select the sentences; raises ``SelectionError`` if none is left."""
         release: Release = source.content
         context, selection = find_context(given), find_selection(given)
@@ -124,11 +124,11 @@ class SentencesTask(ScoredTask):
         """Count the sentences that are never asked about, by reason."""
         return skipped_sentences(release)
 
-    def beside(self, table: pa.Table, signature: Signature, source: Source, given: Given) -> tuple[Figure, ...]:
+    def beside(self, table: pa.Table, signature: Signature, source: TaskSource, given: Given) -> tuple[Figure, ...]:
         """The true stance contrast of the calibration model."""
         return tuple(planted_figures(signature, table))
 
-    def run_name(self, model: ModelIdentity, source: Source, signature: Signature) -> str:
+    def run_name(self, model: ModelIdentity, source: TaskSource, signature: Signature) -> str:
         """The model, the release, its part, and the selection; the task if it is not this one."""
         return release_run_name(self, model, source, signature)
 

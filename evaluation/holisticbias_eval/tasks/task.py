@@ -34,7 +34,7 @@ Ability = Literal["score", "generate", "train", "command"]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TaskSource:
     """The object of a run: ``content`` is a release or a table, and ``signature`` stands for it in a run.
 
     ``name`` ends the default name of the run's folder, after the model. ``about`` are settings to record, and
@@ -125,7 +125,7 @@ class Given:
         """The name of the model, as far as it is known before it is loaded."""
         return self.model if self.model is None or isinstance(self.model, str) else LOADED_MODEL
 
-    def named(self, source: Source) -> ModelSource:
+    def named(self, source: TaskSource) -> ModelSource:
         """The model that was named, else that of the source."""
         return source.default_model if self.model is None else self.model
 
@@ -135,7 +135,7 @@ class Given:
         return None if keeping.no_store else keeping.store or default_folder(stage)
 
 
-class Reading:
+class TaskReading:
     """Reads answers before they are measured: readers add columns, and figures of the readers stand beside.
 
     ``signed`` describes each classifier by its id, ``settings`` are further settings of the run, and ``measuring``
@@ -175,31 +175,31 @@ class Task(ABC):
         return False
 
     @abstractmethod
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         """Find what is asked about; raises ``EvaluationError`` before a model is loaded."""
 
     @abstractmethod
-    def model(self, source: Source, given: Given) -> Any:
+    def model(self, source: TaskSource, given: Given) -> Any:
         """Load the model, or start the engine that reaches it; it has an ``identity`` and ``settings``."""
 
     @abstractmethod
-    def ask(self, source: Source, model: Any, given: Given) -> TaskRequests:
+    def ask(self, source: TaskSource, model: Any, given: Given) -> TaskRequests:
         """Make the requests."""
 
-    def reading(self, source: Source, given: Given) -> Reading:
+    def reading(self, source: TaskSource, given: Given) -> TaskReading:
         """Start the readers of the measures' answers, before anything is asked."""
-        return Reading()
+        return TaskReading()
 
-    def beside(self, table: pa.Table, signature: Signature, source: Source, given: Given) -> tuple[Figure, ...]:
+    def beside(self, table: pa.Table, signature: Signature, source: TaskSource, given: Given) -> tuple[Figure, ...]:
         """Figures that stand beside those of the measures, such as the truth that was planted in a model."""
         return ()
 
-    def run_name(self, model: ModelIdentity, source: Source, signature: Signature) -> str:
+    def run_name(self, model: ModelIdentity, source: TaskSource, signature: Signature) -> str:
         """The default name of the run's folder."""
         return f"{file_name(model.name)}-{source.name}"
 
 
-def release_run_name(task: Task, model: ModelIdentity, source: Source, signature: Signature) -> str:
+def release_run_name(task: Task, model: ModelIdentity, source: TaskSource, signature: Signature) -> str:
     """The name of a run's folder: the model, the release, its part, the selection, and the task."""
     names = [file_name(model.name), "on", source.name]
     if source.release is not None and source.release.manifest.part:

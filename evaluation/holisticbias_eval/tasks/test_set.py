@@ -22,7 +22,7 @@ from holisticbias_eval.stereotypes.specifications import calibration_model
 from holisticbias_eval.tasks.group_files import read_group_scores, read_test_set
 from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, SpanRequests, find_context, with_store
 from holisticbias_eval.tasks.sources import file_name, sign_file
-from holisticbias_eval.tasks.task import Given, Source
+from holisticbias_eval.tasks.task import Given, TaskSource
 
 CALIBRATION = "calibration-many"
 """The name of the default test set in a run."""
@@ -56,7 +56,7 @@ class TestSetTask(ScoredTask):
         """Whether a test set is named."""
         return read_settings(TestSetSettings, values).test_set is not None
 
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         """Read the file, by default the gossip's test set, for which the gossip is the default model.
 
         A test set that cannot be measured is refused, before anything is scored.
@@ -70,9 +70,9 @@ class TestSetTask(ScoredTask):
         about = {"dimensions": ", ".join(pc.unique(table["dimension"]).to_pylist())}
         own = calibration_model(table["dimension"].to_pylist()) if given.running.engine != "api" else None
         signature = sign_file(file, table_digest(table), "test set")
-        return Source(table, signature, f"on-{file_name(Path(file).stem)}", about, default_model=own)
+        return TaskSource(table, signature, f"on-{file_name(Path(file).stem)}", about, default_model=own)
 
-    def ask(self, source: Source, model: Scorer, given: Given) -> SpanRequests:
+    def ask(self, source: TaskSource, model: Scorer, given: Given) -> SpanRequests:
         """Draw the contexts, and leave out sentences that differ in their first word alone if it is not scored."""
         table, context = source.content, find_context(given)
         drawn_by = next((name for name in IDS if name in table.column_names and not table[name].null_count), "sentence")

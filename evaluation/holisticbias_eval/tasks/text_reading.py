@@ -22,7 +22,7 @@ from holisticbias_eval.readers.anonymise import GROUP, NAME, anonymise, swapped
 from holisticbias_eval.readers.judging import describe_judges, show_reading, start_text_judges
 from holisticbias_eval.readers.reader import NAMING, Reader, named_of
 from holisticbias_eval.tasks.judging import judging_options
-from holisticbias_eval.tasks.task import Given, Reading
+from holisticbias_eval.tasks.task import Given, TaskReading
 
 MOST = 20_000
 """The most texts that are compared: a classifier judges each of them again."""
@@ -120,7 +120,7 @@ def start_text_reading(given: Given, *, censored: bool = False) -> TextReading:
 
 
 @dataclass(frozen=True)
-class TextReading(Reading):
+class TextReading(TaskReading):
     """Adds the columns of every measure, and measures texts in which only the subject or its naming differs."""
 
     readers: Sequence[Reader]

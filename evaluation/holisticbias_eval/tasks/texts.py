@@ -33,7 +33,7 @@ from holisticbias_eval.tasks.responding import (
 )
 from holisticbias_eval.tasks.response_tables import counts_in_words
 from holisticbias_eval.tasks.sources import file_name
-from holisticbias_eval.tasks.task import Given, Reading, Source
+from holisticbias_eval.tasks.task import Given, TaskReading, TaskSource
 from holisticbias_eval.tasks.text_reading import start_text_reading
 from holisticbias_eval.tasks.text_settings import (
     BOLD,
@@ -58,7 +58,7 @@ class TextsTask(RespondingTask):
         Use(Styling, (ASKED, CONTINUED, CHAT_STYLE)), Use(Censoring, (ASKED, SAID)),
     )  # fmt: skip
 
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         """Find the prompts; without model, prompts and release, those of the embedded writer."""
         file, part = given.read(GivenResponses).responses, given.read(MeasuredPart).part
         if file is not None:
@@ -72,12 +72,12 @@ class TextsTask(RespondingTask):
             keep, samples = given.read(FaultyPrompts).faulty_prompts == "keep", given.read(Samples).per_cell or 1
             wanted = PromptsWanted(prompts, read.human, part, keep, samples)
             asked = find_asked(release, wanted, find_drawing(given), given.display)
-        return Source(
+        return TaskSource(
             asked, asked.signature, f"on-{file_name(asked.signature.prompts or asked.name)}-texts", asked.settings,
             release=asked.release, default_model=own,
         )  # fmt: skip
 
-    def model(self, source: Source, given: Given) -> Generator | GivenModel:  # type: ignore[override] # given texts
+    def model(self, source: TaskSource, given: Given) -> Generator | GivenModel:  # type: ignore[override] # given texts
         """Start the engine that continues; of given texts only the model's name is known."""
         file, asked = given.read(GivenResponses).responses, source.content
         if file is not None:
@@ -91,7 +91,7 @@ class TextsTask(RespondingTask):
             raise EvaluationError(f"--style is for chat models: {name} continues the plain text; leave it out")
         return generator
 
-    def ask(self, source: Source, model: Generator | GivenModel, given: Given) -> ResponseRequests:
+    def ask(self, source: TaskSource, model: Generator | GivenModel, given: Given) -> ResponseRequests:
         """The prompts, and how the responses become texts."""
         asked: PromptsAsked = source.content
         if isinstance(model, GivenModel):
@@ -117,12 +117,12 @@ class TextsTask(RespondingTask):
             asked.requests, model, _with_people(asked, made), count=asked.requests.num_rows, settings=settings
         )
 
-    def reading(self, source: Source, given: Given) -> Reading:
+    def reading(self, source: TaskSource, given: Given) -> TaskReading:
         """Start the classifiers of the measures."""
         return start_text_reading(given, censored=_is_censored(source, given))
 
 
-def _is_censored(source: Source, given: Given) -> bool:
+def _is_censored(source: TaskSource, given: Given) -> bool:
     return not source.content.is_continued and given.read(Censoring).censor
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.likelihood.equal_lengths import in_equal_batches
 from holisticbias_eval.models.likelihood.scorer import InputCounts, Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans
@@ -25,10 +26,10 @@ from holisticbias_eval.models.likelihood.tokens import (
 )
 from holisticbias_eval.models.loading.float64 import allowed_error, exactly, largest_difference
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.loading.memory import in_batches, one_line_for_errors
+from holisticbias_eval.models.loading.memory import one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length, mask_of, special_tokens, tokenizer_digest
 from holisticbias_eval.models.model import PairScorer
-from holisticbias_eval.models.sequences import bounds, distinct_sequences, equal_groups, ranges
+from holisticbias_eval.models.sequences import bounds, distinct_sequences, ranges
 from holisticbias_eval.progress import Notice, Progress, in_rows
 
 if TYPE_CHECKING:
@@ -156,26 +157,16 @@ class MaskedScorer(Scorer):
 
     def _run(self, inputs: _Inputs, head: str, progress: Progress) -> Floats:
         """The negative log-likelihood of every scored token."""
+        import torch
+
         lengths = np.diff(inputs.starts)
         by_input = np.argsort(inputs.answer, kind="stable")
         first = np.searchsorted(inputs.answer[by_input], np.arange(len(lengths) + 1))
         nll = np.zeros(len(inputs.answer))
-        for group in equal_groups(lengths):
-            self._run_group(inputs, group, (by_input, first), head, nll, progress)
-        return nll
 
-    def _run_group(
-        self, inputs: _Inputs, group: Ints, answers: tuple[Ints, Ints], head: str, nll: Floats, progress: Progress
-    ) -> None:
-        """Run inputs of equal length, which need no padding."""
-        import torch
-
-        by_input, first = answers
-        width = int(inputs.starts[group[0] + 1] - inputs.starts[group[0]])
-
-        def run(start: int, stop: int) -> None:
-            rows = group[start:stop]
-            ids = torch.from_numpy(inputs.ids[inputs.starts[rows][:, None] + np.arange(width)].astype(np.int64))
+        def run(rows: Ints) -> None:
+            places = inputs.starts[rows][:, None] + np.arange(lengths[rows[0]])
+            ids = torch.from_numpy(inputs.ids[places].astype(np.int64))
             with torch.inference_mode():
                 logits = self._logits(ids.to(self._model.device), torch.from_numpy(inputs.mask[rows]), head)
                 counts = np.diff(first)[rows]
@@ -183,9 +174,10 @@ class MaskedScorer(Scorer):
                 owner = torch.from_numpy(np.repeat(np.arange(len(rows)), counts)).to(logits.device)
                 target = torch.from_numpy(inputs.target[answered].astype(np.int64)).to(logits.device)
                 nll[answered] = (logits.logsumexp(1)[owner] - logits[owner, target]).double().cpu().numpy()
-            progress(stop - start)
+            progress(len(rows))
 
-        in_batches(len(group), max(1, _SLOTS // width), run, self._notice)
+        in_equal_batches(lengths, _SLOTS, run, self._notice)
+        return nll
 
     def _logits(self, ids: Tensor, mask: Tensor, head: str) -> Tensor:
         """The logits at the masks, shape ``[inputs, vocabulary]``."""
@@ -256,6 +248,8 @@ class OneMaskScorer(PairScorer):
 
         Raises ``ModelError`` if a template is too long for the model or has no mask.
         """
+        import torch
+
         templates, *terms = (texts[name].to_pylist() for name in self.keys)
         tokenizer = self._loaded.tokenizer
         ids = [list(tokenizer(template)["input_ids"]) for template in templates]
@@ -265,8 +259,19 @@ class OneMaskScorer(PairScorer):
         ]
         self._refuse(ids, templates)
         scores = np.full((len(ids), 2), np.nan)
-        for group in equal_groups(np.array([len(row) for row in ids], np.int64)):
-            self._run_group(group, ids, pieces, scores, progress)
+        model = self._loaded.model
+
+        def run(rows: Ints) -> None:
+            with torch.inference_mode():
+                logits = model(torch.tensor([ids[i] for i in rows], device=model.device)).logits
+            for at, row in enumerate(rows.tolist()):
+                values = logits[at, ids[row].index(self._mask_id)].double().cpu().numpy()
+                for side in (0, 1):
+                    if pieces[row][side]:
+                        scores[row, side] = values[pieces[row][side]].mean()
+            progress(len(rows))
+
+        in_equal_batches(np.array([len(row) for row in ids], np.int64), _SLOTS, run, self._notice)
         return scores
 
     def _refuse(self, ids: Sequence[Sequence[int]], templates: Sequence[str]) -> None:
@@ -278,29 +283,3 @@ class OneMaskScorer(PairScorer):
                 raise ModelError(
                     f"the sentence {template[:80]!r} has no place for its term: check the columns of terms"
                 )
-
-    def _run_group(
-        self,
-        group: Ints,
-        ids: Sequence[list[int]],
-        pieces: Sequence[Sequence[list[int]]],
-        scores: Floats,
-        progress: Progress,
-    ) -> None:
-        """Score templates of equal length, which need no padding."""
-        import torch
-
-        model = self._loaded.model
-
-        def run(start: int, stop: int) -> None:
-            rows = group[start:stop].tolist()
-            with torch.inference_mode():
-                logits = model(torch.tensor([ids[i] for i in rows], device=model.device)).logits
-            for at, row in enumerate(rows):
-                values = logits[at, ids[row].index(self._mask_id)].double().cpu().numpy()
-                for side in (0, 1):
-                    if pieces[row][side]:
-                        scores[row, side] = values[pieces[row][side]].mean()
-            progress(stop - start)
-
-        in_batches(len(group), max(1, _SLOTS // len(ids[int(group[0])])), run, self._notice)

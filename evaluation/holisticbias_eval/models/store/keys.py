@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -23,6 +24,16 @@ def distinct_rows(table: pa.Table, keys: Sequence[str] | None = None) -> tuple[I
     encoded = single if single is not None and not single.null_count else _encoded(table, names)
     which = pc.dictionary_encode(encoded).indices.to_numpy().astype(np.int64)
     return np.unique(which, return_index=True)[1], which
+
+
+def counted(keys: Iterable[Hashable]) -> list[int]:
+    """How often each key came before, from 0."""
+    seen: Counter[Hashable] = Counter()
+    numbers = []
+    for key in keys:
+        numbers.append(seen[key])
+        seen[key] += 1
+    return numbers
 
 
 def _encoded(table: pa.Table, names: Sequence[str]) -> pa.LargeStringArray:

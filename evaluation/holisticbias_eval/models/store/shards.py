@@ -104,6 +104,34 @@ class ShardStore:
             known[places[new]] = True
             yield places[new], rows.select(names).take(pa.array(new))
 
+    def answers(
+        self,
+        asked: Keys | pa.Table,
+        compute: Callable[[Ints], Iterator[tuple[Ints, pa.Table]]],
+        progress: Progress,
+        kept: Callable[[int], object] = lambda _: None,
+    ) -> Iterator[tuple[Ints, pa.Table]]:
+        """The values of distinct keys, with the places of the keys: those that are held, then those that are missing.
+
+        ``compute`` gives the values of the missing keys, by their places, in parts that are stored as they come, and
+        counts its own progress. ``kept`` is told how many values are held.
+        """
+        known = np.zeros(len(asked), np.bool_)
+        for places, rows in self.held(asked, known):
+            progress(len(places))
+            yield places, rows
+        count = int(known.sum())
+        kept(count)
+        for places, values in compute(np.flatnonzero(~known)):
+            taken = asked.take(places)
+            keys = taken if isinstance(taken, pa.Table) else taken.table()
+            columns = {**dict(zip(keys.column_names, keys.columns, strict=True)),
+                       **dict(zip(values.column_names, values.columns, strict=True))}  # fmt: skip
+            self.write(pa.table({name: columns[name] for name in self.schema.names}))
+            count += len(places)
+            kept(count)
+            yield places, values
+
     def _batches(self, paths: list[Path]) -> Iterator[_Batch]:
         """Read shards in batches of about 260,000 rows, small ones first if there are many."""
         sizes = {path: _size(path) for path in sorted(paths)}
