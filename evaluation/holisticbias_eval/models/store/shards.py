@@ -125,9 +125,8 @@ class ShardStore:
         for places, values in compute(np.flatnonzero(~known)):
             taken = asked.take(places)
             keys = taken if isinstance(taken, pa.Table) else taken.table()
-            columns = {**dict(zip(keys.column_names, keys.columns, strict=True)),
-                       **dict(zip(values.column_names, values.columns, strict=True))}  # fmt: skip
-            self.write(pa.table({name: columns[name] for name in self.schema.names}))
+            names = [*keys.column_names, *values.column_names]
+            self.write(pa.Table.from_arrays([*keys.columns, *values.columns], names=names).select(self.schema.names))
             count += len(places)
             kept(count)
             yield places, values
