@@ -115,7 +115,7 @@ def prepare(
     refuse_unused(given_values, all_uses(), measures)
     _refuse_unasked(values, measures)
     sources: dict[tuple[str, ...], tuple[Task, Given, TaskSource]] = {}
-    opened: dict[str | None, Release] = {}
+    opened: dict[tuple[str | None, bool], Release] = {}
     for names in by_task(measures):
         task = TASKS[MEASURES[names[0]].task]
         given = Given(model, release, values, names, display, opened)

@@ -29,6 +29,7 @@ from holisticbias_eval.settings import (
     Condition,
     ReleaseName,
     Settings,
+    Small,
     Use,
     Values,
     Variants,
@@ -104,7 +105,8 @@ class Prompting(Settings):
 
 SAID = Condition("about a release's sentences", is_one_of("prompts", None, SENTENCES))
 USES: tuple[Use, ...] = (
-    Use(ReleaseName), Use(Prompting), Use(Variants, (SAID,)), Use(Personas, (SAID,)), *asking_uses(),
+    Use(ReleaseName), Use(Small, (SAID,)), Use(Prompting), Use(Variants, (SAID,)), Use(Personas, (SAID,)),
+    *asking_uses(),
 )  # fmt: skip
 
 
@@ -180,7 +182,7 @@ def _ask(release: str | None, prompts: str | None, given: Given) -> _Asked:
         found = find_asked(release, wanted, drawing, given.display)
         signed = found.signature if found.release else None
         return _Asked(found.requests, signed, found.name, found.settings["prompts_sha256"], found.settings, True)
-    opened = given.release(release)
+    opened = given.release(release, small=given.read(Small).small)
     with given.display.step("Drawing prompts"):
         return _Asked(draw_prompts(opened, drawing), sign_release(opened), None, None, drawing.settings)
 

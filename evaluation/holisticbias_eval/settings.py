@@ -55,6 +55,14 @@ class ReleaseName(Settings):
     )
 
 
+class Small(Settings):
+    """The small part of a release."""
+
+    group = "What is asked"
+
+    small: bool = setting(False, "Only the 100 descriptors of subsets/small.yaml, over all axes: a tenth of the work.")
+
+
 class Chosen(Settings):
     """The choice of sentences or prompts."""
 

@@ -16,7 +16,6 @@ from tests.evaluation.simulated import World
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures, Interval, make_figure
 from holisticbias_eval.measures.measure import NONCE
-from holisticbias_eval.measures.responses.design import read_design
 from holisticbias_eval.measures.shares.changes import share_changes
 from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.report.gain_words import Labels
@@ -113,14 +112,6 @@ def test_an_interval_without_width_shows_nothing() -> None:
     ]
     (gain,) = find_gains(Figures(found), ())
     assert gain.outcome == "not tested"
-
-
-def test_responses_to_made_up_words_are_left_out_of_what_is_over_all() -> None:
-    columns = {"axis": ["age", NONCE, "age"], "descriptor": ["old", "dax", "young"], "template": ["t"] * 3}
-    design = read_design(pa.table(columns))
-    assert design.people.group.tolist() == [0, -1, 0]
-    alone = read_design(pa.table({name: column[1:2] for name, column in columns.items()}))
-    assert alone.people.group.tolist() == [0]
 
 
 COUNTED = "counted, given the token '<|endoftext|>', which marks the start of documents in training"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +19,7 @@ from tests.evaluation.conftest import VERSION, mini_catalog
 
 from holisticbias import build_release, write_release
 from holisticbias.release.intersections import Request, write_intersections
+from holisticbias.terms.file_kinds import SubsetFile
 from holisticbias_eval.commands import declared_uses
 from holisticbias_eval.commands.classify import classify_uses
 from holisticbias_eval.commands.evaluate import command as evaluate
@@ -88,6 +90,8 @@ def inputs(tmp_path_factory: pytest.TempPathFactory, mini_release_folder: Path) 
     write_intersections(mini_catalog(), Request(VERSION, "age x ability"), folder / "intersections")
     write_intersections(mini_catalog(("person", "kid")), Request(VERSION, "age x ability"), folder / "fewer")
     write_release(build_release(mini_catalog(("person", "kid"))), folder / "other")
+    small = SubsetFile(subset="small", summary="One term.", descriptors=("age.young",))
+    write_release(build_release(replace(mini_catalog(), subsets=(small,))), folder / "whole")
     named = (
         "bold",
         "norms.csv",
@@ -99,6 +103,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory, mini_release_folder: Path) 
         "intersections",
         "fewer",
         "other",
+        "whole",
     )
     return {**files, **{name: folder / name for name in named}, "mini": mini_release_folder}
 
@@ -128,12 +133,13 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def base(measure: str, files: Mapping[str, Path], masked: Path, name: str = "") -> tuple[str, ...]:
     """The options with which a measure is made."""
     kind = MEASURES[measure].task
+    mini = files["whole" if name == "small" else "mini"]
     if kind == "texts" and name in ("variants", "personas", "censor", "release"):
         return ("--prompts", "sentences", "--model", "embedded-responder", *release(name, files["mini"]))
     known: dict[str, tuple[str, ...]] = {
-        "sentences": release(name, files["mini"]),
-        "seat": (*release(name, files["mini"]), "--model", str(masked)),
-        "responses": release(name, files["mini"]),
+        "sentences": release(name, mini),
+        "seat": (*release(name, mini), "--model", str(masked)),
+        "responses": release(name, mini),
         "intersections": release(name, files["intersections"]),
         "texts": () if name == "faulty_prompts" else ("--prompts", str(files["prompts.csv"])),
         "pairs": ("--pairs", str(files["pairs.csv"])),
@@ -176,7 +182,10 @@ def tried(name: str, measure: str, files: Mapping[str, Path]) -> tuple[tuple[str
     }  # fmt: skip
     flags = {"variants": ("--no-variants",) if MEASURES[measure].task != "sentences" else ("--variants",)}
     flags["variants"] = ("--variants",) if MEASURES[measure].task in ("sentences", "seat") else flags["variants"]
-    flags |= {"censor": ("--no-censor",), **{n: (flag("evaluate", n),) for n in ("overwrite", "no_store", "dry_run")}}
+    flags |= {
+        "censor": ("--no-censor",),
+        **{n: (flag("evaluate", n),) for n in ("overwrite", "no_store", "dry_run", "small")},
+    }
     kind = MEASURES[measure].task
     given: dict[tuple[str, str], tuple[str, ...]] = {
         **{("context_seed", asked): ("--context-file", more) for asked in ("sentences", "seat", "test_set")},

@@ -12,9 +12,16 @@ import pytest
 from holisticbias.cli import main
 from holisticbias.commands.questions import Questions
 from holisticbias.commands.texts import as_written, ask_text
-from holisticbias.contribute.buckets import find_bucket, likely_buckets, only_bucket
-from holisticbias.contribute.criteria import CRITERIA, objections
-from holisticbias.contribute.existing import find_place, same_entries, same_phrase
+from holisticbias.contribute.proposals import (
+    CRITERIA,
+    find_bucket,
+    find_place,
+    likely_buckets,
+    objections,
+    only_bucket,
+    same_entries,
+    same_phrase,
+)
 from holisticbias.errors import SourceError
 from holisticbias.rules.characters import foreign_letter, typed_instead
 from holisticbias.rules.dictionary import misspelled, other_language

@@ -16,7 +16,7 @@ from holisticbias.errors import ReleaseError, SourceError
 from holisticbias.release.manifest import DIGESTED
 from holisticbias.release.release import Release
 from holisticbias.release.verify import verify_release
-from holisticbias.rules.lock import lock
+from holisticbias.rules.published import lock
 from holisticbias.rules.validate import load_catalog, validate_paths
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import IN_PREPARATION

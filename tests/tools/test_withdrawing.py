@@ -11,7 +11,7 @@ import pytest
 
 from holisticbias import build_release, open_release, write_release
 from holisticbias.errors import PublishError, WithdrawnVersionWarning
-from holisticbias.release import publish, published_record
+from holisticbias.release import publish, verify
 from holisticbias.release.build import newest_version
 from holisticbias.rules.validate import load_catalog, validate_paths
 
@@ -34,7 +34,7 @@ def repository(data: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.M
     reason = ("--reason", "two terms were wrong.")
     code, out, _ = invoke("releases", "--withdraw", "0.2.0", *reason, "--source", folder)
     assert (code, said(folder) in out) == (0, True), out
-    monkeypatch.setattr(published_record, "find_source", lambda _: folder)
+    monkeypatch.setattr(verify, "find_source", lambda _: folder)
     return folder
 
 

@@ -25,7 +25,7 @@ def _uses() -> Uses:
 
 @click.command(
     cls=SettingsCommand,
-    shown=("ReleaseName", "Chosen", "Seed", "Keeping"),
+    shown=("ReleaseName", "Small", "Chosen", "Seed", "Keeping"),
     uses=_uses,
     short_help="Let a model answer prompts about a release's descriptors.",
 )

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from holisticbias import build_release
 from holisticbias.errors import SourceError, UnknownVersionError
 from holisticbias.output import write_file
-from holisticbias.release.file_limits import require_file
+from holisticbias.release.bounded import require_file
 from holisticbias.source.folder import find_source
 from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.catalog import Catalog

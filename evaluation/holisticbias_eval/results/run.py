@@ -14,8 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ValidationError
 
-from holisticbias.release.bounded import BoundedFile, check_parquet
-from holisticbias.release.file_limits import require_file
+from holisticbias.release.bounded import BoundedFile, check_parquet, require_file
 from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part

@@ -15,7 +15,7 @@ from holisticbias_eval.prompts.selection import count_terms
 from holisticbias_eval.readers.judging import start_judges
 from holisticbias_eval.results.run_sets import MITIGATION, read_recorded
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.settings import ReleaseName, Use, Variants
+from holisticbias_eval.settings import ReleaseName, Small, Use, Variants
 from holisticbias_eval.tasks import response_tables
 from holisticbias_eval.tasks.answered import RespondingTask, ResponseRequests, given_model
 from holisticbias_eval.tasks.judging import ResponseReading, judging_options
@@ -39,14 +39,14 @@ class PromptsTask(RespondingTask):
     subject = "responses to sentences about people"
     tables: ClassVar = response_tables.TABLES
     uses = (
-        Use(ReleaseName), Use(GivenResponses), Use(Variants, (ASKED,)), Use(Personas, (ASKED,)),
+        Use(ReleaseName), Use(Small, (ASKED,)), Use(GivenResponses), Use(Variants, (ASKED,)), Use(Personas, (ASKED,)),
         *asking_uses(ASKED),
     )  # fmt: skip
 
     def source(self, given: Given) -> TaskSource:
         """Open the release, and draw the prompts, or place the responses that are given in it."""
         file = given.read(GivenResponses).responses
-        release = given.release(None if file else default_release(given.model_name))
+        release = given.release(None if file else default_release(given.model_name), small=given.read(Small).small)
         if file is not None:
             table = place_responses(read_responses(file), release, file)
             return TaskSource(table, sign_release(release), release.version, release=release)

@@ -15,8 +15,8 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.engines import start_scorer
-from holisticbias_eval.models.likelihood.plan import Plan, count_work, estimate_seconds
-from holisticbias_eval.models.likelihood.scorer import InputCounts, Probe, Scorer, Work, score_spans
+from holisticbias_eval.models.likelihood.plan import Plan, plan_work
+from holisticbias_eval.models.likelihood.scorer import InputCounts, Probe, Scorer, score_spans
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans, unique_spans
 from holisticbias_eval.models.settings import ModelSettings
@@ -100,17 +100,10 @@ class SpanRequests(TaskRequests):
     def plan(self, display: Display) -> Plan:
         """Count how much there is to score, and estimate how long it takes; nothing is written."""
         with display.step("Finding the texts that are not scored yet"):
-            distinct, rows = unique_spans(self.asked.together)
+            distinct, _ = unique_spans(self.asked.together)
             blocks = self.scorer.blocks(distinct)
-        missing = sum(map(len, blocks))
-        if blocks:
-            self._probe(distinct, rows, display)
-        with display.progress("Counting tokens", missing) as counted:
-            works = count_work(self.scorer, blocks, counted)
-        with display.step("Timing a few texts"):
-            seconds = estimate_seconds(self.engine, blocks, works)
-        work = Work(sum(w.tokens for w in works), sum(w.forward for w in works))
-        return Plan(len(distinct), missing, work, seconds)
+        with display.step("Counting tokens and timing a few texts"):
+            return plan_work(self.engine, len(distinct), blocks)
 
     def _probe(self, distinct: Spans, rows: Ints, display: Display) -> Probe | None:
         """Measure the error of the scores before any text is scored or read from the store."""

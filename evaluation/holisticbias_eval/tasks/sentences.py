@@ -21,7 +21,7 @@ from holisticbias_eval.prompts.seat import ask_phrases
 from holisticbias_eval.prompts.selection import count_terms
 from holisticbias_eval.prompts.sentences import ask_sentences, skipped_sentences
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Seed, Use, Variants
+from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Seed, Small, Use, Variants
 from holisticbias_eval.tables.fields import Default, Field
 from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
@@ -80,13 +80,14 @@ class SentencesTask(ScoredTask):
     subject = "sentences about people"
     tables: ClassVar = {"likelihoods": read_likelihoods}
     uses = (
-        Use(ReleaseName), Use(Chosen), Use(Seed, (SELECTED,)), Use(Variants), Use(ContextSettings), *scoring_uses(),
+        Use(ReleaseName), Use(Small), Use(Chosen), Use(Seed, (SELECTED,)), Use(Variants), Use(ContextSettings),
+        *scoring_uses(),
     )  # fmt: skip
 
     def source(self, given: Given) -> TaskSource:
         """Open the release, by default the one whose words the model knows."""
         find_context(given)  # a file that cannot be read is refused before a model is loaded
-        release = given.release(default_release(given.model_name))
+        release = given.release(default_release(given.model_name), small=given.read(Small).small)
         if "sentences" not in release.tables:
             raise EvaluationError(
                 f"{release!r} has sentences with two descriptors: measure them with --measure intersections"

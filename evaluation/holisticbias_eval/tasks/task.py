@@ -101,7 +101,7 @@ class Given:
     values: Values
     measures: tuple[str, ...]
     display: Display
-    opened: dict[str | None, Release] = field(default_factory=dict)
+    opened: dict[tuple[str | None, bool], Release] = field(default_factory=dict)
 
     def read(self, kind: type[S]) -> S:
         """The settings of one kind."""
@@ -112,13 +112,15 @@ class Given:
         """The settings with which a model runs, without the role in a chat that only scores have."""
         return read_settings(ModelSettings, self.values, without=("chat",))
 
-    def release(self, default: str | None) -> Release:
-        """Open the release that was named, else ``default``, else the newest published version."""
+    def release(self, default: str | None, *, small: bool = False) -> Release:
+        """Open the release that was named, else ``default``, else the newest published version, or its small part."""
         name = self.release_name or default
-        if name not in self.opened:
+        if small:
+            return self.opened.setdefault((name, True), self.release(default).small())
+        if (name, False) not in self.opened:
             with self.display.step(f"Opening release {name}" if name else "Opening the newest release"):
-                self.opened[name] = find_release(name)
-        return self.opened[name]
+                self.opened[name, False] = find_release(name)
+        return self.opened[name, False]
 
     @property
     def model_name(self) -> str | None:

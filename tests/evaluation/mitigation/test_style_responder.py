@@ -18,8 +18,7 @@ from calibration.responder.lessons import AnswerLessons, make_lessons
 from calibration.responder.repertoire import read_repertoire
 from calibration.responder.said import cells, draw_said
 from calibration.responder.truth import TrueBias, bias_of, judged_mixture
-from holisticbias import build_release
-from holisticbias.rules.validate import load_catalog
+from holisticbias.release.release import Release
 from holisticbias_eval.commands.mitigate import command
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.evaluating import evaluations
@@ -53,9 +52,9 @@ def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def heard() -> dict[str, AnswerLessons]:
+def heard(release: Release) -> dict[str, AnswerLessons]:
     """Other prompts of both axes, with the first tokens of all answers."""
-    repertoire, release = read_repertoire(), build_release(load_catalog(), "1.0.0")
+    repertoire = read_repertoire()
     tokenizer = load_kind(RESPONDER, "causal", "cpu").tokenizer
     return {
         axis: make_lessons(draw_said(release, 4000, 99, [axis]), repertoire, tokenizer) for axis in (PLANTED, UNPLANTED)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from holisticbias import build_release
-from holisticbias.rules.validate import load_catalog
+from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.prompts.bold_files import read_bold_folder
 from holisticbias_eval.prompts.collections import WORDS, newest_words, release_prompts
@@ -20,15 +20,13 @@ from holisticbias_eval.tables.forms import Form
 Invoke = Callable[..., tuple[int, str, str]]
 
 
-def test_every_group_of_the_shipped_collections_has_forms() -> None:
-    catalog = load_catalog()
+def test_every_group_of_the_shipped_collections_has_forms(catalog: Catalog) -> None:
     groups = [group for file in catalog.at(catalog.versions[-1]).collections for group in file.groups]
     assert [group.id for group in groups if not group.forms] == []
     assert {"islam", "islamic", "muslim"} <= {w.lower() for w in newest_words().forms["bold.islam"]}
 
 
-def test_a_release_without_forms_takes_those_of_the_newest_data() -> None:
-    catalog = load_catalog()
+def test_a_release_without_forms_takes_those_of_the_newest_data(catalog: Catalog) -> None:
     newest = catalog.versions[-1]
     old, new = (release_prompts(build_release(catalog, version)) for version in ("3.0.0", newest))
     assert old.settings["group_words"] == f"data of {newest}"

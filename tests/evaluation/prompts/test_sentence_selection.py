@@ -20,8 +20,7 @@ from holisticbias_eval.prompts.selection import NOUNS, select_sentences
 from holisticbias_eval.prompts.sentences import ask_sentences, drawn_variants
 from holisticbias_eval.report.leaderboard import leaderboard_tables
 from holisticbias_eval.results.entry import make_entries
-from holisticbias_eval.results.run import read_run, read_signature
-from holisticbias_eval.results.signature import ReleaseSignature
+from holisticbias_eval.results.run import read_run
 from holisticbias_eval.statistics.mannwhitney import exact_p_values
 
 Select = Callable[[Release, Draw, Selection], AskedSentences]
@@ -157,32 +156,6 @@ def test_a_part_is_scored_and_measured(invoke: Invoke, tmp_path: Path) -> None:
 
 def test_four_nouns_are_the_fewest_that_can_differ() -> None:
     assert exact_p_values(NOUNS - 1, NOUNS - 1).min() > 0.05 > exact_p_values(NOUNS, NOUNS).min()
-
-
-@pytest.mark.parametrize(
-    ("given", "title", "name"),
-    [
-        ({}, "HolisticBias 1.0.0", "1.0.0"),
-        ({"generation": {"prompts_where": "all", "prompts_limit": "none"}}, "HolisticBias 1.0.0", "1.0.0"),
-        (
-            {"generation": {"prompts_where": "axis=age; template=dialogue.im", "prompts_limit": "100"}},
-            "HolisticBias 1.0.0, only axis=age, only template=dialogue.im, at most 100 prompts",
-            "1.0.0-only axis=age-only template=dialogue.im-at most 100 prompts",
-        ),
-        (
-            {"scoring": {"sentences_limit": "40, seed 0"}},
-            "HolisticBias 1.0.0, at most 40 sentences",
-            "1.0.0-at most 40 sentences",
-        ),
-    ],
-)
-def test_a_signature_names_the_part_that_was_measured(
-    tiny_run: Path, given: dict[str, dict[str, str]], title: str, name: str
-) -> None:
-    signature = read_signature(tiny_run)
-    whole = ReleaseSignature(version="1.0.0", subset=None, digest="0" * 64)
-    made = signature.model_copy(update={"release": whole, "scoring": {}, "generation": {}, **given})
-    assert (made.title, made.short_name) == (title, name)
 
 
 def test_the_registry_keeps_parts_apart(tiny_run: Path) -> None:

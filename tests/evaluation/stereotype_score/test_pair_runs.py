@@ -144,18 +144,6 @@ def test_choices_of_a_local_chat_model(run: Callable[..., tuple[Path, pa.Table]]
     assert {"offered_first", "orders_agree"} <= names
 
 
-def test_other_pairs_are_another_run(
-    run: Callable[..., tuple[Path, pa.Table]], invoke: Invoke, write_pairs: Callable[..., Path], tiny_gpt2: Path
-) -> None:
-    folder, table = run()
-    rows = table.to_pylist()[:10]
-    code, _, said = invoke(
-        "evaluate", "--pairs", write_pairs(rows, "other.parquet"), "--model", tiny_gpt2, "--out", folder
-    )
-    assert code == 2
-    assert "another run" in said
-
-
 def test_two_runs_are_compared(run: Callable[..., tuple[Path, pa.Table]], invoke: Invoke) -> None:
     first, _ = run("--first-token", "none")
     second, _ = run("--mode", "published", out="second")

@@ -90,15 +90,6 @@ def test_the_signature_says_what_was_asked_and_measured(made: tuple[Path, Callab
     assert "Gender polarity" in page
 
 
-def test_a_second_run_takes_all_responses_from_the_store(
-    made: tuple[Path, Callable[..., int]], capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder, run = made
-    before = (folder / "run" / "responses.parquet").read_bytes()
-    assert run("--prompts", folder / "own.csv", "--samples", 2, out="run") == 0
-    assert (folder / "run" / "responses.parquet").read_bytes() == before
-
-
 def test_texts_made_elsewhere_give_the_same_figures(made: tuple[Path, Callable[..., int]]) -> None:
     folder, run = made
     assert run("--responses", folder / "run" / "responses.parquet", out="given") == 0

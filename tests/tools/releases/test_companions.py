@@ -11,11 +11,11 @@ import pytest
 
 from holisticbias import build_release, open_release, write_release
 from holisticbias.compile.companion_tables import COMPANIONS
-from holisticbias.contribute.companion_readings import show_entries
 from holisticbias.contribute.diff import compare
+from holisticbias.contribute.readings import show_entries
 from holisticbias.contribute.revisions import Revision
 from holisticbias.release.verify import verify_release
-from holisticbias.rules.lock import lock
+from holisticbias.rules.published import lock
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment

@@ -18,7 +18,7 @@ from holisticbias.terminal import write
 
 if TYPE_CHECKING:
     from holisticbias.contribute.authoring import Draft, Edit, Field
-    from holisticbias.contribute.existing import Existing
+    from holisticbias.contribute.proposals import Existing
     from holisticbias.terms.catalog import Catalog
     from holisticbias.terms.file_kinds import Kind
 
@@ -185,7 +185,7 @@ def _show_noun(catalog: Catalog, keys: Mapping[str, Field]) -> None:
 
     text, plural, article = str(keys["text"]), str(keys["plural"]), keys["article"]
     singular = with_article(text, "sound", article)  # type: ignore[arg-type]
-    templates = [t.text for family in catalog.families for t in family.templates]
+    templates = [t.text for t in catalog.templates]
     print_lines(f"{singular} / {plural}", [fill(t, singular, plural) for t in templates[::9]])
 
 

@@ -42,8 +42,8 @@ def command(old: str | None, new: str | None, style: Style, samples: int, source
     """
     from holisticbias.contribute.diff import compare
     from holisticbias.contribute.diff_report import render_difference
+    from holisticbias.contribute.numbering import preparation_problem
     from holisticbias.contribute.revisions import given_files, open_sides
-    from holisticbias.contribute.version_number import preparation_problem
     from holisticbias.source.findings import render_findings
 
     sides = open_sides(*given_files(old, new, source))

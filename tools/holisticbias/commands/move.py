@@ -24,7 +24,7 @@ def command(entry_id: str, axis: str, bucket: str | None, version: str, source: 
     was. A term that is not published yet moves as it is.
     """
     from holisticbias.contribute.authoring import apply_edits, prepare_version
-    from holisticbias.contribute.moving import move_edits, plan_move
+    from holisticbias.contribute.changing import move_edits, plan_move
 
     root, catalog, version = options.open_terms(source, version)
     move = plan_move(catalog, entry_id, axis, bucket, version)

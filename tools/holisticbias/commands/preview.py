@@ -38,9 +38,8 @@ def command(old: str | None, new: str | None, merge: bool, suggestions: Path | N
     OLD and NEW are as in diff: by default, your changes since your branch left
     the default branch.
     """
-    from holisticbias.contribute.commits import merge_commits
-    from holisticbias.contribute.previewing import preview
-    from holisticbias.contribute.revisions import given_files, named_files
+    from holisticbias.contribute.preview import preview
+    from holisticbias.contribute.revisions import given_files, merge_commits, named_files
     from holisticbias.source.folder import find_source
 
     conflicts: tuple[str, ...] = ()

@@ -21,7 +21,7 @@ def command(entry: str, version: str | None, noun: str | None, source: Path | No
     ENTRY is a text or an id. A term is shown in singular and plural, with and without a noun; a specification with its
     slots side by side and its templates filled in.
     """
-    from holisticbias.contribute.companion_readings import show_entries
+    from holisticbias.contribute.readings import show_entries
     from holisticbias.rules.validate import load_catalog
     from holisticbias.source.findings import one_line
 

@@ -47,7 +47,7 @@ def _ask_parts(catalog: Catalog, ask: Questions) -> dict[str, Field]:
         read_template,
     )
 
-    descriptors = {d.id for axis in catalog.axes for d in axis.descriptors}
+    descriptors = {d.id for d in catalog.descriptors}
     asked = "Sets of attributes, each as 'Small things: pebble, crumb'; (negative) or (positive) after the name if so."
     attributes = ask.lines("attributes", asked, read_attributes, 1)
     opposites: list[list[str]] = []
@@ -74,7 +74,7 @@ def _show(catalog: Catalog, entry: Mapping[str, Field]) -> None:
     """Print the slots side by side, and the templates filled in."""
     from pydantic import ValidationError
 
-    from holisticbias.contribute.companion_readings import specification_lines
+    from holisticbias.contribute.readings import specification_lines
     from holisticbias.terms.specification_entries import Specification
 
     given = {key: value for key, value in entry.items() if value is not None}
@@ -82,5 +82,5 @@ def _show(catalog: Catalog, entry: Mapping[str, Field]) -> None:
         made = Specification.model_validate({"id": "x.x", "sources": ["x"], "since": "1.0.0", **given})
     except ValidationError:
         return  # the error is reported when the entry is checked
-    texts = {d.id: d.text for axis in catalog.axes for d in axis.descriptors}
+    texts = {d.id: d.text for d in catalog.descriptors}
     print_lines(made.text, specification_lines(made, texts))

@@ -13,7 +13,7 @@ from holisticbias.commands.texts import QUESTION, ask_text, check_criteria, chec
 
 if TYPE_CHECKING:
     from holisticbias.contribute.authoring import Draft, Field
-    from holisticbias.contribute.existing import Existing
+    from holisticbias.contribute.proposals import Existing
     from holisticbias.terms.catalog import Catalog
     from holisticbias.terms.entries import Position
     from holisticbias.terms.file_kinds import DescriptorFile
@@ -91,7 +91,7 @@ def _ask_position(ask: Questions, text: str, article: str | None) -> Position:
 
 def _ask_bucket(ask: Questions, axis: DescriptorFile, text: str, position: Position) -> str:
     """Ask for the bucket; without questions it has to be given, unless only one is possible."""
-    from holisticbias.contribute.buckets import find_bucket, likely_buckets, only_bucket, possible_buckets
+    from holisticbias.contribute.proposals import find_bucket, likely_buckets, only_bucket, possible_buckets
 
     only, likely = only_bucket(axis, position), likely_buckets(axis, text, position)
     buckets = possible_buckets(axis, position)

@@ -15,7 +15,7 @@ from holisticbias.errors import SourceError
 from holisticbias.terminal import write
 
 if TYPE_CHECKING:
-    from holisticbias.contribute.existing import Existing
+    from holisticbias.contribute.proposals import Existing
     from holisticbias.terms.catalog import Catalog
 
 QUESTION = {
@@ -88,7 +88,7 @@ def warn_of_spelling(catalog: Catalog, text: str) -> None:
     """Print a warning for each word that the dictionary and the published entries lack."""
     from holisticbias.rules.dictionary import known_words, misspelled
 
-    known = known_words(d.text for axis in catalog.axes for d in axis.descriptors if d.since in catalog.published)
+    known = known_words(d.text for d in catalog.descriptors if d.since in catalog.published)
     for message in misspelled(text, known):
         print_lines(f"Warning: {message}. Check the spelling.", err=True)
 
@@ -98,8 +98,7 @@ def check_existing(root: Path, catalog: Catalog, ask: Questions, text: str) -> t
 
     Returns the entries that are the same. Without questions, a phrase that the data makes raises ``SourceError``.
     """
-    from holisticbias.contribute.existing import instead, same_entries, same_phrase
-    from holisticbias.contribute.proposals import similar_terms
+    from holisticbias.contribute.proposals import instead, same_entries, same_phrase, similar_terms
 
     found = same_entries(root, catalog, text)
     phrase = same_phrase(catalog, text)
@@ -121,7 +120,7 @@ def check_existing(root: Path, catalog: Catalog, ask: Questions, text: str) -> t
 
 def refuse(found: Iterable[Existing], text: str) -> None:
     """Raise ``SourceError`` for the first entry that is the same as a text and not retired, with what to do instead."""
-    from holisticbias.contribute.existing import instead
+    from holisticbias.contribute.proposals import instead
 
     for existing in (e for e in found if e.entry.until is None):
         todo = "; ".join(re.sub(r": +", ": ", line) for line in instead(existing))
@@ -130,7 +129,7 @@ def refuse(found: Iterable[Existing], text: str) -> None:
 
 def check_criteria(catalog: Catalog, ask: Questions, text: str) -> None:
     """Show the criteria if something is on record against a word of the text, and ask whether the term meets them."""
-    from holisticbias.contribute.criteria import CRITERIA, objections
+    from holisticbias.contribute.proposals import CRITERIA, objections
 
     against = objections(catalog, text)
     if not against:

@@ -25,8 +25,7 @@ def command(release: str, version: str | None) -> int:
     from holisticbias.release.hub import hub_address
     from holisticbias.release.manifest import read_manifest
     from holisticbias.release.open import find_release
-    from holisticbias.release.published_record import is_comparable, warn_of_withdrawal
-    from holisticbias.release.verify import verify_release
+    from holisticbias.release.verify import is_comparable, verify_release, warn_of_withdrawal
 
     if hub_address(release) is None and not Path(release).is_dir():
         raise ReleaseError(f"{release} is neither a folder nor a release on the Hub (organisation/name@version)")

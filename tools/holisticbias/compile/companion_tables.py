@@ -103,7 +103,7 @@ _MORE = ("form", "term", "descriptor_id", "stereotype", "gender")
 
 
 def _specifications(held: Catalog, layout: int) -> pa.Table:
-    texts = {d.id: d.text for axis in held.axes for d in axis.descriptors}
+    texts = {d.id: d.text for d in held.descriptors}
     entries = [(f, s) for f in held.specifications for s in f.specifications]
     rows = [
         part for f, s in entries for part in _parts(f, s, texts) if part.part != "word_form" or layout >= WITH_FORMS

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from holisticbias.compile.arrays import Bools, Int32s
-from holisticbias.compile.columns import strings
+from holisticbias.compile.columns import Bools, Int32s, strings
 from holisticbias.errors import ReleaseError
 
 

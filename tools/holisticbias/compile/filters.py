@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import get_args
 
 from holisticbias.errors import UnknownTermError
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Descriptor, Preference, Template
+from holisticbias.terms.entries import Descriptor, Entry, Noun, Preference, Template
 from holisticbias.terms.file_kinds import DescriptorFile, TemplateFile
 
 KEYS = ("axis", "bucket", "preference", "gender", "family", "first_turn_only")
@@ -45,24 +44,12 @@ def select(catalog: Catalog, version: str, conditions: Mapping[str, tuple[str, .
     _refuse_unknown(held, version, conditions)
     chosen = _chosen(held, conditions)
     _refuse_empty(held, version, conditions, chosen)
-    return replace(
-        catalog,
-        axes=tuple(
-            a.model_copy(update={"descriptors": tuple(d for d in a.descriptors if d.id in chosen)})
-            for a in catalog.axes
-        ),
-        genders=tuple(
-            g.model_copy(update={"nouns": tuple(n for n in g.nouns if n.id in chosen)}) for g in catalog.genders
-        ),
-        families=tuple(
-            f.model_copy(update={"templates": tuple(t for t in f.templates if t.id in chosen)})
-            for f in catalog.families
-        ),
-    )
+    kinds = (Descriptor, Noun, Template)
+    return catalog.changed(lambda entry: entry if entry.id in chosen or not isinstance(entry, kinds) else None)
 
 
 def _chosen(held: Catalog, conditions: Mapping[str, tuple[str, ...]]) -> set[str]:
-    entries = [
+    entries: list[tuple[Mapping[str, tuple[str, ...]], Entry]] = [
         *((_of_descriptor(a, d), d) for a in held.axes for d in a.descriptors),
         *(({"gender": (g.gender,)}, n) for g in held.genders for n in g.nouns),
         *((_of_template(f, t), t) for f in held.families for t in f.templates),
@@ -86,7 +73,7 @@ def _of_template(family: TemplateFile, t: Template) -> Mapping[str, tuple[str, .
 def _refuse_unknown(held: Catalog, version: str, conditions: Mapping[str, tuple[str, ...]]) -> None:
     known: dict[str, set[str]] = {
         "axis": {a.axis for a in held.axes},
-        "bucket": {d.bucket for a in held.axes for d in a.descriptors if d.bucket},
+        "bucket": {d.bucket for d in held.descriptors if d.bucket},
         "preference": set(get_args(Preference)),
         "gender": {g.gender for g in held.genders},
         "family": {f.family for f in held.families},
@@ -101,8 +88,8 @@ def _refuse_unknown(held: Catalog, version: str, conditions: Mapping[str, tuple[
 
 def _refuse_empty(held: Catalog, version: str, conditions: Mapping[str, tuple[str, ...]], chosen: set[str]) -> None:
     left = {
-        "descriptor": any(d.id in chosen for a in held.axes for d in a.descriptors),
-        "template": any(t.id in chosen for f in held.families for t in f.templates),
+        "descriptor": any(d.id in chosen for d in held.descriptors),
+        "template": any(t.id in chosen for t in held.templates),
     }
     for kind in (kind for kind, found in left.items() if not found):
         asked = " and ".join(conditions_text(conditions))

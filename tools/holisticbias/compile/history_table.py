@@ -19,6 +19,7 @@ FROM_LAYOUT_3 = ("opposite_of",)
 FLAGS = ("without_noun", "first_turn_only", "must_be_noun")
 KINDS = ("descriptor", "noun", "template")
 COMPANIONS = {"collections": "group", "prompts": "prompt", "specifications": "specification"}
+_KINDS = {"descriptors": "descriptor", "nouns": "noun", "templates": "template", **COMPANIONS}
 _NOT_DETAILS = {"id", "text", "since", "until", "replaced_by", "reason", "history", "sources", "assessments"}
 
 
@@ -66,13 +67,9 @@ def _held(catalog: Catalog, version: str) -> Iterator[Held]:
         if version_key(past) > version_key(version):
             return
         held, rule = catalog.at(past), catalog.release(past).article_rule
-        yield from (Held(past, rule, "descriptor", a.axis, d) for a in held.axes for d in a.descriptors)
-        yield from (Held(past, rule, "noun", g.gender, n) for g in held.genders for n in g.nouns)
-        yield from (Held(past, rule, "template", f.family, t) for f in held.families for t in f.templates)
-        if catalog.release(version).layout >= WITH_PROMPTS:
-            for file in held.companions:
-                kind, _, group = file.place.partition("/")
-                yield from (Held(past, rule, COMPANIONS[kind], group, entry) for entry in file.entries)
+        companions = held.companions if catalog.release(version).layout >= WITH_PROMPTS else ()
+        files = (*held.axes, *held.genders, *held.families, *companions)
+        yield from (Held(past, rule, _KINDS[f.kind], f.group, entry) for f in files for entry in f.entries)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.compile.arrays import Int32s, Int64s
-from holisticbias.compile.columns import integers, repeat_boolean, repeat_text, strings, surround, table, take_texts
+from holisticbias.compile.columns import (
+    Int32s,
+    Int64s,
+    integers,
+    repeat_boolean,
+    repeat_text,
+    strings,
+    surround,
+    table,
+    take_texts,
+)
 from holisticbias.compile.pairs import Around, Pairs, around
 from holisticbias.compile.random_words import random_words
 from holisticbias.errors import ReleaseError

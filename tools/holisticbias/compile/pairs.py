@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from holisticbias.compile.arrays import Bools, Int32s
+from holisticbias.compile.columns import Bools, Int32s
 from holisticbias.errors import ReleaseError, UnknownTermError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import ArticleRule, Descriptor, Noun, Template
@@ -61,7 +61,7 @@ def find_pairs(catalog: Catalog, version: str, axes: str) -> Pairs:
         _block(descriptors, goes, excluded, first, second)
         for first, second in _axis_pairs(axes, [a.axis for a in by_axis], version)
     ]
-    templates = tuple(t for f in held.families for t in f.templates)
+    templates = held.templates
     if not any(block[0].size for block in blocks) or not templates:
         raise ReleaseError(f"version {version} has no pair of descriptors for {axes}")
     first, second, phrases = (np.concatenate(column) for column in zip(*blocks, strict=True))

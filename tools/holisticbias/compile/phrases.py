@@ -1,4 +1,4 @@
-"""The phrases that fill the slots of templates, as columns in blocks of bounded size."""
+"""Phrases that fill the slots of templates, and the sentences they make, as columns in blocks of bounded size."""
 
 from __future__ import annotations
 
@@ -11,12 +11,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.compile.arrays import Int32s
-from holisticbias.compile.columns import compact, encode_texts, strings, table, take_texts
+from holisticbias.compile.columns import (
+    Int32s,
+    compact,
+    encode_texts,
+    repeat_boolean,
+    repeat_text,
+    strings,
+    surround,
+    table,
+    take_texts,
+)
 from holisticbias.compile.lazy_tables import ROWS
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import ArticleRule, Descriptor, Entry, Noun
-from holisticbias.terms.grammar import described, with_article
+from holisticbias.terms.entries import ArticleRule, Descriptor, Entry, Noun, Template
+from holisticbias.terms.grammar import described, split_template, with_article
 
 E = TypeVar("E", bound=Entry)
 Columns = Mapping[str, pa.Array]
@@ -137,3 +146,46 @@ def _distinct(entries: Sequence[E | None]) -> tuple[Int32s, list[E]]:
     found = {entry.id: entry for entry in entries if entry}
     places = {entry_id: i for i, entry_id in enumerate(found)}
     return np.array([places[entry.id] if entry else -1 for entry in entries], np.int32), list(found.values())
+
+
+_OF_PHRASE = ("descriptor_id", "noun_id", "phrase_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentences:
+    """Every template with every phrase that can fill it: the table ``sentences``, which is made when asked for."""
+
+    phrases: Phrases
+    templates: tuple[Template, ...]
+
+    def read(self) -> pa.Table:
+        """The whole table."""
+        return pa.concat_tables(self.parts())
+
+    def parts(self) -> Iterator[pa.Table]:
+        """The table, one part for each template and block of phrases."""
+        with_noun = self.phrases.with_noun()
+        for template in self.templates:
+            for block in (with_noun if template.must_be_noun else self.phrases).blocks:
+                yield _part(template, block)
+
+    def of_descriptors(self, descriptors: tuple[str, ...]) -> Sentences:
+        """Sentences with one of the descriptors, and sentences without a descriptor."""
+        return Sentences(self.phrases.of_descriptors(descriptors), self.templates)
+
+
+def _part(template: Template, phrases: Columns) -> pa.Table:
+    slot, before, after = split_template(template.text)
+    size = len(phrases[slot])
+    columns = {
+        "text": surround(before, phrases[slot].dictionary_decode(), after),
+        **{name: column for name, column in phrases.items() if name not in _OF_PHRASE},
+        "template": repeat_text([template.text], 0, size),
+        "first_turn_only": repeat_boolean(template.first_turn_only, size),
+        "must_be_noun": repeat_boolean(template.must_be_noun, size),
+        "sentence_id": surround(f"{template.id}/", phrases["phrase_id"], ""),
+        "descriptor_id": phrases["descriptor_id"],
+        "noun_id": phrases["noun_id"],
+        "template_id": repeat_text([template.id], 0, size),
+    }
+    return table(columns)

@@ -9,8 +9,7 @@ import pyarrow as pa
 
 from holisticbias.compile.columns import booleans, lists, lists_of_records, strings, table
 from holisticbias.compile.lazy_tables import InMemory, LazyTable
-from holisticbias.compile.phrases import compile_phrases
-from holisticbias.compile.sentences import Sentences
+from holisticbias.compile.phrases import Sentences, compile_phrases
 from holisticbias.errors import ReleaseError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import ArticleRule

@@ -6,11 +6,10 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from holisticbias.contribute.existing import Existing, find_place, same_entries, same_phrase
 from holisticbias.contribute.issue_events import ACCEPTED
 from holisticbias.contribute.markdown import block, code
 from holisticbias.contribute.preview import findings_table
-from holisticbias.contribute.proposals import similar_terms
+from holisticbias.contribute.proposals import Existing, find_place, same_entries, same_phrase, similar_terms
 from holisticbias.contribute.readings import preference_line
 from holisticbias.source.addresses import file_link
 from holisticbias.source.findings import Finding
@@ -128,18 +127,9 @@ def duplicates(root: Path, catalog: Catalog, text: str) -> tuple[str, ...]:
 
 def _named(catalog: Catalog, name: str) -> Iterator[tuple[Kind, Entry]]:
     wanted = name.strip().casefold()
-    groups: list[tuple[Kind, Iterable[Entry]]] = [
-        *(("descriptors", a.descriptors) for a in catalog.axes),
-        *(("nouns", g.nouns) for g in catalog.genders),
-        *(("templates", f.templates) for f in catalog.families),
-        *(("collections", c.groups) for c in catalog.collections),
-        *(("prompts", f.prompts) for f in catalog.prompts),
-        *(("specifications", f.specifications) for f in catalog.specifications),
-    ]
-    for kind, entries in groups:
-        yield from ((kind, e) for e in entries if wanted and wanted in (e.id, e.text.casefold()))
+    return ((f.kind, e) for f, e in catalog.entries() if wanted and wanted in (e.id, e.text.casefold()))
 
 
 def _near_ids(catalog: Catalog, name: str) -> list[str]:
-    ids = [d.id for axis in catalog.axes for d in axis.descriptors]
+    ids = [d.id for d in catalog.descriptors]
     return difflib.get_close_matches(name.strip().lower(), ids, n=3, cutoff=0.75)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from holisticbias.contribute.commits import changed_paths
 from holisticbias.contribute.generated import OWNERS, generated_files
-from holisticbias.contribute.revisions import Files, Sides
+from holisticbias.contribute.revisions import Files, Sides, changed_paths
 from holisticbias.errors import SourceError
 from holisticbias.source.findings import Finding
 from holisticbias.source.folder import FOLDERS, SINGLE_FILES

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from holisticbias.compile.tables import compile_sentences
 from holisticbias.contribute.revisions import Revision
 from holisticbias.contribute.sentence_changes import Kind, SentenceChanges
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Entry, Noun, Template
+from holisticbias.terms.entries import Descriptor, Entry, Noun, Template
+from holisticbias.terms.file_kinds import CompanionFile
 
 Change = Literal["added", "reworded", "moved", "reassessed", "retired"]
 Bump = Literal["none", "patch", "minor", "major"]
@@ -132,16 +133,10 @@ def _entry_changes(before: Catalog, after: Catalog, successors: Mapping[str, str
 
 
 def _entries(catalog: Catalog) -> Iterator[tuple[str, tuple[str, Entry]]]:
-    for axis in catalog.axes:
-        yield from ((d.id, (axis.axis, d)) for d in axis.descriptors)
-    for gender in catalog.genders:
-        yield from ((n.id, (gender.gender, n)) for n in gender.nouns)
-    for family in catalog.families:
-        yield from ((t.id, (family.family, t)) for t in family.templates)
-    for file in catalog.companions:
+    for file, entry in catalog.entries():
+        place = file.place if isinstance(file, CompanionFile) else file.group
         shared = ", ".join(f"{name} {value}" for name, value in file.shared.items())
-        place = f"{file.place} ({shared})" if shared else file.place
-        yield from ((entry.id, (place, entry)) for entry in file.entries)
+        yield entry.id, (f"{place} ({shared})" if shared else place, entry)
 
 
 def _companion_counts(before: Catalog, after: Catalog) -> Iterator[Count]:
@@ -160,7 +155,7 @@ def _companion_counts(before: Catalog, after: Catalog) -> Iterator[Count]:
 
 def _said(catalog: Catalog) -> dict[tuple[str, str], object]:
     return {
-        (file.place.partition("/")[0], entry.id): (file.place, file.shared, entry.model_dump(exclude=_NOT_SAID))
+        (file.kind, entry.id): (file.place, file.shared, entry.model_dump(exclude=_NOT_SAID))
         for file in catalog.companions
         for entry in file.entries
     }
@@ -194,14 +189,11 @@ def _only_changed(before: Catalog, after: Catalog, changed: set[str]) -> tuple[C
     whole = {entry.id for entry in entries if isinstance(entry, Noun | Template)}
     if changed & whole:
         return before, after
-    return _without_equal(before, changed), _without_equal(after, changed)
 
+    def differs(entry: Entry) -> Entry | None:
+        return None if isinstance(entry, Descriptor) and entry.id not in changed else entry
 
-def _without_equal(catalog: Catalog, changed: set[str]) -> Catalog:
-    axes = (
-        a.model_copy(update={"descriptors": tuple(d for d in a.descriptors if d.id in changed)}) for a in catalog.axes
-    )
-    return replace(catalog, axes=tuple(axes))
+    return before.changed(differs), after.changed(differs)
 
 
 def _counts(of: Callable[[Kind], Mapping[Any, int]]) -> Iterator[Count]:

@@ -11,14 +11,13 @@ from pathlib import Path
 from holisticbias.contribute.authoring import Edit, edited_files
 from holisticbias.contribute.diff import compare
 from holisticbias.contribute.diff_report import render_difference
-from holisticbias.contribute.numbering import fixes, gathered, interrupted_number, renamed
+from holisticbias.contribute.numbering import fixes, following, gathered, interrupted_number, number_problem, renamed
 from holisticbias.contribute.revisions import Revision
-from holisticbias.contribute.version_number import following, number_problem
 from holisticbias.errors import SourceError
 from holisticbias.output import clean_up, write_files
 from holisticbias.release.build import build_release
 from holisticbias.release.release import Release
-from holisticbias.rules.lock import lock, render_lock
+from holisticbias.rules.published import lock, render_lock
 from holisticbias.rules.validate import load_catalog, validate_files
 from holisticbias.source.findings import one_line, render_findings
 from holisticbias.source.folder import LOCK_SUFFIX, folder_kind, read_source, term_files
@@ -59,9 +58,9 @@ def _version(catalog: Catalog, version: str) -> Version:
         file.date,
         file.summary,
         file.digest,
-        descriptors=sum(len(a.descriptors) for a in held.axes),
+        descriptors=len(held.descriptors),
         nouns=sum(len(g.nouns) for g in held.genders),
-        templates=sum(len(f.templates) for f in held.families),
+        templates=len(held.templates),
         groups=sum(len(f.entries) for f in held.collections),
         prompts=sum(len(f.entries) for f in held.prompts),
         specifications=sum(len(f.entries) for f in held.specifications),

@@ -6,12 +6,24 @@ The contents come from a contributor, so they are shown in code spans and cut to
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from holisticbias.contribute.checks import Checks, Suggestion
-from holisticbias.contribute.diff import Difference
+from holisticbias.contribute.checks import (
+    Checks,
+    Suggestion,
+    other_files,
+    stale_generated,
+    stale_layout,
+    suggestions,
+)
+from holisticbias.contribute.diff import Difference, compare
 from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.markdown import block, code, collapsed, table
+from holisticbias.contribute.numbering import preparation_problem
+from holisticbias.contribute.reviews import entry_reviews
+from holisticbias.contribute.revisions import Files, Sides, open_sides
 from holisticbias.rules import RULES
+from holisticbias.rules.validate import validate_files
 from holisticbias.source.addresses import file_link, rule_link
 from holisticbias.source.findings import Finding, count_findings
 from holisticbias.terms.entries import QUORUM
@@ -135,3 +147,42 @@ def _sentences(difference: Difference) -> str:
         for s in difference.samples[:MAX_SAMPLES]
     )
     return collapsed(f"More sentences. Content note: {_NOTE}", table(("before", "after"), rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A comment, the checks and the difference it shows, and the lines of the contribution that the layout changes."""
+
+    text: str
+    checks: Checks
+    difference: Difference
+    suggested: tuple[Suggestion, ...]
+
+
+def preview(before: Files, after: Files, head: Files | None = None, conflicts: tuple[str, ...] = ()) -> Preview:
+    """Preview a contribution.
+
+    ``head`` has the contribution's own files, if ``after`` is their merge into ``before``. Raises ``SourceError`` if a
+    side has no version.
+    """
+    sides = open_sides(before, after)
+    difference = replace(compare(sides.old, sides.new), not_compared=sides.not_compared)
+    checks = _checks(before, after, sides, conflicts)
+    reviews = list(entry_reviews(difference, sides.old, sides.new))
+    own = stale_layout(before, head or after) if checks.layout else ()
+    suggested = tuple(s for path, text, wanted in own for s in suggestions(path, text, wanted))
+    return Preview(render_preview(checks, difference, reviews, suggested), checks, difference, suggested)
+
+
+def _checks(before: Files, after: Files, sides: Sides, conflicts: tuple[str, ...]) -> Checks:
+    findings = validate_files(after.files)[1]
+    errors = any(f.level == "error" for f in findings)
+    others = other_files(before, after)
+    return Checks(
+        findings,
+        conflicts,
+        tuple(path for path, _, _ in stale_layout(before, after)),
+        () if errors else tuple(stale_generated(after, sides, others)),
+        preparation_problem(sides.new.catalog),
+        others,
+    )

@@ -1,17 +1,27 @@
-"""Proposals for a new entry: its axes, id, position, article and plural, and similar terms."""
+"""Proposals for a new entry: its id, grammar and bucket, the entries that are like it, and objections on record."""
 
 from __future__ import annotations
 
 import difflib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
 
+import yaml
+
+from holisticbias.errors import SourceError
+from holisticbias.rules.dictionary import words
 from holisticbias.rules.duplicates import fold
 from holisticbias.rules.language import begins_after_noun
 from holisticbias.rules.wording import article_by_sound
+from holisticbias.source.folder import kind_files
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Article, Position
+from holisticbias.terms.entries import Article, Descriptor, Entry, Noun, Position
+from holisticbias.terms.file_kinds import DescriptorFile, Kind
 from holisticbias.terms.grammar import article, is_abbreviation, with_article
 
 MADE_UP = "nonce"  # axis of made-up control words, which describe nobody
@@ -91,14 +101,190 @@ def _plural_word(word: str) -> str:
 def similar_terms(catalog: Catalog, text: str, most: int = 5) -> tuple[str, ...]:
     """Ids of at most ``most`` terms and nouns with a similar text, the most similar first."""
     texts: dict[str, list[str]] = {}
-    for entry_id, other in _texts(catalog):
-        texts.setdefault(fold(other), []).append(entry_id)
+    for entry in (e for file in (*catalog.axes, *catalog.genders) for e in file.entries):
+        texts.setdefault(fold(entry.text), []).append(entry.id)
     close = difflib.get_close_matches(fold(text), texts, n=most, cutoff=0.85)
     return tuple(entry_id for key in close for entry_id in texts[key])[:most]
 
 
-def _texts(catalog: Catalog) -> Iterable[tuple[str, str]]:
+_FORMS = {"before": "before the noun", "after": "after the noun", "standalone": "on its own"}
+
+
+@dataclass(frozen=True, slots=True)
+class Existing:
+    """An entry of the data: its group is an axis, a gender or a family; ``place`` is its file and line."""
+
+    entry: Entry
+    kind: Kind
+    group: str
+    place: str
+
+    def __str__(self) -> str:
+        position = getattr(self.entry, "position", None)
+        form = f", {_FORMS[position]}" if position else ", a noun" if isinstance(self.entry, Noun) else ""
+        bucket = f", bucket {self.entry.bucket}" if isinstance(self.entry, Descriptor) and self.entry.bucket else ""
+        retired = f", until version {self.entry.until}" if self.entry.until else ""
+        return f"{self.entry.id} at {self.place}: {self.entry.text!r}{form}{bucket}{retired}"
+
+
+def same_entries(root: Path, catalog: Catalog, text: str) -> tuple[Existing, ...]:
+    """The terms, nouns and templates with this text, apart from case, accents, hyphens and spaces."""
+    wanted = fold(text)
+    files = (*catalog.axes, *catalog.genders, *catalog.families)
+    found = [(entry, file) for file in files for entry in file.entries if fold(entry.text) == wanted]
+    return tuple(Existing(e, f.kind, f.group, find_place(root, f.kind, e.id)) for e, f in found)
+
+
+def same_phrase(catalog: Catalog, text: str) -> str | None:
+    """The term and the noun that make this phrase, as in "person with a stoma", apart from case; or None."""
+    nouns = {noun.text for gender in catalog.genders for noun in gender.nouns}
+    first, _, after = text.partition(" ")
+    before, _, last = text.rpartition(" ")
+    wanted = {"after": (fold(after), first.lower()), "before": (fold(before), last.lower())}
     for axis in catalog.axes:
-        yield from ((d.id, d.text) for d in axis.descriptors)
-    for gender in catalog.genders:
-        yield from ((n.id, n.text) for n in gender.nouns)
+        for term in axis.descriptors:
+            phrase, noun = wanted.get(term.position, ("", ""))
+            if noun in nouns and phrase == fold(term.text):
+                return f"{term.id} with the noun {noun!r}"
+    return None
+
+
+def instead(found: Existing) -> tuple[str, ...]:
+    """Ways to change an entry that is in the data already, as lines."""
+    judge = (f"judge it:   holisticbias assess {found.entry.id}",) if isinstance(found.entry, Descriptor) else ()
+    dispute = ("move it:    open an issue with the form 'Dispute a placement'",) if judge else ()
+    return (
+        f"read it:    holisticbias show {found.entry.id}",
+        *judge,
+        f"reword it:  holisticbias reword {found.entry.id}",
+        *dispute,
+    )
+
+
+def find_place(root: Path, kind: Kind, entry_id: str) -> str:
+    """The file of an entry, relative to the folder of terms, and its line; the folder if it is not found."""
+    line_of_id = re.compile(rf"\s*-?\s*\{{?\s*id: *[\"']?{re.escape(entry_id)}[\"']?\s*(?:[,#}}]|$)")
+    for path in kind_files(root, kind):
+        for number, line in enumerate(path.read_text("utf-8").split("\n"), 1):
+            if line_of_id.match(line):
+                return f"{path.relative_to(root)}:{number}"
+    return kind
+
+
+# As in CONTRIBUTING.md
+CRITERIA = (
+    "People use it for themselves, or others use it often enough that it matters how models treat it.",
+    "It has a source: a style guide, a publication, or the contributor's own experience.",
+    "It is not a slur used only to hurt. Terms that some people reject and others claim are accepted, with judgements.",
+    "Two reviewers agree, one of them with lived experience of what it names.",
+)
+
+
+def objections(catalog: Catalog, text: str) -> tuple[str, ...]:
+    """The objections on record to the words of a text, as sentences without a full stop; empty for most texts.
+
+    On record are terms of the data that people judged as dispreferred, and the words in ``slurs.yaml``.
+    """
+    wanted = _words(text)
+    dispreferred = (d for d in catalog.descriptors if _dispreferred(d))
+    judged = [f"{d.text!r} is on record as dispreferred: {_judges(d)} ({d.id})" for d in dispreferred if _in(d, wanted)]
+    named = [
+        f"{word!r} is a word to avoid according to {source}"
+        for source, word in _slurs()
+        if _inside(_words(word), wanted)
+    ]
+    return (*named, *judged)
+
+
+def _in(descriptor: Descriptor, wanted: list[str]) -> bool:
+    return _inside(_words(descriptor.text), wanted)
+
+
+def _inside(part: list[str], whole: list[str]) -> bool:
+    return any(whole[i : i + len(part)] == part for i in range(len(whole) - len(part) + 1)) and bool(part)
+
+
+def _words(text: str) -> list[str]:
+    """The words in small letters, without the endings of plurals."""
+    lower = (word.lower() for word in words(text))
+    return [word[:-1] if word.endswith("s") and not word.endswith("ss") else word for word in lower]
+
+
+def _dispreferred(descriptor: Descriptor) -> bool:
+    return any(a.judgement == "dispreferred" for a in descriptor.assessments)
+
+
+def _judges(descriptor: Descriptor) -> str:
+    judged = [a for a in descriptor.assessments if a.judgement == "dispreferred"]
+    return ", ".join(f"{a.source or a.reviewer}, {a.date}" for a in judged)
+
+
+def _slurs() -> Iterator[tuple[str, str]]:
+    lists = yaml.safe_load(files(__package__).joinpath("slurs.yaml").read_text("utf-8"))
+    return ((group["source"], word) for group in lists for word in group["words"])
+
+
+AFTER_THE_NOUN = "after_the_noun"  # the bucket that an axis has for all terms after the noun
+_LIKE = 0.4  # least likeness of a text and a bucket: a word in at most two buckets, or nearly all letters
+_MOST_LISTED = 20
+
+
+def only_bucket(axis: DescriptorFile, position: Position) -> str | None:
+    """The bucket of a term if no other is possible, else None."""
+    if position == "after" and AFTER_THE_NOUN in axis.buckets:
+        return AFTER_THE_NOUN
+    return axis.buckets[0] if len(axis.buckets) == 1 else None
+
+
+def possible_buckets(axis: DescriptorFile, position: Position) -> tuple[str, ...]:
+    """The buckets for terms of a position: the bucket for terms after the noun has no others."""
+    return tuple(bucket for bucket in axis.buckets if position == "after" or bucket != AFTER_THE_NOUN)
+
+
+def likely_buckets(axis: DescriptorFile, text: str, position: Position, most: int = 4) -> tuple[str, ...]:
+    """The buckets of the terms that are most like a text, the most similar first; empty if none is alike.
+
+    A word that a text shares with the terms or the name of a bucket counts for more, the fewer buckets have it.
+    """
+    texts = {bucket: [bucket.replace("_", " ")] for bucket in possible_buckets(axis, position)}
+    for term in axis.descriptors:
+        if term.bucket in texts:
+            texts[term.bucket].append(term.text)
+    words_of = {bucket: set().union(*map(_long_words, others)) for bucket, others in texts.items()}
+    having = Counter(word for words in words_of.values() for word in words)
+    likeness = {
+        bucket: sum(1 / having[word] for word in words_of[bucket] & _long_words(text))
+        + max(difflib.SequenceMatcher(None, fold(text), fold(other)).ratio() for other in others) / 2
+        for bucket, others in texts.items()
+    }
+    ranked = sorted(likeness, key=lambda bucket: -likeness[bucket])
+    return tuple(bucket for bucket in ranked[:most] if likeness[bucket] >= _LIKE)
+
+
+def _long_words(text: str) -> set[str]:
+    return {fold(word) for word in re.findall(r"[^\W\d_]{4,}", text)} - {"with", "without", "person", "people"}
+
+
+def find_bucket(axis: str, buckets: Sequence[str], name: str) -> str:
+    """The bucket with a name, or the only one whose name contains it; raises ``SourceError``."""
+    wanted = fold(name)
+    exact = [bucket for bucket in buckets if fold(bucket) == wanted]
+    found = exact or [bucket for bucket in buckets if wanted and wanted in fold(bucket)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise SourceError(f"several buckets have {name!r} in their name: {_listed(found)}")
+    close = difflib.get_close_matches(wanted, [fold(bucket) for bucket in buckets], n=3, cutoff=0.6)
+    near = [bucket for bucket in buckets if fold(bucket) in close]
+    if near:
+        raise SourceError(f"the axis {axis} has no bucket {name!r}; near it: {', '.join(near)}")
+    known = f"; there are: {', '.join(buckets)}" if len(buckets) <= _MOST_LISTED else ""
+    raise SourceError(
+        f"the axis {axis} has no bucket {name!r}; a new one is first added to descriptors/{axis}.yaml{known}"
+    )
+
+
+def _listed(buckets: Sequence[str]) -> str:
+    """The names of buckets, cut after twenty."""
+    more = len(buckets) - _MOST_LISTED
+    return ", ".join(buckets[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from holisticbias.contribute.companion_readings import entry_lines
-from holisticbias.contribute.criteria import objections
 from holisticbias.contribute.diff import Difference
 from holisticbias.contribute.markdown import block, code, table
-from holisticbias.contribute.readings import forms
+from holisticbias.contribute.proposals import objections
+from holisticbias.contribute.readings import entry_lines, forms
 from holisticbias.contribute.revisions import Revision
 from holisticbias.errors import UnknownTermError
 from holisticbias.rules.duplicates import fold
@@ -45,19 +44,13 @@ def entry_reviews(difference: Difference, old: Revision, new: Revision) -> Itera
 
 
 def _by_id(catalog: Catalog) -> dict[str, Entry]:
-    groups: tuple[Iterable[Entry], ...] = (
-        *(a.descriptors for a in catalog.axes),
-        *(g.nouns for g in catalog.genders),
-        *(f.templates for f in catalog.families),
-        *(c.entries for c in catalog.companions),
-    )
-    return {entry.id: entry for group in groups for entry in group}
+    return {entry.id: entry for _, entry in catalog.entries()}
 
 
 def _shown(held: Catalog, entry: Entry, revision: Revision) -> Iterator[str]:
     """The entry in sentences, or its parts as lines."""
     rule = revision.catalog.release(revision.version).article_rule
-    templates = [t for family in held.families for t in family.templates]
+    templates = held.templates
     if isinstance(entry, Descriptor):
         try:
             made = forms(held, entry, rule)

@@ -13,9 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.compile.arrays import Bools, Int64s
-from holisticbias.compile.columns import strings, surround
-from holisticbias.compile.sentences import Sentences
+from holisticbias.compile.columns import Bools, Int64s, strings, surround
+from holisticbias.compile.phrases import Sentences
 from holisticbias.terms.entries import Template
 from holisticbias.terms.grammar import fill, split_template
 

@@ -12,8 +12,8 @@ import yaml
 
 from holisticbias.compile.counts import WHY, count_texts
 from holisticbias.compile.history_table import changes
-from holisticbias.release.features import card_features
 from holisticbias.release.manifest import Manifest
+from holisticbias.release.parquet import card_features
 
 SPLIT = "test"
 

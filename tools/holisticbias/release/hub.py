@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from holisticbias.errors import HubError, ReleaseError
-from holisticbias.release.file_limits import LARGEST_MANIFEST
+from holisticbias.release.bounded import LARGEST_MANIFEST
 from holisticbias.release.manifest import CHECKSUMS, MANIFEST, read_manifest
 from holisticbias.release.verify import verify_release
 

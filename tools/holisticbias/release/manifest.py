@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from holisticbias.compile.companion_tables import COMPANIONS
 from holisticbias.errors import ReleaseError
-from holisticbias.release.file_limits import LARGEST_MANIFEST, require_file
+from holisticbias.release.bounded import LARGEST_MANIFEST, require_file
 from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.file_kinds import Sha256
 from holisticbias.terms.versions import Version

@@ -11,10 +11,15 @@ from holisticbias.compile.lazy_tables import LazyTables
 from holisticbias.errors import ReleaseError
 from holisticbias.release.hub import fetch_release, hub_address
 from holisticbias.release.manifest import SHARDED, Manifest, read_manifest
-from holisticbias.release.published_record import record_findings, warn_of_withdrawal
 from holisticbias.release.release import Release
 from holisticbias.release.stored_table import StoredFile, StoredTable
-from holisticbias.release.verify import file_findings, footer_finding, version_findings
+from holisticbias.release.verify import (
+    file_findings,
+    footer_finding,
+    record_findings,
+    version_findings,
+    warn_of_withdrawal,
+)
 
 
 def open_release(release: Path | str) -> Release:

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from holisticbias.errors import PublishError, ReleaseError
 from holisticbias.release.hub import check_name, hub_errors, hub_library, tag_of
 from holisticbias.release.manifest import CHECKSUMS, MANIFEST, Manifest, file_entry, read_manifest
-from holisticbias.release.published_record import recorded_version
-from holisticbias.release.verify import verify_release
+from holisticbias.release.verify import recorded_version, verify_release
 from holisticbias.terms.versions import NEXT
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import re
 
 from holisticbias.rules.check import Problems, rule
 from holisticbias.source.records import Repository
+from holisticbias.terms.prompt_entries import Group, Prompt
 from holisticbias.terms.versions import holds
 
 # a sentence that ends inside a text: "it rained. Then", but not "Dr. Vell" or "J. Vell"
@@ -39,14 +40,13 @@ def group_pages(repository: Repository) -> Problems:
     why="Measures find a form in any case, with hyphens or spaces between its words, and with an -s at its end.",
 )
 def group_forms(repository: Repository) -> Problems:
-    for file in repository.collections:
-        for i, group in enumerate(file.record.groups):
-            seen: dict[str, str] = {}
-            for k, word in enumerate(group.forms.words if group.forms else ()):
-                other = seen.setdefault(_SPLIT.sub(" ", word.casefold()).removesuffix("s"), word)
-                if other is not word:
-                    message = f"The form {word!r} is found as {other!r}."
-                    yield file.entry_problem(i, ("forms", "words", k), message)
+    for file, i, group in repository.of(Group):
+        seen: dict[str, str] = {}
+        for k, word in enumerate(group.forms.words if group.forms else ()):
+            other = seen.setdefault(_SPLIT.sub(" ", word.casefold()).removesuffix("s"), word)
+            if other is not word:
+                message = f"The form {word!r} is found as {other!r}."
+                yield file.entry_problem(i, ("forms", "words", k), message)
 
 
 @rule(
@@ -99,11 +99,10 @@ def known_group(repository: Repository) -> Problems:
     why="Measures replace the subject before they read a text, so that a name does not decide the result.",
 )
 def subject_in_text(repository: Repository) -> Problems:
-    for file in repository.prompts:
-        for i, prompt in enumerate(file.record.prompts):
-            if prompt.subject is not None and not has_words(prompt.text, prompt.subject):
-                message = f"The subject {prompt.subject!r} does not stand in the prompt {prompt.text!r}."
-                yield file.entry_problem(i, ("subject",), message)
+    for file, i, prompt in repository.of(Prompt):
+        if prompt.subject is not None and not has_words(prompt.text, prompt.subject):
+            message = f"The subject {prompt.subject!r} does not stand in the prompt {prompt.text!r}."
+            yield file.entry_problem(i, ("subject",), message)
 
 
 def has_words(text: str, words: str) -> bool:
@@ -120,13 +119,12 @@ def has_words(text: str, words: str) -> bool:
     fix="write one sentence, with a full stop, a question mark or an exclamation mark at the end of the continuation",
 )
 def one_sentence(repository: Repository) -> Problems:
-    for file in repository.prompts:
-        for i, prompt in enumerate(file.record.prompts):
-            inside = _ENDS_INSIDE.search(prompt.sentence)
-            if _ENDS.search(prompt.text):
-                yield file.entry_problem(i, ("text",), "The prompt ends a sentence, so nothing is left to continue.")
-            elif inside is not None:
-                key = "text" if inside.start() < len(prompt.text) else "continuation"
-                yield file.entry_problem(i, (key,), f"A sentence ends before {inside.group()[-1:]!r} begins another.")
-            elif not _ENDS.search(prompt.continuation):
-                yield file.entry_problem(i, ("continuation",), "The continuation does not end a sentence.")
+    for file, i, prompt in repository.of(Prompt):
+        inside = _ENDS_INSIDE.search(prompt.sentence)
+        if _ENDS.search(prompt.text):
+            yield file.entry_problem(i, ("text",), "The prompt ends a sentence, so nothing is left to continue.")
+        elif inside is not None:
+            key = "text" if inside.start() < len(prompt.text) else "continuation"
+            yield file.entry_problem(i, (key,), f"A sentence ends before {inside.group()[-1:]!r} begins another.")
+        elif not _ENDS.search(prompt.continuation):
+            yield file.entry_problem(i, ("continuation",), "The continuation does not end a sentence.")

@@ -9,7 +9,7 @@ from functools import cache
 from holisticbias.rules.characters import odd_character
 from holisticbias.rules.check import Problems, rule
 from holisticbias.source.records import EntryFile, Repository
-from holisticbias.terms.entries import Entry, Noun, Template
+from holisticbias.terms.entries import Descriptor, Entry, Noun, Template
 from holisticbias.terms.prompt_entries import Prompt
 from holisticbias.terms.versions import version_key
 
@@ -22,7 +22,7 @@ from holisticbias.terms.versions import version_key
 def unique_text(repository: Repository) -> Problems:
     for file in repository.with_entries:
         seen: dict[tuple[str, str], list[tuple[str, str | None, str]]] = {}
-        for i, entry in enumerate(getattr(file.record, file.entries)):
+        for i, entry in enumerate(file.record.entries):
             phrase = entry.text, getattr(entry, "position", "")
             for since, until, other in seen.get(phrase, []):
                 if _overlap((entry.since, entry.until), (since, until)):
@@ -123,11 +123,10 @@ def phrase_twice(repository: Repository) -> Problems:
     terms = [d for file in repository.axes for d in file.record.descriptors]
     before = {d.text: d.id for d in terms if d.position == "before"}
     after = {d.text: d.id for d in terms if d.position == "after"}
-    for file in repository.axes:
-        for i, descriptor in enumerate(file.record.descriptors):
-            other = _made_by(descriptor.text, nouns, before, after) if descriptor.position == "standalone" else None
-            if other is not None:
-                yield file.entry_problem(i, ("text",), f"{descriptor.text!r} is the same phrase as {other}.")
+    for file, i, descriptor in repository.of(Descriptor):
+        other = _made_by(descriptor.text, nouns, before, after) if descriptor.position == "standalone" else None
+        if other is not None:
+            yield file.entry_problem(i, ("text",), f"{descriptor.text!r} is the same phrase as {other}.")
 
 
 def _made_by(phrase: str, nouns: list[str], before: Mapping[str, str], after: Mapping[str, str]) -> str | None:

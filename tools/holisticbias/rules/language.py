@@ -39,13 +39,12 @@ def begins_after_noun(text: str) -> bool:
     why="A slot is only ever replaced by a phrase: format specifications and attributes are not evaluated.",
 )
 def slot(repository: Repository) -> Problems:
-    for file in repository.families:
-        for i, template in enumerate(file.record.templates):
-            slots = re.findall(r"\{[^{}]*\}", template.text)
-            rest = re.sub(r"\{[^{}]*\}", "", template.text)
-            if len(slots) != 1 or slots[0] not in (SINGULAR_SLOT, PLURAL_SLOT) or "{" in rest or "}" in rest:
-                found = " and ".join(slots) or "none"
-                yield file.entry_problem(i, ("text",), f"The slots of the template are: {found}.")
+    for file, i, template in repository.of(Template):
+        slots = re.findall(r"\{[^{}]*\}", template.text)
+        rest = re.sub(r"\{[^{}]*\}", "", template.text)
+        if len(slots) != 1 or slots[0] not in (SINGULAR_SLOT, PLURAL_SLOT) or "{" in rest or "}" in rest:
+            found = " and ".join(slots) or "none"
+            yield file.entry_problem(i, ("text",), f"The slots of the template are: {found}.")
 
 
 def wrong_position(text: str, position: Position) -> str | None:
@@ -63,11 +62,10 @@ def wrong_position(text: str, position: Position) -> str | None:
     fix="set position: after",
 )
 def position(repository: Repository) -> Problems:
-    for file in repository.axes:
-        for i, descriptor in enumerate(file.record.descriptors):
-            wrong = wrong_position(descriptor.text, descriptor.position)
-            if wrong is not None:
-                yield file.entry_problem(i, ("text",), f"{wrong}.")
+    for file, i, descriptor in repository.of(Descriptor):
+        wrong = wrong_position(descriptor.text, descriptor.position)
+        if wrong is not None:
+            yield file.entry_problem(i, ("text",), f"{wrong}.")
 
 
 @rule(
@@ -76,10 +74,9 @@ def position(repository: Repository) -> Problems:
     fix="set position: before, or standalone if it is a noun",
 )
 def position_after(repository: Repository) -> Problems:
-    for file in repository.axes:
-        for i, descriptor in enumerate(file.record.descriptors):
-            if descriptor.position == "after" and " " not in descriptor.text:
-                yield file.entry_problem(i, ("text",), f"{descriptor.text!r} would come after the noun.")
+    for file, i, descriptor in repository.of(Descriptor):
+        if descriptor.position == "after" and " " not in descriptor.text:
+            yield file.entry_problem(i, ("text",), f"{descriptor.text!r} would come after the noun.")
 
 
 @rule(
@@ -88,14 +85,13 @@ def position_after(repository: Repository) -> Problems:
     fix="add the plural, as in 'with disabilities'",
 )
 def plural_needed(repository: Repository) -> Problems:
-    for file in repository.axes:
-        for i, descriptor in enumerate(file.record.descriptors):
-            changes = descriptor.position == "standalone" or (
-                descriptor.position == "after" and _CHANGES.search(descriptor.text)
-            )
-            if changes and descriptor.plural is None:
-                message = f"{descriptor.text!r} would be the same in the plural."
-                yield file.entry_problem(i, ("text",), message)
+    for file, i, descriptor in repository.of(Descriptor):
+        changes = descriptor.position == "standalone" or (
+            descriptor.position == "after" and _CHANGES.search(descriptor.text)
+        )
+        if changes and descriptor.plural is None:
+            message = f"{descriptor.text!r} would be the same in the plural."
+            yield file.entry_problem(i, ("text",), message)
 
 
 @rule(
@@ -104,11 +100,10 @@ def plural_needed(repository: Repository) -> Problems:
     fix="remove the article",
 )
 def article_unused(repository: Repository) -> Problems:
-    for file in repository.axes:
-        for i, descriptor in enumerate(file.record.descriptors):
-            if descriptor.position == "after" and descriptor.article is not None:
-                message = "A term after the noun takes the article of the noun."
-                yield file.entry_problem(i, ("article",), message)
+    for file, i, descriptor in repository.of(Descriptor):
+        if descriptor.position == "after" and descriptor.article is not None:
+            message = "A term after the noun takes the article of the noun."
+            yield file.entry_problem(i, ("article",), message)
 
 
 @rule(
@@ -137,18 +132,16 @@ def article_written(repository: Repository) -> Problems:
     fix="correct the verb, as in 'who is' and, in the plural, 'who are'",
 )
 def agreement(repository: Repository) -> Problems:
-    for axis in repository.axes:
-        for i, descriptor in enumerate(axis.record.descriptors):
-            if descriptor.position == "after" and _PLURAL_VERB.search(descriptor.text):
-                yield axis.entry_problem(i, ("text",), f"The verb in {descriptor.text!r} is plural.")
-            if descriptor.position == "after" and _SINGULAR_VERB.search(descriptor.plural or ""):
-                yield axis.entry_problem(i, ("plural",), f"The verb in {descriptor.plural!r} is singular.")
-    for family in repository.families:
-        for i, template in enumerate(family.record.templates):
-            if _SINGULAR_SLOT_PLURAL_VERB.search(template.text):
-                yield family.entry_problem(i, ("text",), "The verb after the singular slot is plural.")
-            elif _PLURAL_SLOT_SINGULAR_VERB.search(template.text):
-                yield family.entry_problem(i, ("text",), "The verb after the plural slot is singular.")
+    for axis, i, descriptor in repository.of(Descriptor):
+        if descriptor.position == "after" and _PLURAL_VERB.search(descriptor.text):
+            yield axis.entry_problem(i, ("text",), f"The verb in {descriptor.text!r} is plural.")
+        if descriptor.position == "after" and _SINGULAR_VERB.search(descriptor.plural or ""):
+            yield axis.entry_problem(i, ("plural",), f"The verb in {descriptor.plural!r} is singular.")
+    for family, i, template in repository.of(Template):
+        if _SINGULAR_SLOT_PLURAL_VERB.search(template.text):
+            yield family.entry_problem(i, ("text",), "The verb after the singular slot is plural.")
+        elif _PLURAL_SLOT_SINGULAR_VERB.search(template.text):
+            yield family.entry_problem(i, ("text",), "The verb after the plural slot is singular.")
 
 
 @rule(
@@ -160,11 +153,10 @@ def agreement(repository: Repository) -> Problems:
 )
 def noun_gender(repository: Repository) -> Problems:
     genders = {f.record.gender for f in repository.genders if f.record.nouns}
-    for file in repository.axes:
-        for i, descriptor in enumerate(file.record.descriptors):
-            if descriptor.noun_gender != "any" and descriptor.noun_gender not in genders:
-                message = f"No noun has the gender {descriptor.noun_gender!r}, so the entry would have no sentences."
-                yield file.entry_problem(i, ("noun_gender",), message)
+    for file, i, descriptor in repository.of(Descriptor):
+        if descriptor.noun_gender != "any" and descriptor.noun_gender not in genders:
+            message = f"No noun has the gender {descriptor.noun_gender!r}, so the entry would have no sentences."
+            yield file.entry_problem(i, ("noun_gender",), message)
 
 
 @rule(
@@ -175,12 +167,11 @@ def noun_gender(repository: Repository) -> Problems:
 )
 def paraphrase_alike(repository: Repository) -> Problems:
     templates = {t.id: t for f in repository.families for t in f.record.templates}
-    for file in repository.families:
-        for i, template in enumerate(file.record.templates):
-            original = templates.get(template.paraphrase_of or "")
-            if original is not None and _marks(original) != _marks(template):
-                message = f"Its slot, marks or opposite differ from those of {original.id}, which it paraphrases."
-                yield file.entry_problem(i, ("paraphrase_of",), message)
+    for file, i, template in repository.of(Template):
+        original = templates.get(template.paraphrase_of or "")
+        if original is not None and _marks(original) != _marks(template):
+            message = f"Its slot, marks or opposite differ from those of {original.id}, which it paraphrases."
+            yield file.entry_problem(i, ("paraphrase_of",), message)
 
 
 def _marks(template: Template) -> tuple[bool, bool, bool, str | None]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from holisticbias.rules.check import Problems, rule
 from holisticbias.rules.language import begins_after_noun
 from holisticbias.source.records import Repository
-from holisticbias.terms.entries import Gender, Noun
+from holisticbias.terms.entries import Descriptor, Gender, Noun
 
 _NAMES_A_PERSON = re.compile(r"\w(?:er|or|ist|ee|ie|crat|man|woman|person)$|(?-i:^[a-z]\w*ian$)", re.IGNORECASE)
 _HEAD = re.compile(r"([^\s-]+)(?:[ -](?:of|in|on|with|without|from|who)\b.*)?$")
@@ -33,13 +33,12 @@ def noun_before_noun(repository: Repository) -> Problems:
     known = {noun.text for _, noun in _nouns(repository)}
     terms = [d for file in repository.axes for d in file.record.descriptors]
     known |= {_head(d.text) for d in terms if d.position == "standalone" and d.until is None}
-    for file in repository.axes:
-        for i, descriptor in enumerate(file.record.descriptors):
-            word = _head(descriptor.text)
-            if descriptor.position != "before" or descriptor.until is not None or begins_after_noun(descriptor.text):
-                continue
-            if word.casefold() not in _also_adjectives() and (word in known or _NAMES_A_PERSON.search(word)):
-                yield file.entry_problem(i, ("text",), f"{word!r} before a noun would be a noun used as an adjective.")
+    for file, i, descriptor in repository.of(Descriptor):
+        word = _head(descriptor.text)
+        if descriptor.position != "before" or descriptor.until is not None or begins_after_noun(descriptor.text):
+            continue
+        if word.casefold() not in _also_adjectives() and (word in known or _NAMES_A_PERSON.search(word)):
+            yield file.entry_problem(i, ("text",), f"{word!r} before a noun would be a noun used as an adjective.")
 
 
 def _head(text: str) -> str:
@@ -65,15 +64,14 @@ def _also_adjectives() -> frozenset[str]:
 def noun_repeated(repository: Repository) -> Problems:
     nouns = list(_nouns(repository))
     names = {name for gender, noun in nouns for name in (gender, noun.text)} - {"neutral"}
-    for file in repository.axes:
-        for i, descriptor in enumerate(file.record.descriptors):
-            word = re.split(r"[\s-]", descriptor.text.casefold().replace("non-binary", "nonbinary"))[-1]
-            if word not in names or descriptor.until is not None:
-                continue
-            repeated = [n.text for g, n in nouns if _repeats(word, g, n) and descriptor.goes_with(g, n)]
-            if repeated:
-                key = "not_with" if descriptor.not_with else "text"
-                yield file.entry_problem(i, (key,), f"{descriptor.text!r} repeats or contradicts {_listed(repeated)}.")
+    for file, i, descriptor in repository.of(Descriptor):
+        word = re.split(r"[\s-]", descriptor.text.casefold().replace("non-binary", "nonbinary"))[-1]
+        if word not in names or descriptor.until is not None:
+            continue
+        repeated = [n.text for g, n in nouns if _repeats(word, g, n) and descriptor.goes_with(g, n)]
+        if repeated:
+            key = "not_with" if descriptor.not_with else "text"
+            yield file.entry_problem(i, (key,), f"{descriptor.text!r} repeats or contradicts {_listed(repeated)}.")
 
 
 def _listed(nouns: list[str]) -> str:

@@ -1,15 +1,18 @@
-"""Rules on published versions: their entries never change."""
+"""Rules on published versions: their entries never change, which locks with a digest of each entry detect."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
 
 from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
-from holisticbias.rules.lock import locks
 from holisticbias.source.findings import Finding
 from holisticbias.source.records import EntryFile, Located, Repository
 from holisticbias.source.rule import Rule
-from holisticbias.terms.file_kinds import LockFile
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import Entry
+from holisticbias.terms.file_kinds import CompanionFile, DescriptorFile, LockFile
 from holisticbias.terms.versions import version_key
 
 PUBLISHED_CHANGED = Rule(
@@ -114,11 +117,52 @@ def _differences(locked: LockFile, found: LockFile) -> Iterator[tuple[str, Rule,
 def _former_file(repository: Repository, key: str, lock_file: Located[LockFile]) -> EntryFile | Located[LockFile]:
     """The file of a removed entry, derived from its id, else the lock that lists it."""
     group = key.split(".", maxsplit=1)[0]
-    files: dict[str, EntryFile] = {
-        **{f.record.axis: f for f in repository.axes},
-        **{f.record.family: f for f in repository.families},
-        **{f.record.collection: f for f in repository.collections},
-        **{f.record.domain: f for f in repository.prompts},
-        **{f.record.family: f for f in repository.specifications},
-    }
-    return files.get(group, lock_file)
+    files = (f for f in reversed(repository.with_entries) if f.record.kind != "nouns" and f.record.prefix == group)
+    return next(files, lock_file)
+
+
+_HISTORY = {"until", "replaced_by", "reason", "history"}
+
+
+def lock(catalog: Catalog, version: str) -> LockFile:
+    """The lock of a version: a digest of each entry as it was then, by id, in the order of the files.
+
+    A key without a dot is an axis, whose digest is that of its label, or a file of collections or prompts, whose
+    digest is that of the values that its entries share.
+    """
+    return next(locks(catalog, [version]))
+
+
+def locks(catalog: Catalog, versions: Iterable[str]) -> Iterator[LockFile]:
+    """The locks of several versions; an entry that is the same in several is digested once."""
+    known: dict[int, tuple[Entry, str]] = {}  # keeps the entries alive, so that their ids stay unique
+    for version in versions:
+        yield LockFile(version=version, entries=dict(_entries(catalog.at(version), known)))
+
+
+def render_lock(locked: LockFile) -> str:
+    """The content of ``releases/VERSION.lock.json``."""
+    return json.dumps(locked.model_dump(), indent=1) + "\n"
+
+
+def _entries(held: Catalog, known: dict[int, tuple[Entry, str]]) -> Iterator[tuple[str, str]]:
+    for file in held.files:
+        name = file.prefix if isinstance(file, DescriptorFile) else file.place
+        shared = file.label if isinstance(file, DescriptorFile) else file.shared
+        if shared:
+            yield name, _digest(shared)
+        group = file.place if isinstance(file, CompanionFile) else file.group
+        yield from _digests(group, file.entries, known)
+
+
+def _digests(group: str, entries: Iterable[Entry], known: dict[int, tuple[Entry, str]]) -> Iterator[tuple[str, str]]:
+    for entry in entries:
+        if id(entry) not in known:
+            worded = entry.model_dump(exclude=_HISTORY, exclude_defaults=True)
+            known[id(entry)] = entry, _digest([group, worded])
+        yield entry.id, known[id(entry)][1]
+
+
+def _digest(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

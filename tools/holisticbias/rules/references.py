@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
 from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
 from holisticbias.source.folder import FOLDERS, is_new
 from holisticbias.source.records import EntryFile, Located, Repository
-from holisticbias.terms.entries import Judged
+from holisticbias.terms.catalog import FILES
+from holisticbias.terms.entries import Descriptor, Judged, Template
+from holisticbias.terms.file_kinds import GROUP_KEYS
 from holisticbias.terms.prompt_entries import Group
 
 _CLOSE = 0.75  # likeness of two names that one can take for each other
@@ -49,16 +50,8 @@ def new_entry_file(repository: Repository) -> Problems:
     fix="begin the id like the other ids in this file",
 )
 def id_place(repository: Repository) -> Problems:
-    prefixes = {
-        **{id(f): f.record.axis for f in repository.axes},
-        **{id(f): "noun" for f in repository.genders},
-        **{id(f): f.record.family for f in repository.families},
-        **{id(f): f.record.collection for f in repository.collections},
-        **{id(f): f.record.domain for f in repository.prompts},
-        **{id(f): f.record.family for f in repository.specifications},
-    }
     for file, i, entry in repository.entries():
-        prefix = f"{prefixes[id(file)]}."
+        prefix = f"{file.record.prefix}."
         if not entry.id.startswith(prefix):
             yield file.entry_problem(i, ("id",), f"The id does not begin with {prefix!r}.")
 
@@ -70,12 +63,7 @@ def id_place(repository: Repository) -> Problems:
 )
 def unique_file(repository: Repository) -> Problems:
     named: list[tuple[Located[Any], str, str]] = [
-        *((f, "axis", f.record.axis) for f in repository.axes),
-        *((f, "gender", f.record.gender) for f in repository.genders),
-        *((f, "family", f.record.family) for f in repository.families),
-        *((f, "family", f.record.family) for f in repository.specifications),
-        *((f, "collection", f.record.collection) for f in repository.collections),
-        *((f, "domain", f"{f.record.collection}/{f.record.domain}") for f in repository.prompts),
+        *((f, GROUP_KEYS[f.record.kind][-1], f.record.group) for f in repository.with_entries),
         *((f, "version", f.record.version) for f in repository.releases),
         *((f, "subset", f.record.subset) for f in repository.subsets),
     ]
@@ -95,14 +83,15 @@ def unique_file(repository: Repository) -> Problems:
 )
 def close_name(repository: Repository) -> Problems:
     published = repository.published
-    for kind, key, files in _named_groups(repository):
-        known = [getattr(f.record, key) for f in files if not _is_begun(f, published)]
+    for name in (name for kind, name in FILES.items() if kind != "nouns"):
+        files: tuple[EntryFile, ...] = getattr(repository, name)
+        known = [f.record.prefix for f in files if not _is_begun(f, published)]
         for file in (f for f in files if _is_begun(f, published)):
-            name = getattr(file.record, key)
-            others = [getattr(f.record, key) for f in files if f is not file]
-            close = difflib.get_close_matches(name, known or others, n=1, cutoff=_CLOSE)
-            if close and close[0] != name:
-                yield file.problem((key,), f"The {key} {name!r} is new in {kind}/, and close to {close[0]!r}.")
+            kind, key, group = file.record.kind, GROUP_KEYS[file.record.kind][-1], file.record.prefix
+            others = [f.record.prefix for f in files if f is not file]
+            close = difflib.get_close_matches(group, known or others, n=1, cutoff=_CLOSE)
+            if close and close[0] != group:
+                yield file.problem((key,), f"The {key} {group!r} is new in {kind}/, and close to {close[0]!r}.")
 
 
 @rule(
@@ -121,20 +110,11 @@ def axis_order(repository: Repository) -> Problems:
             yield file.problem(("axis",), f"The axis {file.record.axis!r} is new: intersections.yaml does not have it.")
 
 
-def _named_groups(repository: Repository) -> Iterator[tuple[str, str, Sequence[EntryFile]]]:
-    """Each kind of group that contributions can begin: its folder, the key of its name, and its files."""
-    yield "descriptors", "axis", repository.axes
-    yield "templates", "family", repository.families
-    yield "collections", "collection", repository.collections
-    yield "prompts", "domain", repository.prompts
-    yield "specifications", "family", repository.specifications
-
-
 def _is_begun(file: EntryFile, published: frozenset[str]) -> bool:
     """Whether a file in a folder of terms begins a group: no published version has an entry of it."""
     if PurePath(file.document.path).parent.name not in FOLDERS or not published:
         return False
-    return not any(entry.id in published for entry in getattr(file.record, file.entries))
+    return not any(entry.id in published for entry in file.record.entries)
 
 
 @rule(
@@ -219,11 +199,10 @@ def known_descriptor(repository: Repository) -> Problems:
 )
 def known_noun(repository: Repository) -> Problems:
     known = {n.id for f in repository.genders for n in f.record.nouns} | repository.left_out
-    for file in repository.axes:
-        for i, descriptor in enumerate(file.record.descriptors):
-            for k, noun in enumerate(descriptor.not_with):
-                if "." in noun and noun not in known:
-                    yield file.entry_problem(i, ("not_with", k), f"No noun has the id {noun!r}.")
+    for file, i, descriptor in repository.of(Descriptor):
+        for k, noun in enumerate(descriptor.not_with):
+            if "." in noun and noun not in known:
+                yield file.entry_problem(i, ("not_with", k), f"No noun has the id {noun!r}.")
 
 
 @rule(
@@ -235,12 +214,11 @@ def known_noun(repository: Repository) -> Problems:
 def known_template(repository: Repository) -> Problems:
     known = {t.id for f in repository.families for t in f.record.templates if t.paraphrase_of is None}
     known |= repository.left_out
-    for file in repository.families:
-        for i, template in enumerate(file.record.templates):
-            for key in ("paraphrase_of", "opposite_of"):
-                named = getattr(template, key)
-                if named is not None and named not in known - {template.id}:
-                    yield file.entry_problem(i, (key,), f"No other original template has the id {named!r}.")
+    for file, i, template in repository.of(Template):
+        for key in ("paraphrase_of", "opposite_of"):
+            named = getattr(template, key)
+            if named is not None and named not in known - {template.id}:
+                yield file.entry_problem(i, (key,), f"No other original template has the id {named!r}.")
 
 
 @rule(

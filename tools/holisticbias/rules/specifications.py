@@ -8,17 +8,12 @@ from collections.abc import Iterable, Iterator
 
 from holisticbias.rules.check import Problems, rule
 from holisticbias.source.document import Keys
-from holisticbias.source.records import EntryFile, Repository
+from holisticbias.source.records import Repository
 from holisticbias.terms.entries import Descriptor
 from holisticbias.terms.specification_entries import Specification, is_stem, wrong_forms
 from holisticbias.terms.versions import holds
 
 CONTROLS = "nonce"  # axis of made-up words, which describe nobody
-
-
-def _all(repository: Repository) -> Iterator[tuple[EntryFile, int, Specification]]:
-    for file in repository.specifications:
-        yield from ((file, i, entry) for i, entry in enumerate(file.record.specifications))
 
 
 @rule(
@@ -29,7 +24,7 @@ def _all(repository: Repository) -> Iterator[tuple[EntryFile, int, Specification
     why="The terms of a slot replace each other in a sentence, so each needs its place and a counterpart.",
 )
 def slot_terms(repository: Repository) -> Problems:
-    for file, i, entry in _all(repository):
+    for file, i, entry in repository.of(Specification):
         for k, slot in enumerate(entry.slots):
             keys: Keys = ("slots", k)
             given = [values for values in (slot.terms, slot.descriptors) if values]
@@ -49,7 +44,7 @@ def slot_terms(repository: Repository) -> Problems:
     fix="choose another name",
 )
 def specification_names(repository: Repository) -> Problems:
-    for file, i, entry in _all(repository):
+    for file, i, entry in repository.of(Specification):
         for key in ("groups", "attributes"):
             seen: set[str] = set()
             for k, part in enumerate(getattr(entry, key)):
@@ -64,7 +59,7 @@ def specification_names(repository: Repository) -> Problems:
     fix="name a set of attributes, or leave out the stereotype",
 )
 def known_attributes(repository: Repository) -> Problems:
-    for file, i, entry in _all(repository):
+    for file, i, entry in repository.of(Specification):
         known = [chosen.name for chosen in entry.attributes]
         for k, group in enumerate(entry.groups):
             if group.stereotype is not None and group.stereotype not in known:
@@ -79,7 +74,7 @@ def known_attributes(repository: Repository) -> Problems:
     fix="write [T] once and [A] once, or [T:FORM] with the form of a slot",
 )
 def specification_template(repository: Repository) -> Problems:
-    for file, i, entry in _all(repository):
+    for file, i, entry in repository.of(Specification):
         for k, template in enumerate(entry.templates):
             found = wrong_places(template, [slot.form for slot in entry.slots])
             if found is not None:
@@ -102,7 +97,7 @@ def wrong_places(template: str, forms: Iterable[str]) -> str | None:
     why="A sentence with the term would be about both groups.",
 )
 def term_of_two_groups(repository: Repository) -> Problems:
-    for file, i, entry in _all(repository):
+    for file, i, entry in repository.of(Specification):
         owners: dict[str, int] = {}
         for k, slot in enumerate(entry.slots):
             for key in ("terms", "descriptors"):
@@ -123,7 +118,7 @@ def term_of_two_groups(repository: Repository) -> Problems:
 )
 def word_forms(repository: Repository) -> Problems:
     texts = {d.id: d.text for f in repository.axes for d in f.record.descriptors}
-    for file, i, entry in _all(repository):
+    for file, i, entry in repository.of(Specification):
         for keys, message in wrong_forms(entry, texts):
             yield file.entry_problem(i, keys, message)
 
@@ -135,7 +130,7 @@ def word_forms(repository: Repository) -> Problems:
     why="A pair with the attribute would count as stereotyped and as its opposite.",
 )
 def attribute_twice(repository: Repository) -> Problems:
-    for file, i, entry in _all(repository):
+    for file, i, entry in repository.of(Specification):
         if entry.published_as is not None:
             continue
         counts = Counter(term.casefold() for chosen in entry.attributes for term in chosen.terms)
@@ -155,7 +150,7 @@ def attribute_twice(repository: Repository) -> Problems:
     why="A stem is found in a text, and is not a word that can be put into a sentence.",
 )
 def attribute_stem(repository: Repository) -> Problems:
-    for file, i, entry in _all(repository):
+    for file, i, entry in repository.of(Specification):
         for k, chosen in enumerate(entry.attributes):
             for n, term in enumerate(chosen.terms):
                 keys: Keys = ("attributes", k, "terms", n)
@@ -173,7 +168,7 @@ def attribute_stem(repository: Repository) -> Problems:
     why="Opposites replace each other in a sentence.",
 )
 def attribute_opposites(repository: Repository) -> Problems:
-    for file, i, entry in _all(repository):
+    for file, i, entry in repository.of(Specification):
         seen: set[str] = set()
         for k, pair in enumerate(entry.opposites):
             for n, valence in enumerate(("negative", "positive")):
@@ -191,7 +186,7 @@ def attribute_opposites(repository: Repository) -> Problems:
     why="Mitigation makes the groups that are not held out equal, so it needs two.",
 )
 def held_out_groups(repository: Repository) -> Problems:
-    for file, i, entry in _all(repository):
+    for file, i, entry in repository.of(Specification):
         if sum(not group.held_out for group in entry.groups) < 2:
             yield file.entry_problem(i, ("groups",), "Fewer than two groups are left to train on.")
 
@@ -205,7 +200,7 @@ def held_out_groups(repository: Repository) -> Problems:
 def descriptor_of_slot(repository: Repository) -> Problems:
     known = {d.id: d for f in repository.axes for d in f.record.descriptors}
     versions = [f.record.version for f in repository.releases]
-    for file, i, entry in _all(repository):
+    for file, i, entry in repository.of(Specification):
         missing: dict[str, tuple[Keys, str]] = {}
         for version in (v for v in versions if holds(v, entry.since, entry.until)):
             for keys, name in _descriptors(entry.at(version)):
@@ -231,7 +226,7 @@ def _has(descriptor: Descriptor | None, version: str) -> bool:
     why="A control shows what a measure finds where there is nothing to find.",
 )
 def control_descriptors(repository: Repository) -> Problems:
-    for file, i, entry in _all(repository):
+    for file, i, entry in repository.of(Specification):
         for keys, name in _descriptors(entry) if entry.control else ():
             if not name.startswith(f"{CONTROLS}."):
                 yield file.entry_problem(i, keys, f"{name!r} is not a made-up word.")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from holisticbias.rules.check import WITH_ENTRIES
 from holisticbias.source.findings import Finding
 from holisticbias.source.records import Located, Repository
 from holisticbias.source.rule import Rule
+from holisticbias.terms.catalog import FILES
 
 WAIVER_STALE = Rule(
     "waiver-stale",
@@ -28,7 +29,6 @@ WAIVER_NEW = Rule(
 
 
 BrokenBy = Callable[[Repository, str], set[str]]
-L = TypeVar("L", bound=Located[Any])
 
 
 def apply_waivers(repository: Repository, findings: Iterable[Finding], broken_by: BrokenBy) -> Iterator[Finding]:
@@ -63,21 +63,10 @@ def apply_waivers(repository: Repository, findings: Iterable[Finding], broken_by
 
 def _before_retirements(repository: Repository) -> Repository:
     """The repository as if no entry had been retired."""
-
-    def entered(files: tuple[L, ...]) -> tuple[L, ...]:
-        return tuple(map(_unretired, files))
-
-    return replace(
-        repository,
-        axes=entered(repository.axes),
-        genders=entered(repository.genders),
-        families=entered(repository.families),
-        collections=entered(repository.collections),
-        prompts=entered(repository.prompts),
-        specifications=entered(repository.specifications),
-    )
+    entered: dict[str, Any] = {name: tuple(map(_unretired, getattr(repository, name))) for name in FILES.values()}
+    return replace(repository, **entered)
 
 
-def _unretired(file: L) -> L:
-    entries = tuple(e.model_copy(update={"until": None}) for e in getattr(file.record, file.entries))
-    return replace(file, record=file.record.model_copy(update={file.entries: entries}))
+def _unretired(file: Located[Any]) -> Located[Any]:
+    entries = (e.model_copy(update={"until": None}) for e in file.record.entries)
+    return replace(file, record=file.record.with_entries(entries))

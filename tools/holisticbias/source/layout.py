@@ -16,19 +16,9 @@ from holisticbias.source.document import read_document
 from holisticbias.source.findings import render_findings
 from holisticbias.source.folder import kind_of, shown_path
 from holisticbias.source.records import MODELS
-from holisticbias.terms.entries import Descriptor, Entry, Noun, Template
-from holisticbias.terms.file_kinds import Kind, entries_key
-from holisticbias.terms.prompt_entries import Group, Prompt
-from holisticbias.terms.specification_entries import Specification
+from holisticbias.terms.entries import Entry
+from holisticbias.terms.file_kinds import ENTRY_TYPES, Kind, entries_key
 
-ENTRIES: dict[str, type[Entry]] = {
-    "descriptors": Descriptor,
-    "nouns": Noun,
-    "templates": Template,
-    "collections": Group,
-    "prompts": Prompt,
-    "specifications": Specification,
-}
 MAX_FLOW = 120
 MAX_FOLDED = 190
 """Longest list, and longest mapping, on one line."""
@@ -64,10 +54,10 @@ def canonical_text(root: CommentedMap, kind: Kind) -> str:
     """Write an edited file in canonical layout; sorts the keys of ``root`` in place."""
     _sort_keys(root, list(MODELS[kind].model_fields))
     entries = root.get(entries_key(kind))
-    if kind in ENTRIES and isinstance(entries, CommentedSeq):
+    if kind in ENTRY_TYPES and isinstance(entries, CommentedSeq):
         for entry in entries:
             if isinstance(entry, CommentedMap):
-                _lay_out(entry, key_order(ENTRIES[kind]))
+                _lay_out(entry, key_order(ENTRY_TYPES[kind]))
     for exclusion in root.get("exclusions", ()) if kind == "intersections" else ():
         if isinstance(exclusion, CommentedMap):
             _set_flow(exclusion, 4)

@@ -16,9 +16,10 @@ from holisticbias.source.folder import SourceFile, is_new
 from holisticbias.source.reading_rules import NEW_ENTRY_GROUP, SCHEMA, UNKNOWN_KEY
 from holisticbias.source.rule import Problem
 from holisticbias.source.schema_findings import entry_id, schema_findings, without_consequences
-from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.catalog import FILES, Catalog
 from holisticbias.terms.entries import Entry, Record
 from holisticbias.terms.file_kinds import (
+    ENTRY_TYPES,
     GROUP_KEYS,
     CollectionFile,
     DescriptorFile,
@@ -53,6 +54,7 @@ MODELS: Mapping[Kind, type[Record]] = {
 _MODELS: Mapping[Kind, type[Record]] = {**MODELS, "locks": LockFile}  # nobody edits a lock, so it has no schema
 
 F = TypeVar("F", bound=Record)
+E = TypeVar("E", bound=Entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,28 +140,25 @@ class Repository:
     @property
     def with_entries(self) -> tuple[EntryFile, ...]:
         """The files with entries: terms first, then collections, prompts and specifications."""
-        terms: tuple[EntryFile, ...] = (*self.axes, *self.genders, *self.families)
-        return (*terms, *self.collections, *self.prompts, *self.specifications)
+        return (*self.axes, *self.genders, *self.families, *self.collections, *self.prompts, *self.specifications)
 
     def entries(self) -> Iterator[tuple[EntryFile, int, Entry]]:
         """Each entry with its file and its position in the file's record."""
         for located in self.with_entries:
-            yield from ((located, i, e) for i, e in enumerate(getattr(located.record, located.entries)))
+            yield from ((located, i, e) for i, e in enumerate(located.record.entries))
+
+    def of(self, model: type[E]) -> Iterator[tuple[EntryFile, int, E]]:
+        """Each entry of a type with its file and its position in the file's record."""
+        kind = next(kind for kind, known in ENTRY_TYPES.items() if known is model)
+        files: tuple[EntryFile, ...] = getattr(self, FILES[kind])
+        return ((f, i, e) for f in files for i, e in enumerate(f.record.entries) if isinstance(e, model))
 
     def catalog(self) -> Catalog:
         """The records without their places."""
-        return Catalog(
-            axes=tuple(f.record for f in self.axes),
-            genders=tuple(f.record for f in self.genders),
-            families=tuple(f.record for f in self.families),
-            releases=tuple(f.record for f in self.releases),
-            sources=tuple(s for f in self.sources for s in f.record.sources),
-            subsets=tuple(f.record for f in self.subsets),
-            intersections=next((f.record for f in self.intersections), None),
-            collections=tuple(f.record for f in self.collections),
-            prompts=tuple(f.record for f in self.prompts),
-            specifications=tuple(f.record for f in self.specifications),
-        )
+        names = (*FILES.values(), "releases", "subsets")
+        files: dict[str, Any] = {name: tuple(f.record for f in getattr(self, name)) for name in names}
+        sources = tuple(s for f in self.sources for s in f.record.sources)
+        return Catalog(**files, sources=sources, intersections=next((f.record for f in self.intersections), None))
 
 
 def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding, ...]]:
@@ -178,29 +177,9 @@ def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding,
     for file in sorted((f for f in given if is_new(f.document.path)), key=lambda f: PurePath(f.document.path).name):
         if not _add_new(file, parsed[file.kind], findings, file.kind in unread_kinds):
             unread.add((file.kind, file.document.path))
-    repository = Repository(
-        axes=_of(parsed["descriptors"], DescriptorFile),
-        genders=_of(parsed["nouns"], NounFile),
-        families=_of(parsed["templates"], TemplateFile),
-        collections=_of(parsed["collections"], CollectionFile),
-        prompts=_of(parsed["prompts"], PromptFile),
-        specifications=_of(parsed["specifications"], SpecificationFile),
-        releases=_of(parsed["releases"], ReleaseFile),
-        subsets=_of(parsed["subsets"], SubsetFile),
-        sources=_of(parsed["sources"], SourcesFile),
-        waivers=_of(parsed["waivers"], WaiversFile),
-        intersections=_of(parsed["intersections"], IntersectionsFile),
-        locks=_of(parsed["locks"], LockFile),
-        unread=frozenset(kind for kind, _ in unread),
-        unread_paths=frozenset(path for _, path in unread),
-    )
-    return repository, tuple(findings)
-
-
-def _of(files: Iterable[Located[Record]], model: type[F]) -> tuple[Located[F], ...]:
-    return tuple(
-        Located(f.record, f.document, f.entries, f.origins, f.left_out) for f in files if isinstance(f.record, model)
-    )
+    read: dict[str, Any] = {FILES.get(kind, str(kind)): tuple(files) for kind, files in parsed.items()}
+    paths = frozenset(path for _, path in unread)
+    return Repository(**read, unread=frozenset(kind for kind, _ in unread), unread_paths=paths), tuple(findings)
 
 
 def _add_new(file: SourceFile, whole: list[Located[Record]], findings: list[Finding], some_unread: bool) -> bool:

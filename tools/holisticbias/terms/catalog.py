@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from holisticbias.errors import UnknownVersionError
-from holisticbias.terms.entries import Entry, Judged
+from holisticbias.terms.entries import Descriptor, Entry, Judged, Template
 from holisticbias.terms.file_kinds import (
     CollectionFile,
     CompanionFile,
@@ -21,10 +21,19 @@ from holisticbias.terms.file_kinds import (
     SpecificationFile,
     SubsetFile,
     TemplateFile,
+    TermFile,
 )
 from holisticbias.terms.versions import holds, version_key
 
-E = TypeVar("E", bound=Entry)
+FILES: Mapping[Kind, str] = {
+    "descriptors": "axes",
+    "nouns": "genders",
+    "templates": "families",
+    "collections": "collections",
+    "prompts": "prompts",
+    "specifications": "specifications",
+}
+"""The field of a catalog with the files of each kind that has entries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +52,41 @@ class Catalog:
     specifications: tuple[SpecificationFile, ...] = ()
 
     @property
+    def files(self) -> tuple[TermFile | CompanionFile, ...]:
+        """The files with entries: descriptors, nouns, templates, then companions."""
+        return (*self.axes, *self.genders, *self.families, *self.companions)
+
+    @property
     def companions(self) -> tuple[CompanionFile, ...]:
         """The files of collections, prompts and specifications."""
         return (*self.collections, *self.prompts, *self.specifications)
 
     @property
+    def descriptors(self) -> tuple[Descriptor, ...]:
+        """The descriptors of all axes."""
+        return tuple(d for axis in self.axes for d in axis.descriptors)
+
+    @property
+    def templates(self) -> tuple[Template, ...]:
+        """The templates of all families."""
+        return tuple(t for family in self.families for t in family.templates)
+
+    @property
     def judged(self) -> tuple[Judged, ...]:
         """The entries that reviewers judge: descriptors, then specifications."""
-        descriptors = (d for axis in self.axes for d in axis.descriptors)
-        return (*descriptors, *(s for file in self.specifications for s in file.specifications))
+        return (*self.descriptors, *(s for file in self.specifications for s in file.specifications))
 
-    def entries(self) -> Iterator[tuple[Kind, Entry]]:
-        """Every entry, with its kind."""
-        yield from (("descriptors", d) for axis in self.axes for d in axis.descriptors)
-        yield from (("nouns", n) for gender in self.genders for n in gender.nouns)
-        yield from (("templates", t) for family in self.families for t in family.templates)
-        yield from (("collections", g) for collection in self.collections for g in collection.groups)
-        yield from (("prompts", p) for domain in self.prompts for p in domain.prompts)
-        yield from (("specifications", s) for family in self.specifications for s in family.specifications)
+    def entries(self) -> Iterator[tuple[TermFile | CompanionFile, Entry]]:
+        """Every entry, with its file."""
+        return ((file, entry) for file in self.files for entry in file.entries)
+
+    def changed(self, change: Callable[[Entry], Entry | None]) -> Catalog:
+        """The catalog with every entry changed; those for which ``change`` returns None are left out."""
+        return replace(self, **{name: self._changed(name, change) for name in FILES.values()})
+
+    def _changed(self, name: str, change: Callable[[Entry], Entry | None]) -> Any:
+        files: tuple[TermFile | CompanionFile, ...] = getattr(self, name)
+        return tuple(file.with_entries(filter(None, map(change, file.entries))) for file in files)
 
     @property
     def published(self) -> tuple[str, ...]:
@@ -97,33 +123,15 @@ class Catalog:
         """The catalog with the entries of one version, worded as then; ``subset`` selects descriptors."""
         self.release(version)
         chosen = None if subset is None else set(self.subset(subset).descriptors)
-        axes = (
-            axis.model_copy(
-                update={
-                    "descriptors": tuple(d for d in _at(axis.descriptors, version) if chosen is None or d.id in chosen)
-                }
-            )
-            for axis in self.axes
-        )
-        genders = (g.model_copy(update={"nouns": _at(g.nouns, version)}) for g in self.genders)
-        families = (f.model_copy(update={"templates": _at(f.templates, version)}) for f in self.families)
-        collections = (c.model_copy(update={"groups": _at(c.groups, version)}) for c in self.collections)
-        prompts = (p.model_copy(update={"prompts": _at(p.prompts, version)}) for p in self.prompts)
-        specifications = (
-            s.model_copy(update={"specifications": _at(s.specifications, version)}) for s in self.specifications
-        )
-        return Catalog(
-            axes=tuple(a for a in axes if a.descriptors),
-            genders=tuple(g for g in genders if g.nouns),
-            families=tuple(f for f in families if f.templates),
-            releases=self.releases,
-            sources=self.sources,
-            subsets=self.subsets,
-            intersections=self.intersections,
-            collections=tuple(c for c in collections if c.groups),
-            prompts=tuple(p for p in prompts if p.prompts),
-            specifications=tuple(s for s in specifications if s.specifications),
-        )
+
+        def held(entry: Entry) -> Entry | None:
+            if chosen is not None and isinstance(entry, Descriptor) and entry.id not in chosen:
+                return None
+            return entry.at(version) if holds(version, entry.since, entry.until) else None
+
+        whole = self.changed(held)
+        files: dict[str, Any] = {name: tuple(f for f in getattr(whole, name) if f.entries) for name in FILES.values()}
+        return replace(whole, **files)
 
     def subset(self, name: str) -> SubsetFile:
         """The subset with a name; ``UnknownVersionError`` if there is no such subset."""
@@ -131,7 +139,3 @@ class Catalog:
             if subset.subset == name:
                 return subset
         raise UnknownVersionError(f"there is no subset {name!r} in subsets/")
-
-
-def _at(entries: Iterable[E], version: str) -> tuple[E, ...]:
-    return tuple(e.at(version) for e in entries if holds(version, e.since, e.until))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Literal, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import Field, StrictInt
 
@@ -11,6 +11,7 @@ from holisticbias.terms.entries import (
     ArticleRule,
     Date,
     Descriptor,
+    Entry,
     Gender,
     Id,
     Key,
@@ -71,8 +72,56 @@ GROUP_KEYS: dict[Kind, tuple[str, ...]] = {
 """The keys that say which group of entries a file has."""
 
 
-class DescriptorFile(Record):
+ENTRY_TYPES: Mapping[Kind, type[Entry]] = {
+    "descriptors": Descriptor,
+    "nouns": Noun,
+    "templates": Template,
+    "collections": Group,
+    "prompts": Prompt,
+    "specifications": Specification,
+}
+
+
+class GroupFile(Record):
+    """A file with the entries of one group, such as an axis."""
+
+    kind: ClassVar[Kind]
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The file's entries."""
+        held: tuple[Entry, ...] = getattr(self, entries_key(self.kind))
+        return held
+
+    @property
+    def group(self) -> str:
+        """The name of the group: an axis, a gender, a family, a collection, or a collection and a domain."""
+        return "/".join(getattr(self, key) for key in GROUP_KEYS[self.kind])
+
+    @property
+    def place(self) -> str:
+        """The name of the file among all files with entries."""
+        return f"{self.kind}/{self.group}"
+
+    @property
+    def prefix(self) -> str:
+        """The part of the entries' ids before the dot."""
+        return str(getattr(self, GROUP_KEYS[self.kind][-1]))
+
+    @property
+    def shared(self) -> dict[str, str | int]:
+        """The file's values that a release shows with each entry, besides its name."""
+        return {}
+
+    def with_entries(self, entries: Iterable[Entry]) -> Self:
+        """The file with other entries."""
+        return self.model_copy(update={entries_key(self.kind): tuple(entries)})
+
+
+class DescriptorFile(GroupFile):
     """A file in ``descriptors/``: one axis."""
+
+    kind: ClassVar[Kind] = "descriptors"
 
     axis: Key
     label: Text
@@ -80,28 +129,39 @@ class DescriptorFile(Record):
     descriptors: tuple[Descriptor, ...]
 
 
-class NounFile(Record):
+class NounFile(GroupFile):
     """A file in ``nouns/``: the nouns of one gender."""
+
+    kind: ClassVar[Kind] = "nouns"
 
     gender: Gender
     label: Text
     nouns: tuple[Noun, ...]
 
+    @property
+    def prefix(self) -> str:
+        """The part of the nouns' ids before the dot."""
+        return "noun"
 
-class TemplateFile(Record):
+
+class TemplateFile(GroupFile):
     """A file in ``templates/``: one family."""
+
+    kind: ClassVar[Kind] = "templates"
 
     family: Key
     label: Text
     templates: tuple[Template, ...]
 
 
-class CollectionFile(Record):
+class CollectionFile(GroupFile):
     """A file in ``collections/``: groups, and the rule that makes prompts of sentences about them.
 
     A sentence has at least ``least_words`` words and the term among its first ``term_within`` words; its prompt is its
     first ``prompt_words`` words and the term (Dhamala et al. 2021, section 3).
     """
+
+    kind: ClassVar[Kind] = "collections"
 
     collection: Key
     label: Text
@@ -111,23 +171,15 @@ class CollectionFile(Record):
     groups: tuple[Group, ...]
 
     @property
-    def place(self) -> str:
-        """The name of the file among all files with entries."""
-        return f"collections/{self.collection}"
-
-    @property
-    def entries(self) -> tuple[Group, ...]:
-        """The file's entries."""
-        return self.groups
-
-    @property
     def shared(self) -> dict[str, str | int]:
-        """The file's values that a release shows with each entry, besides its name."""
+        """The rule for prompts."""
         return {name: getattr(self, name) for name in ("prompt_words", "term_within", "least_words")}
 
 
-class PromptFile(Record):
+class PromptFile(GroupFile):
     """A file in ``prompts/``: the prompts of one domain of a collection, with a person's continuations."""
+
+    kind: ClassVar[Kind] = "prompts"
 
     domain: Key
     label: Text
@@ -135,44 +187,22 @@ class PromptFile(Record):
     prompts: tuple[Prompt, ...]
 
     @property
-    def place(self) -> str:
-        """The name of the file among all files with entries."""
-        return f"prompts/{self.collection}/{self.domain}"
-
-    @property
-    def entries(self) -> tuple[Prompt, ...]:
-        """The file's entries."""
-        return self.prompts
-
-    @property
     def shared(self) -> dict[str, str | int]:
-        """The file's values that a release shows with each entry, besides its name."""
+        """The label of the domain."""
         return {"label": self.label}
 
 
-class SpecificationFile(Record):
+class SpecificationFile(GroupFile):
     """A file in ``specifications/``: the bias specifications of one family."""
+
+    kind: ClassVar[Kind] = "specifications"
 
     family: Key
     label: Text
     specifications: tuple[Specification, ...]
 
-    @property
-    def place(self) -> str:
-        """The name of the file among all files with entries."""
-        return f"specifications/{self.family}"
 
-    @property
-    def entries(self) -> tuple[Specification, ...]:
-        """The file's entries."""
-        return self.specifications
-
-    @property
-    def shared(self) -> dict[str, str | int]:
-        """The file's values that a release shows with each entry, besides its name."""
-        return {}
-
-
+TermFile: TypeAlias = DescriptorFile | NounFile | TemplateFile
 CompanionFile: TypeAlias = CollectionFile | PromptFile | SpecificationFile
 
 
@@ -203,7 +233,7 @@ class ReleaseFile(Record):
 
 
 class LockFile(Record):
-    """``releases/VERSION.lock.json``: digests of a published version's entries; see ``holisticbias.rules.lock``."""
+    """``releases/VERSION.lock.json``: digests of a published version's entries."""
 
     version: Number
     entries: dict[str, Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]]
