@@ -111,10 +111,10 @@ class ShardStore:
         progress: Progress,
         kept: Callable[[int], object] = lambda _: None,
     ) -> Iterator[tuple[Ints, pa.Table]]:
-        """The values of distinct keys, with the places of the keys: those that are held, then those that are missing.
+        """The values of distinct keys with the places of the keys: first all held values, then the missing ones.
 
         ``compute`` gives the values of the missing keys, by their places, in parts that are stored as they come, and
-        counts its own progress. ``kept`` is told how many values are held.
+        counts its own progress. ``kept`` is called with the number of held values.
         """
         known = np.zeros(len(asked), np.bool_)
         for places, rows in self.held(asked, known):
