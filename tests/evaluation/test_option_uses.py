@@ -20,16 +20,15 @@ from tests.evaluation.conftest import VERSION, mini_catalog
 from holisticbias import build_release, write_release
 from holisticbias.release.intersections import Request, write_intersections
 from holisticbias.terms.file_kinds import SubsetFile
-from holisticbias_eval.commands import declared_uses
 from holisticbias_eval.commands.classify import classify_uses
 from holisticbias_eval.commands.evaluate import command as evaluate
-from holisticbias_eval.commands.option_uses import refuse_unused as refuse_options
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.evaluating import all_uses, prepare
 from holisticbias_eval.generating import USES as USES_OF_GENERATE
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measuring import measure_uses
+from holisticbias_eval.mitigation.run import mitigation_uses
 from holisticbias_eval.options import SettingsCommand, given_settings
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.words import POLARITY
@@ -264,6 +263,7 @@ USES: Mapping[str, Callable[[], Uses]] = {
     "measure": measure_uses,
     "generate": lambda: {"generate": USES_OF_GENERATE},
     "classify": classify_uses,
+    "mitigate": mitigation_uses,
 }
 
 
@@ -272,9 +272,6 @@ def unused(command: str, arguments: tuple[str, ...], chosen: tuple[str, ...] = (
     found: SettingsCommand = import_module(f"holisticbias_eval.commands.{command}").command
     context = found.make_context(command, list(arguments), help_option_names=["-h", "--help"])
     try:
-        if command == "mitigate":
-            refuse_options(context, declared_uses.mitigate_uses(), chosen)
-            return ""
         values = found.values(context)
         refuse_unused(values, USES[command](), chosen or (command,))
     except click.UsageError as error:
@@ -361,8 +358,11 @@ TABLE = (
     ("mitigate", ("self_chat,lmd", "--out", "o", "--corpus", "c", "--alpha", "1"), ""),
     ("mitigate", ("lmd", "--out", "o", "--max-perplexity-rise", "1"), "--max-perplexity-rise is for runs with --grid"),
     ("mitigate", ("lmd", "--out", "o", "--epochs", "1", "--steps", "1"), "--epochs is for runs without --steps"),
-    ("mitigate", ("lmd", "--out", "o", "--release", "1.0.0"), "--release is for style_equality and self_chat"),
+    ("mitigate", ("lmd", "--out", "o", "--release", "1.0.0"), "--release is for runs with --measure without"),
     ("mitigate", ("lmd", "--out", "o", "--release", "1.0.0", "--measure", "medians"), ""),
+    ("mitigate", ("lmd", "--out", "o", "--no-measure", "--measure", "medians"), "--measure is for runs without --no"),
+    ("mitigate", ("self_chat", "--out", "o", "--threshold", "1", "--quantile", "0.5"), "--quantile is for style_equal"),
+    ("mitigate", ("self_chat", "--out", "o", "--no-measure", "--responses", "r", "--system", "s"), "--system is for"),
     (
         "classify",
         ("--responses", "r", "--classifier", "vader", "--out", "o", "--device", "cpu"),
