@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from holisticbias_eval.errors import ModelError
@@ -31,7 +32,7 @@ def start(chat_server: Any) -> Callable[[Answering], str]:
 
 def choose(base: str, *questions: str) -> list[list[float]]:
     chooser = ChatChooser("m", base, ModelSettings(api_retries=1))
-    found: list[list[float]] = chooser.choose(questions, lambda _: None).tolist()
+    found: list[list[float]] = chooser.score(pa.table({"question": questions}), lambda _: None).tolist()
     return found
 
 

@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from holisticbias_eval.models.engines import start_scorer
-from holisticbias_eval.models.likelihood.one_mask import OneMaskScorer
+from holisticbias_eval.models.likelihood.masked import OneMaskScorer
 from holisticbias_eval.models.likelihood.spans import Spans, whole
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.models.settings import ModelSettings
@@ -123,12 +123,12 @@ def test_published_masked_scores(run: Callable[..., tuple[Path, pa.Table]], tiny
 
 def test_the_second_term_wins_a_tie(tiny_bert: Path) -> None:
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.tasks.pair_modes import OneMask, PairRequests
+    from holisticbias_eval.tasks.pair_modes import pair_requests
 
     same = {"term": "dromel", "other_term": "dromel", "sentence": "the dromel", "other_sentence": "the dromel"}
     rows = [{**same, "stereotyped": side} for side in ("sentence", "other_sentence")]
     scorer = OneMaskScorer(load_kind(str(tiny_bert), "masked", "cpu"), ignore)
-    requests = PairRequests(OneMask(scorer), pa.Table.from_pylist(rows), None)
+    requests = pair_requests(scorer, pa.Table.from_pylist(rows), None, {})
     found = requests.answer(Display(Console(quiet=True))).table
     assert found["chose_stereotype"].to_pylist() == [0.0, 1.0]
 
