@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,8 +16,7 @@ from holisticbias_eval.prompts.collections import release_prompts
 from holisticbias_eval.prompts.group_words import WORDS, newest_words
 from holisticbias_eval.readers.reader import measured_texts
 from holisticbias_eval.tables.forms import Form
-
-Invoke = Callable[..., tuple[int, str, str]]
+from invoking import Invoke
 
 
 def test_every_group_of_the_shipped_collections_has_forms(catalog: Catalog) -> None:
@@ -94,8 +92,7 @@ doffs,trade,Ada Doff,,true,Ada Doff sang.
 def test_the_figures_with_the_words_left_in(invoke: Invoke, tmp_path: Path) -> None:
     """``horrible`` is a negative word of VADER, and here a part of what a group is called."""
     (tmp_path / "t.csv").write_text(TEXTS)
-    code, said, errors = invoke("measure", "sentiment", "--texts", tmp_path / "t.csv", "--format", "json")
-    assert code == 0, errors
+    said = invoke.printed("measure", "sentiment", "--texts", tmp_path / "t.csv", "--format", "json")
     found = {
         (f["name"], f["keys"]["group"], f["keys"].get("class")): (f["value"], f["n"])
         for f in json.loads(said)["figures"]

@@ -18,8 +18,8 @@ from holisticbias_eval.models.likelihood.one_mask import OneMaskScorer
 from holisticbias_eval.models.likelihood.spans import Spans, whole
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.models.settings import ModelSettings
+from invoking import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
 Row = dict[str, Any]
 SCORES = ("score_stereotype", "score_antistereotype")
 
@@ -32,8 +32,7 @@ def run(
 
     def evaluate(*options: str | Path, model: Path = tiny_gpt2, out: str = "run") -> tuple[Path, pa.Table]:
         folder = tmp_path / out
-        code, _, said = invoke("evaluate", "--pairs", write_pairs(), "--model", model, "--out", folder, *options)
-        assert code == 0, said
+        invoke.printed("evaluate", "--pairs", write_pairs(), "--model", model, "--out", folder, *options)
         return folder, pq.read_table(folder / "scored_pairs.parquet")
 
     return evaluate
@@ -147,8 +146,7 @@ def test_choices_of_a_local_chat_model(run: Callable[..., tuple[Path, pa.Table]]
 def test_two_runs_are_compared(run: Callable[..., tuple[Path, pa.Table]], invoke: Invoke) -> None:
     first, _ = run("--first-token", "none")
     second, _ = run("--mode", "published", out="second")
-    code, said, _ = invoke("compare", first, second, "--format", "json")
-    assert code == 0
+    said = invoke.printed("compare", first, second, "--format", "json")
     found = json.loads(said)
     assert (found["sentences"]["what"], found["sentences"]["common"], found["sentences"]["changed"]) == ("pairs", 48, 0)
     named = {f["keys"].get("specification") for f in found["figures"]}
@@ -158,10 +156,9 @@ def test_two_runs_are_compared(run: Callable[..., tuple[Path, pa.Table]], invoke
 def test_the_scores_of_a_run_can_be_measured_again(run: Callable[..., tuple[Path, pa.Table]], invoke: Invoke) -> None:
     folder, _ = run()
     made = json.loads((folder / "result.json").read_text("utf-8"))["figures"]
-    code, said, _ = invoke(
+    said = invoke.printed(
         "measure", "stereotype_score", "--scores", folder / "scored_pairs.parquet", "--format", "json"
     )
-    assert code == 0
 
     def shown(figures: list[Row]) -> dict[str, float | None]:
         return {f"{f['name']} {f.get('keys')}": f.get("value") for f in figures if f.get("keys")}
@@ -170,8 +167,7 @@ def test_the_scores_of_a_run_can_be_measured_again(run: Callable[..., tuple[Path
 
 
 def test_a_plan_counts_the_sentences(invoke: Invoke, write_pairs: Callable[..., Path], tiny_gpt2: Path) -> None:
-    code, said, _ = invoke("evaluate", "--pairs", write_pairs(), "--model", tiny_gpt2, "--dry-run", "--no-store")
-    assert code == 0
+    said = invoke.printed("evaluate", "--pairs", write_pairs(), "--model", tiny_gpt2, "--dry-run", "--no-store")
     assert "48" in said
 
 
@@ -180,8 +176,7 @@ def test_a_rejected_row_may_have_no_sentence(
 ) -> None:
     rows = [pair(), pair(attribute="y"), {**pair(other_sentence=None), "sentence": "", "rule": "no-term"}]
     options = ("--model", tiny_gpt2, "--out", tmp_path / "run")
-    code, _, said = invoke("evaluate", "--pairs", write_pairs(rows), *options)
-    assert code == 0, said
+    invoke.printed("evaluate", "--pairs", write_pairs(rows), *options)
 
 
 HOSTILE = "<script>alert(1)</script> \x00\x1b[31m {{7*7}} </td> [bold]x[/bold]"
@@ -193,8 +188,7 @@ def test_hostile_text_is_shown_as_text(
     row = {"specification": HOSTILE, "attribute": HOSTILE, "stereotyped": "sentence", "label": HOSTILE, "rule": HOSTILE}
     rows = [{**row, "sentence": f"{HOSTILE} a", "other_sentence": f"{HOSTILE} b" if i else None} for i in range(3)]
     out = tmp_path / "run"
-    code, said, _ = invoke("evaluate", "--pairs", write_pairs(rows), "--model", tiny_gpt2, "--out", out)
-    assert code == 0
+    said = invoke.printed("evaluate", "--pairs", write_pairs(rows), "--model", tiny_gpt2, "--out", out)
     assert "\x1b[31m" not in said
     page = (out / "report.html").read_text("utf-8")
     assert "<script>alert" not in page
@@ -236,8 +230,7 @@ def test_wrong_pairs_get_one_line(
     rows: list[Row], options: list[str], message: str,
 ) -> None:  # fmt: skip
     out = tmp_path / "run"
-    code, _, said = invoke("evaluate", "--pairs", write_pairs(rows), "--model", tiny_gpt2, "--out", out, *options)
-    assert code == 2
+    said = invoke.refused("evaluate", "--pairs", write_pairs(rows), "--model", tiny_gpt2, "--out", out, *options)
     assert message in said
     assert "Traceback" not in said
     assert not out.exists()
@@ -253,6 +246,5 @@ def test_wrong_pairs_get_one_line(
     ],
 )
 def test_wrong_options_get_one_line(invoke: Invoke, options: list[str], message: str) -> None:
-    code, _, said = invoke("evaluate", *options)
-    assert code == 2
+    said = invoke.refused("evaluate", *options)
     assert message in said

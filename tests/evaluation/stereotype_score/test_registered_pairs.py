@@ -14,8 +14,7 @@ from holisticbias_eval.results.entry import Entry, make_entries
 from holisticbias_eval.results.registry import add_entries, read_registry
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.stereotypes.record import SentencesRecord
-
-Invoke = Callable[..., tuple[int, str, str]]
+from invoking import Invoke
 
 
 def published(version: str, subset: str | None) -> str | None:
@@ -45,8 +44,7 @@ def folder(invoke: Invoke, tiny_gpt2: Path, write_pairs: Callable[..., Path], tm
         }
     )
     (tmp_path / "sentences.json").write_text(record.model_dump_json(), "utf-8")
-    code, _, said = invoke("evaluate", "--pairs", pairs.parent, "--model", tiny_gpt2, "--out", tmp_path / "run")
-    assert code == 0, said
+    invoke.printed("evaluate", "--pairs", pairs.parent, "--model", tiny_gpt2, "--out", tmp_path / "run")
     return tmp_path / "run"
 
 

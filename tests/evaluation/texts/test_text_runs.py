@@ -12,9 +12,8 @@ import pytest
 
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.results.run import read_run
+from invoking import Invoke
 
-Answer = tuple[int, str, str]
-Invoke = Callable[..., Answer]
 MEASURES = "sentiment,gender_polarity"
 PROMPTS = "prompt,group,domain,subject,continuation\n" + "".join(
     f"The {word} number {i} of us,{group},craft,{word},{text}\n"
@@ -143,8 +142,7 @@ def test_what_does_not_fit_is_one_clear_line(
     monkeypatch.chdir(made[0])
     given = [mini_release_folder if option == "MINI" else option for option in options]
     fixed = ("evaluate", "--measure", MEASURES, "--model", tiny_gpt2, "--out", made[0] / "refused")
-    code, _, said = invoke(*fixed, *given)
-    assert code == 2
+    said = invoke.refused(*fixed, *given)
     assert message in said
     assert "Traceback" not in said
     assert not (made[0] / "refused").exists()
