@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -54,7 +55,8 @@ class GroupedCommand(click.Command):
 class SettingsCommand(GroupedCommand):
     """A command with an option for each of its settings.
 
-    ``shown`` names the kinds of ``settings`` in the first screen of help; the others are made when they are needed,
+    ``shown`` names the kinds of settings in the first screen of help, as ``ReleaseName`` of ``settings`` or as
+    ``mitigation.settings:GroupSettings`` of another module; the others are made when they are needed,
     from ``uses``, which loads the parts that declare them, and ``--help-all`` shows them in groups.
     ``--set NAME=VALUE`` is another way to write an option.
     """
@@ -91,9 +93,7 @@ class SettingsCommand(GroupedCommand):
     def _load_shown(self) -> None:
         """Add the settings of the first screen before the options that lead to all others."""
         if self._shown:
-            from holisticbias_eval import settings  # here, because the list of commands must not import pydantic
-
-            kinds, self._shown = [getattr(settings, name) for name in self._shown], ()
+            kinds, self._shown = [_kind_named(name) for name in self._shown], ()
             last = [param for param in self.params if param.name in _LEADING]
             self.params = [param for param in self.params if param not in last]
             self._add([(kind, tuple(kind.model_fields)) for kind in kinds], hidden=False)
@@ -119,6 +119,13 @@ class SettingsCommand(GroupedCommand):
         """The settings that the user gave, by name: on the command line, or in a recipe."""
         wanted = sources or (*_TYPED, ParameterSource.DEFAULT_MAP)
         return {name: ctx.params[name] for name in self.settings if ctx.get_parameter_source(name) in wanted}
+
+
+def _kind_named(name: str) -> type[Settings]:
+    """A kind of settings; imported here, because the list of commands must not import pydantic."""
+    module, _, kind = name.rpartition(":")
+    found: type[Settings] = getattr(import_module(f"holisticbias_eval.{module or 'settings'}"), kind)
+    return found
 
 
 def given_settings(context: click.Context | None = None) -> dict[str, Any]:
