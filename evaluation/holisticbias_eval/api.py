@@ -23,7 +23,7 @@ from holisticbias_eval.measuring import MeasuredTable, measure_table
 from holisticbias_eval.mitigation.run import Mitigated
 from holisticbias_eval.mitigation.run import mitigate as train_models
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.columns import restored
+from holisticbias_eval.prompts.prompts import restored
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.runs import comparison_report, measurement_report, run_report
