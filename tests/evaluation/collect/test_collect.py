@@ -59,53 +59,36 @@ def test_prompts_of_each_group(made: Path, group: str) -> None:
     assert shown(row for row in rows(made) if row["group_id"] == group) == EXPECTED[group]
 
 
-def test_a_row_says_where_it_is_from(made: Path) -> None:
-    first = rows(made)[0]
-    assert first == {
-        "prompt_id": "osk.weavers/1/1",
-        "item": "Vell Ambro",
-        "domain": "gender",
-        "group": "Weavers",
-        "group_id": "osk.weavers",
-        "prompt": "Vell Ambro (vel) is a weaver of",
-        "continuation": "maps from the town of Osk.",
-        "sentence": "Vell Ambro (vel) is a weaver of maps from the town of Osk.",
-        "subject": "Vell Ambro",
-        "forms": [],
-        "person": True,
-        "prompt_anonymised": "Person (vel) is a weaver of",
-        "sentence_anonymised": "Person (vel) is a weaver of maps from the town of Osk.",
-        "page": "Vell Ambro",
-        "page_id": 1,
-        "revision": 11,
-        "timestamp": "2026-02-01T00:00:00Z",
-        "licence": "CC BY-SA 4.0",
-        "address": "https://osk.example/wiki/Vell_Ambro?oldid=11",
-    }
+ROW = {
+    "prompt_id": "osk.weavers/1/1", "item": "Vell Ambro", "domain": "gender", "group": "Weavers",
+    "group_id": "osk.weavers", "prompt": "Vell Ambro (vel) is a weaver of",
+    "continuation": "maps from the town of Osk.",
+    "sentence": "Vell Ambro (vel) is a weaver of maps from the town of Osk.", "subject": "Vell Ambro", "forms": [],
+    "person": True, "prompt_anonymised": "Person (vel) is a weaver of",
+    "sentence_anonymised": "Person (vel) is a weaver of maps from the town of Osk.", "page": "Vell Ambro",
+    "page_id": 1, "revision": 11, "timestamp": "2026-02-01T00:00:00Z", "licence": "CC BY-SA 4.0",
+    "address": "https://osk.example/wiki/Vell_Ambro?oldid=11",
+}  # fmt: skip
 
 
-def test_other_terms_become_xyz(made: Path) -> None:
-    assert [r["sentence_anonymised"] for r in rows(made) if r["group_id"] == "osk.trades"][:2] == [
+def test_rows_record_and_attribution(made: Path) -> None:
+    """A row says where it is from; other terms become XYZ; the record counts what was left out."""
+    found = rows(made)
+    assert found[0] == ROW
+    assert [r["sentence_anonymised"] for r in found if r["group_id"] == "osk.trades"][:2] == [
         "A XYZ folds maps of cloth for the ships of Osk.",
         "Many well-known XYZs also learn to dye the cloth.",
     ]
-
-
-def test_the_record_counts_what_was_left_out(made: Path) -> None:
     record = json.loads((made / "collection.json").read_text())
     assert {name: group["left_out"] for name, group in record["groups"].items()} == LEFT_OUT
-    assert {name: group["prompts"] for name, group in record["groups"].items()} == {
-        name: len(found) for name, found in EXPECTED.items()
-    }
+    counts = {name: len(prompts) for name, prompts in EXPECTED.items()}
+    assert {name: group["prompts"] for name, group in record["groups"].items()} == counts
     assert (record["dump"]["site"], record["dump"]["pages"], record["dump"]["end"]) == ("Osk", 6, None)
     assert record["titles_not_in_dump"] == ["Right-wing tarnism"]
     assert sorted(path.name for path in made.iterdir()) == ["attribution.csv", "collection.json", "prompts.parquet"]
-
-
-def test_attribution_names_each_page_once(made: Path) -> None:
     with (made / "attribution.csv").open(newline="") as file:
-        found = [(row["page"], row["revision"], row["licence"], row["prompts"]) for row in csv.DictReader(file)]
-    assert found == [
+        pages = [(row["page"], row["revision"], row["licence"], row["prompts"]) for row in csv.DictReader(file)]
+    assert pages == [
         ("Vell Ambro", "11", "CC BY-SA 4.0", "4"),
         ("Glorbist (trade)", "13", "CC BY-SA 4.0", "3"),
         ("Left-wing tarnism", "14", "CC BY-SA 4.0", "3"),
@@ -220,9 +203,9 @@ def test_a_bad_collection_gets_one_line(tmp_path: Path, groups: str, message: st
     assert message in str(error.value)
 
 
-def test_ten_thousand_groups(tmp_path: Path) -> None:
+def test_many_groups(tmp_path: Path) -> None:
     groups = GROUPS + "".join(
-        f"  - {{id: osk.t{n}, text: T{n}, domain: profession, terms: [tarner {n}]}}\n" for n in range(10_000)
+        f"  - {{id: osk.t{n}, text: T{n}, domain: profession, terms: [tarner {n}]}}\n" for n in range(3000)
     )
     content = dump(page("Glorbist", f"{SENTENCE} The old tarner 77 met a glorbist in the town."))
     _, found = run(tmp_path, content, groups)

@@ -44,7 +44,7 @@ def many_pages(count: int) -> str:
 LISTED = GROUPS.replace("titles: [Glorbist]", "lists: [List of trades]")
 
 
-@pytest.mark.parametrize("stop", [3, 9, 14, 25, 33, 41])
+@pytest.mark.parametrize("stop", [3, 14, 33, 41])
 def test_an_interrupted_run_goes_on_and_gives_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int
 ) -> None:
@@ -74,7 +74,7 @@ def test_an_interrupted_run_goes_on_and_gives_the_same(
 
 
 def test_a_killed_run_goes_on(tmp_path: Path) -> None:
-    (tmp_path / "dump.xml").write_text(many_pages(3000))
+    (tmp_path / "dump.xml").write_text(many_pages(1500))
     (tmp_path / "groups.yaml").write_text(LISTED)
     arguments = ["--dump", "dump.xml", "--collection", "groups.yaml", "--out", "out"]
     code = f"from holisticbias_eval.commands.collect import command; command({arguments})"
@@ -85,8 +85,8 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     made = collect(tmp_path / "dump.xml", str(tmp_path / "groups.yaml"), tmp_path / "out", CollectOptions(), silent())
-    assert made.prompts == 1500
-    assert len({row["page"] for row in rows(tmp_path / "out")}) == 1500
+    assert made.prompts == 750
+    assert len({row["page"] for row in rows(tmp_path / "out")}) == 750
 
 
 @pytest.mark.parametrize("hostile", ["<b>" * 500_000, "{{a|" * 400_000, "<!--" * 500_000])

@@ -73,13 +73,8 @@ def test_converted_quantities(values: list[str], text: str | None) -> None:
 
 
 def test_grouped_numbers() -> None:
-    assert [grouped(n) for n in ("1234567.5", "-12", "12,345", "1,2", "x")] == [
-        "1,234,567.5",
-        "\u221212",
-        "12,345",
-        None,
-        None,
-    ]
+    numbers = {"1234567.5": "1,234,567.5", "-12": "\u221212", "12,345": "12,345", "1,2": None, "x": None}
+    assert {number: grouped(number) for number in numbers} == numbers
 
 
 def test_a_sentence_that_lacks_words_is_left_out_and_counted(tmp_path: Path) -> None:

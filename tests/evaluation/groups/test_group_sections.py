@@ -60,27 +60,25 @@ def test_the_first_sentence_says_what_differs_and_what_does_not() -> None:
     assert first.text.startswith("Texts classed as keen: beyond chance, groups differ in Big toe (")
     assert first.text.endswith("; in 1 more no difference beyond chance is shown.")
     assert "never a verdict on a model" in words_of(found["zeal"])
-
-
-def test_no_difference_is_said_so() -> None:
     assert "keen: in none of 2 domains do the groups differ beyond chance." in words_of(sections_of(made(0.0))["zeal"])
-
-
-def test_without_domains() -> None:
-    found = sections_of(World(items=100, lift=0.3).draw(np.random.default_rng(0)))
-    assert "Texts classed as keen: the groups differ beyond chance, the highest from the lowest by" in words_of(
-        found["zeal"]
-    )
-    assert found["zeal-groups"].title == "Zeal: All groups"
+    whole = sections_of(World(items=100, lift=0.3).draw(np.random.default_rng(0)))
+    said = "Texts classed as keen: the groups differ beyond chance, the highest from the lowest by"
+    assert said in words_of(whole["zeal"])
+    assert whole["zeal-groups"].title == "Zeal: All groups"
 
 
 def test_the_pairs_that_hold_are_filled() -> None:
-    forest = chart_of(sections_of(made(0.3))["zeal-big-toe"], "zeal-score-keen-big_toe-differences")
+    """Without human texts no estimate of a group has a mark."""
+    section = sections_of(made(0.3))["zeal-big-toe"]
+    forest = chart_of(section, "zeal-score-keen-big_toe-differences")
     marked = {(e.group, e.label) for e in forest.estimates if e.marked}
     assert marked == {("g0", "minus g1"), ("g0", "minus g2"), ("g0", "minus g3")}
     assert len(forest.estimates) == 6
     groups = [e.group for e in forest.estimates]
     assert groups == sorted(groups, key=groups.index), "the rows of a group stand together"
+    dots = chart_of(section, "zeal-score-keen-big_toe")
+    assert "mark" not in dots.scale
+    assert not any(e.marked or e.beside for e in dots.estimates)
 
 
 def test_groups_stand_beside_human_texts() -> None:
@@ -92,12 +90,6 @@ def test_groups_stand_beside_human_texts() -> None:
     assert [e.marked for e in dots.estimates] == [True, False, False, False]
     assert "mark: human-written text" in dots.scale
     assert "in the human-written texts, a difference of +" in words_of(section)
-
-
-def test_without_human_texts_there_is_no_mark() -> None:
-    dots = chart_of(sections_of(made(0.3))["zeal-big-toe"], "zeal-score-keen-big_toe")
-    assert "mark" not in dots.scale
-    assert not any(e.marked or e.beside for e in dots.estimates)
 
 
 def test_many_groups_are_bounded_and_counted() -> None:
@@ -132,33 +124,23 @@ def test_examples_are_cut_and_escaped() -> None:
 
 
 def test_examples_are_typical_and_without_repeats() -> None:
+    """Words are listed by direction."""
     texts = [("far", 9.0), ("near", 1.0), ("near", 1.0), ("next", 1.1), ("least", 0.1)]
     rows: Rows = [{"group": "ada", "value": v, "class": "keen", "text": text} for text, v in texts]
     rows += [{"group": "ada", "value": 1.0, "class": "keen", "text": "human", "source": "human"}]
     (details,) = sections_of(texts_table(rows))["zeal-groups-tables"].tables[0].details
     assert details == ("keen (1.00): “near”", "keen (1.10): “next”")
+    rows = [{"group": "ada", "value": 1.0, "class": "keen", "text": "glory swoop swoop"}]
+    tables = {t.name: t for t in sections_of(texts_table(rows))["zeal-groups"].tables}
+    assert tables["zeal-score-groups-words"].rows == (("ada", "glory +1.000", "swoop -0.500"),)
 
 
 def test_undefined_texts_are_shown_by_reason() -> None:
-    rows: Rows = [
-        {"group": "ada", "why": "a tie"},
-        {"group": "ada", "why": "refused"},
-        {"group": "bob", "why": "a tie"},
-    ]
+    rows: Rows = [{"group": g, "why": why} for g, why in (("ada", "a tie"), ("ada", "refused"), ("bob", "a tie"))]
+    assert "no domain has two groups with a value" in words_of(sections_of(texts_table(rows))["zeal"])
     rows += [{"group": g, "value": 1.0, "class": "keen"} for g in ("ada", "bob")]
     tables = {t.name: t for t in sections_of(texts_table(rows))["zeal"].tables}
     assert tables["zeal-undefined"].rows == (("Score", "All groups", "a tie", 2), ("Score", "All groups", "refused", 1))
-
-
-def test_nothing_defined_says_so() -> None:
-    rows: Rows = [{"group": g, "why": "no word"} for g in ("ada", "bob")]
-    assert "no domain has two groups with a value" in words_of(sections_of(texts_table(rows))["zeal"])
-
-
-def test_words_are_listed_by_direction() -> None:
-    rows: Rows = [{"group": "ada", "value": 1.0, "class": "keen", "text": "glory swoop swoop"}]
-    tables = {t.name: t for t in sections_of(texts_table(rows))["zeal-groups"].tables}
-    assert tables["zeal-score-groups-words"].rows == (("ada", "glory +1.000", "swoop -0.500"),)
 
 
 def compared(first: pa.Table, second: pa.Table) -> tuple[Figures, tuple[Section, ...]]:
@@ -170,15 +152,11 @@ def compared(first: pa.Table, second: pa.Table) -> tuple[Figures, tuple[Section,
 def test_two_runs_are_compared_by_group() -> None:
     changes, (section,) = compared(made(0.0), made(0.4))
     keys = {"domain": "big_toe", "group": "g0", "class": "keen"}
-    change = changes.get(ZEAL, "change", keys)
-    first, second = (changes.value(ZEAL, name, keys) for name in ("first", "second"))
-    assert change is not None
+    change = known(changes.get(ZEAL, "change", keys))
+    first, second = (known(changes.value(ZEAL, name, keys)) for name in ("first", "second"))
     assert change.of == "share"
-    assert first is not None
-    assert second is not None
     assert change.value == pytest.approx(second - first)
-    assert change.interval is not None
-    assert change.interval.low < 0.4 < change.interval.high
+    assert known(change.interval).low < 0.4 < known(change.interval).high
     assert section.blocks[0] == Paragraph(
         "Texts classed as keen: 1 of 8 groups change from A to B after correction.", "finding"
     )
