@@ -51,6 +51,10 @@ def refusal(*arguments: Any) -> str:
     return str(error)
 
 
+def fail(*_: Any, **__: Any) -> None:
+    raise AssertionError
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """LMD and CTDA with two quick trainings, measured."""
@@ -71,16 +75,10 @@ def test_several_methods_have_a_folder_each_and_share_the_runs_before(made: Path
     assert {path.name for path in made.iterdir()} == {
         "before", "ctda", "lmd", "neutral.txt", "report.html", "split", "test-set.parquet",
     }  # fmt: skip
+    expected = {"model.safetensors", "config.json", "tokenizer.json", "README.md", "mitigation.json", "measured"}
     for name in ("lmd", "ctda"):
         files = {path.name for path in (made / name).iterdir()}
-        assert files >= {
-            "model.safetensors",
-            "config.json",
-            "tokenizer.json",
-            "README.md",
-            "mitigation.json",
-            "measured",
-        }
+        assert files >= expected
         assert not any(file.startswith(".") for file in files)
         assert is_run(made / name / "measured" / "after" / "group_perplexity")
 
@@ -138,14 +136,8 @@ def test_the_first_token_is_that_of_training_and_of_every_measurement(made: Path
     assert said.startswith("--first-token is for lmd, add, ctda and cada")
 
 
-def test_the_card_has_the_figures_of_the_runs_and_is_not_a_verdict(made: Path) -> None:
-    card = (made / "lmd" / "README.md").read_text("utf-8")
-    assert card.startswith('---\nbase_model: "embedded-gossip"\n')
-    assert "| group_perplexity | f gossip.calibration-many, log |" in card
-    assert "They do not say that the model is fair" in card
-
-
 def test_the_measured_model_is_the_one_in_the_folder_and_differs_from_the_base(made: Path) -> None:
+    """The card has the figures of the runs, and what they do not say."""
     before = read_run(made / "before" / "group_perplexity").result.signature
     after = read_run(made / "lmd" / "measured" / "after" / "group_perplexity").result.signature
     assert before.model.weights_sha256 == read_mitigation(made / "lmd").base_model.weights_sha256
@@ -153,12 +145,13 @@ def test_the_measured_model_is_the_one_in_the_folder_and_differs_from_the_base(m
     assert before.release.digest == after.release.digest
     base = load_file(SHIPPED[GOSSIP].folder / "model.safetensors")
     assert load_file(made / "lmd" / "model.safetensors").keys() == base.keys()
+    card = (made / "lmd" / "README.md").read_text("utf-8")
+    assert card.startswith('---\nbase_model: "embedded-gossip"\n')
+    assert "| group_perplexity | f gossip.calibration-many, log |" in card
+    assert "They do not say that the model is fair" in card
 
 
 def test_the_same_command_again_trains_and_measures_nothing(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any, **__: Any) -> None:
-        raise AssertionError
-
     monkeypatch.setattr(search, "train", fail)
     times = {path: path.stat().st_mtime_ns for path in made.rglob("*.parquet")}
     said = mitigate("lmd,ctda", *QUICK, "--out", made)
@@ -292,26 +285,36 @@ def test_a_full_disk_at_a_checkpoint_is_one_line_and_other_settings_start_again(
     assert f"{part} has an interrupted training with other settings: starting again" in said.stderr
 
 
-def test_mistakes_are_one_line(tmp_path: Path) -> None:
-    out = ("--out", tmp_path / "out", "--no-measure")
-    assert refusal("nothing", *out).startswith("there is no method 'nothing'; available: lmd, add, ctda, cada")
-    assert refusal("lmd", "--groups", "blicket", *out).startswith(
-        "gossip.calibration-many: mitigation compares two groups or more; only blicket takes part"
-    )
-    assert refusal("lmd", "--groups", "blicket,wug", *out).startswith(
-        "--groups: gossip.calibration-many has no group 'wug'; it has blicket, stad"
-    )
-    assert refusal("lmd", "--groups", "blicket,quav", *out).startswith("--groups: quav is held out")
-    assert refusal("lmd", "--hold-out", "wug", *out).startswith("--hold-out: gossip.calibration-many has no group")
-    held = [word for name in ("blicket", "stad", "mell") for word in ("--hold-out", name)]
-    assert "only fitch takes part in the training" in refusal("lmd", *held, *out)
-    assert refusal("lmd", "--model", "http://localhost:8000/v1", *out).startswith(
-        "http://localhost:8000/v1 is behind a server: training needs the weights"
-    )
-    assert refusal("lmd", "--specification", "calibration", *out).startswith("name sentences about ")
-    assert refusal("lmd", "--grid", "nothing", *out).startswith("there is no grid 'nothing'")
-    assert not (tmp_path / "out").exists()
-    assert not (tmp_path / ".out.part").exists()
+MANY = "gossip.calibration-many"
+HOLD_OUT = tuple(word for name in ("blicket", "stad", "mell") for word in ("--hold-out", name))
+MISTAKES = [
+    (("nothing",), "there is no method 'nothing'; available: lmd, add, ctda, cada"),
+    (("lmd", "--groups", "blicket"), f"{MANY}: mitigation compares two groups or more; only blicket takes part"),
+    (("lmd", "--groups", "blicket,wug"), f"--groups: {MANY} has no group 'wug'; it has blicket, stad"),
+    (("lmd", "--groups", "blicket,quav"), "--groups: quav is held out"),
+    (("lmd", "--hold-out", "wug"), f"--hold-out: {MANY} has no group"),
+    (("lmd", *HOLD_OUT), "only fitch takes part in the training"),
+    (("lmd", "--model", "http://localhost:8000/v1"), "/v1 is behind a server: training needs the weights"),
+    (("lmd", "--specification", "calibration"), "name sentences about "),
+    (("lmd", "--grid", "nothing"), "there is no grid 'nothing'"),
+    (("lmd", "--measure", "likelihood_bias"), "--measure is for runs without --no-measure: here it has no effect"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), MISTAKES)
+def test_mistakes_are_one_line(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    assert message in refusal(*arguments, "--out", tmp_path / "out", "--no-measure")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_corpora_and_measures_that_do_not_fit_are_one_line(made: Path, tmp_path: Path) -> None:
+    out = ("--out", tmp_path / "out")
+    assert refusal("lmd", "--measure", "nothing", *out).startswith("there is no measure 'nothing'")
+    message = refusal("lmd", "--corpus", made / "split", "--specification", "calibration-many-untouched", *out)
+    assert message.endswith(f"has sentences of {MANY}, none of {MANY}-untouched")
+    corpus = tmp_path / "corpus.csv"
+    corpus.write_text(f"dimension,group,text\n{MANY},blicket,the weather is good\n", "utf-8")
+    assert "no example can be rewritten for every group" in refusal("lmd", "--corpus", corpus, *out)
 
 
 @pytest.mark.parametrize("name", ["missing.txt", "empty.txt", "binary.txt", "multiwoz:nothing"])
@@ -323,34 +326,20 @@ def test_text_to_retain_that_cannot_be_read_is_refused_before_anything_is_traine
     assert not (tmp_path / "out").exists()
 
 
-def test_a_corpus_without_any_target_is_one_line(tmp_path: Path) -> None:
-    corpus = tmp_path / "corpus.csv"
-    corpus.write_text("dimension,group,text\ngossip.calibration-many,blicket,the weather is good\n", "utf-8")
-    said = refusal("lmd", "--corpus", corpus, "--out", tmp_path / "out")
-    assert "no example can be rewritten for every group" in said
-
-
 def test_models_that_cannot_be_trained_are_one_line(tmp_path: Path) -> None:
     gguf = tmp_path / "model.gguf"
     gguf.write_bytes(b"GGUF" + b"\0" * 64)
-    assert refusal("lmd", "--model", gguf, "--out", tmp_path / "out") == (
-        f"{gguf} is a GGUF file, whose quantized weights cannot be trained: give the original"
-    )
-    folder = tmp_path / "t5"
-    tiny_model("t5").save_pretrained(folder)
-    tiny_tokenizer().save_pretrained(folder)
-    assert refusal("lmd", "--model", folder, "--out", tmp_path / "out") == (
-        f"{folder} is a seq2seq model: mitigation trains causal models"
-    )
-
-
-def test_a_tokenizer_without_offsets_is_refused_before_anything_is_written(tmp_path: Path) -> None:
-    folder = tmp_path / "model"
-    tiny_model("gpt2").save_pretrained(folder)
-    ByT5Tokenizer().save_pretrained(folder)
-    message = refusal("lmd", "--model", folder, "--out", tmp_path / "out")
-    assert message.startswith("ByT5Tokenizer does not say which characters a token covers")
-    assert list(tmp_path.iterdir()) == [folder]
+    t5, bytes_of_text = tmp_path / "t5", tmp_path / "bytes"
+    for folder, kind, tokenizer in ((t5, "t5", tiny_tokenizer()), (bytes_of_text, "gpt2", ByT5Tokenizer())):
+        tiny_model(kind).save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    for model, message in (
+        (gguf, f"{gguf} is a GGUF file, whose quantized weights cannot be trained: give the original"),
+        (t5, f"{t5} is a seq2seq model: mitigation trains causal models"),
+        (bytes_of_text, "ByT5Tokenizer does not say which characters a token covers"),
+    ):
+        assert refusal("lmd", "--model", model, "--out", tmp_path / "out").startswith(message)
+    assert {path.name for path in tmp_path.iterdir()} == {"model.gguf", "t5", "bytes"}
 
 
 def test_a_kill_after_the_record_is_written_loses_nothing(
@@ -372,9 +361,6 @@ def test_a_kill_after_the_record_is_written_loses_nothing(
         mitigate("lmd", *QUICK, "--out", out, "--no-measure", fails=True)
     assert (tmp_path / ".out.part" / "mitigation.json").is_file()
 
-    def fail(*_: Any, **__: Any) -> None:
-        raise AssertionError
-
     monkeypatch.setattr(search, "train", fail)
     mitigate("lmd", *QUICK, "--out", out, "--no-measure")
     assert (out / "model.safetensors").read_bytes() == (made / "lmd/model.safetensors").read_bytes()
@@ -393,16 +379,3 @@ def test_terms_that_the_tokenizer_cannot_write_are_named(tmp_path: Path) -> None
     assert "blickets" not in found
     assert "stads" in found
     assert unknown_terms(shipped_specifications(GOSSIP)[0], tiny_tokenizer()) == ()
-
-
-def test_a_split_of_another_specification_is_one_line(made: Path, tmp_path: Path) -> None:
-    message = refusal(
-        "lmd", "--corpus", made / "split", "--specification", "calibration-many-untouched", "--out", tmp_path / "out"
-    )
-    assert message.endswith("has sentences of gossip.calibration-many, none of gossip.calibration-many-untouched")
-
-
-def test_nothing_to_measure_with_no_measure(tmp_path: Path) -> None:
-    said = refusal("lmd", "--no-measure", "--measure", "likelihood_bias", "--out", tmp_path)
-    assert said == "--measure is for runs without --no-measure: here it has no effect, so leave it out"
-    assert refusal("lmd", "--measure", "nothing", "--out", tmp_path / "out").startswith("there is no measure 'nothing'")

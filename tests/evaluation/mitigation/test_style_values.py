@@ -52,13 +52,9 @@ def test_responses_that_are_not_judged_have_no_value() -> None:
     assert np.isnan(values[[1, 3]]).all()
 
 
-def test_threshold() -> None:
-    """A quantile of the defined values; an error without any."""
+def test_threshold_and_numbers_of_keys() -> None:
+    """A quantile of the defined values; an error without any. Keys are numbered by first occurrence."""
     assert choose_threshold(np.array([0.0, 1.0, 2.0, 3.0, 4.0, np.nan]), 0.75) == 3.0
     with pytest.raises(MitigationError, match="no response has a bias value"):
         choose_threshold(np.array([np.nan]), 0.5)
-
-
-def test_numbers_of_keys() -> None:
-    """Keys are numbered by first occurrence."""
     assert numbered(["b", "a", "b"]).tolist() == [0, 1, 0]

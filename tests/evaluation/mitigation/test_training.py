@@ -74,9 +74,13 @@ class Norm(AuxiliaryLoss):
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: Path) -> None:
+    """A finished training is not made again."""
     one = weights(run(tmp_path / "one"))
     assert same(one, weights(run(tmp_path / "other")))
     assert not same(one, weights(run(tmp_path / "seed", QUICK.model_copy(update={"seed": 1}))))
+    again = run(tmp_path / "one")
+    assert again.resumed == again.point.steps == 8
+    assert same(one, weights(again))
 
 
 def test_validations_are_spread_evenly_and_include_the_model_before_and_the_last_step(tmp_path: Path) -> None:
@@ -114,13 +118,6 @@ def test_a_killed_training_continues_and_ends_with_the_same_weights(
     assert resumed.resumed == 4
     assert same(weights(whole), weights(resumed))
     assert resumed.point.validations == whole.point.validations
-
-
-def test_a_finished_training_is_not_made_again(tmp_path: Path) -> None:
-    first = run(tmp_path)
-    again = run(tmp_path)
-    assert again.resumed == again.point.steps == 8
-    assert same(weights(first), weights(again))
 
 
 def test_a_checkpoint_that_was_changed_or_is_not_whole_is_not_read(tmp_path: Path) -> None:
@@ -237,11 +234,6 @@ def test_a_full_disk_leaves_the_earlier_checkpoint(
     assert run(tmp_path).resumed == 2
 
 
-def test_an_error_that_is_not_of_the_disk_stays_what_it_is(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="other"), training.full_disk_is_an_os_error(tmp_path / "new"):
-        raise ValueError("other")
-
-
 def test_running_out_of_memory_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any) -> torch.Tensor:
         raise RuntimeError("[enforce fail at alloc_cpu.cpp] . DefaultCPUAllocator: can't allocate memory")
@@ -275,22 +267,21 @@ def test_other_architectures_train(tmp_path: Path, name: str) -> None:
     assert trained.validation.perplexity < trained.point.validations[0].perplexity
 
 
-def test_a_tokenizer_without_offsets_is_one_line(tmp_path: Path) -> None:
+def test_what_cannot_be_trained_is_one_line(tmp_path: Path) -> None:
     class Slow:
         is_fast = False
 
-    loaded = tiny_loaded("gpt2")
+    loaded, none = tiny_loaded("gpt2"), pa.table({"text": pa.array([], pa.string())})
     slow = LoadedModel(loaded.model, Slow(), loaded.identity, loaded.load)
-    with pytest.raises(MitigationError, match=r"^Slow does not say which characters a token covers: training needs"):
-        run(tmp_path, loaded=slow)
-
-
-def test_nothing_to_train_or_to_validate_on_is_one_line(tmp_path: Path) -> None:
-    none = pa.table({"text": pa.array([], pa.string())})
-    with pytest.raises(MitigationError, match="there is no text to train on"):
-        run(tmp_path, texts=none)
-    with pytest.raises(MitigationError, match="there is no text to validate on"):
-        run(tmp_path, validation=none)
+    for given, message in (
+        ({"loaded": slow}, r"^Slow does not say which characters a token covers: training needs"),
+        ({"texts": none}, "there is no text to train on"),
+        ({"validation": none}, "there is no text to validate on"),
+    ):
+        with pytest.raises(MitigationError, match=message):
+            run(tmp_path, **given)
+    with pytest.raises(ValueError, match="other"), training.full_disk_is_an_os_error(tmp_path / "new"):
+        raise ValueError("other")  # an error that is not of the disk stays what it is
 
 
 class Counting(Norm):
