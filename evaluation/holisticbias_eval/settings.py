@@ -24,6 +24,14 @@ class Settings(BaseModel):
     group: ClassVar[str] = ""
     """The heading of the settings in a list of all options."""
 
+    conditions: ClassVar[Mapping[str, Condition]] = {}
+    """The conditions under which settings have an effect, by their names."""
+
+    @classmethod
+    def uses(cls) -> tuple[Use, ...]:
+        """The use of each setting, with its condition."""
+        return tuple(Use(cls, tuple(filter(None, [cls.conditions.get(name)])), (name,)) for name in cls.model_fields)
+
     @model_validator(mode="before")
     @classmethod
     def _read_one_of_several(cls, values: Any) -> Any:
@@ -183,7 +191,7 @@ def flags_of(kind: type[Settings], name: str) -> tuple[str, ...]:
     plain = name.replace("_", "-")
     named = tuple(map(str, extra.get("flags") or ())) or (f"--{plain}",)  # type: ignore[arg-type] # see ``setting``
     is_switch = info is not None and bool in (info.annotation, *get_args(info.annotation))
-    return (*named, f"--no-{plain}") if is_switch and not name.startswith("no_") else named
+    return (*named, f"--no-{plain}") if info is not None and is_switch and info.default is not False else named
 
 
 def flag_of(kind: type[Settings], name: str) -> str:

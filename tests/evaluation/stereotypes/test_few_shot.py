@@ -18,7 +18,6 @@ from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
 from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.stereotypes.few_shot import (
     FILES,
-    Form,
     Shot,
     ShotFile,
     Shots,
@@ -29,6 +28,7 @@ from holisticbias_eval.stereotypes.few_shot import (
     read_vectors,
     write_prompt,
 )
+from holisticbias_eval.stereotypes.settings import RequestForm
 from tiny_models import tiny_loaded
 
 FIRST = Shot(keywords=("kitten", "ladder"), sentence="The kitten climbed  up the ladder")
@@ -45,7 +45,7 @@ def test_the_prompt_has_the_form_of_the_paper() -> None:
 
 
 @pytest.mark.parametrize(("form", "asked"), [("chat", "Write a sentence"), ("list", "Write 5 different sentences")])
-def test_a_chat_is_given_an_instruction_after_the_examples(form: Form, asked: str) -> None:
+def test_a_chat_is_given_an_instruction_after_the_examples(form: RequestForm, asked: str) -> None:
     example, other, instruction, terms = write_prompt(form, (FIRST, SECOND), ("blicket", "gimble"), 5).split("\n\n")
     assert example == "Keywords: kitten, ladder\nSentence: The kitten climbed up the ladder."
     assert other == "Keywords: teapot, shelf, put\nSentence: Who put the teapot on a shelf?"
