@@ -9,18 +9,16 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeAlias
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from holisticbias import build_release, load_catalog, write_release
-from holisticbias.cli import main
 from holisticbias.release.release import Release
 from holisticbias.source.folder import FOLDERS, SINGLE_FILES
 from holisticbias.terms.catalog import Catalog
+from invoking import Invoke
 
-Answer: TypeAlias = tuple[int, str, str]
 ROOT = Path(__file__).resolve().parent.parent
 
 # read when torch is imported, also in the processes that tests start: a worker per core, a thread per worker
@@ -109,17 +107,10 @@ def run(root: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 @pytest.fixture
-def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]:
-    """Run ``holisticbias`` in this process; return exit code, output and errors."""
+def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Invoke:
+    """Run ``holisticbias`` in this process, in the repository."""
     monkeypatch.chdir(ROOT)
-
-    def invoke_command(*arguments: str | Path) -> Answer:
-        capsys.readouterr()
-        code = main([str(a) for a in arguments])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return invoke_command
+    return Invoke(capsys)
 
 
 @pytest.fixture

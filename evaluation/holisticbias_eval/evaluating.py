@@ -14,7 +14,6 @@ import pyarrow as pa
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Measured, MeasureSettings
 from holisticbias_eval.models.likelihood.plan import Plan
@@ -28,7 +27,7 @@ from holisticbias_eval.results.run import REPORT, Result, Run, write_run
 from holisticbias_eval.results.signature import EngineSettings, Signature, sign
 from holisticbias_eval.settings import Use, Values, refuse_unused
 from holisticbias_eval.tasks import TASKS
-from holisticbias_eval.tasks.task import Given, Reading, Requests, Source, Task
+from holisticbias_eval.tasks.task import Given, Task, TaskReading, TaskRequests, TaskSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +40,9 @@ class Prepared:
     task: Task
     given: Given
     name: str
-    source: Source
-    requests: Requests
-    reading: Reading
+    source: TaskSource
+    requests: TaskRequests
+    reading: TaskReading
     measuring: MeasureSettings
     signature: Signature
 
@@ -114,8 +113,8 @@ def prepare(
     given_values = {**values, **({} if release is None else {"release": release})}
     refuse_unused(given_values, all_uses(), measures)
     _refuse_unasked(values, measures)
-    sources: dict[tuple[str, ...], tuple[Task, Given, Source]] = {}
-    opened: dict[str | None, Release] = {}
+    sources: dict[tuple[str, ...], tuple[Task, Given, TaskSource]] = {}
+    opened: dict[tuple[str | None, bool], Release] = {}
     for names in by_task(measures):
         task = TASKS[MEASURES[names[0]].task]
         given = Given(model, release, values, names, display, opened)
@@ -128,7 +127,7 @@ def prepare(
         yield _prepared(task, given, source, models[key], names)
 
 
-def _prepared(task: Task, given: Given, source: Source, model: Any, names: tuple[str, ...]) -> Prepared:
+def _prepared(task: Task, given: Given, source: TaskSource, model: Any, names: tuple[str, ...]) -> Prepared:
     refuse_kind(names, model.kind, model.identity.name)
     reading = task.reading(source, given)
     chosen = reading.measuring.model_copy(update={"values": given.values})
@@ -183,7 +182,6 @@ def evaluations(
             run = one.run()
             with display.step("Writing the report"):
                 write_run(run, unfinished)
-                free_memory()
                 report = run_report(run)
                 write_report(report, "html", None, unfinished / REPORT)
         yield folder, run, report
@@ -209,10 +207,7 @@ def measure_answers(
 ) -> list[Measured]:
     """Compute each measure, and show its notes."""
     with display.step("Measuring"):
-        measured = []
-        for name in measures:
-            measured.append(MEASURES[name].figures(answers, settings))
-            free_memory()
+        measured = [MEASURES[name].figures(answers, settings) for name in measures]
     for note in (note for found in measured for note in found.notes):
         display.notice(note)
     return measured
@@ -234,7 +229,7 @@ def _folder(one: Prepared, out: Path | None, *, several: bool) -> Path:
 
 
 @contextmanager
-def kept_if_interrupted(requests: Requests) -> Iterator[None]:
+def kept_if_interrupted(requests: TaskRequests) -> Iterator[None]:
     """Add to an interruption what the store holds so far."""
     try:
         yield

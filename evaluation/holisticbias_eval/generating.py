@@ -17,19 +17,20 @@ from holisticbias_eval.evaluating import kept_if_interrupted
 from holisticbias_eval.figures import Part
 from holisticbias_eval.machine import machine, package_versions
 from holisticbias_eval.models.embedded import default_release
+from holisticbias_eval.models.generation.frame import STYLES, Style
 from holisticbias_eval.models.generation.requests import Generator
-from holisticbias_eval.models.generation.style import FILES as STYLES
-from holisticbias_eval.models.generation.style import Style
+from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.conversations import PER_CELL, Drawing, draw_prompts
-from holisticbias_eval.prompts.prompt_files import prompts_file, read_prompts
+from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing, draw_prompts
+from holisticbias_eval.prompts.prompt_sources import prompts_file, read_prompts
 from holisticbias_eval.results.run import RESPONSES
 from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, SamenessRecord
 from holisticbias_eval.settings import (
     Condition,
     ReleaseName,
     Settings,
+    Small,
     Use,
     Values,
     Variants,
@@ -38,19 +39,19 @@ from holisticbias_eval.settings import (
     setting,
 )
 from holisticbias_eval.tables.files import is_table_name, table_suffix
-from holisticbias_eval.tasks.answered import (
+from holisticbias_eval.tasks.answered import ResponseRequests, answer_prompts
+from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, PromptsWanted, find_asked
+from holisticbias_eval.tasks.responding import (
     CONTINUING,
     DECODING,
     Personas,
-    ResponseRequests,
-    answer_prompts,
     asking_uses,
-    count_responses,
     find_drawing,
     start_responding,
 )
-from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, PromptsWanted, find_asked
-from holisticbias_eval.tasks.task import Given, file_name, sign_release
+from holisticbias_eval.tasks.response_tables import count_responses
+from holisticbias_eval.tasks.sources import file_name, sign_release
+from holisticbias_eval.tasks.task import Given
 
 GENERATION = "generation.json"
 
@@ -105,8 +106,50 @@ class Prompting(Settings):
 
 SAID = Condition("about a release's sentences", is_one_of("prompts", None, SENTENCES))
 USES: tuple[Use, ...] = (
-    Use(ReleaseName), Use(Prompting), Use(Variants, (SAID,)), Use(Personas, (SAID,)), *asking_uses(),
+    Use(ReleaseName), Use(Small, (SAID,)), Use(Prompting), Use(Variants, (SAID,)), Use(Personas, (SAID,)),
+    *asking_uses(),
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """Prompts before a model is asked; ``generation`` is complete but for the counts.
+
+    ``name`` is the default name of the folder of their responses.
+    """
+
+    name: str
+    prompts: pa.Table
+    generator: Generator
+    generation: Generation
+
+    def run(self, display: Display) -> tuple[pa.Table, Generation]:
+        """Ask the model: the table of responses, and what they depend on, with their counts."""
+        sameness, responses = answer_prompts(self.prompts, self.generator, display)
+        counts = {"counts": dict(count_responses(responses))}
+        found = SamenessRecord(**asdict(sameness)) if sameness else None
+        return responses, self.generation.model_copy(update={**counts, "sameness": found})
+
+
+def prepare_answers(model: ModelSource, release: str | None, values: Values, display: Display) -> Answering:
+    """Draw or read the prompts, and start the model.
+
+    Raises ``EvaluationError`` for a setting that has no effect.
+    """
+    refuse_unused({**values, **({"release": release} if release else {})}, {"generate": USES}, ["generate"])
+    given = Given(model, release, values, (), display)
+    prompts = given.read(Prompting).prompts
+    asked = _ask(release or _own_release(given, prompts), prompts, given)
+    style = STYLES.read(CONTINUED_AS) if asked.is_continued else None
+    generator = start_responding(given, CONTINUING if style else DECODING, style)
+    named = asked.prompts or (asked.release.version if asked.release else "")
+    target = file_name(Path(named).stem if asked.release is None else named)
+    return Answering(
+        f"{file_name(generator.identity.name)}-on-{target}",
+        asked.requests,
+        generator,
+        _sign(generator, asked, style),
+    )
 
 
 def generate(
@@ -123,30 +166,15 @@ def generate(
     The folder is written whole or not at all. A folder with other responses is refused before the model is asked,
     unless ``overwrite``. Raises ``EvaluationError`` for a setting that has no effect.
     """
-    refuse_unused({**values, **({"release": release} if release else {})}, {"generate": USES}, ["generate"])
-    given = Given(model, release, values, (), display)
-    prompts = given.read(Prompting).prompts
-    asked = _ask(release or _own_release(given, prompts), prompts, given)
-    style = STYLES.read(CONTINUED_AS) if asked.is_continued else None
-    generator = start_responding(given, CONTINUING if style else DECODING, style)
-    generation = _sign(generator, asked, style)
-    named = asked.prompts or (asked.release.version if asked.release else "")
-    target = file_name(Path(named).stem if asked.release is None else named)
-    folder = out or Path("responses") / f"{file_name(generator.identity.name)}-on-{target}"
+    answering = prepare_answers(model, release, values, display)
+    folder = out or Path("responses") / answering.name
 
     def may(old: Path) -> bool:
-        return _may_replace(old, generation, overwrite=overwrite)
+        return _may_replace(old, answering.generation, overwrite=overwrite)
 
     refuse_target(folder, may)
-    requests = ResponseRequests(asked.requests, generator)
-    with new_folder(folder, may) as made, kept_if_interrupted(requests):
-        sameness, responses = answer_prompts(asked.requests, generator, display)
-        found = generation.model_copy(
-            update={
-                "counts": dict(count_responses(responses)),
-                "sameness": SamenessRecord(**asdict(sameness)) if sameness else None,
-            }
-        )
+    with new_folder(folder, may) as made, kept_if_interrupted(ResponseRequests(answering.prompts, answering.generator)):
+        responses, found = answering.run(display)
         pq.write_table(responses, made / RESPONSES.file, compression="zstd")
         (made / GENERATION).write_text(found.model_dump_json(indent=2) + "\n", "utf-8")
     return Generated(folder, responses, found)
@@ -181,12 +209,12 @@ def _ask(release: str | None, prompts: str | None, given: Given) -> _Asked:
         found = find_asked(release, wanted, drawing, given.display)
         signed = found.signature if found.release else None
         return _Asked(found.requests, signed, found.name, found.settings["prompts_sha256"], found.settings, True)
-    opened = given.release(release)
+    opened = given.release(release, small=given.read(Small).small)
     with given.display.step("Drawing prompts"):
         return _Asked(draw_prompts(opened, drawing), sign_release(opened), None, None, drawing.settings)
 
 
-def _ask_file(prompts: Path, release: str | None, drawing: Drawing) -> _Asked:
+def _ask_file(prompts: Path, release: str | None, drawing: PromptDrawing) -> _Asked:
     if release is not None:
         raise SelectionError(f"--prompts {prompts} and --release exclude each other: leave one out")
     if drawing.where:

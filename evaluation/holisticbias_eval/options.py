@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
+from importlib import import_module
 from pathlib import Path
-from pkgutil import resolve_name
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -97,9 +97,9 @@ class SettingsCommand(GroupedCommand):
         if shown:
             last = [param for param in self.params if param.name in _LEADING]
             self.params = [param for param in self.params if param not in last]
-            for name in shown:  # resolved here, because the list of commands must not import pydantic
+            for name in shown:
                 is_own = ":" in name
-                kind = resolve_name(f"{__package__}.{name if is_own else f'settings:{name}'}")
+                kind = _kind_named(name)
                 self._add([(kind, tuple(kind.model_fields))], hidden=False, grouped=is_own)
             self.params += last
 
@@ -130,6 +130,13 @@ class SettingsCommand(GroupedCommand):
         """The settings that the user gave, by name: on the command line, or in a recipe."""
         wanted = sources or (*_TYPED, ParameterSource.DEFAULT_MAP)
         return {name: ctx.params[name] for name in self.settings if ctx.get_parameter_source(name) in wanted}
+
+
+def _kind_named(name: str) -> type[Settings]:
+    """A kind of settings; imported here, because the list of commands must not import pydantic."""
+    module, _, kind = name.rpartition(":")
+    found: type[Settings] = getattr(import_module(f"holisticbias_eval.{module or 'settings'}"), kind)
+    return found
 
 
 def given_settings(context: click.Context | None = None) -> dict[str, Any]:

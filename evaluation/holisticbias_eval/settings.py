@@ -36,6 +36,8 @@ class Settings(BaseModel):
     @classmethod
     def _read_one_of_several(cls, values: Any) -> Any:
         """Take a text for a setting that may be given several times."""
+        if not isinstance(values, Mapping):
+            return values  # settings that are read already
         several = {name for name, info in cls.model_fields.items() if get_origin(info.annotation) is tuple}
         return {
             name: (value,) if name in several and isinstance(value, str) else value for name, value in values.items()
@@ -47,8 +49,8 @@ S = TypeVar("S", bound=Settings)
 
 def setting(default: Any, description: str, *, flags: Sequence[str] = (), metavar: str = "", **limits: Any) -> Any:
     """A field of ``Settings``; ``flags`` are its names on the command line if they are not that of the field."""
-    extra: dict[str, Any] = {"flags": list(flags), "metavar": metavar}
-    return Field(default, description=description, json_schema_extra=extra, **limits)
+    extra: dict[str, Any] = {**({"flags": list(flags)} if flags else {}), **({"metavar": metavar} if metavar else {})}
+    return Field(default, description=description, json_schema_extra=extra or None, **limits)
 
 
 class ReleaseName(Settings):
@@ -61,6 +63,14 @@ class ReleaseName(Settings):
         "its words.",
         metavar="FOLDER|VERSION|ID@VERSION",
     )
+
+
+class Small(Settings):
+    """The small part of a release."""
+
+    group = "What is asked"
+
+    small: bool = setting(False, "Only the 100 descriptors of subsets/small.yaml, over all axes: a tenth of the work.")
 
 
 class Chosen(Settings):
@@ -150,6 +160,11 @@ class Use:
         return all(condition.holds(values) for condition in self.conditions)
 
 
+def split_names(values: Sequence[str]) -> tuple[str, ...]:
+    """Names that are separated by commas or given one by one."""
+    return tuple(name.strip() for names in values for name in names.split(",") if name.strip())
+
+
 Uses = Mapping[str, Sequence[Use]]
 """What each measure or method uses, by its name."""
 
@@ -191,7 +206,7 @@ def flags_of(kind: type[Settings], name: str) -> tuple[str, ...]:
     plain = name.replace("_", "-")
     named = tuple(map(str, extra.get("flags") or ())) or (f"--{plain}",)  # type: ignore[arg-type] # see ``setting``
     is_switch = info is not None and bool in (info.annotation, *get_args(info.annotation))
-    return (*named, f"--no-{plain}") if info is not None and is_switch and info.default is not False else named
+    return (*named, f"--no-{plain}") if is_switch and not name.startswith("no_") else named
 
 
 def flag_of(kind: type[Settings], name: str) -> str:

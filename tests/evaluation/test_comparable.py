@@ -16,7 +16,6 @@ from tests.evaluation.simulated import World
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures, Interval, make_figure
 from holisticbias_eval.measures.measure import NONCE
-from holisticbias_eval.measures.responses.design import read_design
 from holisticbias_eval.measures.shares.changes import share_changes
 from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.report.gain_words import Labels
@@ -24,8 +23,8 @@ from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.gains import find_gains
 from holisticbias_eval.results.run import Run, read_run, write_run
+from invoking import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
 NAME = "stereotype_score"
 NEGATIVE, NEUTRAL = "Everyone hated this horrible liar.", "They live in the town."
 
@@ -44,8 +43,7 @@ def texts(tmp_path: Path, invoke: Invoke) -> Callable[[str, float], Path]:
                     rows.writerow(["people", group, f"{group}{i}", NEGATIVE if 7 * i % 500 < 500 * share else NEUTRAL])
         out = tmp_path / "runs" / name
         options = ("--measure", "sentiment", "--model", name, "--responses", path, "--out", out)
-        code, _, said = invoke("evaluate", *options)
-        assert code == 0, said
+        invoke.printed("evaluate", *options)
         return out
 
     return measure
@@ -55,13 +53,11 @@ def test_texts_that_are_more_negative_in_every_group_are_a_cost(
     texts: Callable[[str, float], Path], invoke: Invoke
 ) -> None:
     runs = [texts(name, share) for name, share in (("one", 0.04), ("two", 0.1), ("three", 0.04))]
-    code, printed, _ = invoke("compare", runs[0], runs[1], "--format", "md")
-    assert code == 0
+    printed = invoke.printed("compare", runs[0], runs[1], "--format", "md")
     assert "Costs: Negative texts, people 4.0% in A, 10.0% in B" in printed
     assert "No cost shown" not in printed
     assert " before" not in printed  # two models, not one before and after
-    code, printed, _ = invoke("compare", *runs, "--format", "md")
-    assert code == 0
+    printed = invoke.printed("compare", *runs, "--format", "md")
     assert "two: Costs: Negative texts, people 4.0% in one, 10.0% in two" in printed
     assert "three: No cost shown" in printed
     table = printed.partition("How much there is, whatever the groups")[2]
@@ -113,14 +109,6 @@ def test_an_interval_without_width_shows_nothing() -> None:
     ]
     (gain,) = find_gains(Figures(found), ())
     assert gain.outcome == "not tested"
-
-
-def test_responses_to_made_up_words_are_left_out_of_what_is_over_all() -> None:
-    columns = {"axis": ["age", NONCE, "age"], "descriptor": ["old", "dax", "young"], "template": ["t"] * 3}
-    design = read_design(pa.table(columns))
-    assert design.people.group.tolist() == [0, -1, 0]
-    alone = read_design(pa.table({name: column[1:2] for name, column in columns.items()}))
-    assert alone.people.group.tolist() == [0]
 
 
 COUNTED = "counted, given the token '<|endoftext|>', which marks the start of documents in training"
@@ -175,13 +163,11 @@ def test_the_command_says_what_is_not_compared(
     measuring = {"sentiment": {**run.result.signature.measuring["sentiment"], "negative": "-0.2"}}
     (tmp_path / "other").mkdir()
     write_run(altered(run, measuring=measuring), tmp_path / "other")
-    code, _, said = invoke("compare", one, tmp_path / "other")
-    assert code == 2
+    said = invoke.refused("compare", one, tmp_path / "other")
     reason = "Sentiment of texts about groups is not compared: the measure's parameters differ (negative)"
     assert reason in said
     assert len(said.strip().splitlines()) == 1
-    code, printed, said = invoke("compare", one, tmp_path / "other", three, "--format", "md")
-    assert code == 0, said
+    printed = invoke.printed("compare", one, tmp_path / "other", three, "--format", "md")
     assert reason in printed
     assert "three: No cost shown" in printed
 

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,8 +13,8 @@ import pytest
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.results.gains import Aim
 from holisticbias_eval.results.run_sets import find_sets, match_runs
+from invoking import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
 TEXT = ["I'm an old friend.", "I love young parents.", "I'm deaf.", "I hate old people.", "I'm a blind kid."]
 
 
@@ -98,8 +97,7 @@ def test_folders_without_runs(tmp_path: Path, name: str) -> None:
 
 
 def test_gains_and_costs_of_a_mitigation(invoke: Invoke, measured: Path, tmp_path: Path) -> None:
-    code, said, _ = invoke("compare", measured, "--out", tmp_path / "page.html")
-    assert code == 0
+    said = invoke.printed("compare", measured, "--out", tmp_path / "page.html")
     assert "Gains and costs" in said
     assert "group_perplexity, dimension dax is aimed at, and has no figure in both runs" in " ".join(said.split())
     assert "5 lines in both" in said
@@ -108,22 +106,19 @@ def test_gains_and_costs_of_a_mitigation(invoke: Invoke, measured: Path, tmp_pat
         page.index(text) for text in ("Gains and costs</h2>", "Quality and retention", "Likelihood of neutral text")
     ]
     assert order == sorted(order)
-    code, said, _ = invoke("compare", measured, "--format", "md")
-    assert code == 0
+    said = invoke.printed("compare", measured, "--format", "md")
     assert "Perplexity of neutral text" in said
 
 
 def test_figures_as_csv_and_json(invoke: Invoke, measured: Path) -> None:
-    code, said, _ = invoke("compare", measured, "--format", "csv", "--aim", "retention")
-    assert code == 0
+    said = invoke.printed("compare", measured, "--format", "csv", "--aim", "retention")
     rows = {row["figure"]: row for row in csv.DictReader(io.StringIO(said))}
     # random weights that are moved are far off: the text becomes less likely
     row = rows["Perplexity of neutral text"]
     assert row["outcome"] == "cost"
     assert float(row["change"]) == pytest.approx(float(row["after"]) - float(row["before"]))
     assert float(row["interval_low"]) > 0
-    code, said, _ = invoke("compare", measured, "--format", "json")
-    assert code == 0
+    said = invoke.printed("compare", measured, "--format", "json")
     content = json.loads(said)
     (model,) = content["models"]
     assert {gain["measure"] for gain in model["gains"]} == {"retention", "likelihood_bias"}
@@ -133,14 +128,12 @@ def test_figures_as_csv_and_json(invoke: Invoke, measured: Path) -> None:
 def test_several_models_in_one_table(invoke: Invoke, measured: Path, tmp_path: Path) -> None:
     before, after = (measured / "measured" / part for part in ("before", "after"))
     shutil.copytree(before, tmp_path / "same")
-    code, said, _ = invoke("compare", before, after, tmp_path / "same", "--aim", "retention", "--format", "csv")
-    assert code == 0
+    said = invoke.printed("compare", before, after, tmp_path / "same", "--aim", "retention", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(said)))
     assert [row["model"] for row in rows] == ["Before", "lmd", "same"]
     perplexity = [float(row["figure_1"]) for row in rows]
     assert perplexity[0] == perplexity[2] < perplexity[1]
-    code, said, _ = invoke("compare", before, after, tmp_path / "same", "--format", "html")
-    assert code == 0
+    said = invoke.printed("compare", before, after, tmp_path / "same", "--format", "html")
     assert '<th scope="col">C</th>' in said
 
 
@@ -153,15 +146,13 @@ def test_several_models_in_one_table(invoke: Invoke, measured: Path, tmp_path: P
     ],
 )
 def test_options_that_do_not_fit(invoke: Invoke, measured: Path, options: list[str], message: str) -> None:
-    code, _, problem = invoke("compare", measured, *options)
-    assert code == 2
+    problem = invoke.refused("compare", measured, *options)
     assert message in problem
 
 
 def test_a_broken_record_is_one_line(invoke: Invoke, measured: Path, tmp_path: Path) -> None:
     broken = Path(shutil.copytree(measured, tmp_path / "broken"))
     (broken / "mitigation.json").write_text("{", "utf-8")
-    code, _, problem = invoke("compare", broken)
-    assert code == 2
+    problem = invoke.refused("compare", broken)
     assert "mitigation.json cannot be read" in problem
     assert "Traceback" not in problem

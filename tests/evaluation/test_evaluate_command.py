@@ -66,6 +66,14 @@ def test_a_model_that_is_not_there(
     assert message in refused("--model", model, "--release", mini_release_folder)
 
 
+def test_a_part_of_a_release_has_no_small_part(
+    refused: Callable[..., str], tiny_gpt2: Path, mini_release_folder: Path
+) -> None:
+    line = refused("--model", tiny_gpt2, "--release", mini_release_folder, "--small")
+    assert "has no small part: name a whole release" in line
+    assert "--small/--no-small is for" in refused("--model", tiny_gpt2, "--measure", "intersections", "--small")
+
+
 def test_a_hub_model_that_cannot_be_had(
     refused: Callable[..., str], mini_release_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,9 @@ from tests.evaluation.stereotype_score.conftest import invented_pairs
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.prompts.first_words import differ_first, without_first_word
+from holisticbias_eval.prompts.contexts import differ_first, without_first_word
+from invoking import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
 NONE = ("--first-token", "none")
 TEXTS = {
     "alone": ("Nurses are kind.", "Bankers are kind."),
@@ -72,8 +71,7 @@ def test_pairs_that_differ_in_an_unscored_word_alone_are_left_out_and_counted(
     invoke: Invoke, tiny_gpt2: Path, tmp_path: Path
 ) -> None:
     given = ("evaluate", "--pairs", pairs(tmp_path, ("alone", "also", "later")), "--model", tiny_gpt2)
-    code, out, error = invoke(*given, "--out", tmp_path / "run", *NONE)
-    assert code == 0, error
+    out = invoke.printed(*given, "--out", tmp_path / "run", *NONE)
     said = (
         "the first token of 8 of 8 texts, which nothing precedes; 2 pairs that differ in the first word alone, left "
         "out; 2 pairs that differ in the first word and in others, counted"
@@ -91,16 +89,14 @@ def test_pairs_that_differ_in_an_unscored_word_alone_are_left_out_and_counted(
     assert f"Not scored: {said}." in " ".join(out.split())
     assert f"Not scored: {said}." in (tmp_path / "run" / "report.html").read_text("utf-8")
     chart = tmp_path / "chart.svg"
-    code, _, error = invoke("report", tmp_path / "run", "--format", "svg", "--out", chart)
-    assert code == 0, error
+    invoke.printed("report", tmp_path / "run", "--format", "svg", "--out", chart)
     assert "Not scored: the first token of 8 of 8" in chart.read_text("utf-8")
 
 
 def test_with_a_first_token_every_pair_is_measured(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:
     """The margins are those of whole sentences, each read after the token between documents."""
     given = ("evaluate", "--pairs", pairs(tmp_path, ("alone", "later")), "--model", tiny_gpt2)
-    code, out, error = invoke(*given, "--out", tmp_path / "run")
-    assert code == 0, error
+    out = invoke.printed(*given, "--out", tmp_path / "run")
     assert "Not scored" not in out
     found = signature(tmp_path / "run")
     assert "unscored" not in found["scoring"]
@@ -118,8 +114,7 @@ def test_the_published_formula_keeps_pairs_that_differ_in_the_first_word(
     invoke: Invoke, tiny_gpt2: Path, tmp_path: Path
 ) -> None:
     given = ("evaluate", "--pairs", pairs(tmp_path, ("alone", "later")), "--model", tiny_gpt2, "--mode", "published")
-    code, _, error = invoke(*given, "--out", tmp_path / "run")
-    assert code == 0, error
+    invoke.printed(*given, "--out", tmp_path / "run")
     found = signature(tmp_path / "run")
     assert found["sentences_scored"] == 4
     assert "2 pairs that differ in the first word alone, counted as published" in found["scoring"]["unscored"]
@@ -130,16 +125,14 @@ def test_a_mode_that_says_what_precedes_a_text_takes_no_other(
     mode: str, invoke: Invoke, tiny_gpt2: Path, tmp_path: Path
 ) -> None:
     given = ("evaluate", "--pairs", pairs(tmp_path, ("later",)), "--model", tiny_gpt2, "--mode", mode)
-    code, _, error = invoke(*given, "--out", tmp_path / "run", *NONE)
-    assert code == 2
+    error = invoke.refused(*given, "--out", tmp_path / "run", *NONE)
     assert "--first-token is for" in error
 
 
 @pytest.mark.parametrize("option", ["--pairs", "--test-set"])
 def test_texts_of_which_none_is_left_are_refused(option: str, invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:
     path = pairs(tmp_path, ("alone",)) if option == "--pairs" else write_groups(tmp_path, ("alone",))
-    code, _, error = invoke("evaluate", option, path, "--model", tiny_gpt2, "--out", tmp_path / "run", *NONE)
-    assert code == 2
+    error = invoke.refused("evaluate", option, path, "--model", tiny_gpt2, "--out", tmp_path / "run", *NONE)
     assert "differ in their first word alone" in " ".join(error.split())
     assert "--first-token TOKEN" in " ".join(error.split())
 
@@ -159,8 +152,7 @@ def test_sentences_that_differ_in_an_unscored_word_alone_are_left_out_of_a_test_
     invoke: Invoke, tiny_gpt2: Path, tmp_path: Path
 ) -> None:
     given = ("evaluate", "--test-set", write_groups(tmp_path, tuple(TEXTS)), "--model", tiny_gpt2)
-    code, out, error = invoke(*given, "--out", tmp_path / "run", *NONE)
-    assert code == 0, error
+    out = invoke.printed(*given, "--out", tmp_path / "run", *NONE)
     said = (
         "the first token of 12 of 12 texts, which nothing precedes; 6 texts that differ between groups in the first "
         "word alone, left out; 6 texts that differ between groups in the first word and in others, counted"
@@ -169,8 +161,7 @@ def test_sentences_that_differ_in_an_unscored_word_alone_are_left_out_of_a_test_
     assert found["scoring"]["unscored"] == said
     assert (found["sentences_scored"], found["sentences_available"]) == (12, 18)
     assert f"Not scored: {said}." in " ".join(out.split())
-    code, out, error = invoke(*given, "--out", tmp_path / "all")
-    assert code == 0, error
+    out = invoke.printed(*given, "--out", tmp_path / "all")
     assert "Not scored" not in out
     assert signature(tmp_path / "all")["sentences_scored"] == 18
 
@@ -183,8 +174,7 @@ def test_texts_of_other_runs_are_counted(
     release = ("--release", mini_release_folder)
     for number, given in enumerate((release, ("--retain", lines), (*release, "--context", "Oh."))):
         folder = tmp_path / str(number)
-        code, out, error = invoke("evaluate", *given, "--model", tiny_gpt2, "--out", folder, *NONE)
-        assert code == 0, error
+        out = invoke.printed("evaluate", *given, "--model", tiny_gpt2, "--out", folder, *NONE)
         found = signature(folder)
         scored = found["sentences_scored"]
         if "--context" in given:  # the first token of the context is not scored anyway

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +18,9 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.intersections import COLUMNS, summarise
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.spans import whole
-from holisticbias_eval.prompts.intersections import read_shards
 from holisticbias_eval.results.run import read_run
-
-Invoke = Callable[..., tuple[int, str, str]]
+from holisticbias_eval.tasks.intersections import read_shards
+from invoking import Invoke
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +47,7 @@ def test_shards_name_both_descriptors(folder: Path) -> None:
 
 def test_a_folder_of_intersections_is_evaluated(invoke: Invoke, tiny_gpt2: Path, folder: Path, tmp_path: Path) -> None:
     arguments = ("--release", folder, "--model", tiny_gpt2, "--measure", "intersections", "--store", tmp_path / "store")
-    code, out, error = invoke("evaluate", *arguments, "--out", tmp_path / "run")
-    assert code == 0, error
+    out = invoke.printed("evaluate", *arguments, "--out", tmp_path / "run")
     assert "Intersections" in out
     shards = len(list(read_shards(open_release(folder))))
     assert len(list((tmp_path / "store" / "intersections").iterdir())) == shards
@@ -75,11 +72,9 @@ def test_a_folder_of_intersections_is_evaluated(invoke: Invoke, tiny_gpt2: Path,
     (spread,) = figures.by("intersections", "stance_spread", "axis")
     assert spread.value == pytest.approx(values.std(ddof=1))
     assert spread.n == 6
-    code, out, error = invoke("measure", "intersections", "--scores", tmp_path / "run" / "intersections.parquet")
-    assert code == 0, error
+    out = invoke.printed("measure", "intersections", "--scores", tmp_path / "run" / "intersections.parquet")
     assert f"{spread.value:.2f}" in out
-    again, _, _ = invoke("compare", tmp_path / "run", tmp_path / "run")
-    assert again == 0
+    invoke.printed("compare", tmp_path / "run", tmp_path / "run")
     assert invoke("report", tmp_path / "run", "--format", "csv")[0] == 0
 
 

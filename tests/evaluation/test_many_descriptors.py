@@ -12,7 +12,7 @@ from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.statistics import resampling
 from holisticbias_eval.statistics.mannwhitney import count_different_rows, pairs_of, pairs_of_rows
-from holisticbias_eval.statistics.pairs import compared_pairs, count_different, counts_of
+from holisticbias_eval.statistics.pairs import compared_pairs, count_different, counts_of, groups_of_rows
 from holisticbias_eval.statistics.resampling import noun_draws, significant_when_weighted
 
 QUICK = MeasureSettings(draws=20, permutations=2, flips=20)
@@ -115,3 +115,17 @@ def test_figures_of_drawn_pairs_are_the_same_each_time() -> None:
     one, other = (measure_shares(scores(230), settings=QUICK) for _ in range(2))
     assert [*one.figures("m")] == [*other.figures("m")]
     assert one.tests.equals(other.tests)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 152, 200, 201, 300, 788, 2432])
+def test_every_row_is_in_one_group(rows: int) -> None:
+    groups = groups_of_rows(rows)
+    assert sorted(np.concatenate(groups).tolist()) == list(range(rows))
+    first, second = compared_pairs(rows)
+    assert (first < second).all()
+    every = rows * (rows - 1) // 2
+    assert len(first) == every if rows <= 200 else len(first) <= max(12_500, 40 * rows)
+    if rows > 200:
+        counts = np.bincount(np.concatenate([first, second]), minlength=rows)
+        assert counts.max() - counts.min() <= 1
+        assert counts.min() >= 58

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,9 +12,8 @@ import pytest
 
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.tasks.response_files import read_texts
+from invoking import Invoke
 
-Answer = tuple[int, str, str]
-Invoke = Callable[..., Answer]
 ROWS = [
     {"text": "He sang.", "group": "doffs", "domain": "trade", "subject": "doff", "item": "1", "source": "model"},
     {"text": "His hat.", "group": "doffs", "domain": "trade", "subject": "doff", "item": "2", "source": "model"},
@@ -37,8 +35,7 @@ def write(path: Path, table: pa.Table = TABLE) -> Path:
 
 
 def figures(invoke: Invoke, *arguments: str | Path) -> dict[str, dict[str, float]]:
-    code, said, errors = invoke("measure", *arguments, "--format", "json")
-    assert code == 0, errors
+    said = invoke.printed("measure", *arguments, "--format", "json")
     found: dict[str, dict[str, float]] = {}
     for figure in json.loads(said)["figures"]:
         key = "/".join(f"{name}={value}" for name, value in figure["keys"].items())
@@ -77,8 +74,7 @@ def test_norms_of_two_files(invoke: Invoke, tmp_path: Path) -> None:
 
 def test_a_report_and_a_folder(invoke: Invoke, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    code, said, _ = invoke("measure", "gender_polarity", "--texts", write(tmp_path / "t.csv"), "--out", out)
-    assert code == 0
+    said = invoke.printed("measure", "gender_polarity", "--texts", write(tmp_path / "t.csv"), "--out", out)
     assert "Gender polarity of texts about groups of t.csv" in said
     read = pq.read_table(out / "texts.parquet")
     assert read["gender_polarity.words"].to_pylist() == [-1, -1, None, 1, None]
@@ -141,8 +137,7 @@ def test_a_wrong_table_gets_one_line(
 def test_wrong_options(invoke: Invoke, tmp_path: Path, arguments: list[str], message: str) -> None:
     write(tmp_path / "t.csv")
     given = [str(tmp_path / part) if part.endswith(".csv") else part for part in arguments]
-    code, _, errors = invoke("measure", *given)
-    assert code == 2
+    errors = invoke.refused("measure", *given)
     assert message in " ".join(errors.split())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,9 +20,8 @@ from holisticbias_eval.results.recipes import read_recipe
 from holisticbias_eval.results.run import Result
 from holisticbias_eval.sections import Bar, Bars, Section
 from holisticbias_eval.settings import Settings, Use, setting
+from invoking import Invoke
 
-Answer = tuple[int, str, str]
-Invoke = Callable[..., Answer]
 NAME = "sentence_length"
 
 
@@ -89,22 +88,19 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
 def made(invoke: Invoke, tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path) -> Path:
     out = tmp_path / "run"
     options = ["--release", mini_release_folder, "--out", out, "--measure", NAME]
-    code, said, _ = invoke("evaluate", "--model", tiny_gpt2, *options)
-    assert code == 0
+    said = invoke.printed("evaluate", "--model", tiny_gpt2, *options)
     assert "Sentences were counted out" in said
     return out
 
 
 def test_it_is_listed(invoke: Invoke) -> None:
-    code, said, _ = invoke("measures")
-    assert code == 0
+    said = invoke.printed("measures")
     assert "sentence_length: Sentence length" in said
     assert "invented for this test" in said
 
 
 def test_it_is_measured_by_default(invoke: Invoke, tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path) -> None:
-    code, _, _ = invoke("evaluate", "--model", tiny_gpt2, "--release", mini_release_folder, "--out", tmp_path / "run")
-    assert code == 0
+    invoke.printed("evaluate", "--model", tiny_gpt2, "--release", mini_release_folder, "--out", tmp_path / "run")
     result = json.loads((tmp_path / "run" / "result.json").read_text("utf-8"))
     assert set(result["signature"]["measures"]) == {n for n, m in MEASURES.items() if m.task == "sentences"}
     assert {f["measure"] for f in result["figures"]} == set(result["signature"]["measures"])
@@ -112,8 +108,7 @@ def test_it_is_measured_by_default(invoke: Invoke, tiny_gpt2: Path, mini_release
 
 def test_its_option_is_one_field(invoke: Invoke, tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path) -> None:
     out, options = tmp_path / "run", ["--model", tiny_gpt2, "--release", mini_release_folder, "--measure"]
-    code, _, _ = invoke("evaluate", *options, NAME, "--out", out, "--set", "shortest=9")
-    assert code == 0
+    invoke.printed("evaluate", *options, NAME, "--out", out, "--set", "shortest=9")
     result = json.loads((out / "result.json").read_text("utf-8"))
     assert result["signature"]["measuring"][NAME] == {"shortest": "9"}
     assert all(f["value"] >= 9 for f in result["figures"])
@@ -122,8 +117,7 @@ def test_its_option_is_one_field(invoke: Invoke, tiny_gpt2: Path, mini_release_f
     code, said, error = invoke("evaluate", *options, "medians", "--out", out, "--set", "shortest=9")
     assert (code, said) == (2, "")
     assert "--shortest is for sentence_length: here it has no effect, so leave it out" in error
-    code, _, error = invoke("evaluate", *options, NAME, "--out", out, "--set", "shortest=-1")
-    assert code == 2
+    error = invoke.refused("evaluate", *options, NAME, "--out", out, "--set", "shortest=-1")
     assert "--shortest" in error
 
 
@@ -138,18 +132,15 @@ def test_its_option_is_one_field(invoke: Invoke, tiny_gpt2: Path, mini_release_f
     ],
 )
 def test_it_is_drawn(invoke: Invoke, made: Path, tmp_path: Path, options: list[str], expected: str) -> None:
-    code, _, _ = invoke("report", made, *options, "--out", tmp_path / "report")
-    assert code == 0
+    invoke.printed("report", made, *options, "--out", tmp_path / "report")
     assert expected in (tmp_path / "report").read_text("utf-8")
 
 
 def test_it_is_compared(invoke: Invoke, made: Path) -> None:
-    code, said, _ = invoke("compare", made, made, "--format", "json")
-    assert code == 0
+    said = invoke.printed("compare", made, made, "--format", "json")
     changes = [f for f in json.loads(said)["figures"] if f["name"] == "change"]
     assert {f["keys"]["axis"]: f["value"] for f in changes} == {"age": 0, "ability": 0, "nonce": 0}
-    code, said, _ = invoke("compare", made, made)
-    assert code == 0
+    said = invoke.printed("compare", made, made)
     assert "Sentence length" in said
 
 
@@ -164,8 +155,7 @@ def test_the_registry_takes_it(invoke: Invoke, made: Path, tmp_path: Path, monke
     assert invoke("leaderboard", *add)[0] == 0
     assert [p.name for p in results.iterdir()] == ["some-model-on-0.1.0-sentence-length.json"]
     assert invoke("leaderboard", "--check", "--results", results) == (0, "", "")
-    code, said, _ = invoke("leaderboard", "--results", results)
-    assert code == 0
+    said = invoke.printed("leaderboard", "--results", results)
     assert "Sentence length" in said
     assert "some/model" in said
 
@@ -173,8 +163,7 @@ def test_the_registry_takes_it(invoke: Invoke, made: Path, tmp_path: Path, monke
 def test_a_table_of_scores_is_measured(invoke: Invoke, tmp_path: Path) -> None:
     rows = ["axis,template,descriptor,noun,perplexity,tokens", "age,I'm {noun_phrase}.,old,friend,9.5,4"]
     (tmp_path / "scores.csv").write_text("\n".join(rows) + "\n", "utf-8")
-    code, said, _ = invoke("measure", NAME, "--scores", tmp_path / "scores.csv", "--format", "json")
-    assert code == 0
+    said = invoke.printed("measure", NAME, "--scores", tmp_path / "scores.csv", "--format", "json")
     (figure,) = json.loads(said)["figures"]
     assert figure == {
         "measure": NAME, "name": "mean_tokens", "keys": {"axis": "age"}, "value": 4.0, "unit": "tokens",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -18,16 +19,16 @@ from tests.evaluation.conftest import VERSION, mini_catalog
 
 from holisticbias import build_release, write_release
 from holisticbias.release.intersections import Request, write_intersections
-from holisticbias_eval.commands import declared_uses
-from holisticbias_eval.commands.classify import classify_uses
+from holisticbias.terms.file_kinds import SubsetFile
+from holisticbias_eval.classifying import USES as USES_OF_CLASSIFY
 from holisticbias_eval.commands.evaluate import command as evaluate
-from holisticbias_eval.commands.option_uses import refuse_unused as refuse_options
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.evaluating import all_uses, prepare
 from holisticbias_eval.generating import USES as USES_OF_GENERATE
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measuring import measure_uses
+from holisticbias_eval.mitigation.run import mitigation_uses
 from holisticbias_eval.options import SettingsCommand, given_settings
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.words import POLARITY
@@ -88,6 +89,8 @@ def inputs(tmp_path_factory: pytest.TempPathFactory, mini_release_folder: Path) 
     write_intersections(mini_catalog(), Request(VERSION, "age x ability"), folder / "intersections")
     write_intersections(mini_catalog(("person", "kid")), Request(VERSION, "age x ability"), folder / "fewer")
     write_release(build_release(mini_catalog(("person", "kid"))), folder / "other")
+    small = SubsetFile(subset="small", summary="One term.", descriptors=("age.young",))
+    write_release(build_release(replace(mini_catalog(), subsets=(small,))), folder / "whole")
     named = (
         "bold",
         "norms.csv",
@@ -99,6 +102,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory, mini_release_folder: Path) 
         "intersections",
         "fewer",
         "other",
+        "whole",
     )
     return {**files, **{name: folder / name for name in named}, "mini": mini_release_folder}
 
@@ -128,12 +132,13 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def base(measure: str, files: Mapping[str, Path], masked: Path, name: str = "") -> tuple[str, ...]:
     """The options with which a measure is made."""
     kind = MEASURES[measure].task
+    mini = files["whole" if name == "small" else "mini"]
     if kind == "texts" and name in ("variants", "personas", "censor", "release"):
         return ("--prompts", "sentences", "--model", "embedded-responder", *release(name, files["mini"]))
     known: dict[str, tuple[str, ...]] = {
-        "sentences": release(name, files["mini"]),
-        "seat": (*release(name, files["mini"]), "--model", str(masked)),
-        "responses": release(name, files["mini"]),
+        "sentences": release(name, mini),
+        "seat": (*release(name, mini), "--model", str(masked)),
+        "responses": release(name, mini),
         "intersections": release(name, files["intersections"]),
         "texts": () if name == "faulty_prompts" else ("--prompts", str(files["prompts.csv"])),
         "pairs": ("--pairs", str(files["pairs.csv"])),
@@ -176,7 +181,10 @@ def tried(name: str, measure: str, files: Mapping[str, Path]) -> tuple[tuple[str
     }  # fmt: skip
     flags = {"variants": ("--no-variants",) if MEASURES[measure].task != "sentences" else ("--variants",)}
     flags["variants"] = ("--variants",) if MEASURES[measure].task in ("sentences", "seat") else flags["variants"]
-    flags |= {"censor": ("--no-censor",), **{n: (flag("evaluate", n),) for n in ("overwrite", "no_store", "dry_run")}}
+    flags |= {
+        "censor": ("--no-censor",),
+        **{n: (flag("evaluate", n),) for n in ("overwrite", "no_store", "dry_run", "small")},
+    }
     kind = MEASURES[measure].task
     given: dict[tuple[str, str], tuple[str, ...]] = {
         **{("context_seed", asked): ("--context-file", more) for asked in ("sentences", "seat", "test_set")},
@@ -254,7 +262,8 @@ def _check_recorded(name: str, measures: list[str], inputs: Mapping[str, Path], 
 USES: Mapping[str, Callable[[], Uses]] = {
     "measure": measure_uses,
     "generate": lambda: {"generate": USES_OF_GENERATE},
-    "classify": classify_uses,
+    "classify": lambda: USES_OF_CLASSIFY,
+    "mitigate": mitigation_uses,
 }
 
 
@@ -263,9 +272,6 @@ def unused(command: str, arguments: tuple[str, ...], chosen: tuple[str, ...] = (
     found: SettingsCommand = import_module(f"holisticbias_eval.commands.{command}").command
     context = found.make_context(command, list(arguments), help_option_names=["-h", "--help"])
     try:
-        if command == "mitigate":
-            refuse_options(context, declared_uses.mitigate_uses(), chosen)
-            return ""
         values = found.values(context)
         refuse_unused(values, USES[command](), chosen or (command,))
     except click.UsageError as error:
@@ -352,8 +358,11 @@ TABLE = (
     ("mitigate", ("self_chat,lmd", "--out", "o", "--corpus", "c", "--alpha", "1"), ""),
     ("mitigate", ("lmd", "--out", "o", "--max-perplexity-rise", "1"), "--max-perplexity-rise is for runs with --grid"),
     ("mitigate", ("lmd", "--out", "o", "--epochs", "1", "--steps", "1"), "--epochs is for runs without --steps"),
-    ("mitigate", ("lmd", "--out", "o", "--release", "1.0.0"), "--release is for style_equality and self_chat"),
+    ("mitigate", ("lmd", "--out", "o", "--release", "1.0.0"), "--release is for runs with --measure without"),
     ("mitigate", ("lmd", "--out", "o", "--release", "1.0.0", "--measure", "medians"), ""),
+    ("mitigate", ("lmd", "--out", "o", "--no-measure", "--measure", "medians"), "--measure is for runs without --no"),
+    ("mitigate", ("self_chat", "--out", "o", "--threshold", "1", "--quantile", "0.5"), "--quantile is for style_equal"),
+    ("mitigate", ("self_chat", "--out", "o", "--no-measure", "--responses", "r", "--system", "s"), "--system is for"),
     (
         "classify",
         ("--responses", "r", "--classifier", "vader", "--out", "o", "--device", "cpu"),

@@ -24,9 +24,8 @@ from holisticbias_eval.results.registry import (
     results_folder,
 )
 from holisticbias_eval.results.run import RESULT, Run, read_run, read_signature
+from invoking import Invoke
 
-Answer = tuple[int, str, str]
-Invoke = Callable[..., Answer]
 Captured = pytest.CaptureFixture[str]
 
 
@@ -246,12 +245,10 @@ def test_the_command_adds_checks_and_shows(
         )
         assert invoke(*add, run, *named) == (0, wrote, "")
     assert invoke("leaderboard", "--results", results, "--check") == (0, "", "")
-    code, said, _ = invoke("leaderboard", "--results", results, "--format", "md")
-    assert code == 0
+    said = invoke.printed("leaderboard", "--results", results, "--format", "md")
     assert said.count("SmolLM2-135M-Instruct, Q4\\_1 weights") == 4
     assert invoke("leaderboard", "--results", tmp_path / "none")[0] == 2
-    code, said, _ = invoke("leaderboard")
-    assert code == 0
+    said = invoke.printed("leaderboard")
     assert "This is not a ranking" in said
     assert invoke("leaderboard", "--check") == (0, "", "")
 

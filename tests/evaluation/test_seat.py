@@ -114,11 +114,3 @@ def phrases_of(release: Release) -> set[tuple[str, str | None]]:
     """The distinct terms with each noun, or with none if the term is a noun itself."""
     rows = release.sentences.select(["descriptor_id", "noun_id", "noun_phrase_type"]).to_pylist()
     return {(r["descriptor_id"], r["noun_id"]) for r in rows if r["noun_phrase_type"] not in ("descriptor", "noun")}
-
-
-def test_a_run_of_phrases_has_all_that_it_could(tiny_bert: Path, mini_release_folder: Path, tmp_path: Path) -> None:
-    arguments = ["--model", str(tiny_bert), "--release", str(mini_release_folder), "--out", str(tmp_path / "run")]
-    assert main(["evaluate", *arguments, "--measure", "pseudo_likelihood_bias"]) == 0
-    signature = read_run(tmp_path / "run").result.signature
-    assert signature.sentences_scored == signature.sentences_available == 7 * len(NOUNS) * len(seat_templates())
-    assert signature.skipped == ()

@@ -267,14 +267,6 @@ def test_seed_decides_the_floor_and_nothing_else() -> None:
     assert [(f.value, f.interval) for f in one] == [(f.value, f.interval) for f in other]
 
 
-def test_without_settings_nothing_is_resampled() -> None:
-    answers, _ = StanceWorld(axes=2).draw(np.random.default_rng(11))
-    quick, whole = measure(answers), measure(answers, MeasureSettings())
-    assert all(f.floor is None and f.floor_interval is None for f in quick)
-    assert {f.p_value for f in quick.by(NAME, "shared_contrast", "axis")} == {None}
-    assert [(f.value, f.interval) for f in quick] == [(f.value, f.interval) for f in whole]
-
-
 def test_p_values_are_corrected_over_axes_and_over_descriptors() -> None:
     answers, _ = StanceWorld(axes=4, descriptors=10, stance=0.5).draw(np.random.default_rng(12))
     figures = measure(answers, MeasureSettings())

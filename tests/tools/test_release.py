@@ -281,6 +281,18 @@ def test_small_subset_is_what_it_was(small_release: Release) -> None:
     assert small_release.digest == SMALL_DIGEST, "subset, grammar or digest changed: say so in the change log"
 
 
+@pytest.mark.parametrize("opened", [False, True])
+def test_the_small_part_of_a_release_is_its_small_build(
+    release: Release, release_folder: Path, small_release: Release, opened: bool
+) -> None:
+    part = (open_release(release_folder) if opened else release).small()
+    assert (part.digest, part.manifest.part, part.version) == (small_release.digest, "small", "1.0.0")
+    for name, table in part.tables.items():
+        assert table.to_pylist() == small_release.tables[name].to_pylist()
+    with pytest.raises(ReleaseError, match="has no small part: name a whole release"):
+        part.small()
+
+
 # samples
 
 

@@ -30,7 +30,7 @@ def _uses() -> Uses:
 
 @click.command(
     cls=SettingsCommand,
-    shown=("ReleaseName", "Chosen", "Seed", "Keeping"),
+    shown=("ReleaseName", "Small", "Chosen", "Seed", "Keeping"),
     uses=_uses,
     short_help="Measure a language model against a release.",
 )
@@ -82,7 +82,7 @@ def command(
     display = Display(Console(stderr=True))
     if dry_run:
         for plan in plans(model, release, measures, values, display):
-            write(plan)
+            write("\n".join(filter(None, (str(plan), plan.advice()))))
         return
     for folder, _run, report in evaluations(
         model, release, measures, values, out=out, overwrite=overwrite, display=display

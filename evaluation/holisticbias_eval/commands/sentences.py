@@ -20,7 +20,7 @@ _SHOWN = 8
 
 
 def _uses() -> Uses:
-    from holisticbias_eval.models.options import of_model, responding_uses
+    from holisticbias_eval.models.settings import of_model, responding_uses
     from holisticbias_eval.settings import Keeping, Use
     from holisticbias_eval.stereotypes.settings import AcceptanceSettings, RequestSettings
 

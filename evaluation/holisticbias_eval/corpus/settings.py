@@ -8,15 +8,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from holisticbias_eval.errors import CorpusError
-from holisticbias_eval.settings import Condition, Settings, setting
+from holisticbias_eval.settings import Condition, Settings, setting, split_names
 
 AnnotationForm = Literal["csv", "label-studio"]
 _UNRECORDED = {"text_field", "paragraphs", "without", "years"}
-
-
-def split_names(names: str | None) -> tuple[str, ...]:
-    """The names in a list with commas."""
-    return tuple(name.strip() for name in (names or "").split(",") if name.strip())
 
 
 class RetrievalSettings(Settings):
@@ -104,7 +99,7 @@ class AnnotationSettings(Settings):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the annotators."""
-        return split_names(self.annotators)
+        return split_names([self.annotators or ""])
 
 
 class SplitSettings(Settings):
@@ -129,4 +124,4 @@ class SplitSettings(Settings):
     @property
     def drawn_from(self) -> tuple[str, ...]:
         """The groups to draw from; empty for all that have sentences."""
-        return split_names(self.draw_from)
+        return split_names([self.draw_from or ""])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from holisticbias_eval.models.options import KEEPING, of_model
-from holisticbias_eval.settings import Condition, Settings, Use, Values, setting
+from holisticbias_eval.models.settings import KEEPING, of_model
+from holisticbias_eval.settings import Condition, Settings, Use, Values, setting, split_names
 
 
 class Resampling(Settings):
@@ -46,7 +46,7 @@ class Judging(Settings):
     @property
     def names(self) -> tuple[str, ...]:
         """The classifiers by name."""
-        return tuple(name.strip() for names in self.classifier for name in names.split(",") if name.strip())
+        return split_names(self.classifier)
 
 
 class ClassifierServer(Settings):

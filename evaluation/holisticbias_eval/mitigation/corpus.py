@@ -24,14 +24,16 @@ from holisticbias_eval.mitigation.measuring import Measuring, with_neutral_text
 from holisticbias_eval.mitigation.method import GroupTask, Method
 from holisticbias_eval.mitigation.record import sign_specification
 from holisticbias_eval.mitigation.search import Lesson
-from holisticbias_eval.mitigation.settings import MitigationSettings
+from holisticbias_eval.mitigation.settings import GridSettings, GroupSettings
 from holisticbias_eval.mitigation.texts import counts_of
 from holisticbias_eval.models.embedded import GOSSIP
 from holisticbias_eval.models.likelihood.opening import find_opening
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.progress import Display, Notice
+from holisticbias_eval.progress import Notice
 from holisticbias_eval.results.gains import WITH_HELD_OUT
+from holisticbias_eval.settings import split_names
 from holisticbias_eval.stereotypes.specifications import read_specification
+from holisticbias_eval.tasks.task import Given
 
 TEST_SET = "test-set.parquet"
 _ONE_EPOCH: Mapping[str, Any] = {"epochs": 1, "patience": None, "evaluations": 2}
@@ -175,31 +177,32 @@ class CorpusLessons:
     Raises ``EvaluationError`` if the corpus cannot be used.
     """
 
-    def __init__(self, base: str, loaded: LoadedModel, settings: MitigationSettings, display: Display) -> None:
-        self.base, self.loaded = base, loaded
-        self._settings, self._display = settings, display
-        self._opening = find_opening(loaded.tokenizer, settings.first_token)
-        specification = with_held_out(read_specification(settings.specification or MANY), settings.hold_out)
-        self._groups = training_groups(specification, settings.groups)
+    def __init__(self, given: Given, loaded: LoadedModel) -> None:
+        self.loaded = loaded
+        self._given, self._display = given, given.display
+        self._opening = find_opening(loaded.tokenizer, given.running.first_token)
+        asked = given.read(GroupSettings)
+        specification = with_held_out(read_specification(asked.specification or MANY), asked.hold_out)
+        self._groups = training_groups(specification, split_names(asked.groups))
         if unknown := unknown_terms(specification, loaded.tokenizer):
-            display.notice(
+            self._display.notice(
                 f"the tokenizer cannot write {len(unknown):,} terms of {specification.id} ({', '.join(unknown[:5])}): "
                 "what is measured for them says little"
             )
-        seed = int(settings.training.get("seed", 0))
-        with display.step(f"Reading {settings.corpus or 'the invented sentences'}"):
-            self._corpus = open_corpus(settings.corpus, specification, seed, display.notice)
+        seed = int(given.values.get("seed", 0))
+        with self._display.step(f"Reading {asked.corpus or 'the invented sentences'}"):
+            self._corpus = open_corpus(asked.corpus, specification, seed, self._display.notice)
 
     def tuned(self, method: Method) -> Mapping[str, Any]:
         """The settings of a method that are tuned for the embedded gossip; none beside a grid.
 
         A learning rate holds for its optimizer: it is left out if the user names another one.
         """
-        if self.base != GOSSIP or self._settings.grid is not None:
+        if self._given.model != GOSSIP or self._given.read(GridSettings).grid is not None:
             return {}
         tuned = CALIBRATION.get(method.info.name, {})
         optimizer = tuned.get("optimizer", "adamw")
-        if self._settings.training.get("optimizer", optimizer) != optimizer:
+        if self._given.values.get("optimizer", optimizer) != optimizer:
             return {name: value for name, value in tuned.items() if name != "learning_rate"}
         return tuned
 
@@ -227,7 +230,7 @@ class CorpusLessons:
             sign_specification(corpus.specification, groups),
             counts,
             self._opening.settings,
-            self._settings.first_token,
+            self._given.running.first_token,
         )
 
     def measuring(self, measuring: Measuring, shared: Path, *, overwrite: bool) -> Measuring:
@@ -235,7 +238,7 @@ class CorpusLessons:
         test_set = self._corpus.write_test_set(self._groups, shared, overwrite=overwrite)
         if self._corpus.is_calibration:
             measuring = with_neutral_text(measuring, neutral_lines(), shared / "neutral.txt")
-        return replace(measuring, test_set=test_set)
+        return replace(measuring, values={**measuring.values, "test_set": test_set})
 
     def keep(self, lesson: Lesson, folder: Path) -> None:
         """Nothing: the split is written with the sentences to measure."""

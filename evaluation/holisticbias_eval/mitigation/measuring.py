@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,74 +12,81 @@ from holisticbias_eval.corpus.multiwoz import read_multiwoz
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.evaluating import by_task, choose_measures, evaluations, used_names
 from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.mitigation.method import Needs
 from holisticbias_eval.mitigation.record import MitigatedModel
+from holisticbias_eval.mitigation.settings import MeasuringSettings
 from holisticbias_eval.models.embedded import default_release
-from holisticbias_eval.models.likelihood.opening import AUTO, FIRST_TOKEN
+from holisticbias_eval.models.likelihood.opening import FIRST_TOKEN
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.run import is_run, read_signature
-from holisticbias_eval.settings import Values
+from holisticbias_eval.settings import Values, read_settings, split_names
 from holisticbias_eval.tasks.lines import RetainSettings, read_lines
+from holisticbias_eval.tasks.results import CommandSettings
+from holisticbias_eval.tasks.retain_command import split_command
+from holisticbias_eval.tasks.task import Given
 
-AIM = ("group_perplexity",)
-STYLE_AIM = ("generation_bias", "offensiveness", "response_wording")
-"""The measures of every mitigation: of methods that learn from sentences, and from responses."""
+AIMS: Mapping[Needs, tuple[str, ...]] = {
+    "corpus": ("group_perplexity",),
+    "responses": ("generation_bias", "offensiveness", "response_wording"),
+}
+"""The measures of every mitigation, by what its methods learn from."""
+_COSTS = ("retain", "retain_command")
 
 
 @dataclass(frozen=True)
 class Measuring:
-    """Measures to compute: ``always``, ``further`` ones on a release, and those of ``retain`` for costs.
+    """Measures of models: ``aims``, ``further`` ones on a release, and those of costs, which ``values`` name.
 
-    ``first_token`` is what precedes each text whose likelihood is measured, and ``answering`` has the settings of
-    measures of responses; ``test_set`` is a file of sentences about groups.
+    ``values`` are settings of all measures, and ``answering`` those of measures of responses alone.
     """
 
-    always: Sequence[str] = AIM
+    aims: Sequence[str] = AIMS["corpus"]
     further: Sequence[str] = ()
     release: str | None = None
-    retain: RetainSettings = field(default_factory=RetainSettings)
-    retain_command: str | None = None
+    values: Values = field(default_factory=dict)
     answering: Values = field(default_factory=dict)
-    device: str = "auto"
-    first_token: str = AUTO
-    test_set: Path | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         """All measures, the aims first."""
-        given = {"retain": self.retain.retain, "retain_command": self.retain_command}
-        costs = choose_measures(None, given) if self.retain.retain or self.retain_command else ()
-        return tuple(dict.fromkeys((*self.always, *costs, *self.further)))
+        costs = {name: self.values[name] for name in _COSTS if name in self.values}
+        return tuple(dict.fromkeys((*self.aims, *(choose_measures(None, costs) if costs else ()), *self.further)))
 
-    def values(self, measures: Sequence[str]) -> dict[str, Any]:
-        """The settings of measures of one task: of these, what they use and what was given."""
-        values = {
-            "device": None if self.device == "auto" else self.device,
-            "first_token": None if self.first_token == AUTO else self.first_token,
-            "retain": self.retain.retain or None,
-            "retain_command": self.retain_command,
-            "test_set": self.test_set,
-            **(self.answering if MEASURES[measures[0]].task == "responses" else {}),
-        }
+    def of(self, measures: Sequence[str]) -> dict[str, Any]:
+        """The settings that measures of one task use."""
+        answering = self.answering if MEASURES[measures[0]].task == "responses" else {}
         used = used_names(measures)
-        return {name: value for name, value in values.items() if name in used and value is not None}
+        return {name: value for name, value in {**self.values, **answering}.items() if name in used}
 
 
-def check_measuring(measuring: Measuring) -> None:
-    """Raise ``EvaluationError`` for a measure that does not exist, or texts of ``retain`` that cannot be read."""
+def plan_measuring(given: Given, needs: Needs) -> Measuring:
+    """The measures that a user asks for.
+
+    Raises ``EvaluationError`` for a measure that does not exist, and for texts or a command that cannot be read.
+    """
+    kept = (*_COSTS, "device", "first_token")
+    values = {name: given.values[name] for name in kept if name in given.values}
+    further = split_names(given.read(MeasuringSettings).measure)
+    measuring = Measuring(AIMS[needs], further, given.release_name, values)
     choose_measures(measuring.names, {})
-    if measuring.retain.text is not None:
-        read_lines(measuring.retain.text)
-    if measuring.retain.dialogues is not None:
-        read_multiwoz(measuring.retain.dialogues)
+    retain, command = given.read(RetainSettings), given.read(CommandSettings).retain_command
+    if retain.text is not None:
+        read_lines(retain.text)
+    if retain.dialogues is not None:
+        read_multiwoz(retain.dialogues)
+    if command is not None:
+        split_command(command)
+    return measuring
 
 
 def with_neutral_text(measuring: Measuring, lines: Sequence[str], path: Path) -> Measuring:
     """Also measure these lines, written to a file, unless the user names a text."""
-    if measuring.retain.text is not None:
+    retain = read_settings(RetainSettings, measuring.values)
+    if retain.text is not None:
         return measuring
     if not path.is_file():
         write_file(path, "".join(f"{line}\n" for line in lines).encode())
-    return replace(measuring, retain=RetainSettings(retain=(str(path), *measuring.retain.retain)))
+    return replace(measuring, values={**measuring.values, "retain": (str(path), *retain.retain)})
 
 
 def refuse_other_run(
@@ -129,7 +136,7 @@ def measure_model(model: str, measuring: Measuring, folder: Path, display: Displ
     display.notice(f"Measuring {model}")
     for names, out in wanted:
         release = measuring.release if "release" in used_names(names) else None
-        values = measuring.values(names)
+        values = measuring.of(names)
         list(evaluations(model, release, names, values, out=out, overwrite=overwrite, display=display))
 
 

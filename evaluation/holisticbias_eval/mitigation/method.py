@@ -9,6 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import pyarrow as pa
 
+from holisticbias_eval.mitigation.settings import GridSettings, GroupSettings, MeasuringSettings, TrainingSettings
+from holisticbias_eval.models.settings import of_model
+from holisticbias_eval.settings import Condition, ReleaseName, Use, is_one_of
+from holisticbias_eval.tasks.lines import RetainSettings
+from holisticbias_eval.tasks.results import CommandSettings
+
 if TYPE_CHECKING:
     import torch
 
@@ -20,6 +26,30 @@ Needs = Literal["corpus", "responses"]
 
 COMPARED = "compared"
 """The count of what an auxiliary loss compares; its other counts are reasons to leave something out."""
+
+MEASURED = Condition("without --no-measure", is_one_of("no_measure", False, default=False))
+_FURTHER = Condition("with --measure", lambda values: bool(values.get("measure")))
+_SCORED = Condition("with --measure or --retain", lambda values: bool(values.get("measure") or values.get("retain")))
+_PASSES = Condition("without --steps", is_one_of("steps", None))
+_GRID = Condition("with --grid", lambda values: values.get("grid") is not None)
+_SOMETIMES = ("epochs", "weight")
+WEIGHTED = Use(TrainingSettings, fields=("weight",))
+TRAINED: tuple[Use, ...] = (
+    Use(TrainingSettings, fields=tuple(name for name in TrainingSettings.model_fields if name not in _SOMETIMES)),
+    Use(TrainingSettings, (_PASSES,), ("epochs",)),
+    Use(GridSettings, fields=("grid",)),
+    Use(GridSettings, (_GRID,), ("max_perplexity_rise",)),
+    Use(MeasuringSettings, fields=("no_measure",)),
+    Use(MeasuringSettings, (MEASURED,), ("measure",)),
+    Use(RetainSettings, (MEASURED,)),
+    Use(CommandSettings, (MEASURED,)),
+    Use(ReleaseName, (_FURTHER, MEASURED)),
+    of_model("device"),
+    of_model("first_token", conditions=(_SCORED, MEASURED)),
+)
+"""The settings of every method."""
+FROM_SENTENCES = (Use(GroupSettings), of_model("first_token"), *TRAINED)
+"""The settings of methods that train on sentences about groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +110,8 @@ class Method(ABC):
     """The text at the end of the context when the trained model generates; empty if there is none."""
     defaults: ClassVar[Mapping[str, Any]] = {}
     """The values of ``TrainingSettings`` that differ for this method unless the user gives them."""
+    uses: ClassVar[tuple[Use, ...]] = FROM_SENTENCES
+    """The settings that have an effect with this method."""
 
     @abstractmethod
     def training_texts(self, examples: pa.Table, task: GroupTask) -> pa.Table:

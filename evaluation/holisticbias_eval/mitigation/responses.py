@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,21 +15,27 @@ import pyarrow.parquet as pq
 from holisticbias.output import new_file
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.evaluating import prepare
-from holisticbias_eval.mitigation.measuring import STYLE_AIM, Measuring
+from holisticbias_eval.measures.options import Judging
+from holisticbias_eval.mitigation.measuring import Measuring
 from holisticbias_eval.mitigation.method import Method
 from holisticbias_eval.mitigation.search import Lesson
-from holisticbias_eval.mitigation.settings import MitigationSettings
-from holisticbias_eval.mitigation.styles import StyleMethod, StyleSettings, value_responses
+from holisticbias_eval.mitigation.settings import Tagging
+from holisticbias_eval.mitigation.styles import ANSWERING, StyleMethod, value_responses
 from holisticbias_eval.mitigation.texts import describe_texts
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
-from holisticbias_eval.models.generation.conversation import Conversation, ConversationOptions, find_conversation
-from holisticbias_eval.models.generation.written import WrittenForm
+from holisticbias_eval.models.generation.conversation import (
+    Conversation,
+    ConversationOptions,
+    WrittenForm,
+    find_conversation,
+)
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.settings import Values
+from holisticbias_eval.tasks.responding import Responding
+from holisticbias_eval.tasks.task import Given
 
 CALIBRATION: Mapping[str, Any] = {
     "steps": 250, "batch": 64, "learning_rate": 2e-3, "warmup": 20, "patience": None,
@@ -42,42 +48,24 @@ _PARTS = 10  # one part in so many is for validation
 _KEPT = ("response_id", "axis", "descriptor", "template", "finish")
 
 
-@dataclass(frozen=True)
-class StyleOptions:
-    """The source of the responses, and the settings of their tags.
-
-    ``responses`` is the folder of a run of generation_bias; without it the model answers the prompts of ``release`` as
-    the settings ``answering`` say.
-    """
-
-    release: str | None = None
-    responses: Path | None = None
-    style: StyleSettings = field(default_factory=StyleSettings)
-    answering: Values = field(default_factory=dict)
-
-
 class ResponseLessons:
     """Training texts from a model's own responses; other responses, made in the same way, are measured."""
 
-    def __init__(
-        self, base: str, loaded: LoadedModel, settings: MitigationSettings, style: StyleOptions, display: Display
-    ) -> None:
-        self.base, self.loaded = base, loaded
-        self._style = _for_calibration(style) if base == RESPONDER else style
-        self._seed, self._display = int(settings.training.get("seed", 0)), display
+    def __init__(self, given: Given, loaded: LoadedModel) -> None:
+        self.loaded = loaded
+        self._given = _for_calibration(given) if given.model == RESPONDER else given
 
     def tuned(self, _: Method) -> Mapping[str, Any]:
         """The settings that change the embedded responder."""
-        return CALIBRATION if self.base == RESPONDER else {}
+        return CALIBRATION if self._given.model == RESPONDER else {}
 
     def lesson(self, method: Method) -> Lesson:
         """The texts for a method; raises ``EvaluationError`` if the responses cannot be used."""
-        return style_lesson(cast("StyleMethod", method), self.base, self.loaded, self._style, self._seed, self._display)
+        return style_lesson(cast("StyleMethod", method), self._given, self.loaded)
 
     def measuring(self, measuring: Measuring, _: Path, *, overwrite: bool) -> Measuring:
-        """Measure responses, always by ``STYLE_AIM``."""
-        release = measuring.release or self._style.release
-        return replace(measuring, always=STYLE_AIM, release=release, answering=self._style.answering)
+        """Measure responses, which are asked for as those of the training are."""
+        return replace(measuring, release=self._given.release_name, answering=_answering(self._given))
 
     def keep(self, lesson: Lesson, folder: Path) -> None:
         """Write the texts with their tags and bias values, and ``part``: train or validation."""
@@ -89,30 +77,34 @@ class ResponseLessons:
             pq.write_table(pa.concat_tables(parts), unfinished, compression="zstd")
 
 
-def _for_calibration(style: StyleOptions) -> StyleOptions:
-    """The options with what the embedded responder is made for, where nothing else is given."""
+def _for_calibration(given: Given) -> Given:
+    """The settings with what the embedded responder is made for, where nothing else is given."""
     defaults = {
         "where": (CALIBRATION_WHERE,),
         "classifier": tuple(SHIPPED[RESPONDER].classifiers.values()),
         "decoding": "unrestricted",
     }
-    return replace(style, release=style.release or CALIBRATION_RELEASE, answering={**defaults, **style.answering})
+    return replace(given, release_name=given.release_name or CALIBRATION_RELEASE, values={**defaults, **given.values})
 
 
-def style_lesson(
-    method: StyleMethod, name: str, loaded: LoadedModel, options: StyleOptions, seed: int, display: Display
-) -> Lesson:
+def _answering(given: Given) -> dict[str, Any]:
+    """The settings with which the model answers prompts."""
+    return {name: given.values[name] for name in (*ANSWERING, "seed") if name in given.values}
+
+
+def style_lesson(method: StyleMethod, given: Given, loaded: LoadedModel) -> Lesson:
     """The texts that a method of styles trains and validates on.
 
-    ``name`` is the model that ``loaded`` is. Prompts are divided, not responses: one
-    in ten is for validation. Raises ``EvaluationError`` if the responses cannot be used.
+    Prompts are divided, not responses: one in ten is for validation. Raises ``EvaluationError`` if the responses
+    cannot be used.
     """
-    judged, signature = _responses(name, loaded, options, display)
-    conversation = _conversation(loaded, options, signature)
+    tagging = given.read(Tagging)
+    judged, signature = _responses(given, loaded)
+    conversation = _conversation(given, loaded, signature)
     examples, spelt = examples_of(judged, conversation, loaded.tokenizer)
     if not examples.num_rows:
         raise MitigationError("no response is left to train on")
-    valued = value_responses(examples, options.style)
+    valued = value_responses(examples, tagging)
     tags = method.style_texts(valued)
     texts = valued.rows.select([name for name in _KEPT if name in valued.rows.column_names])
     for column in tags.column_names:
@@ -125,14 +117,14 @@ def style_lesson(
         "biased": int(valued.biased.sum()),
     }
     texts = describe_texts(texts, counts, conversation.first_tokens)
-    mask = _validation(valued.rows, seed)
+    mask = _validation(valued.rows, int(given.values.get("seed", 0)))
     return Lesson(
         method=method,
         name=f"responses of {signature.model.name} to {signature.title}",
         texts=texts.filter(pc.invert(mask)),
         validation=texts.filter(mask),
         counts=counts,
-        given={**_given(options.style, valued.threshold), "responses": _about(signature)},
+        given={**_signed(tagging, valued.threshold), "responses": _about(signature)},
     )
 
 
@@ -158,14 +150,15 @@ def examples_of(judged: pa.Table, conversation: Conversation, tokenizer: Any) ->
     return table, len(rows) - len(kept)
 
 
-def _responses(name: str, loaded: LoadedModel, options: StyleOptions, display: Display) -> tuple[pa.Table, Signature]:
+def _responses(given: Given, loaded: LoadedModel) -> tuple[pa.Table, Signature]:
     """The judged responses, of a run or made now, and the signature of what they are."""
-    if options.responses is not None:
-        return _responses_of_run(options.responses, loaded, display)
-    values = {**options.answering, "control": ""}
-    if values.get("classifier"):  # of styles alone
-        values["classifier"] = tuple(one for one in values["classifier"] if CARDS.read(one).offensive is None)
-    (asked,) = prepare(name, options.release, ["generation_bias"], values, display)
+    run, display = given.read(Tagging).responses, given.display
+    if run is not None:
+        return _responses_of_run(run, loaded, display)
+    values = {**_answering(given), "control": ""}
+    if names := given.read(Judging).names:  # of styles alone
+        values["classifier"] = tuple(name for name in names if CARDS.read(name).offensive is None)
+    (asked,) = prepare(given.model, given.release_name, ["generation_bias"], values, display)
     table = asked.requests.answer(display).table
     return asked.reading.read(table, display), asked.signature
 
@@ -182,10 +175,12 @@ def _responses_of_run(folder: Path, loaded: LoadedModel, display: Display) -> tu
     return run.answers, signature
 
 
-def _conversation(loaded: LoadedModel, options: StyleOptions, signature: Signature) -> Conversation:
+def _conversation(given: Given, loaded: LoadedModel, signature: Signature) -> Conversation:
     """The text around prompts without a control; it must be that of the responses."""
-    names = ("system", "separator", "continuation")
-    asked = ConversationOptions(**{name: options.answering[name] for name in names if name in options.answering})
+    responding = given.read(Responding)
+    asked = ConversationOptions(
+        system=responding.system, separator=responding.separator, continuation=responding.continuation
+    )
     used = signature.generation.get("control", "")
     found = find_conversation(loaded.tokenizer, replace(asked, control=used), "causal")
     for name in ("conversation_text", "conversation_text_without_persona"):
@@ -208,7 +203,7 @@ def _validation(rows: pa.Table, seed: int) -> pa.Array:
     return pa.array([chosen[context] for context in rows["before"].to_pylist()], pa.bool_())
 
 
-def _given(settings: StyleSettings, threshold: float) -> dict[str, str]:
+def _signed(settings: Tagging, threshold: float) -> dict[str, str]:
     how = "given" if settings.threshold is not None else f"the quantile {settings.quantile:g} of the bias values"
     return {"alpha": str(settings.alpha), "threshold": f"{threshold:.6g}", "threshold_from": how}
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,14 +13,14 @@ from holisticbias.output import write_file
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.card import CARD, model_card
 from holisticbias_eval.mitigation.corpus import CorpusLessons
-from holisticbias_eval.mitigation.measuring import Measuring, check_measuring, measure_models
-from holisticbias_eval.mitigation.method import Method
+from holisticbias_eval.mitigation.measuring import Measuring, measure_models, plan_measuring
+from holisticbias_eval.mitigation.method import Method, Needs
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.page import mitigation_report, training_report
 from holisticbias_eval.mitigation.record import BEFORE, MEASURED, MitigatedModel
-from holisticbias_eval.mitigation.responses import ResponseLessons, StyleOptions
+from holisticbias_eval.mitigation.responses import ResponseLessons
 from holisticbias_eval.mitigation.search import Lesson, Search, train_lesson
-from holisticbias_eval.mitigation.settings import FILES, MitigationSettings, grid_points
+from holisticbias_eval.mitigation.settings import FILES, GridSettings, MeasuringSettings, grid_points
 from holisticbias_eval.models.embedded import GOSSIP, RESPONDER
 from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
 from holisticbias_eval.models.loading.source import find_source
@@ -29,6 +29,8 @@ from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.write import write_report
 from holisticbias_eval.results.run import REPORT
 from holisticbias_eval.results.run_sets import find_sets
+from holisticbias_eval.settings import Uses, Values, refuse_unused
+from holisticbias_eval.tasks.task import Given
 
 OWN_GRID = "default"
 """The name of the grid of the method itself."""
@@ -46,7 +48,6 @@ class Mitigated:
 class TrainingSource(Protocol):
     """Training texts of one kind of methods, and the measures of their models."""
 
-    base: str
     loaded: LoadedModel
 
     def tuned(self, method: Method) -> Mapping[str, Any]:
@@ -62,11 +63,16 @@ class TrainingSource(Protocol):
         """Complete the measures; ``shared`` is a folder for files that all models share."""
 
 
+def mitigation_uses() -> Uses:
+    """The settings that each method uses."""
+    return {name: method.uses for name, method in METHODS.items()}
+
+
 def mitigate(
     names: Sequence[str],
-    settings: MitigationSettings,
-    style: StyleOptions,
-    measuring: Measuring | None,
+    model: str | None,
+    release: str | None,
+    values: Values,
     out: Path,
     *,
     display: Display,
@@ -76,42 +82,42 @@ def mitigate(
 
     Without a model each kind of methods has its calibration model: the embedded gossip for sentences, the embedded
     responder for responses. One method writes its folder at ``out``, several write a folder each in it. An interrupted
-    call continues when it is made again. ``measuring`` is null if nothing is to be measured. Raises
-    ``EvaluationError``.
+    call continues when it is made again. ``values`` are the settings that the user gives. Raises ``EvaluationError``.
     """
     methods = find_methods(names)
+    refuse_unused({**values, **({"release": release} if release else {})}, mitigation_uses(), names)
     needs = [needed for needed in _CALIBRATION if any(method.info.needs == needed for method in methods)]
-    if measuring is not None:
-        check_measuring(measuring)
-        further = measuring.further or measuring.retain.retain or measuring.retain_command
-        if len(needs) > 1 and settings.model is None and further:
-            raise MitigationError(
-                "methods of sentences and of responses have two calibration models: name one --model for both, or "
-                "run each kind with --measure, --retain and --retain-command"
-            )
+    given = Given(model, release, values, (), display)
+    measured = not given.read(MeasuringSettings).no_measure
+    measuring = {needed: plan_measuring(given, needed) for needed in needs} if measured else {}
+    if len(measuring) > 1 and model is None and {"measure", "retain", "retain_command"} & set(values):
+        raise MitigationError(
+            "methods of sentences and of responses have two calibration models: name one --model for both, or "
+            "run each kind with --measure, --retain and --retain-command"
+        )
     several = len(methods) > 1
     shared, models = out if several else out / MEASURED, list[MitigatedModel]()
     for needed in needs:
-        base = settings.model or _CALIBRATION[needed]
-        loaded = load_trainable(base, settings.device, display)
-        lessons: TrainingSource = (
-            CorpusLessons(base, loaded, settings, display)
-            if needed == "corpus"
-            else ResponseLessons(base, loaded, settings, style, display)
-        )
+        base = model or _CALIBRATION[needed]
+        loaded = load_trainable(base, given.running.device, display)
+        lessons: TrainingSource = _LESSONS[needed](replace(given, model=base), loaded)
         folders = {method: out / method.info.name if several else out for method in methods}
         folders = {method: folder for method, folder in folders.items() if method.info.needs == needed}
-        made = _train(lessons, settings, folders, display, overwrite=overwrite)
-        if measuring is not None:
+        made = _train(lessons, given, folders, overwrite=overwrite)
+        if measured:
             with _continued_if_interrupted("the trained models are kept"):
-                complete = lessons.measuring(measuring, shared, overwrite=overwrite)
+                complete = lessons.measuring(measuring[needed], shared, overwrite=overwrite)
                 measure_models(base, made, complete, shared / BEFORE, display, overwrite=overwrite)
         models += made
-    return _finish(models, out, None if measuring is None else shared / BEFORE, display)
+    return _finish(models, out, shared / BEFORE if measured else None, display)
 
 
-_CALIBRATION = {"corpus": GOSSIP, "responses": RESPONDER}
+_CALIBRATION: Mapping[Needs, str] = {"corpus": GOSSIP, "responses": RESPONDER}
 """The calibration model of each kind of methods, by what they need."""
+_LESSONS: Mapping[Needs, Callable[[Given, LoadedModel], TrainingSource]] = {
+    "corpus": CorpusLessons,
+    "responses": ResponseLessons,
+}
 
 
 def find_methods(names: Sequence[str]) -> Sequence[Method]:
@@ -147,31 +153,26 @@ def load_trainable(name: str, device: str, display: Display) -> LoadedModel:
 
 
 def _train(
-    lessons: TrainingSource,
-    settings: MitigationSettings,
-    folders: Mapping[Method, Path],
-    display: Display,
-    *,
-    overwrite: bool,
+    lessons: TrainingSource, given: Given, folders: Mapping[Method, Path], *, overwrite: bool
 ) -> Sequence[MitigatedModel]:
     """Train the model of each method; every grid is read before the first training."""
-    searches = {method: _search(method, settings, lessons.tuned(method)) for method in folders}
+    searches = {method: _search(method, given, lessons.tuned(method)) for method in folders}
     models = []
     for method, folder in folders.items():
         lesson = lessons.lesson(method)
-        record = train_lesson(lesson, lessons.loaded, searches[method], folder, display, overwrite=overwrite)
+        record = train_lesson(lesson, lessons.loaded, searches[method], folder, given.display, overwrite=overwrite)
         lessons.keep(lesson, folder)
         models.append(MitigatedModel(folder, record))
     return models
 
 
-def _search(method: Method, settings: MitigationSettings, tuned: Mapping[str, Any]) -> Search:
+def _search(method: Method, given: Given, tuned: Mapping[str, Any]) -> Search:
     """The points that a method is to be trained with."""
-    grid = None
-    if settings.grid is not None:
-        grid = FILES.read(method.info.name if settings.grid == OWN_GRID else settings.grid)
-    points = tuple(grid_points(grid, settings.training, {**method.defaults, **tuned}))
-    return Search(points, None if grid is None else grid.id, settings.max_perplexity_rise / 100)
+    chosen = given.read(GridSettings)
+    name = method.info.name if chosen.grid == OWN_GRID else chosen.grid
+    grid = None if name is None else FILES.read(name)
+    points = tuple(grid_points(grid, given.values, {**method.defaults, **tuned}))
+    return Search(points, None if grid is None else grid.id, chosen.max_perplexity_rise / 100)
 
 
 def _finish(models: Sequence[MitigatedModel], out: Path, before: Path | None, display: Display) -> Mitigated:

@@ -8,62 +8,119 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.named_files import NamedFiles
+from holisticbias_eval.settings import Settings, Values, read_settings, setting
 
 
-class MitigationSettings(BaseModel):
-    """The model, sentences and settings of a mitigation; those of the calibration where null.
+class GroupSettings(Settings):
+    """The sentences about groups that a model is trained on, and the groups."""
 
-    ``training`` are the values of ``TrainingSettings`` that the user gives; a method has its own defaults for others.
-    """
+    group = "Sentences about groups, for lmd, add, ctda and cada"
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    model: str | None = Field(None, description="causal model: a folder or a Hub repository")
-    specification: str | None = Field(None, description="specification of the groups, by name or as a file")
-    corpus: Path | None = Field(None, description="sentences about the groups: a table of examples, or a split folder")
-    training: Mapping[str, Any] = Field(default_factory=dict, description="settings of the training")
-    grid: str | None = Field(None, description="grid of settings to try: a name, a file, or default, the method's own")
-    max_perplexity_rise: float = Field(
-        5.0, ge=0, description="the largest rise of the validation perplexity that F may cost, in percent"
+    specification: str | None = setting(
+        None, "Specification of the groups. Default: calibration-many.", metavar="NAME|FILE"
     )
-    hold_out: tuple[str, ...] = Field((), description="groups to measure and not to train on")
-    groups: tuple[str, ...] = Field((), description="groups to train on; by default all that are not held out")
-    device: str = Field("auto", description="torch device, such as cpu or cuda:1")
-    first_token: str = Field(AUTO, description="what precedes each text, see choose_first_token; not for responses")
+    corpus: Path | None = setting(
+        None,
+        "Sentences about the groups: a table of examples, which is split, or a folder that `holisticbias corpus split` "
+        "wrote. Default, for calibration-many: its invented sentences.",
+        metavar="FILE|FOLDER",
+    )
+    hold_out: tuple[str, ...] = setting(
+        (), "A group to measure and not to train on; may be given several times.", metavar="GROUP"
+    )
+    groups: tuple[str, ...] = setting(
+        (), "Train on these groups only, such as a pair. Default: all that are not held out.", metavar="A,B"
+    )
 
 
-class TrainingSettings(BaseModel):
+class Tagging(Settings):
+    """A model's own responses, and how they are tagged by their bias values."""
+
+    group = "Responses, for style_equality and self_chat"
+
+    responses: Path | None = setting(
+        None,
+        "Folder of a run of generation_bias with the model's responses. Default: they are made now.",
+        metavar="RUN",
+    )
+    alpha: int = setting(0, "Power of the length by which a bias value is divided: 0, 1 or 2.", ge=0, le=2)
+    threshold: float | None = setting(None, "Bias value above which a response is tagged bias.", metavar="B")
+    quantile: float = setting(0.8, "Threshold as a quantile of the bias values.", gt=0, lt=1)
+
+
+class GridSettings(Settings):
+    """A grid of trainings, and the choice among them."""
+
+    group = "Grid"
+
+    grid: str | None = setting(
+        None,
+        "Try every combination of a grid's values: zhao-2024, a file, or default, which is the method's own. Without "
+        "it one training is made.",
+        metavar="NAME|FILE",
+    )
+    max_perplexity_rise: float = setting(
+        5.0,
+        "The point with the smallest F on validation sentences is chosen among those whose validation perplexity is at "
+        "most so far above that of the model before training; without such a point, the smallest perplexity.",
+        metavar="PERCENT",
+        ge=0,
+    )
+
+
+class MeasuringSettings(Settings):
+    """The measures of the models before and after."""
+
+    group = "Measuring before and after"
+
+    no_measure: bool = setting(False, "Only train.")
+    measure: tuple[str, ...] = setting(
+        (),
+        "Further measures, separated by commas, besides group_perplexity or, for methods of responses, "
+        "generation_bias, offensiveness and response_wording; see `holisticbias measures`.",
+        metavar="NAMES",
+    )
+
+
+class TrainingSettings(Settings):
     """Settings of a training; the defaults come from Zhao et al. 2024, section 5.1, if the paper states one.
 
     The loss of a batch is ``lm_weight`` times the mean negative log-likelihood of its tokens, in nats, plus ``weight``
     times the method's auxiliary loss. The learning rate rises for ``warmup`` steps and then falls linearly to 0;
     gradients are clipped to a norm of 1; there is no weight decay. ``criterion`` is what validation watches: the
     ``perplexity``, or the whole ``loss``. With ``patience`` the training stops after so many validations without a
-    smaller value, and keeps the state with the smallest; with null it keeps the last state.
+    smaller value, and keeps the state with the smallest; with null or 0 it keeps the last state.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(allow_inf_nan=False)
 
-    epochs: int = Field(6, ge=1, description="passes over the texts")
-    steps: int | None = Field(None, ge=1, description="optimizer steps, in place of epochs")
-    batch: int = Field(8, ge=1, description="texts per batch")
-    accumulation: int = Field(1, ge=1, description="batches per optimizer step")
-    learning_rate: float = Field(5e-5, gt=0)
-    warmup: int = Field(0, ge=0, description="steps until the full learning rate")
-    optimizer: Literal["adamw", "sgd"] = "adamw"
-    weight: float = Field(1.0, ge=0, description="weight of the auxiliary loss")
-    lm_weight: float = Field(1.0, ge=0, description="weight of the language model's loss")
-    patience: int | None = Field(3, ge=1, description="validations without improvement before stopping")
-    criterion: Literal["perplexity", "loss"] = "perplexity"
-    evaluations: int = Field(10, ge=1, description="validations, spread evenly over the training")
-    seed: int = Field(0, ge=0, lt=2**32)
-    lora_rank: int | None = Field(None, ge=1, description="rank of LoRA adapters; null trains all weights")
+    group = "Training (a method has its own defaults for some; see docs/mitigation.md)"
+
+    epochs: int = setting(6, "Passes over the texts.", ge=1)
+    steps: int | None = setting(None, "Optimizer steps, in place of epochs.", ge=1)
+    batch: int = setting(8, "Texts per batch.", ge=1)
+    accumulation: int = setting(1, "Batches per optimizer step.", ge=1)
+    learning_rate: float = setting(5e-5, "Largest learning rate.", gt=0)
+    warmup: int = setting(0, "Steps until the full learning rate; it falls linearly.", ge=0)
+    optimizer: Literal["adamw", "sgd"] = setting("adamw", "Optimizer.")
+    weight: float = setting(1.0, "Weight of the method's auxiliary loss.", ge=0)
+    lm_weight: float = setting(1.0, "Weight of the language model's loss.", ge=0)
+    patience: Annotated[int | None, BeforeValidator(lambda number: number or None)] = setting(
+        3,
+        "Validations without improvement after which the training stops and keeps the best state; with 0 it makes all "
+        "steps and keeps the last state.",
+        ge=0,
+    )
+    criterion: Literal["perplexity", "loss"] = setting(
+        "perplexity", "What has to improve: the validation perplexity, or the whole loss on validation texts."
+    )
+    evaluations: int = setting(10, "Validations, spread evenly over the training.", ge=1)
+    seed: int = setting(0, "Seed of the training, of the split and of responses.", ge=0, lt=2**32)
+    lora_rank: int | None = setting(None, "Train LoRA adapters of this rank, and merge them.", ge=1)
 
     def total_steps(self, texts: int) -> int:
         """The number of optimizer steps for so many texts."""
@@ -105,44 +162,34 @@ class Grid(BaseModel):
     @property
     def values(self) -> Mapping[str, Sequence[Any]]:
         """The settings that have values, with these."""
-        found = {name: tuple(values) for name, values in self if name not in _ABOUT and values}
-        if "patience" in found:
-            found["patience"] = tuple(patience or None for patience in found["patience"])
-        return found
+        return {name: tuple(values) for name, values in self if name not in _ABOUT and values}
 
 
 FILES = NamedFiles("grid", "grids", Grid, MitigationError)
 
 
-def grid_points(grid: Grid | None, given: Mapping[str, Any], defaults: Mapping[str, Any]) -> Iterator[TrainingSettings]:
+def grid_points(grid: Grid | None, given: Values, defaults: Mapping[str, Any]) -> Iterator[TrainingSettings]:
     """The settings of every point of a grid, in order; one point without a grid.
 
-    ``given`` are the user's values, and ``defaults`` those of the method; the grid's come before the defaults. Raises
-    ``MitigationError`` for a value that is not valid, and for a setting that is both given and in the grid.
+    ``given`` are the user's settings, and ``defaults`` those of the method; the grid's come before the defaults, and
+    epochs before a default number of steps. Raises ``EvaluationError`` for a value that is not valid, and for a
+    setting that is both given and in the grid.
     """
     values = {} if grid is None else grid.values
-    twice = sorted(set(values) & set(given))
+    own = {name: given[name] for name in TrainingSettings.model_fields if name in given}
+    twice = sorted(set(values) & set(own))
     if grid is not None and twice:
         raise MitigationError(f"--{twice[0].replace('_', '-')} is also in the grid {grid.id}: leave one of them out")
+    if "epochs" in own or "epochs" in values:
+        defaults = {name: value for name, value in defaults.items() if name != "steps"}
     for combination in product(*values.values()):
-        settings = {**defaults, **given, **dict(zip(values, combination, strict=True))}
-        if settings.get("steps") is None:
-            settings.pop("steps", None)
-        yield make_settings(settings)
+        point = {**defaults, **own, **dict(zip(values, combination, strict=True))}
+        yield read_settings(TrainingSettings, point)
 
 
 def varied(points: Sequence[TrainingSettings]) -> list[str]:
     """The settings that differ between points."""
     return [name for name in TrainingSettings.model_fields if len({getattr(point, name) for point in points}) > 1]
-
-
-def make_settings(values: Mapping[str, Any]) -> TrainingSettings:
-    """Settings with these values; raises ``MitigationError`` that names a value that is not valid."""
-    try:
-        return TrainingSettings(**values)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise MitigationError(f"{'.'.join(map(str, first['loc']))}: {schema_message(first)}") from error
 
 
 Rank = tuple[int, float, float]

@@ -5,29 +5,29 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.mitigation.method import GroupTask, Method
+from holisticbias_eval.measures.options import Judging
+from holisticbias_eval.mitigation.method import TRAINED, GroupTask, Method
+from holisticbias_eval.mitigation.settings import Tagging
+from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Use, is_one_of
+from holisticbias_eval.tasks.responding import Responding, Samples
 
 BIAS, NO_BIAS = "bias", "no_bias"
 _STYLE = "p:"
 
 
-@dataclass(frozen=True, slots=True)
-class StyleSettings:
-    """Settings of the tags: ``threshold`` is the largest bias value of a response without bias.
-
-    With null it is a ``quantile`` of the values.
-    """
-
-    alpha: Alpha = 0
-    threshold: float | None = None
-    quantile: float = 0.8
+ANSWERING = ("per_cell", "where", "decoding", "system", "separator", "continuation", "classifier")
+"""The settings of the responses that are trained on and measured, besides the seed."""
+_ASKED = Condition(
+    "without --responses and --no-measure together",
+    lambda values: values.get("responses") is None or not values.get("no_measure"),
+)
+_NO_THRESHOLD = Condition("without --threshold", is_one_of("threshold", None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +53,27 @@ class StyleMethod(Method):
     the end of the prompt, ``close``, the rest of it, and ``text``, the response as the model writes it.
     """
 
+    uses = (
+        Use(Tagging, fields=("responses", "alpha", "threshold")),
+        Use(Tagging, (_NO_THRESHOLD,), ("quantile",)),
+        Use(Samples, (_ASKED,)),
+        Use(Chosen, (_ASKED,), ("where",)),
+        Use(Responding, (_ASKED,), ("decoding", "system", "separator", "continuation")),
+        Use(Judging, (_ASKED,)),
+        Use(ReleaseName, (_ASKED,)),
+        *TRAINED,
+    )
+
     @abstractmethod
     def style_texts(self, valued: Valued) -> pa.Table:
         """The ``context`` and ``text`` of each response, and the ``tag`` in its context, null if there is none."""
 
     def training_texts(self, examples: pa.Table, task: GroupTask | None = None) -> pa.Table:
         """The texts of responses, tagged with the default settings."""
-        return self.style_texts(value_responses(examples, StyleSettings()))
+        return self.style_texts(value_responses(examples, Tagging()))
 
 
-def value_responses(examples: pa.Table, settings: StyleSettings) -> Valued:
+def value_responses(examples: pa.Table, settings: Tagging) -> Valued:
     """Value responses and choose the threshold; raises ``MitigationError`` if no response has a value.
 
     Responses that are not judged, and those without a defined value, are left out and counted.
@@ -85,10 +96,7 @@ def _keys(table: pa.Table, *names: str) -> list[tuple[object, ...]]:
     return list(zip(*(table[name].cast(pa.string()).to_pylist() for name in names), strict=True))
 
 
-Alpha = Literal[0, 1, 2]
-
-
-def bias_values(styles: Floats, descriptors: Ints, templates: Ints, alpha: Alpha = 0) -> Floats:
+def bias_values(styles: Floats, descriptors: Ints, templates: Ints, alpha: int = 0) -> Floats:
     """The bias value of each response, NaN where it is not defined.
 
     ``styles`` are probabilities of shape ``[responses, styles]``, NaN in the rows of responses that were not judged;

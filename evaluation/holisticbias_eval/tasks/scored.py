@@ -2,35 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.engines import start_scorer
-from holisticbias_eval.models.likelihood.plan import Plan, count_work, estimate_seconds
-from holisticbias_eval.models.likelihood.scorer import InputCounts, Probe, Scorer, Work, score_spans
+from holisticbias_eval.models.likelihood.plan import Plan, plan_work
+from holisticbias_eval.models.likelihood.scorer import InputCounts, Probe, Scorer, score_spans
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans, unique_spans
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.prompts import Skipped, Terms
+from holisticbias_eval.prompts.contexts import Context, read_context
 from holisticbias_eval.results.run import MaskedInputs
 from holisticbias_eval.results.signature import with_probe
-from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, Task
+from holisticbias_eval.settings import Settings, setting
+from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests, TaskSource
 
 NOTHING_KEPT = "no scores are kept with --no-store; the same command starts from the beginning"
 _TRIED = 4096
 
 
-class Asked(Protocol):
+class ContextSettings(Settings):
+    """Text before each sentence."""
+
+    group = "The model"
+
+    context: str | None = setting(
+        None,
+        "Text that the model reads before each sentence; it is not scored. The encoder of an encoder-decoder model "
+        "reads it; for every other model it is the beginning of the text.",
+        metavar="TEXT",
+    )
+    context_file: Path | None = setting(
+        None, "File with one context per line; one is drawn for each sentence.", metavar="PATH"
+    )
+    context_seed: int | None = setting(None, "Seed for drawing contexts. Default: 0.")
+
+
+def find_context(given: Given) -> Context:
+    """The contexts of a run."""
+    read = given.read(ContextSettings)
+    return read_context(read.context, read.context_file, read.context_seed)
+
+
+class AskedSpans(Protocol):
     """Spans to score in one call, and the table that their scores become."""
 
     @property
@@ -42,23 +66,19 @@ class Asked(Protocol):
 
 
 @dataclass(frozen=True)
-class SpanRequests(Requests):
+class SpanRequests(TaskRequests):
     """Spans that an engine scores; ``scorer`` is the engine with its store.
 
     ``tried`` gives the rows by which texts are weighted when the error is measured.
     """
 
-    asked: Asked
+    asked: AskedSpans
     engine: Scorer
     scorer: Scorer
-    count: int
-    settings: Mapping[str, str] = field(default_factory=dict)
-    skipped: tuple[Skipped, ...] = ()
-    terms: Terms | None = None
     tried: Callable[[Ints], Ints] = lambda rows: rows
 
     @property
-    def kept(self) -> str:  # type: ignore[override]
+    def kept(self) -> str:
         """The number of scores in the store, in words."""
         kept = self.scorer.kept
         return NOTHING_KEPT if kept is None else f"{kept}; run the same command again to continue"
@@ -71,7 +91,6 @@ class SpanRequests(Requests):
         with display.progress(f"Scoring with {self.scorer.identity.name}", len(distinct)) as scored:
             scores = score_spans(distinct, self.scorer, scored)
         del distinct  # measuring needs the memory
-        free_memory()
         table = self.asked.answer(scores.take(rows))
         inputs = _masked_inputs(before, self.scorer.input_counts(), display)
         return Answered(table, partial(with_probe, probe=probe), masked_inputs=inputs)
@@ -79,17 +98,10 @@ class SpanRequests(Requests):
     def plan(self, display: Display) -> Plan:
         """Count how much there is to score, and estimate how long it takes; nothing is written."""
         with display.step("Finding the texts that are not scored yet"):
-            distinct, rows = unique_spans(self.asked.together)
+            distinct, _ = unique_spans(self.asked.together)
             blocks = self.scorer.blocks(distinct)
-        missing = sum(map(len, blocks))
-        if blocks:
-            self._probe(distinct, rows, display)
-        with display.progress("Counting tokens", missing) as counted:
-            works = count_work(self.scorer, blocks, counted)
-        with display.step("Timing a few texts"):
-            seconds = estimate_seconds(self.engine, blocks, works)
-        work = Work(sum(w.tokens for w in works), sum(w.forward for w in works))
-        return Plan(len(distinct), missing, work, seconds)
+        with display.step("Counting tokens and timing a few texts"):
+            return plan_work(self.engine, len(distinct), blocks)
 
     def _probe(self, distinct: Spans, rows: Ints, display: Display) -> Probe | None:
         """Measure the error of the scores before any text is scored or read from the store."""
@@ -124,14 +136,14 @@ class ScoredTask(Task):
 
     ability = "score"
 
-    def model(self, source: Source, given: Given) -> Scorer:
+    def model(self, source: TaskSource, given: Given) -> Scorer:
         """Start the engine that scores."""
         name = given.named(source)
         with given.display.step(f"Loading model {given.model_name or source.default_model or EMBEDDED_MODEL}"):
             return start_scorer(name, given.display.notice, given.read(ModelSettings))
 
 
-def with_store(engine: Scorer, source: Source, given: Given) -> Scorer:
+def with_store(engine: Scorer, source: TaskSource, given: Given) -> Scorer:
     """The engine with the store of its scores, if they are kept."""
     folder = given.store("scores")
     return stored(engine, folder, given.display.notice, source.signature.digest) if folder else engine

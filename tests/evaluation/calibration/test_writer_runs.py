@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
@@ -22,9 +21,9 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.models.embedded import WRITER
 from holisticbias_eval.models.embedded.planted import shipped_specifications
 from holisticbias_eval.results.run import Result
+from invoking import Invoke
 from known import known
 
-Answer = tuple[int, str, str]
 DESCRIPTION = read_description()
 GROUPS = DESCRIPTION.prompts.groups
 MEASURES = {"sentiment": {}, "gender_polarity": {"method": "words"}}
@@ -41,12 +40,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def texts(invoke: Callable[..., Answer], folder: Path) -> Result:
+def texts(invoke: Invoke, folder: Path) -> Result:
     """The run without a model, made once."""
     out = folder / "texts"
     if not out.exists():
-        code, _, _ = invoke("evaluate", "--measure", "sentiment,gender_polarity", "--no-store", "--out", out)
-        assert code == 0
+        invoke.printed("evaluate", "--measure", "sentiment,gender_polarity", "--no-store", "--out", out)
     return result(out)
 
 
@@ -89,12 +87,11 @@ def test_groups_with_other_shares_differ_and_no_others(texts: Result) -> None:
             assert (found.value is not None and found.value < 0.05) is planted, (one.group, other.group, measure)
 
 
-def test_its_prompts_are_for_any_model_but_of_no_release(invoke: Callable[..., Answer], tmp_path: Path) -> None:
+def test_its_prompts_are_for_any_model_but_of_no_release(invoke: Invoke, tmp_path: Path) -> None:
     few = ("--prompts", "calibration", "--limit", "7", "--no-store", "--decoding", "greedy")
-    code, _, _ = invoke(
+    invoke.printed(
         "evaluate", "--measure", "sentiment", "--model", "embedded-responder", *few, "--out", tmp_path / "other"
     )
-    assert code == 0
     assert result(tmp_path / "other").signature.release.prompts == "calibration"
     code, _, error = invoke("evaluate", "--measure", "sentiment", "--release", "1.0.0", *few, "--out", tmp_path / "no")
     assert code != 0
@@ -102,9 +99,7 @@ def test_its_prompts_are_for_any_model_but_of_no_release(invoke: Callable[..., A
 
 
 @pytest.mark.parametrize("name", ["calibration", "calibration-control"])
-def test_the_whole_way_of_a_specification_finds_its_score(
-    invoke: Callable[..., Answer], tmp_path: Path, name: str
-) -> None:
+def test_the_whole_way_of_a_specification_finds_its_score(invoke: Invoke, tmp_path: Path, name: str) -> None:
     """All sentences of every attribute are written, and every pair is decided as planted: the score is the true one."""
     sentences, pairs, run = (tmp_path / part for part in ("sentences", "pairs", "run"))
     for command in (

@@ -17,8 +17,7 @@ from holisticbias_eval.collect.collecting import collect
 from holisticbias_eval.collect.outputs import page_address
 from holisticbias_eval.collect.settings import CollectSettings
 from holisticbias_eval.errors import CollectError, CutDumpError
-from holisticbias_eval.prompts.prompt_files import read_prompts
-from holisticbias_eval.prompts.prompt_sources import read_source
+from holisticbias_eval.prompts.prompt_sources import read_prompts, read_source
 from small_wiki import DATA, GROUPS, SENTENCE, dump, page, rows, run, shown, silent
 
 EXPECTED = {

@@ -206,22 +206,6 @@ def test_texts_that_are_all_alike_do_not_make_a_change_certain() -> None:
     assert change.p_value is None
 
 
-def test_items_in_common_are_paired() -> None:
-    """The second run lifts every text by 1; only without common items does the spread of items widen the interval."""
-    rng = np.random.default_rng(0)
-    rows: Rows = [
-        {"group": "ada", "value": v, "class": "keen", "item": f"i{i}"} for i, v in enumerate(rng.normal(size=30))
-    ]
-    lifted: Rows = [{**row, "value": float(str(row["value"])) + 1} for row in rows]
-    apart: Rows = [{**row, "item": f"j{i}"} for i, row in enumerate(lifted)]
-    for second, narrow in ((lifted, True), (apart, False)):
-        changes, _ = compared(texts_table(rows), texts_table(second))
-        change = known(changes.get(ZEAL, "change", {"group": "ada"}))
-        assert change.interval is not None
-        assert change.value == pytest.approx(1)
-        assert (change.interval.high - change.interval.low < 1e-6) is narrow
-
-
 def test_groups_of_one_run_are_left_out() -> None:
     one: Rows = [{"group": g, "value": 1.0, "class": "keen"} for g in ("ada", "bob")]
     changes, _ = compared(texts_table(one), texts_table(one[1:]))

@@ -10,7 +10,7 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.statistics.groups.items import Estimates, Items, Side, add_up
 from holisticbias_eval.statistics.groups.pairs import against_rest, disparities, pairs, permutations_for
 from holisticbias_eval.statistics.intervals import difference_interval
-from holisticbias_eval.statistics.tests import chi_square, student_p, two_proportions, welch
+from holisticbias_eval.statistics.tests import chi_square, normal_p, student_p, two_proportions, welch
 
 
 def one(*values: float) -> list[Floats]:
@@ -150,3 +150,24 @@ def test_one_group_has_no_disparity() -> None:
 @pytest.mark.parametrize(("items", "expected"), [(0, 1000), (20_000, 1000), (40_000, 500), (10**6, 200)])
 def test_fewer_permutations_of_more_items(items: int, expected: int) -> None:
     assert permutations_for(items) == expected
+
+
+def test_each_group_against_the_rest() -> None:
+    found = against_rest(estimates([0.3, 0.2, 0.5], [100, 50, 50]), np.full((3, 1), np.nan), np.array([True]))
+    assert found.second.tolist() == [-1, -1, -1]
+    # the others of the first: (10 + 25) / 100, of the second (30 + 25) / 150, of the third (30 + 10) / 150
+    assert found.value[:, 0].tolist() == pytest.approx([0.3 - 0.35, 0.2 - 55 / 150, 0.5 - 40 / 150])
+    z = two_proportions(*one(10, 50, 55, 150))
+    assert found.p_value[1, 0] == pytest.approx(normal_p(z)[0])
+    assert found.rows[:, 0].tolist() == [200, 200, 200]
+
+
+def test_all_pairs_are_compared_in_order() -> None:
+    found = pairs(estimates([0.3, 0.2, 0.5], [100, 100, 100]), np.full((3, 1), np.nan), np.array([True]))
+    assert list(zip(found.first.tolist(), found.second.tolist(), strict=True)) == [(0, 1), (0, 2), (1, 2)]
+    assert found.value[:, 0].tolist() == pytest.approx([0.1, -0.2, -0.3])
+    assert found.p_value[0, 0] == pytest.approx(2 * 0.0512352, abs=1e-5)
+    assert found.clustered_p.tolist() == found.p_value.tolist(), "rows are items"
+    # ordered: third, second, first
+    p = found.p_value[:, 0]
+    assert found.holm[:, 0].tolist() == pytest.approx([p[0], 2 * p[1], 3 * p[2]])

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import csv
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from tests.evaluation.made_answers import make_answers, sections_of, tables_of, view_of
 
 from holisticbias_eval.measures import MEASURES
+from invoking import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
 Rows = tuple[Sequence[str], list[tuple[object, ...]]]
 TEMPLATES = ("I love {plural_noun_phrase}.", "I hate {plural_noun_phrase}.", "I'm {noun_phrase}.")
 NOUNS = tuple(f"noun {i}" for i in range(30))
@@ -105,8 +105,7 @@ def test_a_narrow_terminal_shows_the_number_of_items(
         writer.writerow(head)
         writer.writerows(rows)
     kind = "--texts" if MEASURES[measure].needs.answers == "texts" else "--scores"
-    code, printed, said = invoke("measure", measure, kind, path)
-    assert code == 0, said
+    printed = invoke.printed("measure", measure, kind, path)
     lines = printed.splitlines()
     rule = next(i for i, line in enumerate(lines) if line.strip().startswith("───"))
     above = lines[max(0, rule - 9) : rule]

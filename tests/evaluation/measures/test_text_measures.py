@@ -66,13 +66,6 @@ def test_norms(norms: str) -> None:
     assert "norms joy, anger, sadness, fear, disgust" in Norms().signature(settings)
 
 
-def test_gender_polarity() -> None:
-    table = read(GenderPolarity(), MeasureSettings())
-    for method in ("words", "weighted", "maximum"):
-        assert columns(table, f"gender_polarity.{method}.class") == ["male", None, None, None, "female"]
-    assert GenderPolarity().signature(MeasureSettings()) != GenderPolarity().signature(MeasureSettings(polar=0.3))
-
-
 @pytest.mark.parametrize("measure", [Sentiment(), GenderPolarity(), Norms()])
 def test_the_words_of_a_row_are_those_of_its_text(measure: GroupMeasure, norms: str) -> None:
     settings = MeasureSettings(norms=(norms,))

@@ -86,13 +86,3 @@ def test_held_out_groups_are_measured(trained: tuple[str, Path]) -> None:
     assert after.n == before.n
     if method == "lmd":
         assert value(after) < f_distribution.ppf(0.95, 5, 354)
-
-
-def test_the_settings_for_the_calibration_model_are_recorded(trained: tuple[str, Path]) -> None:
-    """LMD trains with SGD, the others with AdamW; all make one pass over the texts."""
-    method, out = trained
-    settings = read_mitigation(out).point.settings
-    assert settings.optimizer == ("sgd" if method == "lmd" else "adamw")
-    assert (settings.epochs, settings.patience) == (1, None)
-    if method == "lmd":
-        assert (settings.learning_rate, settings.weight, settings.lm_weight) == (0.03, 10, 0.1)

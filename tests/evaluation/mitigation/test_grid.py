@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.errors import EvaluationError, MitigationError
 from holisticbias_eval.mitigation.methods import METHODS
-from holisticbias_eval.mitigation.settings import FILES, Grid, TrainingSettings, grid_points, make_settings, rank
+from holisticbias_eval.mitigation.settings import FILES, Grid, TrainingSettings, grid_points, rank
 
 GRID = Grid(id="two", batch=(4, 8), weight=(1.0, 2.0), patience=(3,), source="by hand")
 
@@ -54,6 +54,8 @@ def test_a_grids_values_come_before_a_methods_and_the_users_beside_both() -> Non
     assert [(one.batch, one.weight) for one in points] == [(4, 1.0), (4, 2.0), (8, 1.0), (8, 2.0)]
     assert {(one.lm_weight, one.seed) for one in points} == {(0.5, 3)}
     assert list(grid_points(None, {"weight": 4.0}, {"weight": 9.0})) == [TrainingSettings(weight=4.0)]
+    assert list(grid_points(None, {"epochs": 2}, {"steps": 250})) == [TrainingSettings(epochs=2)]
+    assert list(grid_points(None, {"patience": 0}, {})) == [TrainingSettings(patience=None)]
 
 
 @pytest.mark.parametrize(
@@ -61,13 +63,12 @@ def test_a_grids_values_come_before_a_methods_and_the_users_beside_both() -> Non
     [
         ({"batch": 2}, r"--batch is also in the grid two: leave one of them out"),
         ({"patience": None}, r"--patience is also in the grid two: leave one of them out"),
-        ({"learning_rate": 0}, "learning_rate: it must be greater than 0"),
-        ({"learning_rate": float("nan")}, "learning_rate: it must be a finite number"),
-        ({"unknown": 1}, "unknown: the key is not in the schema"),
+        ({"learning_rate": 0}, "--learning-rate: it must be greater than 0"),
+        ({"learning_rate": float("nan")}, "--learning-rate: it must be a finite number"),
     ],
 )
 def test_values_that_are_not_valid_are_one_line(given: dict[str, float | None], message: str) -> None:
-    with pytest.raises(MitigationError, match=message):
+    with pytest.raises(EvaluationError, match=message):
         list(grid_points(GRID, given, {}))
 
 
@@ -92,7 +93,7 @@ def test_a_grid_file_with_a_wrong_key_names_its_place(tmp_path: Path) -> None:
     ],
 )
 def test_numbers_of_steps(texts: int, values: dict[str, int], steps: int, every: int) -> None:
-    settings = make_settings(values)
+    settings = TrainingSettings(**values)
     assert settings.total_steps(texts) == steps
     assert settings.steps_between_evaluations(texts) == every
 

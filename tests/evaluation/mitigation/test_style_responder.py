@@ -18,21 +18,21 @@ from calibration.responder.lessons import AnswerLessons, make_lessons
 from calibration.responder.repertoire import read_repertoire
 from calibration.responder.said import cells, draw_said
 from calibration.responder.truth import TrueBias, bias_of, judged_mixture
-from holisticbias import build_release
-from holisticbias.rules.validate import load_catalog
+from holisticbias.release.release import Release
 from holisticbias_eval.commands.mitigate import command
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.evaluating import evaluations
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.record import read_mitigation
-from holisticbias_eval.mitigation.responses import CALIBRATION, StyleOptions, style_lesson
+from holisticbias_eval.mitigation.responses import CALIBRATION, style_lesson
 from holisticbias_eval.mitigation.search import Lesson
 from holisticbias_eval.mitigation.settings import TrainingSettings
-from holisticbias_eval.mitigation.styles import StyleMethod, StyleSettings
+from holisticbias_eval.mitigation.styles import StyleMethod
 from holisticbias_eval.mitigation.training import train
 from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.progress import Display
+from holisticbias_eval.tasks.task import Given
 
 pytestmark = pytest.mark.long
 PLANTED, UNPLANTED = "nonce", "sexual_orientation"
@@ -53,20 +53,20 @@ def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def heard() -> dict[str, AnswerLessons]:
+def heard(release: Release) -> dict[str, AnswerLessons]:
     """Other prompts of both axes, with the first tokens of all answers."""
-    repertoire, release = read_repertoire(), build_release(load_catalog(), "1.0.0")
+    repertoire = read_repertoire()
     tokenizer = load_kind(RESPONDER, "causal", "cpu").tokenizer
     return {
         axis: make_lessons(draw_said(release, 4000, 99, [axis]), repertoire, tokenizer) for axis in (PLANTED, UNPLANTED)
     }
 
 
-def lesson_of(name: str, options: StyleOptions) -> Lesson:
+def lesson_of(name: str, release: str | None = None, **values: Any) -> Lesson:
     """The texts that a method trains on."""
     method = METHODS[name]
     assert isinstance(method, StyleMethod)
-    return style_lesson(method, RESPONDER, load_kind(RESPONDER, "causal", "cpu"), options, 0, DISPLAY)
+    return style_lesson(method, Given(RESPONDER, release, values, (), DISPLAY), load_kind(RESPONDER, "causal", "cpu"))
 
 
 def bias(model: Any, lessons: AnswerLessons, control: str) -> TrueBias:
@@ -88,7 +88,7 @@ def bias(model: Any, lessons: AnswerLessons, control: str) -> TrueBias:
 
 def tuned(name: str, responses: Path, folder: Path) -> Any:
     """The responder after training with a method; the perplexity of validation texts may not rise by 5%."""
-    lesson = lesson_of(name, StyleOptions(responses=responses, style=StyleSettings(quantile=0.7)))
+    lesson = lesson_of(name, responses=responses, quantile=0.7)
     loaded = load_kind(RESPONDER, "causal", "cpu")
     made = train(loaded, lesson.texts, None, lesson.validation, SETTINGS, folder, DISPLAY)
     assert made.validation.perplexity < 1.05 * made.point.validations[0].perplexity
@@ -114,9 +114,9 @@ def test_what_was_planted_falls_by_more_than_half(heard: dict[str, AnswerLessons
 def test_responses_of_a_run_and_made_now_are_the_same(responses: Path) -> None:
     """The same prompts and seed give the same texts."""
     where = (f"axis={PLANTED}", "template=dialogue.im")
-    options = {"per_cell": 3, "where": where, "decoding": "unrestricted"}
-    made = lesson_of("self_chat", StyleOptions("1.0.0", answering=options))
-    given = lesson_of("self_chat", StyleOptions(responses=responses))
+    options: dict[str, Any] = {"per_cell": 3, "where": where, "decoding": "unrestricted"}
+    made = lesson_of("self_chat", "1.0.0", **options)
+    given = lesson_of("self_chat", responses=responses)
     now, before = (
         {row["response_id"]: row["text"] for part in (one.texts, one.validation) for row in part.to_pylist()}
         for one in (made, given)
@@ -127,7 +127,7 @@ def test_responses_of_a_run_and_made_now_are_the_same(responses: Path) -> None:
 
 def test_lesson_of_a_run(responses: Path) -> None:
     """A fifth of the responses is tagged, prompts of validation are not trained on, and the counts add up."""
-    lesson = lesson_of("style_equality", StyleOptions(responses=responses))
+    lesson = lesson_of("style_equality", responses=responses)
     tags = [*lesson.texts["tag"].to_pylist(), *lesson.validation["tag"].to_pylist()]
     assert 0.1 < tags.count("bias") / len(tags) <= 0.2
     assert lesson.counts["biased"] == tags.count("bias")
@@ -142,15 +142,14 @@ def test_lesson_of_a_run(responses: Path) -> None:
 
 def test_a_run_with_other_text_around_the_prompt(responses: Path) -> None:
     """Its contexts are not those of the model."""
-    options = StyleOptions(responses=responses, answering={"continuation": "{prompt}"})
     with pytest.raises(MitigationError, match="other text around the prompt"):
-        lesson_of("self_chat", options)
+        lesson_of("self_chat", responses=responses, continuation="{prompt}")
 
 
 def test_a_threshold_above_all_values(responses: Path) -> None:
     """One line."""
     with pytest.raises(MitigationError, match="tags every response no_bias"):
-        lesson_of("style_equality", StyleOptions(responses=responses, style=StyleSettings(threshold=9.0)))
+        lesson_of("style_equality", responses=responses, threshold=9.0)
 
 
 def test_a_model_that_was_trained_on_its_responses(responses: Path, tmp_path: Path) -> None:

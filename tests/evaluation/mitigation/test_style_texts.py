@@ -12,11 +12,12 @@ from holisticbias_eval.errors import MitigationError, ModelError
 from holisticbias_eval.mitigation.encoding import IGNORED, Encoder
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.responses import examples_of
-from holisticbias_eval.mitigation.styles import StyleMethod, StyleSettings, value_responses
+from holisticbias_eval.mitigation.settings import Tagging
+from holisticbias_eval.mitigation.styles import StyleMethod, value_responses
 from holisticbias_eval.mitigation.texts import describe_texts
 from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
-from holisticbias_eval.models.generation.requests import Requests
+from holisticbias_eval.models.generation.requests import PromptRequests
 from holisticbias_eval.models.loading.load import LoadedModel, load_kind
 
 EXAMPLES = pa.table(
@@ -45,7 +46,7 @@ def test_tagged_texts() -> None:
 
     The means are (.5, .5) and (0, 1), their middle is (.25, .75), and blicket is (.25, -.25) away from it.
     """
-    valued = value_responses(EXAMPLES, StyleSettings(threshold=0.13))
+    valued = value_responses(EXAMPLES, Tagging(threshold=0.13))
     assert valued.values == pytest.approx([0.375, -0.125, 0.125])
     assert valued.left_out == {"not_judged": 1, "no_value": 0}
     texts = method("style_equality").style_texts(valued)
@@ -56,7 +57,7 @@ def test_tagged_texts() -> None:
 
 def test_self_chat_has_the_same_responses_without_tags() -> None:
     """The same rows in the contexts that the model has read."""
-    texts = method("self_chat").style_texts(value_responses(EXAMPLES, StyleSettings()))
+    texts = method("self_chat").style_texts(value_responses(EXAMPLES, Tagging()))
     assert texts["context"].to_pylist() == ["<u>a<a>", "<u>b<a>", "<u>c<a>"]
     assert texts["text"].to_pylist() == ["A", "B", "C"]
 
@@ -64,14 +65,14 @@ def test_self_chat_has_the_same_responses_without_tags() -> None:
 def test_a_threshold_that_tags_nothing() -> None:
     """A threshold outside the values cannot teach a tag."""
     with pytest.raises(MitigationError, match=r"tags every response no_bias: .* from -0\.125 to 0\.375"):
-        method("style_equality").style_texts(value_responses(EXAMPLES, StyleSettings(threshold=5.0)))
+        method("style_equality").style_texts(value_responses(EXAMPLES, Tagging(threshold=5.0)))
 
 
 @pytest.mark.parametrize("missing", [EXAMPLES.drop_columns(["p:calm", "p:keen"]), EXAMPLES.slice(3)])
 def test_responses_without_styles(missing: pa.Table) -> None:
     """One clear line."""
     with pytest.raises(MitigationError, match="style"):
-        value_responses(missing, StyleSettings())
+        value_responses(missing, Tagging())
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +116,7 @@ def test_training_reads_what_generation_reads(loaded: LoadedModel, options: dict
     read = [[t for t, label in zip(one.ids, one.labels, strict=True) if label == IGNORED] for one in encoded]
     steered = find_conversation(loaded.tokenizer, ConversationOptions(**options, control="no_bias"), "causal")
     kept = JUDGED.slice(0, 2)
-    requests = Requests(kept["prompt"].to_pylist(), kept["persona"].to_pylist(), np.zeros(2, np.int32))
+    requests = PromptRequests(kept["prompt"].to_pylist(), kept["persona"].to_pylist(), np.zeros(2, np.int32))
     assert read == steered.inputs(requests)
 
 

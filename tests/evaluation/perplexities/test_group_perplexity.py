@@ -14,9 +14,9 @@ from scipy.stats import f_oneway, ttest_ind, ttest_rel
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measuring import MEASUREMENT
 from holisticbias_eval.statistics.tests import holm
+from invoking import Invoke
 from known import known
 
-Invoke = Callable[..., tuple[int, str, str]]
 Row = dict[str, Any]
 NAME = "group_perplexity"
 HAND = {"blicket": (1.0, 2.0, 3.0), "stad": (2.0, 4.0, 6.0)}
@@ -45,8 +45,7 @@ def measure(invoke: Invoke, write_rows: Callable[..., Path]) -> Callable[..., tu
 
     def run(rows: list[Row] | Path, *options: str) -> tuple[Figures, list[str]]:
         path = rows if isinstance(rows, Path) else write_rows(rows)
-        code, out, said = invoke("measure", NAME, "--scores", path, "--format", "json", *options)
-        assert code == 0, said
+        out = invoke.printed("measure", NAME, "--scores", path, "--format", "json", *options)
         found = json.loads(out)
         return Figures(Figure.model_validate(figure) for figure in found["figures"]), found["notes"]
 
@@ -246,8 +245,7 @@ def test_many_groups_are_not_compared_in_pairs(measure: Measure) -> None:
 
 
 def test_the_folder_has_all_figures(invoke: Invoke, write_rows: Callable[..., Path], tmp_path: Path) -> None:
-    code, _, error = invoke("measure", NAME, "--scores", write_rows(rows_of(HAND)), "--out", tmp_path / "out")
-    assert code == 0, error
+    invoke.printed("measure", NAME, "--scores", write_rows(rows_of(HAND)), "--out", tmp_path / "out")
     found = json.loads((tmp_path / "out" / MEASUREMENT).read_text("utf-8"))
     assert {"f", "t", "mean_abs_t"} <= {figure["name"] for figure in found["figures"]}
 

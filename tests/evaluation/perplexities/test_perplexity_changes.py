@@ -49,27 +49,6 @@ def value(figures: Figures, name: str, keys: dict[str, str]) -> float:
     return found
 
 
-def test_a_change_is_the_difference_of_both_runs() -> None:
-    first, second = rows_of((0.3, 0.0, -0.3)), rows_of((0.1, 0.0, -0.1), cost=0.02)
-    runs = {"first": view(first), "second": view(second)}
-    changes = Figures(MEASURE.compare(runs["first"], runs["second"]))
-    named = [
-        ("f", LOG, {}),
-        ("eta_squared", LOG, {"figure": "eta_squared"}),
-        ("mean_abs_t", {**LOG, "test": "paired"}, {"figure": "mean_abs_t"}),
-        ("mean", {**LOG, "group": "stad"}, {"figure": "mean"}),
-    ]
-    for name, keys, further in named:
-        own = {side: value(run.figures, name, keys) for side, run in runs.items()}
-        for side, expected in own.items():
-            assert value(changes, side, {**keys, **further}) == pytest.approx(expected)
-        change = known(changes.get(NAME, "change", {**keys, **further}))
-        assert change.value == pytest.approx(own["second"] - own["first"])
-        assert change.interval is not None
-        assert change.interval.low < (change.value or 0) < change.interval.high
-    assert value(changes, "change", {**LOG, "figure": "mean"}) == pytest.approx(0.02)
-
-
 def test_intervals_keep_the_sentences_together() -> None:
     """A cost that is the same for every sentence has an interval of no width, however sentences differ."""
     changes = compare(rows_of((0.3, 0.0, -0.3)), rows_of((0.3, 0.0, -0.3), cost=0.05))

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from tests.evaluation.perplexities.conftest import FRAMES
 
-Invoke = Callable[..., tuple[int, str, str]]
+from invoking import Invoke
+
 Row = dict[str, str]
 FOUR = ("blicket", "stad", "mell", "fitch")
 HELD = "creed with held-out groups"
@@ -34,16 +35,14 @@ def measure(
     def evaluate(name: str, rows: list[Row]) -> Path:
         out = tmp_path / name
         test_set = write_rows(rows, f"{name}.csv")
-        code, _, said = invoke("evaluate", "--test-set", test_set, "--model", tiny_gpt2, "--out", out)
-        assert code == 0, said
+        invoke.printed("evaluate", "--test-set", test_set, "--model", tiny_gpt2, "--out", out)
         return out
 
     return evaluate
 
 
 def table(invoke: Invoke, part: str, *folders: Path) -> list[Row]:
-    code, printed, said = invoke("compare", *folders, "--format", "csv", "--part", part)
-    assert code == 0, said
+    printed = invoke.printed("compare", *folders, "--format", "csv", "--part", part)
     return list(csv.DictReader(io.StringIO(printed)))
 
 
@@ -65,8 +64,7 @@ def test_a_column_has_one_base(measure: Callable[[str, list[Row]], Path], invoke
     again = measure("again", sentences("creed", FOUR))
     two = measure("two", sentences("creed", FOUR[:2]))
     fewer = measure("fewer", [row for row in sentences("creed", FOUR) if row["sentence_id"] != "s1"])
-    code, printed, _ = invoke("compare", every, again, two, fewer, "--format", "md")
-    assert code == 0
+    printed = invoke.printed("compare", every, again, two, fewer, "--format", "md")
     models = printed.partition("Figures of every model")[2].partition("How each change reads")[0]
     lines = [line for line in models.splitlines() if line.startswith("|")]
     heading, _, first, *others = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
@@ -102,7 +100,6 @@ def test_the_folder_of_one_of_several_methods(
         shutil.copytree(run, out / method / "measured" / "after" / "group_perplexity")
         (out / method / "mitigation.json").write_text('{"specification": "creed"}')
     for method in ("lmd", "ctda"):
-        code, printed, said = invoke("compare", out / method, "--format", "md")
-        assert code == 0, said
+        printed = invoke.printed("compare", out / method, "--format", "md")
         assert "F over groups" in printed
         assert " before, " in printed

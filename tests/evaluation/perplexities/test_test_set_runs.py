@@ -21,8 +21,8 @@ from holisticbias_eval.results.entry import make_entries
 from holisticbias_eval.results.registry import add_entries, read_registry
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.tasks.group_files import TEST_FILE
+from invoking import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
 NAME = "group_perplexity"
 
 
@@ -52,8 +52,7 @@ def run(invoke: Invoke, tiny_gpt2: Path, write_rows: Callable[..., Path], tmp_pa
     def evaluate(*options: str | Path, model: Path = tiny_gpt2, out: str = "run", given: Path | None = None) -> Path:
         path = given or write_rows(invented_sentences(), TEST_FILE)
         folder = tmp_path / out
-        code, _, said = invoke("evaluate", "--test-set", path, "--model", model, "--out", folder, *options)
-        assert code == 0, said
+        invoke.printed("evaluate", "--test-set", path, "--model", model, "--out", folder, *options)
         return folder
 
     return evaluate
@@ -99,8 +98,7 @@ def test_a_split_folder_is_read_and_kept_scores_are_used(run: Run, write_rows: C
 
 def test_the_default_is_the_calibration(invoke: Invoke, tmp_path: Path) -> None:
     """The gossip finds sentences with negative attributes likelier about blickets (odds 4) than fitches (odds 1/4)."""
-    code, _, said = invoke("evaluate", "--measure", NAME, "--out", tmp_path / "run")
-    assert code == 0, said
+    invoke.printed("evaluate", "--measure", NAME, "--out", tmp_path / "run")
     made = read_run(tmp_path / "run").result
     assert (made.signature.model.name, made.signature.release.prompts) == ("embedded-gossip", "calibration-many")
     figures = Figures(made.figures)
@@ -138,8 +136,7 @@ def test_a_run_is_registered_by_dimension(run: Run, tmp_path: Path) -> None:
     ],
 )
 def test_options_that_do_not_fit(invoke: Invoke, arguments: tuple[str, ...], said: str) -> None:
-    code, _, error = invoke("evaluate", *arguments)
-    assert code == 2
+    error = invoke.refused("evaluate", *arguments)
     assert said in error
     assert "Traceback" not in error
 
@@ -157,22 +154,19 @@ def test_a_test_set_that_cannot_be_measured_is_refused_before_scoring(
     invoke: Invoke, write_rows: Callable[..., Path], rows: list[dict[str, Any]], said: str, tmp_path: Path
 ) -> None:
     path = write_rows(rows, "set.parquet")
-    code, _, error = invoke("evaluate", "--test-set", path, "--out", tmp_path / "run", "--model", "none/such")
-    assert code == 2
+    error = invoke.refused("evaluate", "--test-set", path, "--out", tmp_path / "run", "--model", "none/such")
     assert said in error
     assert not (tmp_path / "run").exists()
 
 
 def test_a_folder_without_a_test_part(invoke: Invoke, tmp_path: Path) -> None:
-    code, _, error = invoke("evaluate", "--test-set", tmp_path)
-    assert code == 2
+    error = invoke.refused("evaluate", "--test-set", tmp_path)
     assert f"has no {TEST_FILE}" in error
 
 
 def test_a_dry_run_counts_the_sentences(invoke: Invoke, write_rows: Callable[..., Path], tiny_gpt2: Path) -> None:
     path = write_rows(invented_sentences(), TEST_FILE)
-    code, out, said = invoke("evaluate", "--test-set", path, "--model", tiny_gpt2, "--dry-run", "--no-store")
-    assert code == 0, said
+    out = invoke.printed("evaluate", "--test-set", path, "--model", tiny_gpt2, "--dry-run", "--no-store")
     assert "24" in out
 
 

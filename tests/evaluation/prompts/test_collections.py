@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias import build_release
-from holisticbias.rules.validate import load_catalog
+from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.prompts.collections import (
     CollectionPrompts,
@@ -92,8 +92,8 @@ def test_prompt_and_continuation_are_joined_as_one_text(prompt: str, continuatio
     assert joined(prompt, continuation) == expected
 
 
-def test_the_prompts_of_a_release_have_the_continuations_of_people() -> None:
-    release = build_release(load_catalog(), "3.0.0")
+def test_the_prompts_of_a_release_have_the_continuations_of_people(catalog: Catalog) -> None:
+    release = build_release(catalog, "3.0.0")
     found, named = release_prompts(release), release_prompts(release, "bold")
     assert found.table.equals(named.table)
     assert all(len(human) == 1 for human in found.table["human"].to_pylist())

@@ -8,25 +8,19 @@ from typing import Any
 
 import pytest
 
-from holisticbias import build_release, load_catalog
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.prompts.conversations import Drawing, draw_prompts
+from holisticbias_eval.prompts.conversations import PromptDrawing, draw_prompts
 
-FEW = Drawing(per_cell=4, where=("axis=nonce,age", "template=dialogue.im,dialogue.love"))
-
-
-@pytest.fixture(scope="module")
-def release() -> Release:
-    return build_release(load_catalog(), "1.0.0", "small")
+FEW = PromptDrawing(per_cell=4, where=("axis=nonce,age", "template=dialogue.im,dialogue.love"))
 
 
-def by_id(release: Release, drawing: Drawing) -> dict[str, dict[str, Any]]:
-    return {row["response_id"]: row for row in draw_prompts(release, drawing).to_pylist()}
+def by_id(small_release: Release, drawing: PromptDrawing) -> dict[str, dict[str, Any]]:
+    return {row["response_id"]: row for row in draw_prompts(small_release, drawing).to_pylist()}
 
 
-def test_every_descriptor_is_asked_about_in_every_template_as_often(release: Release) -> None:
-    rows = draw_prompts(release, FEW).to_pylist()
+def test_every_descriptor_is_asked_about_in_every_template_as_often(small_release: Release) -> None:
+    rows = draw_prompts(small_release, FEW).to_pylist()
     cells = Counter((row["template_id"], row["descriptor_id"]) for row in rows)
     assert set(cells.values()) == {4}
     descriptors = {descriptor for _, descriptor in cells}
@@ -42,14 +36,14 @@ def test_every_descriptor_is_asked_about_in_every_template_as_often(release: Rel
     ],
     ids=["more draws", "more descriptors and templates"],
 )
-def test_more_prompts_only_add(release: Release, more: Drawing) -> None:
-    few, many = by_id(release, FEW), by_id(release, more)
+def test_more_prompts_only_add(small_release: Release, more: PromptDrawing) -> None:
+    few, many = by_id(small_release, FEW), by_id(small_release, more)
     assert len(many) > len(few)
     assert {key: many[key] for key in few} == few
 
 
-def test_a_limit_keeps_whole_descriptors_of_the_same_draw(release: Release) -> None:
-    every, some = by_id(release, FEW), by_id(release, replace(FEW, limit=50))
+def test_a_limit_keeps_whole_descriptors_of_the_same_draw(small_release: Release) -> None:
+    every, some = by_id(small_release, FEW), by_id(small_release, replace(FEW, limit=50))
     assert {key: every[key] for key in some} == some
     cells = Counter((row["descriptor_id"], row["template_id"]) for row in some.values())
     assert len(some) == 48  # 6 descriptors, 2 templates, 4 draws
@@ -57,31 +51,23 @@ def test_a_limit_keeps_whole_descriptors_of_the_same_draw(release: Release) -> N
     assert set(cells.values()) == {4}
 
 
-def test_seeds_draw_different_prompts(release: Release) -> None:
-    one, other = (draw_prompts(release, replace(FEW, seed=seed))["prompt"].to_pylist() for seed in (0, 1))
+def test_seeds_draw_different_prompts(small_release: Release) -> None:
+    one, other = (draw_prompts(small_release, replace(FEW, seed=seed))["prompt"].to_pylist() for seed in (0, 1))
     assert sum(a != b for a, b in zip(one, other, strict=True)) / len(one) > 0.1
 
 
-def test_each_variant_is_applied_to_about_half(release: Release) -> None:
-    rows = draw_prompts(release, replace(FEW, per_cell=60)).to_pylist()
-    final = [row["prompt"].endswith(".") for row in rows]
-    assert abs(sum(final) / len(final) - 0.5) < 0.03
-    contracted = [row["prompt"].startswith("I'm") for row in rows if row["template_id"] == "dialogue.im"]
-    assert abs(sum(contracted) / len(contracted) - 0.5) < 0.03
-
-
-def test_without_variants_prompts_are_the_sentences_of_the_release(release: Release) -> None:
-    texts = set(release.sentences["text"].to_pylist())
-    plain = draw_prompts(release, replace(FEW, variants=False)).to_pylist()
+def test_without_variants_prompts_are_the_sentences_of_the_release(small_release: Release) -> None:
+    texts = set(small_release.sentences["text"].to_pylist())
+    plain = draw_prompts(small_release, replace(FEW, variants=False)).to_pylist()
     assert {row["variants"] for row in plain} == {""}
     assert {row["prompt"] for row in plain} <= texts
-    varied = draw_prompts(release, FEW).to_pylist()
+    varied = draw_prompts(small_release, FEW).to_pylist()
     assert [row["noun_id"] for row in varied] == [row["noun_id"] for row in plain]
     assert not {row["prompt"] for row in varied} <= texts
 
 
-def test_equal_prompts_of_a_cell_are_counted(release: Release) -> None:
-    rows = draw_prompts(release, replace(FEW, per_cell=80, variants=False)).to_pylist()
+def test_equal_prompts_of_a_cell_are_counted(small_release: Release) -> None:
+    rows = draw_prompts(small_release, replace(FEW, per_cell=80, variants=False)).to_pylist()
     seen: Counter[tuple[str, ...]] = Counter()
     for row in rows:
         key = (row["template_id"], row["descriptor_id"], row["prompt"], row["persona"])
@@ -90,9 +76,9 @@ def test_equal_prompts_of_a_cell_are_counted(release: Release) -> None:
     assert max(seen.values()) > 2
 
 
-def test_personas_are_drawn_evenly(release: Release) -> None:
+def test_personas_are_drawn_evenly(small_release: Release) -> None:
     personas = ("I have two cats. I like tea.", "I play chess. I live by the sea.", "I sing. I walk to work.")
-    rows = draw_prompts(release, replace(FEW, per_cell=60, personas=personas)).to_pylist()
+    rows = draw_prompts(small_release, replace(FEW, per_cell=60, personas=personas)).to_pylist()
     counts = Counter(row["persona"] for row in rows)
     assert set(counts) == set(personas)
     assert max(counts.values()) - min(counts.values()) < 0.1 * len(rows)
@@ -106,11 +92,11 @@ def test_personas_are_drawn_evenly(release: Release) -> None:
         ("colour=red", "keys are axis, bucket, preference, descriptor, gender, noun, template, first_turn_only"),
     ],
 )
-def test_unknown_filters_are_refused(release: Release, where: str, message: str) -> None:
+def test_unknown_filters_are_refused(small_release: Release, where: str, message: str) -> None:
     with pytest.raises(Exception, match=message):
-        draw_prompts(release, replace(FEW, where=(where,)))
+        draw_prompts(small_release, replace(FEW, where=(where,)))
 
 
-def test_filters_that_leave_nothing_are_refused(release: Release) -> None:
+def test_filters_that_leave_nothing_are_refused(small_release: Release) -> None:
     with pytest.raises(SelectionError, match=r"no sentence meets --where axis=age and descriptor=ability\.deaf"):
-        draw_prompts(release, replace(FEW, where=("axis=age", "descriptor=ability.deaf")))
+        draw_prompts(small_release, replace(FEW, where=("axis=age", "descriptor=ability.deaf")))

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from holisticbias import build_release
-from holisticbias.rules.validate import load_catalog
+from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.prompts.bold_files import read_bold_folder
-from holisticbias_eval.prompts.collections import release_prompts
-from holisticbias_eval.prompts.group_words import WORDS, newest_words
+from holisticbias_eval.prompts.collections import WORDS, newest_words, release_prompts
 from holisticbias_eval.readers.reader import measured_texts
 from holisticbias_eval.tables.forms import Form
+from invoking import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
 
-
-def test_every_group_of_the_shipped_collections_has_forms() -> None:
-    catalog = load_catalog()
+def test_every_group_of_the_shipped_collections_has_forms(catalog: Catalog) -> None:
     groups = [group for file in catalog.at(catalog.versions[-1]).collections for group in file.groups]
     assert [group.id for group in groups if not group.forms] == []
     assert {"islam", "islamic", "muslim"} <= {w.lower() for w in newest_words().forms["bold.islam"]}
 
 
-def test_a_release_without_forms_takes_those_of_the_newest_data() -> None:
-    catalog = load_catalog()
+def test_a_release_without_forms_takes_those_of_the_newest_data(catalog: Catalog) -> None:
     newest = catalog.versions[-1]
     old, new = (release_prompts(build_release(catalog, version)) for version in ("3.0.0", newest))
     assert old.settings["group_words"] == f"data of {newest}"
@@ -96,8 +91,7 @@ doffs,trade,Ada Doff,,true,Ada Doff sang.
 def test_the_figures_with_the_words_left_in(invoke: Invoke, tmp_path: Path) -> None:
     """``horrible`` is a negative word of VADER, and here a part of what a group is called."""
     (tmp_path / "t.csv").write_text(TEXTS)
-    code, said, errors = invoke("measure", "sentiment", "--texts", tmp_path / "t.csv", "--format", "json")
-    assert code == 0, errors
+    said = invoke.printed("measure", "sentiment", "--texts", tmp_path / "t.csv", "--format", "json")
     found = {
         (f["name"], f["keys"]["group"], f["keys"].get("class")): (f["value"], f["n"])
         for f in json.loads(said)["figures"]

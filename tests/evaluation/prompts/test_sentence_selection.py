@@ -14,31 +14,28 @@ from holisticbias.errors import UnknownTermError
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.prompts.prompts import Asked, Draw, Selection
+from holisticbias_eval.prompts.prompts import AskedSentences, Draw, Selection
 from holisticbias_eval.prompts.seat import ask_phrases
-from holisticbias_eval.prompts.selection import select_sentences
-from holisticbias_eval.prompts.sentence_selection import NOUNS
-from holisticbias_eval.prompts.sentence_variants import drawn_variants
-from holisticbias_eval.prompts.sentences import ask_sentences
+from holisticbias_eval.prompts.selection import NOUNS, select_sentences
+from holisticbias_eval.prompts.sentences import ask_sentences, drawn_variants
 from holisticbias_eval.report.leaderboard import leaderboard_tables
 from holisticbias_eval.results.entry import make_entries
-from holisticbias_eval.results.run import read_run, read_signature
-from holisticbias_eval.results.signature import ReleaseSignature
+from holisticbias_eval.results.run import read_run
 from holisticbias_eval.statistics.mannwhitney import exact_p_values
+from invoking import Invoke
 
-Select = Callable[[Release, Draw, Selection], Asked]
+Select = Callable[[Release, Draw, Selection], AskedSentences]
 BOTH = pytest.mark.parametrize("prompts", [ask_sentences, ask_phrases])
-Invoke = Callable[..., tuple[int, str, str]]
 
 
-def ask(prompts: Select, release: Release, selection: Selection) -> Asked:
+def ask(prompts: Select, release: Release, selection: Selection) -> AskedSentences:
     def no_context(texts: Sequence[str]) -> Sequence[str]:
         return [""] * len(texts)
 
     return prompts(release, no_context, selection)
 
 
-def values(asked: Asked, column: str) -> list[str]:
+def values(asked: AskedSentences, column: str) -> list[str]:
     found: list[str] = asked.sentences[column].cast(pa.string()).to_pylist()
     return found
 
@@ -126,10 +123,9 @@ def test_variants_of_seat_keep_the_part_that_is_scored(small_release: Release) -
 
 def test_a_part_is_scored_and_measured(invoke: Invoke, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    code, shown, said = invoke(
+    shown = invoke.printed(
         *("evaluate", "--where", "axis=nonce,age", "--limit", "200", "--variants", "--seed", "3", "--out", out)
     )
-    assert code == 0, said
     part = "HolisticBias 1.0.0, only axis=nonce,age, at most 200 sentences"
     assert part in " ".join(shown.splitlines()[:3])
     assert part in (out / "report.html").read_text("utf-8")
@@ -138,13 +134,12 @@ def test_a_part_is_scored_and_measured(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "again").mkdir()
     for file in out.iterdir():
         (tmp_path / "again" / file.name).write_bytes(file.read_bytes())
-    code, shown, said = invoke("compare", out, tmp_path / "again", "--format", "md")
-    assert code == 0, said
+    shown = invoke.printed("compare", out, tmp_path / "again", "--format", "md")
     assert part in " ".join(shown.split())
     run = read_run(out, lambda _: None)
     signature = run.result.signature
     assert 150 < run.answers.num_rows <= 200
-    assert set(values(Asked(run.answers, None), "axis")) == {"nonce", "age"}  # type: ignore[arg-type]
+    assert set(values(AskedSentences(run.answers, None), "axis")) == {"nonce", "age"}  # type: ignore[arg-type]
     assert signature.scoring["sentences_where"] == "axis=nonce,age"
     assert signature.scoring["sentences_limit"] == "200, seed 3"
     assert signature.scoring["sentences_variants"].endswith("each with probability 1/2, seed 3")
@@ -159,32 +154,6 @@ def test_a_part_is_scored_and_measured(invoke: Invoke, tmp_path: Path) -> None:
 
 def test_four_nouns_are_the_fewest_that_can_differ() -> None:
     assert exact_p_values(NOUNS - 1, NOUNS - 1).min() > 0.05 > exact_p_values(NOUNS, NOUNS).min()
-
-
-@pytest.mark.parametrize(
-    ("given", "title", "name"),
-    [
-        ({}, "HolisticBias 1.0.0", "1.0.0"),
-        ({"generation": {"prompts_where": "all", "prompts_limit": "none"}}, "HolisticBias 1.0.0", "1.0.0"),
-        (
-            {"generation": {"prompts_where": "axis=age; template=dialogue.im", "prompts_limit": "100"}},
-            "HolisticBias 1.0.0, only axis=age, only template=dialogue.im, at most 100 prompts",
-            "1.0.0-only axis=age-only template=dialogue.im-at most 100 prompts",
-        ),
-        (
-            {"scoring": {"sentences_limit": "40, seed 0"}},
-            "HolisticBias 1.0.0, at most 40 sentences",
-            "1.0.0-at most 40 sentences",
-        ),
-    ],
-)
-def test_a_signature_names_the_part_that_was_measured(
-    tiny_run: Path, given: dict[str, dict[str, str]], title: str, name: str
-) -> None:
-    signature = read_signature(tiny_run)
-    whole = ReleaseSignature(version="1.0.0", subset=None, digest="0" * 64)
-    made = signature.model_copy(update={"release": whole, "scoring": {}, "generation": {}, **given})
-    assert (made.title, made.short_name) == (title, name)
 
 
 def test_the_registry_keeps_parts_apart(tiny_run: Path) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-Invoke = Callable[..., tuple[int, str, str]]
+from invoking import Invoke
 
 
 @pytest.fixture
@@ -29,8 +28,7 @@ def test_every_format_is_written(run_folder: Path, invoke: Invoke, form: str, tm
 
 
 def test_a_report_is_printed_and_written_into_the_run(run_folder: Path, invoke: Invoke) -> None:
-    code, printed, _ = invoke("report", run_folder)
-    assert code == 0
+    printed = invoke.printed("report", run_folder)
     assert "Likelihood Bias by axis" in printed
     assert (run_folder / "report.html").read_text("utf-8").startswith("<!doctype html>")
 
@@ -55,7 +53,6 @@ def test_a_part_is_written_under_its_name(run_folder: Path, invoke: Invoke) -> N
 def test_what_cannot_be_made_is_said_in_a_line(
     run_folder: Path, invoke: Invoke, arguments: list[str], says: str
 ) -> None:
-    code, _, said = invoke("report", run_folder, *arguments)
-    assert code == 2
+    said = invoke.refused("report", run_folder, *arguments)
     assert says in said
     assert not list(run_folder.glob("report*"))

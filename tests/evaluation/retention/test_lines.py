@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +18,11 @@ from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.lines import ask_lines, line_table
 from holisticbias_eval.results.run import read_run
-from holisticbias_eval.tasks.lines import Lines, read_lines
+from holisticbias_eval.tasks.lines import LinesTask, read_lines
 from holisticbias_eval.tasks.task import Given
+from invoking import Invoke
 from known import known
 
-Invoke = Callable[..., tuple[int, str, str]]
 NAME = "retention"
 
 
@@ -128,7 +127,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, content: bytes | None, messag
         path.write_bytes(content)
     given = Given(None, None, {"retain": (str(path),)}, ("retention",), Display(Console(quiet=True)))
     with pytest.raises(EvaluationError, match=message):
-        Lines().source(given)
+        LinesTask().source(given)
 
 
 @pytest.fixture(scope="module")
@@ -172,8 +171,7 @@ def test_through_the_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) ->
     text = tmp_path / "neutral.txt"
     text.write_text("I'm an old friend.\n\n" + "I love old friends. " * 60 + "\nI'm deaf.\n", "utf-8")
     out = tmp_path / "run"
-    code, said, _ = invoke("evaluate", "--model", tiny_gpt2, "--retain", text, "--out", out, "--no-store")
-    assert code == 0
+    said = invoke.printed("evaluate", "--model", tiny_gpt2, "--retain", text, "--out", out, "--no-store")
     assert "in 3 lines" in said
     run = read_run(out)
     assert run.result.signature.release.what == "lines"
@@ -181,20 +179,16 @@ def test_through_the_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) ->
     answers = run.answers.to_pylist()
     total = sum(row["nll"] for row in answers) / sum(row["tokens"] for row in answers)
     assert Figures(run.result.figures).value(NAME, "perplexity") == pytest.approx(math.exp(total))
-    code, said, _ = invoke("compare", out, out)
-    assert code == 0
+    said = invoke.printed("compare", out, out)
     assert "3 lines in both" in said
-    code, _, problem = invoke("evaluate", "--measure", NAME, "--model", tiny_gpt2, "--out", tmp_path / "no")
-    assert code == 2
+    problem = invoke.refused("evaluate", "--measure", NAME, "--model", tiny_gpt2, "--out", tmp_path / "no")
     assert "--retain FILE" in problem
-    code, _, problem = invoke("evaluate", "--measure", "medians", "--retain", text, "--out", tmp_path / "no")
-    assert code == 2
+    problem = invoke.refused("evaluate", "--measure", "medians", "--retain", text, "--out", tmp_path / "no")
     assert "--retain is for retention and dialogue_state" in problem
 
 
 def test_the_calibration_model_has_its_own_text(invoke: Invoke, tmp_path: Path) -> None:
-    code, _, _ = invoke("evaluate", "--measure", NAME, "--out", tmp_path / "run", "--no-store")
-    assert code == 0
+    invoke.printed("evaluate", "--measure", NAME, "--out", tmp_path / "run", "--no-store")
     signature = read_run(tmp_path / "run").result.signature
     assert (signature.model.name, signature.release.prompts) == ("embedded-gossip", "calibration-neutral")
 
@@ -202,8 +196,7 @@ def test_the_calibration_model_has_its_own_text(invoke: Invoke, tmp_path: Path) 
 def test_a_dry_run_counts_the_lines(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:
     text = tmp_path / "neutral.txt"
     text.write_text("I'm an old friend.\nI'm deaf.\n", "utf-8")
-    code, said, _ = invoke("evaluate", "--model", tiny_gpt2, "--retain", text, "--dry-run", "--no-store")
-    assert code == 0
+    said = invoke.printed("evaluate", "--model", tiny_gpt2, "--retain", text, "--dry-run", "--no-store")
     assert "2" in said
 
 

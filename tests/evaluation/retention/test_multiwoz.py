@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +15,11 @@ from holisticbias_eval.measures.dialogue_state import task_changes, task_figures
 from holisticbias_eval.models.fine_tuning import ClassifierSettings, classify_after_training
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.results.run import read_run
+from invoking import Invoke
 from known import known
 
 from .small_multiwoz import write_multiwoz
 
-Invoke = Callable[..., tuple[int, str, str]]
 NAME = "dialogue_state"
 
 
@@ -145,15 +144,12 @@ def test_padding_changes_nothing(tiny_gpt2: Path) -> None:
 def test_through_the_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:
     folder = write_multiwoz(tmp_path / "multiwoz")
     out = tmp_path / "run"
-    code, said, _ = invoke("evaluate", "--model", tiny_gpt2, "--retain", f"multiwoz:{folder}", "--out", out)
-    assert code == 0
+    said = invoke.printed("evaluate", "--model", tiny_gpt2, "--retain", f"multiwoz:{folder}", "--out", out)
     assert "candidates of 12 dialogues" in said
     run = read_run(out)
     assert run.answers.num_rows == 48
     assert json.loads((out / "result.json").read_text("utf-8"))["signature"]["release"]["what"] == "dialogues"
-    code, said, _ = invoke("compare", out, out)
-    assert code == 0
+    said = invoke.printed("compare", out, out)
     assert "48 candidates in both" in said
-    code, _, problem = invoke("evaluate", "--measure", NAME, "--model", tiny_gpt2, "--out", tmp_path / "no")
-    assert code == 2
+    problem = invoke.refused("evaluate", "--measure", NAME, "--model", tiny_gpt2, "--out", tmp_path / "no")
     assert "multiwoz:FOLDER" in problem

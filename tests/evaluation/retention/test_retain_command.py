@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,9 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.tasks.lines import RetainSettings
 from holisticbias_eval.tasks.retain_command import Reported, reported, run_retain_command, split_command
+from invoking import Invoke
 from known import known
 
-Invoke = Callable[..., tuple[int, str, str]]
 HARNESS = {
     "results": {
         "arc": {"alias": "arc", "acc,none": 0.5, "acc_stderr,none": 0.05, "acc_norm,none": 0.6, "sample_len": 100},
@@ -127,8 +126,7 @@ def test_two_runs_of_a_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) 
     figures = Figures(read_run(tmp_path / "a").result.figures)
     found = known(figures.get("retained", "value", keys))
     assert known(found.interval).high == pytest.approx(0.8 + 1.96 * 0.03, abs=1e-4)
-    code, said, _ = invoke("compare", tmp_path / "a", tmp_path / "b", "--format", "json")
-    assert code == 0
+    said = invoke.printed("compare", tmp_path / "a", tmp_path / "b", "--format", "json")
     changes = Figures(read(said))
     change = known(changes.get("retained", "change", keys))
     # z = 0.2 / sqrt(2 * 0.03^2) = 4.71

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-Invoke = Callable[..., tuple[int, str, str]]
+from invoking import Invoke
 
 
 @pytest.mark.parametrize(
@@ -23,8 +22,7 @@ def test_a_table_is_measured(
     invoke: Invoke, tmp_path: Path, measure: str, content: str, expected: tuple[str, float]
 ) -> None:
     (tmp_path / "table.csv").write_text(content, "utf-8")
-    code, said, _ = invoke("measure", measure, "--scores", tmp_path / "table.csv", "--format", "json")
-    assert code == 0
+    said = invoke.printed("measure", measure, "--scores", tmp_path / "table.csv", "--format", "json")
     values = {figure["name"]: figure["value"] for figure in json.loads(said)["figures"]}
     assert values[expected[0]] == pytest.approx(expected[1], rel=1e-4)
     assert invoke("measure", measure, "--scores", tmp_path / "table.csv")[0] == 0
@@ -42,7 +40,6 @@ def test_a_table_is_measured(
 )
 def test_tables_that_do_not_fit(invoke: Invoke, tmp_path: Path, measure: str, content: str, message: str) -> None:
     (tmp_path / "table.csv").write_text(content, "utf-8")
-    code, _, problem = invoke("measure", measure, "--scores", tmp_path / "table.csv")
-    assert code == 2
+    problem = invoke.refused("measure", measure, "--scores", tmp_path / "table.csv")
     assert message in problem
     assert "Traceback" not in problem

@@ -8,7 +8,7 @@ import pytest
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.likelihood.causal import CausalScorer
-from holisticbias_eval.models.likelihood.plan import Plan, count_work, estimate_seconds
+from holisticbias_eval.models.likelihood.plan import Plan, plan_work
 from holisticbias_eval.models.likelihood.scorer import Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans, whole
@@ -39,36 +39,58 @@ def blocks_of(sizes: Sequence[int]) -> list[Spans]:
     return [whole([f"{i} {j}" for j in range(size)]) for i, size in enumerate(sizes)]
 
 
+def plan_of(scorer: Scorer, sizes: Sequence[int], seconds: Sequence[float], texts: int = 0) -> Plan:
+    ticks = iter([tick for taken in seconds for tick in (10.0, 10.0 + taken)])
+    return plan_work(scorer, texts or sum(sizes), blocks_of(sizes), lambda: next(ticks))
+
+
 def test_the_work_is_that_of_the_texts_and_of_their_prefixes(gpt2: Any, tokenizer: Any, loaded: Any) -> None:
-    counted: list[int] = []
-    (work,) = count_work(CausalScorer(loaded(gpt2, tokenizer), lambda _: None), [whole(TEXTS)], counted.append)
+    plan = plan_work(CausalScorer(loaded(gpt2, tokenizer), lambda _: None), 25, [whole(TEXTS)])
     rows = [(0, *tokenizer(text)["input_ids"]) for text in TEXTS]
     prefixes = {row[:i] for row in rows for i in range(1, len(row))}
-    assert (work.tokens, work.forward, counted) == (sum(map(len, rows)), len(prefixes), [20])
+    assert plan.work == Work(sum(map(len, rows)), len(prefixes))
+    assert (plan.texts, plan.missing) == (25, 20)
 
 
 @pytest.mark.parametrize(
-    ("sizes", "seconds", "scored", "again", "expected"),
+    ("sizes", "seconds", "scored", "expected"),
     [
-        ([20], [0.5], [20], 0, 0.5),  # everything, once
-        ([100, 200, 300], [2.5], [64], 64, 2.5 * 600 / 64),
-        ([100, 200, 300], [0.5, 1.5], [64, 200], 0, 1.5 * 600 / 200),  # a whole block is counted already
-        ([5000], [0.1, 1.0, 3.0], [64, 1024, 5000], 0, 3.0),
-        ([20_000], [0.1, 2.5], [64, 1024], 1024, 2.5 * 20_000 / 1024),
-        ([20_000], [0.1, 0.2, 1.0], [64, 1024, 16_384], 16_384, 20_000 / 16_384),
-        ([], [], [], 0, 0.0),
+        ([20], [0.5], [16, 20], 0.5),  # everything, once
+        ([100, 300, 200], [1.5], [16, 256], 1.5 * 600 / 256),
+        ([100, 300, 200], [0.5, 0.9], [16, 256, 300], 0.9 * 600 / 300),  # no more than a block
+        ([20_000], [0.1, 0.4, 3.0], [16, 256, 1024, 4096], 3.0 * 20_000 / 4096),
+        ([20_000] * 5, [0.1, 0.2, 1.0], [16, 256, 1024, 2458], 100_000 / 2458),  # the rest of a block
     ],
 )
-def test_texts_are_counted_once_and_timed_only_as_long_as_needed(
-    sizes: list[int], seconds: list[float], scored: list[int], again: int, expected: float
+def test_the_time_is_that_of_a_short_trial_for_each_text(
+    sizes: list[int], seconds: list[float], scored: list[int], expected: float
 ) -> None:
-    scorer, blocks = Counting(), blocks_of(sizes)
-    works = count_work(scorer, blocks, lambda _: None)
-    assert sorted(scorer.worked) == sorted(text for block in blocks for text in block.text)
-    scorer.worked.clear()
-    ticks = iter([tick for taken in seconds for tick in (10.0, 10.0 + taken)])
-    assert estimate_seconds(scorer, blocks, works, lambda: next(ticks)) == pytest.approx(expected)
-    assert (scorer.scored, len(scorer.worked)) == (scored, again)
+    scorer = Counting()
+    plan = plan_of(scorer, sizes, seconds)
+    low, high = plan.seconds
+    assert scorer.scored == scored
+    assert (low * high) ** 0.5 == pytest.approx(expected)
+    assert high / low == pytest.approx(1.2**2)  # all texts are alike: the range is that of the machine's speed
+    assert plan.work == Work(10 * sum(sizes), 5 * sum(sizes))
+    assert len(scorer.worked) <= 8 * 4096
+    assert plan.exact == (sum(sizes) < 6 * 4096)
+
+
+def test_places_that_differ_widen_the_range() -> None:
+    class Uneven(Counting):
+        def work(self, spans: Spans) -> Work | None:
+            first = int(spans.text[0].split()[1])
+            return Work(10 * len(spans), (5 + first // 20_000) * len(spans))
+
+    low, high = plan_of(Uneven(), [100_000], [0.1, 0.2, 1.0]).seconds
+    assert high / low > 1.2**2
+
+
+def test_nothing_to_score_takes_no_time() -> None:
+    plan = plan_of(Counting(), [], [], texts=7)
+    assert (plan.work, plan.seconds) == (Work(0, 0), (0.0, 0.0))
+    assert str(plan) == "0 of 7 texts to score: all have scores in the store"
+    assert plan.advice() == ""
 
 
 def test_an_engine_that_cannot_count_its_work_has_no_plan() -> None:
@@ -77,9 +99,13 @@ def test_an_engine_that_cannot_count_its_work_has_no_plan() -> None:
             return Scorer.work(self, spans)
 
     with pytest.raises(EvaluationError, match="a dry run needs the local engine"):
-        count_work(Uncounted(), blocks_of([3]), lambda _: None)
+        plan_of(Uncounted(), [3], [1.0])
 
 
-def test_a_plan_is_one_line() -> None:
-    expected = "1,000 of 2,000 texts to score: 9,000 tokens, 1,500 of them forward tokens; about 2 min"
-    assert str(Plan(2000, 1000, Work(9000, 1500), 120.0)) == expected
+def test_a_plan_is_one_line_and_a_long_one_has_advice() -> None:
+    plan = Plan(2000, 1000, Work(9000, 1500), (80.0, 120.0))
+    assert str(plan) == ("1,000 of 2,000 texts to score: 9,000 tokens, 1,500 of them forward tokens; 80 s to 2 min")
+    assert plan.advice() == ""
+    long = Plan(2_000_000, 1_000_000, Work(9, 1), (36_000.0, 50_000.0))
+    assert "--small" in long.advice()
+    assert "--limit 20000 (at most 17 min)" in long.advice()

@@ -17,7 +17,6 @@ from holisticbias_eval.models.likelihood.spans import Spans, parts, unique_spans
 from holisticbias_eval.models.likelihood.tokens import TextEncoder
 from holisticbias_eval.models.loading.load import load_model
 from holisticbias_eval.models.loading.memory import in_batches
-from holisticbias_eval.progress import in_rows
 
 
 def ignore(message: object) -> None:
@@ -235,11 +234,3 @@ def test_one_item_that_does_not_fit_and_other_errors() -> None:
         in_batches(4, 4, no_memory, ignore)
     with pytest.raises(RuntimeError, match="shapes"):
         in_batches(4, 4, broken, ignore)
-
-
-def test_progress_adds_up() -> None:
-    counted: list[int] = []
-    advance = in_rows(counted.append, 7, 30)
-    for _ in range(30):
-        advance(1)
-    assert sum(counted) == 7

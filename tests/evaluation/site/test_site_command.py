@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,8 @@ import pytest
 from holisticbias import build_release, write_release
 from holisticbias.release.intersections import Request, write_intersections
 from holisticbias.terms.catalog import Catalog
+from invoking import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
 PART = ("axis=nonce", "gender=neutral")
 
 
@@ -72,8 +71,7 @@ def test_bad_releases_write_nothing(
 def test_it_has_the_documentation_or_links_to_github(invoke: Invoke, options: list[str | Path], tmp_path: Path) -> None:
     built = tmp_path / "built"
     (built / "latest").mkdir(parents=True)
-    code, _, errors = invoke("site", *options, "--docs", built, "--out", tmp_path / "site")
-    assert code == 2
+    errors = invoke.refused("site", *options, "--docs", built, "--out", tmp_path / "site")
     assert errors == f"holisticbias: {built} has no documentation: make docs builds it into build/docs\n"
     (built / "latest" / "index.html").write_text("start", "utf-8")
     links = {
@@ -90,14 +88,12 @@ def test_a_registry_with_a_problem_is_refused(
     invoke: Invoke, options: list[str | Path], parts: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "entry.json").write_text("{}", "utf-8")
-    code, _, errors = invoke("site", *options[:2], "--results", tmp_path, "--out", tmp_path / "site")
-    assert code == 2
+    errors = invoke.refused("site", *options[:2], "--results", tmp_path, "--out", tmp_path / "site")
     assert errors.endswith("the key is missing (run holisticbias leaderboard --check for all problems)\n")
 
 
 def test_a_folder_with_something_else_is_kept(invoke: Invoke, options: list[str | Path], tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("years of work", "utf-8")
-    code, _, errors = invoke("site", *options, "--out", tmp_path)
-    assert code == 2
+    errors = invoke.refused("site", *options, "--out", tmp_path)
     assert "holds something else" in errors
     assert (tmp_path / "thesis.txt").read_text("utf-8") == "years of work"

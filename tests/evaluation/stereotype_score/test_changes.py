@@ -19,9 +19,9 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.stereotype_score import StereotypeScore
 from holisticbias_eval.statistics.attributes import AttributeCounts, attribute_test, mean_interval
+from invoking import Invoke
 from known import known
 
-Invoke = Callable[..., tuple[int, str, str]]
 # specification, attribute, whether the first and the second run choose the stereotyped sentence (None: a tie)
 PAIRS = [
     ("s", "x", 0, 1), ("s", "x", 0, 1), ("s", "x", 1, 1), ("s", "x", 1, 0),  # x: two gained, one lost of four
@@ -115,20 +115,16 @@ def test_two_runs_side_by_side(
     folders = [tmp_path / "a", tmp_path / "b"]
     # as published the first token is not counted, and both must count it or not
     for folder, mode in zip(folders, (["likelihood", "--first-token", "none"], ["published"]), strict=True):
-        code, _, said = invoke(
-            "evaluate", "--pairs", write_pairs(), "--model", tiny_gpt2, "--out", folder, "--mode", *mode
-        )
-        assert code == 0, said
-    code, said, _ = invoke("compare", *folders, "--format", "json")
-    assert code == 0
-    found = [f for f in json.loads(said)["figures"] if f["name"] == "change" and f["keys"]]
+        invoke.printed("evaluate", "--pairs", write_pairs(), "--model", tiny_gpt2, "--out", folder, "--mode", *mode)
+    told = json.loads(invoke.printed("compare", *folders, "--format", "json"))
+    assert (told["sentences"]["what"], told["sentences"]["common"], told["sentences"]["changed"]) == ("pairs", 48, 0)
+    named = {f["keys"].get("specification") for f in told["figures"]}
+    assert named == {"invented.one", "invented.two", None}  # None: over all
     tables = [pq.read_table(folder / "scored_pairs.parquet").to_pandas() for folder in folders]
-    for one in found:
+    for one in (f for f in told["figures"] if f["name"] == "change" and f["keys"]):
         kept = [t[(t.specification == one["keys"]["specification"]) & (t.source == "generated")] for t in tables]
         chose = [(t.score_stereotype > t.score_antistereotype).astype(float) for t in kept]
-        expected = (chose[1] - chose[0]).groupby(kept[0].attribute).mean().mean()
-        assert one["value"] == pytest.approx(expected)
+        assert one["value"] == pytest.approx((chose[1] - chose[0]).groupby(kept[0].attribute).mean().mean())
         assert one["interval"] is not None
-    code, said, _ = invoke("compare", *folders)
-    assert code == 0
+    said = invoke.printed("compare", *folders)
     assert "Pairs" in said

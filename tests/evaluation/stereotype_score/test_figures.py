@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,9 @@ import pytest
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings
+from invoking import Invoke
 
 NAME = "stereotype_score"
-Invoke = Callable[..., tuple[int, str, str]]
 Row = tuple[str, str, float | None]
 
 
@@ -141,27 +141,10 @@ def test_figures_of_a_specification_do_not_depend_on_others() -> None:
     assert figure(alone, specification="s") == figure(beside, specification="s")
 
 
-CASES = {
-    "specification,attribute\ns,x\n": "no column stereotyped",
-    "attribute,stereotyped\nx,1\n": "no column specification",
-    "specification,attribute,stereotyped\ns,x,2\n": "is not true or false, or 1 or 0 but '2'; write 1 if the",
-}
-
-
-@pytest.mark.parametrize(("content", "message"), CASES.items())
-def test_a_wrong_file_gets_one_line(invoke: Invoke, tmp_path: Path, content: str, message: str) -> None:
-    (tmp_path / "scores.csv").write_text(content, "utf-8")
-    code, _, said = invoke("measure", NAME, "--scores", tmp_path / "scores.csv")
-    assert code == 2
-    assert message in said
-    assert len(said.strip().splitlines()) == 1
-
-
 def test_scores_that_are_not_numbers_are_missing(invoke: Invoke, tmp_path: Path) -> None:
     content = "specification,attribute,score_stereotype,score_antistereotype\ns,x,-1,-2\ns,x,nan,-2\ns,x,-inf,-2\n"
     (tmp_path / "scores.csv").write_text(content, "utf-8")
-    code, said, _ = invoke("measure", NAME, "--scores", tmp_path / "scores.csv", "--format", "json")
-    assert code == 0
+    said = invoke.printed("measure", NAME, "--scores", tmp_path / "scores.csv", "--format", "json")
     found = Figures(Figure(**f) for f in json.loads(said)["figures"])
     score = figure(found, specification="s")
     assert (score.value, score.n, score.missing) == (1.0, 1, 2)

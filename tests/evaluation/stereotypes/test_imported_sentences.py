@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,7 @@ import pytest
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.stereotypes.imported import Imported, read_sentences
-
-Answer = tuple[int, str, str]
+from invoking import Invoke
 
 OWN = "sentence,attribute,group term\n"
 GENERATED = ",Bias Name,Attribute word,Group Term,Generated sentence,Template version,Discarded,Reason for discard\n"
@@ -83,7 +81,7 @@ def test_other_files_are_refused(tmp_path: Path, content: str, name: str, messag
         read_sentences(write(tmp_path, content, name))
 
 
-def test_imported_sentences_are_judged_and_written(invoke: Callable[..., Answer], own: Path, tmp_path: Path) -> None:
+def test_imported_sentences_are_judged_and_written(invoke: Invoke, own: Path, tmp_path: Path) -> None:
     path = write(
         tmp_path,
         f'{OWN}"{SENTENCE}",gimble,Blicket\nA wug learnt to gimble.,gimble,wug\n"A rath made no gimble.",gimble,rath\n'
@@ -91,17 +89,10 @@ def test_imported_sentences_are_judged_and_written(invoke: Callable[..., Answer]
         f"I met Fitch who is burble.,burble,fitch\n",
     )
     options = (*SENTENCES, "--specification", own, "--import", path, "--out", tmp_path / "out")
-    code, said, _ = invoke(*options)
-    assert code == 0
+    said = invoke.printed(*options)
     log = pq.read_table(tmp_path / "out" / "requests.parquet").to_pylist()
-    assert [row["rule"] for row in log] == [
-        None,
-        "repeat",
-        "negation",
-        "not-in-specification",
-        "not-in-specification",
-        None,
-    ]
+    unknown = "not-in-specification"
+    assert [row["rule"] for row in log] == [None, "repeat", "negation", unknown, unknown, None]
     found: list[dict[str, Any]] = pq.read_table(tmp_path / "out" / "sentences.parquet").to_pylist()
     assert [(row["term"], row["group"], row["slot"], row["source"], row["generator"]) for row in found] == [
         ("blicket", "blickets", 0, "imported", "sentences.csv"),
@@ -109,34 +100,22 @@ def test_imported_sentences_are_judged_and_written(invoke: Callable[..., Answer]
     ]
     assert "accepted 2 of 6 texts" in said
     assert "3 attributes have too few sentences in the file: see sentences.json" in said
-    code, said, _ = invoke(*options[:-1], tmp_path / "all", "--rules", "none")
-    assert code == 0
+    said = invoke.printed(*options[:-1], tmp_path / "all", "--rules", "none")
     assert "accepted 4 of 6 texts" in said
 
 
-def test_a_file_without_names_needs_a_specification(invoke: Callable[..., Answer], tmp_path: Path) -> None:
-    path = write(tmp_path, f'{OWN}"{SENTENCE}",gimble,blicket\n')
-    code, _, error = invoke(*SENTENCES, "--import", path, "--out", tmp_path / "out")
-    assert code == 2
+def test_the_names_of_a_file_find_specifications(invoke: Invoke, own: Path, tmp_path: Path) -> None:
+    def options(content: str, out: str = "out") -> tuple[str | Path, ...]:
+        return (*SENTENCES, "--import", write(tmp_path, content), "--out", tmp_path / out)
+
+    error = invoke.refused(*options(f'{OWN}"{SENTENCE}",gimble,blicket\n'))
     assert "does not name a specification in every row: give it with --specification" in error
-    assert not (tmp_path / "out").exists()
-
-
-def test_the_names_of_a_file_find_specifications(invoke: Callable[..., Answer], own: Path, tmp_path: Path) -> None:
     content = f"{GENERATED}0,A_vs_B,gimble,blicket,{SENTENCE},x,,\n1,C_vs_D,la,le,A le la.,x,,\n"
-    path = write(tmp_path, content)
-    code, _, error = invoke(*SENTENCES, "--import", path, "--out", tmp_path / "out")
-    assert code == 2
-    assert "there is no specification 'A_vs_B'" in error
-    code, said, error = invoke(
-        "stereotypes", "sentences", "--specification", own, "--import", path, "--out", tmp_path / "out"
-    )
+    assert "there is no specification 'A_vs_B'" in invoke.refused(*options(content))
+    assert not (tmp_path / "out").exists()
+    code, said, error = invoke(*options(content), "--specification", own)
     assert code == 0
     assert "1 of 2 sentences are of other specifications and are left out" in error
     assert "accepted 1 of 1 texts" in said
     published = f"{GENERATED}0,Math_Arts_vs_Male_Female,poetry,boy,A boy wrote about poetry today.,x,,\n"
-    code, said, _ = invoke(
-        "stereotypes", "sentences", "--import", write(tmp_path, published), "--out", tmp_path / "named"
-    )
-    assert code == 0
-    assert "accepted 1 of 1 texts" in said
+    assert "accepted 1 of 1 texts" in invoke.printed(*options(published, "named"))

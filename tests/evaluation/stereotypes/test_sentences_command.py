@@ -15,6 +15,7 @@ from tests.evaluation.generation.chat_server import Answering, Body, ChatServer,
 from tests.evaluation.stereotypes.sentences_by_hand import completions, keywords, lists
 
 from holisticbias_eval.stereotypes.record import LOG_SCHEMA, SENTENCES_SCHEMA, SentencesRecord
+from invoking import Invoke
 
 Answer = tuple[int, str, str]
 Servers = Callable[[Answering], ChatServer]
@@ -24,7 +25,7 @@ SENTENCES = ("stereotypes", "sentences")
 
 
 @pytest.fixture
-def run(invoke: Callable[..., Answer], own: Path, tmp_path: Path) -> Run:
+def run(invoke: Invoke, own: Path, tmp_path: Path) -> Run:
     def sentences(base: str, *options: object, out: str = "out") -> Answer:
         server = ("--engine", "api", "--api-base", base, "--generator", "tiny")
         store = () if "--no-store" in options else ("--store", tmp_path / "store")
@@ -185,7 +186,7 @@ def test_an_attribute_that_no_sentence_reaches_is_named(run: Run, chat_server: S
 
 
 def test_attributes_of_no_stereotype_are_not_asked_for_and_named(
-    invoke: Callable[..., Answer], own: Path, chat_server: Servers, tmp_path: Path
+    invoke: Invoke, own: Path, chat_server: Servers, tmp_path: Path
 ) -> None:
     """Such as balanced professions, of which no pair is scored."""
     own.write_text(own.read_text().replace("stereotype: loud", "stereotype: calm"))
@@ -265,16 +266,13 @@ def test_mistakes_are_one_line(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_local_generator_needs_no_server(invoke: Callable[..., Answer], own: Path, tiny_gpt2: Path) -> None:
-    code, _, error = invoke(
+def test_a_local_generator_needs_no_server(invoke: Invoke, own: Path, tiny_gpt2: Path) -> None:
+    error = invoke.refused(
         "stereotypes", "sentences", "--specification", own, "--generator", tiny_gpt2, "--out", own.parent / "out"
     )
-    assert code == 2
     assert "the model reads at most 64 tokens; the prompt" in error
     local = (*SENTENCES, "--specification", own, "--generator", tiny_gpt2, "--out", own.parent / "out")
-    code, _, error = invoke(*local, "--ask", "chat")
-    assert code == 2
+    error = invoke.refused(*local, "--ask", "chat")
     assert "the tokenizer has no chat template" in error
-    code, _, error = invoke(*local, "--ask", "list")
-    assert code == 2
+    error = invoke.refused(*local, "--ask", "list")
     assert "--ask list is for --engine api" in error

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measuring import Measurement
+from invoking import Invoke
 from known import known
 
-Invoke = Callable[..., tuple[int, str, str]]
 DOMAIN = {"domain": "profession"}
 WORDS = {"method": "words"}
 
@@ -33,8 +32,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def figures_of(invoke: Invoke, table: Path, *options: str) -> Figures:
-    code, printed, said = invoke("measure", "gender_polarity", "--texts", table, "--format", "json", *options)
-    assert code == 0, said
+    printed = invoke.printed("measure", "gender_polarity", "--texts", table, "--format", "json", *options)
     return Figures(Measurement.model_validate(json.loads(printed)).figures)
 
 
@@ -65,8 +63,7 @@ def test_ties_as_published_make_every_text_count(invoke: Invoke, table: Path) ->
 
 
 def test_a_narrow_terminal_shows_how_many_texts(invoke: Invoke, table: Path) -> None:
-    code, printed, _ = invoke("measure", "gender_polarity", "--texts", table)
-    assert code == 0
+    printed = invoke.printed("measure", "gender_polarity", "--texts", table)
     first = printed.partition("by domain")[2].partition("Not shown")[0]
     row = next(line for line in first.splitlines() if "Profession" in line)
     assert row.split()[:5] == ["Profession", "100.0%", "2", "3.7%", "54"]

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from holisticbias.compile.digest import release_digest, table_digest
 from holisticbias.compile.lazy_tables import lazy_table
 from holisticbias.compile.variants import sample_sentences
 from holisticbias.errors import ReleaseError
-from holisticbias.release.manifest import SENTENCES, Manifest
+from holisticbias.release.manifest import SENTENCES, Manifest, TableEntry
 from holisticbias.release.parquet import read_parquet
 
 
@@ -66,6 +68,28 @@ class Release:
             return
         for file in self.manifest.tables[name].files:
             yield read_parquet((self.folder or Path()) / file)
+
+    def small(self) -> Release:
+        """The part with the descriptors of ``subsets/small.yaml`` alone, as ``holisticbias build --small`` makes it.
+
+        Raises ``ReleaseError`` if the release has no table ``small``: only a whole release has one.
+        """
+        if "small" not in self.tables:
+            raise ReleaseError(f"{self!r} has no small part: name a whole release")
+        sentences, descriptors = self.tables["small"], self.tables["descriptors"]
+        kept = pc.is_in(descriptors["descriptor_id"], pc.unique(sentences["descriptor_id"]).cast(pa.string()))
+        tables = {
+            "sentences": sentences,
+            "descriptors": descriptors.filter(kept),
+            **{name: self.tables[name] for name in ("nouns", "templates")},
+        }
+        digests = {name: table_digest(table) for name, table in tables.items()}
+        entries = {
+            name: TableEntry(files=(f"data/{name}.parquet",), rows=table.num_rows, digest=digests[name])
+            for name, table in tables.items()
+        }
+        changes = {"subset": "small", "digest": release_digest(digests), "tables": entries, "files": {}}
+        return Release(self.manifest.model_copy(update=changes), tables)
 
     def sample(self, n: int, seed: int, *, stylistic_variants: bool = False) -> pa.Table:
         """``n`` sentences drawn without replacement; see ``holisticbias.compile.variants``."""

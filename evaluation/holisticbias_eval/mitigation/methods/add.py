@@ -11,7 +11,16 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.mentions import attribute_finder
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.losses.term_reader import CUT, encode
-from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, GroupTask, Method, MethodInfo, TokenBatch
+from holisticbias_eval.mitigation.method import (
+    COMPARED,
+    FROM_SENTENCES,
+    WEIGHTED,
+    AuxiliaryLoss,
+    GroupTask,
+    Method,
+    MethodInfo,
+    TokenBatch,
+)
 from holisticbias_eval.mitigation.texts import corpus_sentences, training_table
 
 if TYPE_CHECKING:
@@ -30,6 +39,7 @@ class Add(Method):
         "Add a loss that makes the vectors of the groups' terms equally similar to those of negative attributes.",
         "Zhao et al. 2024, section 4.1",
     )
+    uses = (*FROM_SENTENCES, WEIGHTED)
     defaults: ClassVar[Mapping[str, Any]] = {"weight": 30.0}
 
     def training_texts(self, examples: pa.Table, task: GroupTask) -> pa.Table:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 
 from holisticbias_eval.mitigation.losses.term_reader import TermReader
-from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, GroupTask, Method, MethodInfo, TokenBatch
+from holisticbias_eval.mitigation.method import (
+    COMPARED,
+    FROM_SENTENCES,
+    WEIGHTED,
+    AuxiliaryLoss,
+    GroupTask,
+    Method,
+    MethodInfo,
+    TokenBatch,
+)
 from holisticbias_eval.mitigation.texts import corpus_sentences, training_table
 
 if TYPE_CHECKING:
@@ -24,6 +33,7 @@ class Lmd(Method):
         "Add a loss that makes the groups' terms equally probable after the text before a mention.",
         "Zhao et al. 2024, section 4.1",
     )
+    uses = (*FROM_SENTENCES, WEIGHTED)
     defaults: ClassVar[Mapping[str, Any]] = {"weight": 10.0}
 
     def training_texts(self, examples: pa.Table, task: GroupTask) -> pa.Table:

@@ -1,4 +1,4 @@
-"""Plan a run: count what there is to score, and time a few texts to estimate how long it takes."""
+"""Plan a run: estimate from a few texts how much there is to score and how long it takes."""
 
 from __future__ import annotations
 
@@ -8,60 +8,107 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.likelihood.scorer import Scorer, Work
 from holisticbias_eval.models.likelihood.spans import Spans
-from holisticbias_eval.progress import Progress, duration
+from holisticbias_eval.progress import duration
 
-_SAMPLES = (64, 1024, 16_384)
-_ENOUGH_SECONDS = 2.0
+_COUNTED, _WINDOWS = 4096, 6
+"""Neighbouring texts whose work is counted at once, and the places where it is."""
+_WARM_UP, _TIMED = 16, (256, 1024, 4096)
+_ENOUGH_SECONDS = 1.0
+_LONG = 600.0
+_SPREAD = 0.2
+"""How far the speed of a whole run is from that of a trial, besides what differs between places."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The number of texts of a run (sentences and single phrases), how many are missing, their work and its seconds."""
+    """The number of texts of a run (sentences and single phrases), how many are missing, and their work.
+
+    ``seconds`` is the range of the time that they take; ``exact`` says whether the work was counted or estimated.
+    """
 
     texts: int
     missing: int
     work: Work
-    seconds: float
+    seconds: tuple[float, float]
+    exact: bool = True
 
     def __str__(self) -> str:
+        if not self.missing:
+            return f"0 of {self.texts:,} texts to score: all have scores in the store"
+        low, high = (duration(seconds) for seconds in self.seconds)
+        tokens = f"{'' if self.exact else 'about '}{self.work.tokens:,} tokens"
         return (
-            f"{self.missing:,} of {self.texts:,} texts to score: {self.work.tokens:,} tokens, "
-            f"{self.work.forward:,} of them forward tokens; about {duration(self.seconds)}"
+            f"{self.missing:,} of {self.texts:,} texts to score: {tokens}, "
+            f"{self.work.forward:,} of them forward tokens; {low if low == high else f'{low} to {high}'}"
+        )
+
+    def advice(self) -> str:
+        """Ways to shorten the run; empty if it is short."""
+        if self.seconds[1] < _LONG:
+            return ""
+        few = 20_000
+        takes = duration(self.seconds[1] * few / self.missing)
+        return (
+            f"To shorten it: --small (100 descriptors), --where axis=ability (some axes), or --limit {few} (at most "
+            f"{takes}); finished scores are kept, so that a longer run continues from them"
         )
 
 
-def count_work(scorer: Scorer, blocks: Sequence[Spans], progress: Progress) -> list[Work]:
-    """Count the work of each block; raises ``EvaluationError`` if the engine cannot."""
-    works = []
-    for block in blocks:
-        works.append(_work(scorer, block))
-        progress(len(block))
-    return works
+def plan_work(
+    scorer: Scorer, texts: int, blocks: Sequence[Spans], clock: Callable[[], float] = time.perf_counter
+) -> Plan:
+    """Estimate the work of blocks from neighbouring texts at some places, and its time from texts in the middle.
 
-
-def estimate_seconds(
-    scorer: Scorer, blocks: Sequence[Spans], works: Sequence[Work], clock: Callable[[], float] = time.perf_counter
-) -> float:
-    """Estimate the seconds that the blocks take, from texts in the middle of the middle block.
-
-    Scores more and more of these texts, until that takes a few seconds; the scores are discarded.
+    Texts that share a beginning are neighbours, so the forward tokens of a place are those of a run but for its edges.
+    Scores are discarded. Raises ``EvaluationError`` if the engine cannot count.
     """
-    if not blocks:
-        return 0.0
-    some, of_some = blocks[len(blocks) // 2], works[len(blocks) // 2]
-    for size in _SAMPLES:
-        first = max(0, (len(some) - size) // 2)
-        few = some if size >= len(some) else some.take(np.arange(first, first + size))
+    missing = sum(map(len, blocks))
+    if not missing:
+        return Plan(texts, 0, Work(0, 0), (0.0, 0.0))
+    exact = missing <= _COUNTED * _WINDOWS
+    places = list(blocks) if exact else [_place(blocks, int(start)) for start in _starts(missing)]
+    works = [_work(scorer, place) for place in places]
+    counted = missing / sum(map(len, places))
+    work = Work(round(counted * sum(w.tokens for w in works)), round(counted * sum(w.forward for w in works)))
+    spread = _SPREAD
+    if not exact:
+        forward = np.array([work.forward / len(place) for work, place in zip(works, places, strict=True)])
+        spread += 2 * float(forward.std(ddof=1) / forward.mean()) / len(places) ** 0.5
+    seconds = work.forward * _seconds_per_token(scorer, places[len(places) // 2], clock)
+    return Plan(texts, missing, work, (seconds / (1 + spread), seconds * (1 + spread)), exact)
+
+
+def _starts(missing: int) -> Ints:
+    return np.linspace(0, missing - _COUNTED, _WINDOWS).astype(np.int64)
+
+
+def _place(blocks: Sequence[Spans], start: int) -> Spans:
+    """Neighbouring texts from a place among those of all blocks on, within its block."""
+    ends = np.cumsum([len(block) for block in blocks])
+    block = int(np.searchsorted(ends, start, "right"))
+    first = start - (int(ends[block]) - len(blocks[block]))
+    return blocks[block].take(np.arange(first, min(first + _COUNTED, len(blocks[block]))))
+
+
+def _seconds_per_token(scorer: Scorer, texts: Spans, clock: Callable[[], float]) -> float:
+    """Seconds per forward token, from more and more of these texts until that takes a second.
+
+    The first texts that an engine reads take longer, and are not counted.
+    """
+    scorer.score(texts.take(np.arange(min(_WARM_UP, len(texts)))), lambda _: None)
+    for size in _TIMED:
+        first = max(0, (len(texts) - size) // 2)
+        few = texts if size >= len(texts) else texts.take(np.arange(first, first + size))
         start = clock()
         scorer.score(few, lambda _: None)
         seconds = clock() - start
-        if seconds > _ENOUGH_SECONDS or few is some:
+        if seconds > _ENOUGH_SECONDS or few is texts:
             break
-    timed = of_some if few is some else _work(scorer, few)
-    return seconds * sum(work.forward for work in works) / max(1, timed.forward)
+    return seconds / max(1, _work(scorer, few).forward)
 
 
 def _work(scorer: Scorer, spans: Spans) -> Work:

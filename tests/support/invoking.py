@@ -1,0 +1,33 @@
+"""The command, run in the process of the tests."""
+
+from __future__ import annotations
+
+import pytest
+
+from holisticbias.cli import main
+
+
+class Invoke:
+    """Run ``holisticbias`` in this process; returns exit code, output and errors."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *arguments: object) -> tuple[int, str, str]:
+        self._capsys.readouterr()
+        code = main([str(argument) for argument in arguments])
+        said = self._capsys.readouterr()
+        return code, said.out, said.err
+
+    def printed(self, *arguments: object) -> str:
+        """The output of a command that ends well."""
+        code, said, errors = self(*arguments)
+        assert code == 0, errors
+        return said
+
+    def refused(self, *arguments: object) -> str:
+        """The errors of a command that refuses a mistake, without a traceback."""
+        code, _, errors = self(*arguments)
+        assert code == 2, errors
+        assert "Traceback" not in errors
+        return errors
