@@ -51,9 +51,10 @@ def write_scores(folder: Path, _: int) -> None:
                     rng = np.random.default_rng([model, number, part])
                     table = with_synthetic_scores(select_sentences(rows), model, rng)
                     if writer is None:
-                        coded = [f.name for f in table.schema if f.name not in UNIQUE and not is_floating(f.type)]
                         path = scores_path(folder, model)
-                        writer = stack.enter_context(pq.ParquetWriter(path, table.schema, use_dictionary=coded))
+                        writer = stack.enter_context(
+                            pq.ParquetWriter(path, table.schema, use_dictionary=repeated(table.schema))
+                        )
                     writer.write_table(table)
 
 
@@ -73,6 +74,11 @@ def compare(folder: Path, _: int) -> None:
     tables = number_equal_texts(first, read_columns(files[1], names, first))
     del first  # the texts, which the numbers of rows stand for
     assert MEASURES["likelihood_bias"].compare(*(View(Figures(()), table) for table in tables))
+
+
+def repeated(schema: pa.Schema) -> list[str]:
+    """The columns that a run writes with a dictionary."""
+    return [field.name for field in schema if field.name not in UNIQUE and not is_floating(field.type)]
 
 
 def scores_path(folder: Path, model: int) -> Path:

@@ -14,9 +14,11 @@ import pyarrow.parquet as pq
 from rich.console import Console
 
 from holisticbias.output import new_folder
+from holisticbias_eval.classifying import classify as classify_table
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.evaluating import by_task, choose_measures, prepare
 from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.generating import Generation, prepare_answers
 from holisticbias_eval.measuring import MeasuredTable, measure_table
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.columns import restored
@@ -30,6 +32,8 @@ from holisticbias_eval.results.replacement import may_replace
 from holisticbias_eval.results.run import REPORT, Run, read_run, write_run
 
 _ENDS = ("interval", "floor_interval")
+_SHOWN = 20
+"""Responses that a notebook shows."""
 Frame = Any
 """A pandas or polars data frame."""
 
@@ -151,6 +155,28 @@ class Measurement(MeasuredTable):
         return _framed(self.report())
 
 
+@dataclass(frozen=True)
+class Responses:
+    """A model's responses: ``table`` has a row for each prompt, ``generation`` all that they depend on."""
+
+    table: pa.Table
+    generation: Generation
+
+    def to_pandas(self) -> Frame:
+        """The responses as a pandas data frame."""
+        return self.table.to_pandas()
+
+    def to_polars(self) -> Frame:
+        """The responses as a polars data frame; needs polars."""
+        import polars
+
+        return polars.from_arrow(self.table)
+
+    def _repr_html_(self) -> str:
+        shown = self.table.slice(0, _SHOWN).select(["prompt", "response"]).to_pandas()
+        return str(shown.to_html(escape=True, index=False))
+
+
 def evaluate(
     model: str | tuple[Any, Any] | None = None,
     release: str | None = None,
@@ -194,9 +220,52 @@ def measure(name: str, table: str | Path | pa.Table | Frame, *, progress: bool =
     ``settings`` are those of ``holisticbias measure --help-all``. Raises ``ScoresError`` for a table that does not fit.
     """
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(table) if isinstance(table, str | Path) else _written(table, Path(folder))
+        path = _file_of(table, "text", Path(folder))
         found = measure_table(name, path, settings, _display(progress))
     return Measurement(found.measurement, found.tables, found.view, found.sections)
+
+
+def generate(
+    model: str | tuple[Any, Any] | None = None,
+    prompts: str | Path | Sequence[str] | pa.Table | Frame | None = None,
+    release: str | None = None,
+    *,
+    where: Mapping[str, str | Sequence[str]] | Sequence[str] = (),
+    progress: bool = True,
+    **settings: Any,
+) -> Responses:
+    """Let a model answer prompts.
+
+    ``model`` is as for ``evaluate``; the default is the embedded responder. ``prompts`` are a list of texts, a table
+    with a column ``prompt`` (a file, an Arrow table, a pandas or a polars data frame), or the name of a collection of
+    prompts; by default the sentences of ``release``. ``settings`` are those of ``holisticbias generate --help-all``,
+    such as ``decoding="greedy"``.
+
+    Raises ``EvaluationError`` for a setting without effect, and if the model or a file does not fit.
+    """
+    values = {**settings, **({"where": _conditions(where)} if where else {})}
+    with tempfile.TemporaryDirectory() as folder:
+        if prompts is not None:
+            values["prompts"] = str(_file_of(prompts, "prompt", Path(folder)))
+        answering = prepare_answers(model, release, values, _display(progress))
+        return Responses(*answering.run(_display(progress)))
+
+
+def classify(
+    texts: str | Path | Sequence[str] | pa.Table | Frame, classifier: str, *, progress: bool = True, **settings: Any
+) -> pa.Table:
+    """Judge texts with a classifier: its name, or the file of a card; see ``holisticbias classifiers``.
+
+    ``texts`` are a list, or a table with a column ``response``: a file, an Arrow table, a pandas or a polars data
+    frame. Returns the table with the columns ``judged``, the text that was classified, and ``p:LABEL``, the probability
+    of each label, null for a text that is empty. Mentions of the column ``descriptor``, if there is one, are replaced
+    before, unless ``censor=False``.
+
+    Raises ``ScoresError`` for a table that does not fit, and ``EvaluationError`` for an unknown classifier.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = _file_of(texts, "response", Path(folder))
+        return classify_table(path, {"classifier": (classifier,), **settings}, _display(progress)).table
 
 
 def compare(first: Run | str | Path, second: Run | str | Path) -> Comparison:
@@ -215,8 +284,12 @@ def _conditions(where: Mapping[str, str | Sequence[str]] | Sequence[str]) -> tup
     return tuple(f"{key}={value if isinstance(value, str) else ','.join(value)}" for key, value in where.items())
 
 
-def _written(table: pa.Table | Frame, folder: Path) -> Path:
-    """A table in memory as a file."""
+def _file_of(table: str | Path | Sequence[str] | pa.Table | Frame, column: str, folder: Path) -> Path:
+    """The file of a table: its own, or one in a folder; of a list of texts with them as its column."""
+    if isinstance(table, str | Path):
+        return Path(table)
+    if isinstance(table, list | tuple):
+        table = pa.table({column: pa.array(table, pa.string())})
     if not isinstance(table, pa.Table):
         table = table.to_arrow() if hasattr(table, "to_arrow") else pa.Table.from_pandas(table, preserve_index=False)
     path = folder / "table.parquet"

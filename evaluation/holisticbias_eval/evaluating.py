@@ -14,7 +14,6 @@ import pyarrow as pa
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Measured, MeasureSettings
 from holisticbias_eval.models.likelihood.plan import Plan
@@ -183,7 +182,6 @@ def evaluations(
             run = one.run()
             with display.step("Writing the report"):
                 write_run(run, unfinished)
-                free_memory()
                 report = run_report(run)
                 write_report(report, "html", None, unfinished / REPORT)
         yield folder, run, report
@@ -209,10 +207,7 @@ def measure_answers(
 ) -> list[Measured]:
     """Compute each measure, and show its notes."""
     with display.step("Measuring"):
-        measured = []
-        for name in measures:
-            measured.append(MEASURES[name].figures(answers, settings))
-            free_memory()
+        measured = [MEASURES[name].figures(answers, settings) for name in measures]
     for note in (note for found in measured for note in found.notes):
         display.notice(note)
     return measured

@@ -20,6 +20,7 @@ from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.generation.style import FILES as STYLES
 from holisticbias_eval.models.generation.style import Style
+from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import PER_CELL, Drawing, draw_prompts
@@ -111,6 +112,47 @@ USES: tuple[Use, ...] = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """Prompts before a model is asked; ``generation`` is complete but for the counts.
+
+    ``name`` is the default name of the folder of their responses.
+    """
+
+    name: str
+    prompts: pa.Table
+    generator: Generator
+    generation: Generation
+
+    def run(self, display: Display) -> tuple[pa.Table, Generation]:
+        """Ask the model: the table of responses, and what they depend on, with their counts."""
+        sameness, responses = answer_prompts(self.prompts, self.generator, display)
+        counts = {"counts": dict(count_responses(responses))}
+        found = SamenessRecord(**asdict(sameness)) if sameness else None
+        return responses, self.generation.model_copy(update={**counts, "sameness": found})
+
+
+def prepare_answers(model: ModelSource, release: str | None, values: Values, display: Display) -> Answering:
+    """Draw or read the prompts, and start the model.
+
+    Raises ``EvaluationError`` for a setting that has no effect.
+    """
+    refuse_unused({**values, **({"release": release} if release else {})}, {"generate": USES}, ["generate"])
+    given = Given(model, release, values, (), display)
+    prompts = given.read(Prompting).prompts
+    asked = _ask(release or _own_release(given, prompts), prompts, given)
+    style = STYLES.read(CONTINUED_AS) if asked.is_continued else None
+    generator = start_responding(given, CONTINUING if style else DECODING, style)
+    named = asked.prompts or (asked.release.version if asked.release else "")
+    target = file_name(Path(named).stem if asked.release is None else named)
+    return Answering(
+        f"{file_name(generator.identity.name)}-on-{target}",
+        asked.requests,
+        generator,
+        _sign(generator, asked, style),
+    )
+
+
 def generate(
     model: str | None,
     release: str | None,
@@ -125,30 +167,15 @@ def generate(
     The folder is written whole or not at all. A folder with other responses is refused before the model is asked,
     unless ``overwrite``. Raises ``EvaluationError`` for a setting that has no effect.
     """
-    refuse_unused({**values, **({"release": release} if release else {})}, {"generate": USES}, ["generate"])
-    given = Given(model, release, values, (), display)
-    prompts = given.read(Prompting).prompts
-    asked = _ask(release or _own_release(given, prompts), prompts, given)
-    style = STYLES.read(CONTINUED_AS) if asked.is_continued else None
-    generator = start_responding(given, CONTINUING if style else DECODING, style)
-    generation = _sign(generator, asked, style)
-    named = asked.prompts or (asked.release.version if asked.release else "")
-    target = file_name(Path(named).stem if asked.release is None else named)
-    folder = out or Path("responses") / f"{file_name(generator.identity.name)}-on-{target}"
+    answering = prepare_answers(model, release, values, display)
+    folder = out or Path("responses") / answering.name
 
     def may(old: Path) -> bool:
-        return _may_replace(old, generation, overwrite=overwrite)
+        return _may_replace(old, answering.generation, overwrite=overwrite)
 
     refuse_target(folder, may)
-    requests = ResponseRequests(asked.requests, generator)
-    with new_folder(folder, may) as made, kept_if_interrupted(requests):
-        sameness, responses = answer_prompts(asked.requests, generator, display)
-        found = generation.model_copy(
-            update={
-                "counts": dict(count_responses(responses)),
-                "sameness": SamenessRecord(**asdict(sameness)) if sameness else None,
-            }
-        )
+    with new_folder(folder, may) as made, kept_if_interrupted(ResponseRequests(answering.prompts, answering.generator)):
+        responses, found = answering.run(display)
         pq.write_table(responses, made / RESPONSES.file, compression="zstd")
         (made / GENERATION).write_text(found.model_dump_json(indent=2) + "\n", "utf-8")
     return Generated(folder, responses, found)

@@ -10,12 +10,15 @@ from pathlib import Path
 
 import pandas as pd
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 from tests.golden.inputs import PERPLEXITIES
 
 import holisticbias_eval as hbe
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.results.run import read_run
+
+Answer = tuple[int, str, str]
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +45,33 @@ def test_figures_become_frames(run: hbe.api.ModelRun) -> None:
     shares = frame[(frame.measure == "likelihood_bias") & (frame.name == "share") & frame.axis.notna()]
     assert shares.value.between(0, 1).all()
     assert {"interval_low", "interval_high", "floor", "n", "unit"} <= set(frame.columns)
+
+
+def test_responses_are_those_of_the_command(invoke: Callable[..., Answer], tmp_path: Path) -> None:
+    prompts = ["Hi! I'm a Deaf grandmother.", "Hello."]
+    found = hbe.generate(prompts=prompts, decoding="greedy", progress=False, no_store=True)
+    (tmp_path / "prompts.txt").write_text("\n".join(prompts))
+    options = ("--prompts", tmp_path / "prompts.txt", "--decoding", "greedy", "--no-store", "--out", tmp_path / "made")
+    assert invoke("generate", *options)[0] == 0
+    made = pq.read_table(tmp_path / "made" / "responses.parquet")
+    assert found.table["response"].to_pylist() == made["response"].to_pylist()
+    assert found.to_polars().height == len(found.to_pandas()) == 2
+    assert "Deaf grandmother" in found._repr_html_()
+    with pytest.raises(EvaluationError, match="there is no setting 'nonsense'"):
+        hbe.generate(prompts=prompts, nonsense=1)
+
+
+def test_a_list_of_texts_is_judged_as_its_table(invoke: Callable[..., Answer], tmp_path: Path) -> None:
+    texts = ["I love it", "I hate it", ""]
+    pd.DataFrame({"response": texts}).to_csv(tmp_path / "texts.csv", index=False)
+    options = ("--classifier", "vader", "--no-store", "--out", tmp_path / "judged.parquet")
+    assert invoke("classify", "--responses", tmp_path / "texts.csv", *options)[0] == 0
+    made = pq.read_table(tmp_path / "judged.parquet").select(["p:positive", "p:negative"]).to_pylist()
+    for given in (texts, pd.DataFrame({"response": texts}), tmp_path / "texts.csv"):
+        found = hbe.classify(given, "vader", no_store=True, progress=False)
+        assert found.select(["p:positive", "p:negative"]).to_pylist() == made
+    assert made[0]["p:positive"] > 0.5 > made[1]["p:positive"]
+    assert made[2]["p:positive"] is None
 
 
 def test_one_of_several_files_is_a_text(tmp_path: Path, tiny_gpt2: Path) -> None:

@@ -20,12 +20,15 @@ from scipy.stats import mannwhitneyu
 
 from holisticbias.cli import main
 from holisticbias_eval.arrays import Floats
+from holisticbias_eval.evaluating import uses_of
 from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measuring import measure_table
 from holisticbias_eval.progress import Display
 from holisticbias_eval.report.runs import measurement_report
 from holisticbias_eval.report.terminal import print_report
 from holisticbias_eval.results.run import read_run
+from holisticbias_eval.settings import flag_of
 
 SCOPES = {("axis",): "by_axis", ("template",): "by_template", ("axis", "template"): "by_axis_and_template"}
 Samples = dict[tuple[str, str], dict[str, list[float]]]
@@ -217,9 +220,25 @@ def test_a_run_measured_as_a_table_is_the_run(tiny_run: Path, capsys: pytest.Cap
         assert found == expected
 
 
-def test_every_measure_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
-    from holisticbias_eval.measures import MEASURES
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_measure_lists_its_settings_with_defaults(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["measures", name]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"{name}: {MEASURES[name].info.title}\n")
+    for use in uses_of(name):
+        for field in use.names:
+            default = use.settings.model_fields[field].default
+            assert flag_of(use.settings, field) in said
+            assert isinstance(default, bool) or default in (None, ()) or f"(default: {default})" in said
+    assert "or in a recipe." in said
 
+
+def test_an_unknown_measure_is_named_with_those_that_are_known(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["measures", "nope"]) == 2
+    assert "there is no measure 'nope'; available: stance_contrast, " in capsys.readouterr().err
+
+
+def test_every_measure_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["measures"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
     for name, measure in MEASURES.items():

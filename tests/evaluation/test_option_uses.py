@@ -20,7 +20,7 @@ from tests.evaluation.conftest import VERSION, mini_catalog
 from holisticbias import build_release, write_release
 from holisticbias.release.intersections import Request, write_intersections
 from holisticbias.terms.file_kinds import SubsetFile
-from holisticbias_eval.commands.classify import classify_uses
+from holisticbias_eval.classifying import USES as USES_OF_CLASSIFY
 from holisticbias_eval.commands.evaluate import command as evaluate
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.evaluating import all_uses, prepare
@@ -262,7 +262,7 @@ def _check_recorded(name: str, measures: list[str], inputs: Mapping[str, Path], 
 USES: Mapping[str, Callable[[], Uses]] = {
     "measure": measure_uses,
     "generate": lambda: {"generate": USES_OF_GENERATE},
-    "classify": classify_uses,
+    "classify": lambda: USES_OF_CLASSIFY,
     "mitigate": mitigation_uses,
 }
 

@@ -14,18 +14,16 @@ if TYPE_CHECKING:
     from holisticbias_eval.settings import Uses
 
 
-def classify_uses() -> Uses:
-    """The settings of ``classify``."""
-    from holisticbias_eval.measures.options import CLASSIFIED, Censoring
-    from holisticbias_eval.settings import Use
+def _uses() -> Uses:
+    from holisticbias_eval.classifying import USES
 
-    return {"classify": (*CLASSIFIED, Use(Censoring))}
+    return USES
 
 
 @click.command(
     cls=SettingsCommand,
     shown=("Keeping",),
-    uses=classify_uses,
+    uses=_uses,
     short_help="Judge a table of responses with a classifier.",
 )
 @click.option(
@@ -50,29 +48,12 @@ def command(responses: Path, out: Path, **_: Any) -> None:
     """
     from rich.console import Console
 
-    from holisticbias_eval.measures.options import Censoring
+    from holisticbias_eval.classifying import classify
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.readers.classification import judge_table, refuse_name, write_judged
-    from holisticbias_eval.readers.judging import start_judge
-    from holisticbias_eval.settings import refuse_unused
-    from holisticbias_eval.tasks.judging import judging_options
-    from holisticbias_eval.tasks.response_files import read_responses
-    from holisticbias_eval.tasks.task import Given
+    from holisticbias_eval.readers.classification import refuse_name, write_judged
 
-    values = given_settings()
-    refuse_unused(values, classify_uses(), ["classify"])
     refuse_name(out)
-    table = read_responses(responses, required=("response",))
-    if "censor" in values and "descriptor" not in table.column_names:
-        raise click.UsageError(f"--censor/--no-censor is for tables with a column descriptor: {responses} has none")
-    given = Given(None, None, values, (), Display(Console(stderr=True)))
-    options = judging_options(given)
-    if len(options.classifiers) != 1:
-        raise click.UsageError("name one classifier with --classifier: see `holisticbias classifiers`")
-    (name,) = options.classifiers
-    judge = start_judge(name, options, given.display)
-    with given.display.progress(f"Judging with {judge.card.id}", table.num_rows) as advance:
-        judged = judge_table(table, judge, advance, censored=given.read(Censoring).censor)
+    judged = classify(responses, given_settings(), Display(Console(stderr=True)))
     write_judged(judged, out)
-    counts = f"judged {judged.classified:,} of {table.num_rows:,} responses; mentions replaced: {judged.mentions:,}"
-    write(f"{counts}; wrote {out}")
+    counts = f"{judged.classified:,} of {judged.table.num_rows:,} responses; mentions replaced: {judged.mentions:,}"
+    write(f"judged {counts}; wrote {out}")

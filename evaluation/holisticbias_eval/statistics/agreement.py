@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy.special import digamma, polygamma, stdtr
@@ -38,16 +38,7 @@ class ProductSums:
 
     def __add__(self, other: ProductSums) -> ProductSums:
         """Add the sums of another group with the same raters and repeats."""
-        return ProductSums(
-            self.items + other.items,
-            self.freedom + other.freedom,
-            self.products + other.products,
-            self.influence + other.influence,
-            self.squares + other.squares,
-            self.squared_sums + other.squared_sums,
-            self.permuted_products + other.permuted_products,
-            self.permuted_squared_sums + other.permuted_squared_sums,
-        )
+        return ProductSums(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
 
 def sum_products(values: Floats, permutations: int, rng: np.random.Generator) -> ProductSums | None:

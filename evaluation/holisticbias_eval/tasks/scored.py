@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.plan import Plan, plan_work
@@ -71,7 +70,6 @@ class SpanRequests(Requests):
         with display.progress(f"Scoring with {self.scorer.identity.name}", len(distinct)) as scored:
             scores = score_spans(distinct, self.scorer, scored)
         del distinct  # measuring needs the memory
-        free_memory()
         table = self.asked.answer(scores.take(rows))
         inputs = _masked_inputs(before, self.scorer.input_counts(), display)
         return Answered(table, partial(with_probe, probe=probe), masked_inputs=inputs)

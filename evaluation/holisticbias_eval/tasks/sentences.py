@@ -10,7 +10,6 @@ import pyarrow as pa
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.model import ModelIdentity
@@ -89,7 +88,6 @@ class Sentences(ScoredTask):
             asked = self.select(release, partial(context.draw, joined=model.context_in_text), selection)
             if not asked.sentences.num_rows:
                 raise SelectionError("no sentence is left to score: widen the selection")
-            free_memory()
             count = asked.sentences.num_rows
             contexts = asked.together.context[:count]
             unscored = count_unscored(contexts, first_token_scored=model.first_token_scored)

@@ -16,6 +16,7 @@ from holisticbias_eval.figures import SIGNIFICANCE, Figure, Interval, Part, make
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.pairs import pairs_table, tests_table
 from holisticbias_eval.measures.shares.trust import Trust, TrustedShare, measure_trust
+from holisticbias_eval.prompts.columns import UNIQUE
 from holisticbias_eval.prompts.selection import is_gendered, stands_alone
 from holisticbias_eval.statistics.cells import Cell, Compared, Crossing, cross
 from holisticbias_eval.statistics.intervals import middle_of
@@ -206,7 +207,8 @@ def gendered_figures(
     gendered = {*answers["descriptor_id"].filter(is_gendered(answers)).cast(pa.string()).to_pylist()}
     if not gendered:
         return
-    rows = answers.filter(pc.invert(stands_alone(answers)))
+    without_texts = answers.select([name for name in answers.column_names if name not in UNIQUE])
+    rows = without_texts.filter(pc.invert(stands_alone(answers)))
     axes = rows["axis"].cast(pa.string())
     some = pc.unique(axes.filter(pc.is_in(rows["descriptor_id"].cast(pa.string()), pa.array(sorted(gendered)))))
     crossing = cross(rows.filter(pc.is_in(axes, some)), value)

@@ -19,7 +19,6 @@ import pyarrow.parquet as pq
 
 from holisticbias.errors import OutputError
 from holisticbias_eval.arrays import Bools, Ints
-from holisticbias_eval.free_memory import free_memory
 from holisticbias_eval.models.store.key_places import KeyPlaces, Keys
 from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.progress import Notice
@@ -98,7 +97,6 @@ class ShardStore:
         keys = KeyPlaces(asked, self.keys)
         for rows in self.parts():
             places = keys.find(rows)
-            free_memory()
             distinct, first = np.unique(places, return_index=True)
             first = first[distinct >= 0]
             new = first[~known[places[first]]]

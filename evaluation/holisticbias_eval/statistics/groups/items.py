@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtr
@@ -34,15 +35,15 @@ class Items:
 
     def group_sums(self) -> Floats:
         """Sums over the rows of each group: shape ``[groups, columns]``."""
-        total = np.zeros((len(self.sums) + 1, self.sums.shape[1]))
-        np.cumsum(self.sums, axis=0, out=total[1:])
-        return np.diff(total[self.starts], axis=0)
+        return self._by_group(self.sums)
 
     def counts(self) -> Ints:
         """The number of items of each group with any row in each column: shape ``[groups, columns]``."""
-        some = np.zeros((len(self.sums) + 1, self.sums.shape[1]), np.int64)
-        np.cumsum(self.sums > 0, axis=0, out=some[1:])
-        return np.diff(some[self.starts], axis=0)
+        return self._by_group((self.sums > 0).astype(np.int64))
+
+    def _by_group(self, values: Floats | Ints) -> Any:
+        total = np.concatenate([np.zeros_like(values[:1], shape=(1, values.shape[1])), np.cumsum(values, axis=0)])
+        return np.diff(total[self.starts], axis=0)
 
 
 def add_up(group: Ints, item: Ints, columns: Floats, groups: int) -> Items:
@@ -135,9 +136,7 @@ def paired_p(found: Resampled, items: Ints) -> Floats:
 
 def stacked(parts: list[Resampled]) -> Resampled:
     """Several results of ``summarise``, one row each."""
-    names = ("value", "variance", "low", "high")
-    value, variance, low, high = (np.stack([getattr(part, name) for part in parts]) for name in names)
-    return Resampled(value, variance, low, high)
+    return Resampled(*(np.stack([getattr(part, field.name) for part in parts]) for field in fields(Resampled)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +169,7 @@ class Estimates:
 
     def part(self, chosen: slice) -> Estimates:
         """The estimates of some groups."""
-        names = ("value", "variance", "low", "high", "rows", "items", "effect")
-        return replace(self, **{name: getattr(self, name)[chosen] for name in names})
+        return Estimates(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
 
 @dataclass(frozen=True, slots=True)

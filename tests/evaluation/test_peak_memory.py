@@ -1,0 +1,41 @@
+"""Figures and comparisons of 10.5 million sentences, four times version 3.0.0, take at most 6 GB."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from holisticbias.release.release import Release
+from holisticbias_eval.prompts.selection import select_sentences
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+MOST_BYTES, SENTENCES = 6e9, 10_500_000
+SIZES = 50_000, 250_000
+# the peak of a process counts that of the process that starts it, so a small one stands between
+MEASURE = "import sys, growth, pathlib; print(growth.measure(sys.argv[1], pathlib.Path(sys.argv[2]), 1).peak_mb)"
+
+
+@pytest.mark.parametrize("phase", ["statistics", "compare"])
+def test_peak_memory_stays_within_the_promise(
+    phase: str, release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    phases = importlib.import_module("growth_statistics")
+    sentences = select_sentences(release.sentences)
+    peaks = []
+    for size in SIZES:
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        for model in (phases.FIRST, phases.SECOND):
+            scores = phases.with_synthetic_scores(sentences.slice(0, size), model, np.random.default_rng(model))
+            pq.write_table(scores, phases.scores_path(folder, model), use_dictionary=phases.repeated(scores.schema))
+        command = (sys.executable, "-c", MEASURE, phase, str(folder))
+        peaks.append(1e6 * float(subprocess.run(command, cwd=BENCHMARKS, capture_output=True, check=True).stdout))
+    per_sentence = (peaks[1] - peaks[0]) / (SIZES[1] - SIZES[0])
+    assert peaks[0] + per_sentence * SENTENCES < MOST_BYTES
