@@ -21,7 +21,7 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.generating import Generation, prepare_answers
 from holisticbias_eval.measuring import MeasuredTable, measure_table
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.columns import restored
+from holisticbias_eval.prompts.prompts import restored
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.runs import comparison_report, measurement_report, run_report

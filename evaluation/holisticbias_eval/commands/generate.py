@@ -57,7 +57,7 @@ def command(model: str | None, out: Path | None, overwrite: bool, **_: Any) -> N
 def _print(made: Generated) -> None:
     """Print the counts, some of the responses, and the folder."""
     from holisticbias_eval.report.units import printable
-    from holisticbias_eval.tasks.answered import counts_in_words
+    from holisticbias_eval.tasks.response_tables import counts_in_words
 
     for row in made.responses.slice(0, _SHOWN).select(["prompt", "response"]).to_pylist():
         write(f"> {printable(row['prompt'])[:200]}\n  {printable(row['response'])[:200]}")

@@ -90,7 +90,7 @@ acceptance = option_group(
 
 
 def _uses() -> Uses:
-    from holisticbias_eval.models.options import of_model, responding_uses
+    from holisticbias_eval.models.settings import of_model, responding_uses
 
     return {"sentences": (*responding_uses(), of_model("api_base"))}  # a classifier may ask the server too
 

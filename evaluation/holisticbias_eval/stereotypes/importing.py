@@ -7,7 +7,7 @@ from pathlib import Path
 
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.models.generation.ending import storable
+from holisticbias_eval.models.generation.decoding import storable
 from holisticbias_eval.stereotypes.acceptance import Candidate, refusing_rule
 from holisticbias_eval.stereotypes.few_shot import LONGEST
 from holisticbias_eval.stereotypes.imported import Imported

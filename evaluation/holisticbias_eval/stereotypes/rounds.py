@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from holisticbias_eval.models.generation.ending import storable
-from holisticbias_eval.models.generation.requests import Generator, Requests, Responses, respond_all
+from holisticbias_eval.models.generation.decoding import storable
+from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, respond_all
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.acceptance import (
     RULES,
@@ -171,7 +171,7 @@ def _answer(
     each = 1 if asking.form == "list" else asking.samples
     numbers = [sample_number(ask.state.wanted.target, ask.number, i) for ask in asks for i in range(each)]
     prompts = [text for ask in asks for text in [ask.prompt] * each]
-    requests = Requests(prompts, [""] * len(prompts), np.array(numbers, np.int32))
+    requests = PromptRequests(prompts, [""] * len(prompts), np.array(numbers, np.int32))
     with display.progress(what, len(prompts)) as advance:
         responses = respond_all(requests, generator, advance)
     found: dict[Target, list[Returned]] = {ask.state.wanted.target: [] for ask in asks}

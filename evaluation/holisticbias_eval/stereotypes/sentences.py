@@ -18,7 +18,7 @@ from holisticbias_eval.figures import Figure
 from holisticbias_eval.machine import machine, package_versions
 from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
-from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.settings import ModelSettings

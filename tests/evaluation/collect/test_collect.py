@@ -16,8 +16,7 @@ import zstandard
 from holisticbias_eval.collect.collecting import CollectOptions, collect
 from holisticbias_eval.collect.outputs import page_address
 from holisticbias_eval.errors import CollectError, CutDumpError
-from holisticbias_eval.prompts.prompt_files import read_prompts
-from holisticbias_eval.prompts.prompt_sources import read_source
+from holisticbias_eval.prompts.prompt_sources import read_prompts, read_source
 from small_wiki import DATA, GROUPS, SENTENCE, dump, page, rows, run, shown, silent
 
 EXPECTED = {

@@ -14,29 +14,28 @@ from holisticbias.errors import UnknownTermError
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.prompts.prompts import Asked, Draw, Selection
+from holisticbias_eval.prompts.prompts import AskedSentences, Draw, Selection
 from holisticbias_eval.prompts.seat import ask_phrases
-from holisticbias_eval.prompts.sentence_selection import NOUNS
-from holisticbias_eval.prompts.sentence_variants import drawn_variants
-from holisticbias_eval.prompts.sentences import ask_sentences
+from holisticbias_eval.prompts.selection import NOUNS
+from holisticbias_eval.prompts.sentences import ask_sentences, drawn_variants
 from holisticbias_eval.report.leaderboard import leaderboard_tables
 from holisticbias_eval.results.entry import make_entries
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.statistics.mannwhitney import exact_p_values
 from invoking import Invoke
 
-Select = Callable[[Release, Draw, Selection], Asked]
+Select = Callable[[Release, Draw, Selection], AskedSentences]
 BOTH = pytest.mark.parametrize("prompts", [ask_sentences, ask_phrases])
 
 
-def ask(prompts: Select, release: Release, selection: Selection) -> Asked:
+def ask(prompts: Select, release: Release, selection: Selection) -> AskedSentences:
     def no_context(texts: Sequence[str]) -> Sequence[str]:
         return [""] * len(texts)
 
     return prompts(release, no_context, selection)
 
 
-def values(asked: Asked, column: str) -> list[str]:
+def values(asked: AskedSentences, column: str) -> list[str]:
     found: list[str] = asked.sentences[column].cast(pa.string()).to_pylist()
     return found
 
@@ -126,7 +125,7 @@ def test_a_part_is_scored_and_measured(invoke: Invoke, tmp_path: Path) -> None:
     run = read_run(out, lambda _: None)
     signature = run.result.signature
     assert 150 < run.answers.num_rows <= 200
-    assert set(values(Asked(run.answers, None), "axis")) == {"nonce", "age"}  # type: ignore[arg-type]
+    assert set(values(AskedSentences(run.answers, None), "axis")) == {"nonce", "age"}  # type: ignore[arg-type]
     assert signature.scoring["sentences_where"] == "axis=nonce,age"
     assert signature.scoring["sentences_limit"] == "200, seed 3"
     assert signature.scoring["sentences_variants"].endswith("each with probability 1/2, seed 3")

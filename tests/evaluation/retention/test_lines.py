@@ -18,7 +18,7 @@ from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.lines import ask_lines, line_table
 from holisticbias_eval.results.run import read_run
-from holisticbias_eval.tasks.lines import Lines, read_lines
+from holisticbias_eval.tasks.lines import LinesTask, read_lines
 from holisticbias_eval.tasks.task import Given
 from invoking import Invoke
 from known import known
@@ -109,7 +109,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, content: bytes | None, messag
         path.write_bytes(content)
     given = Given(None, None, {"retain": (str(path),)}, ("retention",), Display(Console(quiet=True)))
     with pytest.raises(EvaluationError, match=message):
-        Lines().source(given)
+        LinesTask().source(given)
 
 
 @pytest.fixture(scope="module")
