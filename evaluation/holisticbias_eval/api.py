@@ -20,6 +20,8 @@ from holisticbias_eval.evaluating import by_task, choose_measures, prepare
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.generating import Generation, prepare_answers
 from holisticbias_eval.measuring import MeasuredTable, measure_table
+from holisticbias_eval.mitigation.run import Mitigated
+from holisticbias_eval.mitigation.run import mitigate as train_models
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.prompts import restored
 from holisticbias_eval.report.page import render_page
@@ -136,6 +138,18 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return _framed(comparison_report(self.compared, self.second))
+
+
+@dataclass(frozen=True)
+class MitigatedModels(Mitigated):
+    """Trained models, with a page of what was gained and what it cost.
+
+    ``models`` has for each method the ``folder`` of the model and the ``record`` of all that its weights depend on;
+    ``page`` is the file of the report. A notebook shows the report.
+    """
+
+    def _repr_html_(self) -> str:
+        return _framed(self.report)
 
 
 @dataclass(frozen=True)
@@ -266,6 +280,32 @@ def classify(
     with tempfile.TemporaryDirectory() as folder:
         path = _file_of(texts, "response", Path(folder))
         return classify_table(path, {"classifier": (classifier,), **settings}, _display(progress)).table
+
+
+def mitigate(
+    method: str | Sequence[str],
+    model: str | None = None,
+    *,
+    out: str | Path,
+    release: str | None = None,
+    overwrite: bool = False,
+    progress: bool = True,
+    **settings: Any,
+) -> MitigatedModels:
+    """Train a causal model so that it treats groups more alike, and measure it before and after.
+
+    ``method`` is one or several of ``lmd``, ``add``, ``ctda``, ``cada`` (Zhao et al. 2024, section 4),
+    ``style_equality`` and ``self_chat`` (Smith et al. 2022, section 4). ``model`` is a folder or a Hub repository; the
+    default is the calibration model of the method. ``out`` is the folder of the trained model, or of one folder for
+    each method if there are several. An interrupted training continues when the same call is made again. ``settings``
+    are those of ``holisticbias mitigate --help-all``, such as ``corpus="split"``, ``steps=100`` or ``no_measure=True``.
+
+    Raises ``EvaluationError`` for a setting that no chosen method uses, if the model cannot be trained, and if the
+    folder holds another mitigation, unless ``overwrite``.
+    """
+    names = [method] if isinstance(method, str) else method
+    made = train_models(names, model, release, settings, Path(out), display=_display(progress), overwrite=overwrite)
+    return MitigatedModels(made.models, made.report, made.page)
 
 
 def compare(first: Run | str | Path, second: Run | str | Path) -> Comparison:

@@ -132,12 +132,13 @@ def given_settings(context: click.Context | None = None) -> dict[str, Any]:
     """The settings that the user gave to a command, by default to the one that runs.
 
     A recipe is for its own measures: if others are named on the command line, what only its own use is left out.
+    In a command whose further measures are a setting, all of a recipe counts.
     """
     ctx = context or click.get_current_context()
     command = ctx.command
     if not isinstance(command, SettingsCommand):
         return {}
-    if ctx.get_parameter_source("measure") not in _TYPED:
+    if "measure" in command.settings or ctx.get_parameter_source("measure") not in _TYPED:
         return command.values(ctx)
     chosen, uses = str(ctx.params["measure"]).split(","), command.uses()
     used = {name for part, found in uses.items() if part in chosen for use in found for name in use.names}

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 import click
 
-from holisticbias.terminal import write, write_data
+from holisticbias.terminal import write
 from holisticbias_eval.commands.packages import refuse_missing_packages
+from holisticbias_eval.commands.report_output import (
+    Style,
+    out_option,
+    part_option,
+    refuse_part,
+    show_report,
+    style_option,
+)
 
 if TYPE_CHECKING:
-    from holisticbias_eval.judgements.analysis import Analysis
     from holisticbias_eval.judgements.key import Key
-    from holisticbias_eval.report.report import Report
 
-Style = Literal["table", "json", "html", "md", "csv"]
-_FORMS: dict[str, Style] = {".html": "html", ".htm": "html", ".md": "md", ".csv": "csv"}
 _NONE = "none"
 
 
@@ -113,11 +117,9 @@ def make(
 )
 @click.option("--draws", type=click.IntRange(2), default=2000, show_default=True, help="Bootstrap draws of prompts.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--format", "style", type=click.Choice(get_args(Style)), default="table", show_default=True)
-@click.option("--part", metavar="NAME", help="Table to write as csv. Default: the first.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Write it to this file as well: a .html, .md, .csv or .json file."
-)
+@style_option
+@part_option
+@out_option
 def analyse(
     paths: tuple[Path, ...],
     key_file: Path | None,
@@ -133,28 +135,18 @@ def analyse(
     DIR is the folder that `make` has written; JSON files of answers in it are read. FILE is a file of answers that the
     page has saved, or a JSON export of Label Studio.
     """
-    from holisticbias.output import write_file
     from holisticbias_eval.judgements.analysis import AnalysisSettings
     from holisticbias_eval.judgements.analysis import analyse as analysis_of
     from holisticbias_eval.judgements.answers import read_answers
     from holisticbias_eval.judgements.report import study_report
-    from holisticbias_eval.report.terminal import print_report
 
-    if part is not None and style != "csv" and (out is None or out.suffix.lower() != ".csv"):
-        raise click.UsageError("--part names a table to write as csv: add --format csv, or --out with a .csv file")
+    refuse_part(part, style, out)
     refuse_missing_packages("corpus", "krippendorff", "statsmodels")
     key, files = _study(paths, key_file)
     settings = AnalysisSettings(least=least, draws=draws, seed=seed)
     analysis = analysis_of(read_answers(files, key), key, settings)
     report = study_report(analysis, key)
-    if out:
-        write_file(out, _written(analysis, report, _FORMS.get(out.suffix.lower(), "json"), part))
-    if style != "table":
-        write_data(_written(analysis, report, style, part), nl=False)
-        return
-    print_report(report)
-    if out:
-        write(f"Analysis: {out}")
+    show_report(analysis, report, style, part, out, what="Analysis")
 
 
 def _study(paths: tuple[Path, ...], key_file: Path | None) -> tuple[Key, list[Path]]:
@@ -173,12 +165,3 @@ def _study(paths: tuple[Path, ...], key_file: Path | None) -> tuple[Key, list[Pa
         where = folders[0] if folders else "the list"
         raise JudgementsError(f"{where} has no file of answers: put them there as .json")
     return key, files
-
-
-def _written(analysis: Analysis, report: Report, form: Style, part: str | None) -> bytes:
-    from holisticbias_eval.report.write import render
-
-    if form in ("html", "md", "csv"):
-        content = render(report, form, part if form == "csv" else None)
-        return content if content.endswith(b"\n") else content + b"\n"
-    return (analysis.model_dump_json(indent=2) + "\n").encode()

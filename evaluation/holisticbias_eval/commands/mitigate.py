@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.commands.recipe_option import recipe_option
 from holisticbias_eval.options import SettingsCommand, given_settings
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def _uses() -> Uses:
     epilog=_METHODS,
 )
 @click.argument("methods", metavar="METHOD[,METHOD...]")
+@recipe_option
 @click.option(
     "--model",
     metavar="ID|FOLDER",
