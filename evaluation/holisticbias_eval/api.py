@@ -89,7 +89,7 @@ class Picture:
 
 
 class Reported:
-    """What has a report: a notebook shows it, and its charts."""
+    """The base of results with a report, which a notebook shows with its charts."""
 
     def _report(self) -> Report:
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""The notebooks of the documentation run from start to end, without outputs of their own."""
+"""The notebooks of the documentation run from start to end; they are kept without outputs."""
 
 from __future__ import annotations
 
