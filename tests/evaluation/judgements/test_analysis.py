@@ -110,12 +110,10 @@ def test_no_answer_of_the_study() -> None:
         analyse([AnnotatorAnswer("a", "nothing", NAMES[0], "left")], key, SETTINGS)
 
 
-def trials(choose_of: Choose, key: Key) -> list[Rate]:
+def trials(choose: Choose, key: Key, count: int = TRIALS, draws: int = 2) -> list[Rate]:
     """The rate of the first question in many simulated studies."""
-    return [
-        preference(analyse(answers_of(key, choose_of, seed=seed), key, AnalysisSettings(draws=2)).of("kept"))
-        for seed in range(TRIALS)
-    ]
+    settings = AnalysisSettings(draws=draws)
+    return [preference(analyse(answers_of(key, choose, seed=i), key, settings).of("kept")) for i in range(count)]
 
 
 def significant(rates: Sequence[Rate], name: str) -> int:
@@ -145,26 +143,20 @@ def test_only_the_test_by_prompt_is_nominal_if_annotators_agree_about_each_pair(
     """Whether B is better varies between prompts, and all annotators of a prompt see the same."""
     key = study(40, StudySettings(pairs=40, catch=0))
     rng = np.random.default_rng(7)
-    rates = []
-    for seed in range(TRIALS):
-        better = rng.random(len(key.pairs)) < 0.5
 
-        def choose(draw: np.random.Generator, who: int, pair: int, name: str, better: object = better) -> bool:
-            return bool(np.asarray(better)[pair])
+    def agreed(better: list[bool]) -> Choose:
+        return lambda _rng, _who, pair, _name: better[pair]
 
-        rates.append(preference(analyse(answers_of(key, choose, seed=seed), key, AnalysisSettings(draws=2)).of("kept")))
+    drawn = [agreed((rng.random(len(key.pairs)) < 0.5).tolist()) for _ in range(TRIALS)]
+    rates = [rate for choose in drawn for rate in trials(choose, key, 1)]
     assert significant(rates, "clustered_p_value") <= LARGEST
     assert significant(rates, "p_value") > 2 * LARGEST
 
 
 def test_the_interval_by_prompt_covers_the_planted_share() -> None:
     key = study(40, StudySettings(pairs=40, catch=0))
-    covered = 0
-    for seed in range(TRIALS):
-        rate = preference(analyse(answers_of(key, chance(0.6), seed=seed), key, SETTINGS).of("kept"))
-        assert rate.clustered_interval is not None
-        covered += rate.clustered_interval.low <= 0.6 <= rate.clustered_interval.high
-    assert covered >= TRIALS - LARGEST
+    found = [known(rate.clustered_interval) for rate in trials(chance(0.6), key, draws=200)]
+    assert sum(interval.low <= 0.6 <= interval.high for interval in found) >= TRIALS - LARGEST
 
 
 def test_an_annotator_who_always_takes_one_side_shows() -> None:

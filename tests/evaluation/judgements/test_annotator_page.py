@@ -91,6 +91,7 @@ def test_models_sides_and_catch_questions_are_not_on_the_page() -> None:
 
 
 def test_texts_cannot_leave_the_data() -> None:
+    """Long texts are cut."""
     page = page_of(hostile_study())
     assert page.count("</script>") == 2
     assert "onerror" in page
@@ -100,15 +101,9 @@ def test_texts_cannot_leave_the_data() -> None:
     assert data
     tasks = json.loads(data[1])["sheets"]["1"]
     assert {task["left"].splitlines()[1] for task in tasks} == {"second"}
-
-
-def test_long_texts_are_cut() -> None:
-    rows = [{"prompt": "wug", "response": "x" * 9000}], [{"prompt": "wug", "response": "y" * 9000}]
+    one, two = ([{"prompt": "wug", "response": letter * 9000}] for letter in "xy")
     key = make_key(
-        (source("a", rows[0]), source("b", rows[1])),
-        QUESTIONS,
-        FILTERS,
-        StudySettings(pairs=1, per_pair=1, sheets=1, catch=0),
+        (source("a", one), source("b", two)), QUESTIONS, FILTERS, StudySettings(pairs=1, per_pair=1, sheets=1, catch=0)
     )
     assert {len(task[side]) for task in shown_tasks(key)[1] for side in ("left", "right")} == {4000}
 
@@ -177,22 +172,16 @@ def test_a_damaged_memory_is_not_read(tmp_path: Path, kept: str) -> None:
 
 
 @browser
-def test_hostile_texts_are_shown_as_text(tmp_path: Path) -> None:
-    found = browse(
-        page_of(hostile_study()),
-        'begin("sam", "1"); found.texts = texts(); found.title = inner.title; found.images = inner.images.length;',
-        tmp_path,
-    )
-    assert (found["title"], found["images"]) == ("Compare two speakers", 0)
-    assert all('</script><script>document.title="taken"' in text for text in found["texts"])
-
-
-@browser
-def test_the_name_is_a_pseudonym_that_can_name_a_file(tmp_path: Path) -> None:
+def test_hostile_texts_and_names(tmp_path: Path) -> None:
+    """Texts are shown as text; the name is a pseudonym that can name a file."""
     script = """
       found.valid = ["sam", "\u00e9mile-2", "../x", "a b", "<b>", ""].map((name) => {
         at("annotator").value = name;
         return at("annotator").checkValidity();
       });
+      begin("sam", "1"); found.texts = texts(); found.title = inner.title; found.images = inner.images.length;
     """
-    assert browse(page_of(study()), script, tmp_path)["valid"] == [True, True, False, False, False, False]
+    found = browse(page_of(hostile_study()), script, tmp_path)
+    assert found["valid"] == [True, True, False, False, False, False]
+    assert (found["title"], found["images"]) == ("Compare two speakers", 0)
+    assert all('</script><script>document.title="taken"' in text for text in found["texts"])
