@@ -72,7 +72,7 @@ def command(methods: str, model: str | None, out: Path, overwrite: bool, **_: An
     release = values.pop("release", None)
     display = Display(Console(stderr=True))
     made = mitigate(split_names([methods]), model, release, values, out, display=display, overwrite=overwrite)
-    print_report(made.report)
+    print_report(made.shown)
     for one in made.models:
         write(f"Model: {one.folder}")
     write(f"Report: {made.page}")

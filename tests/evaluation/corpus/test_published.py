@@ -14,7 +14,8 @@ from holisticbias_eval.corpus.published import (
     read_published_examples,
     read_test_sets,
 )
-from holisticbias_eval.corpus.splitting import SplitSettings, split_examples
+from holisticbias_eval.corpus.settings import SplitSettings
+from holisticbias_eval.corpus.splitting import split_examples
 from holisticbias_eval.errors import CorpusError
 
 ANNOTATED = """id,attribute_in_window,comment,phrase,bias_sent,bias_phrase
