@@ -10,8 +10,7 @@ import pytest
 
 from changed_terms import changed_files
 from holisticbias.cli import main
-from holisticbias.contribute.authoring import Field, next_version
-from holisticbias.contribute.specification_lines import (
+from holisticbias.commands.specification_questions import (
     pronoun_gender,
     propose_key,
     read_attributes,
@@ -20,6 +19,7 @@ from holisticbias.contribute.specification_lines import (
     read_slot,
     read_template,
 )
+from holisticbias.contribute.authoring import Field, next_version
 from holisticbias.errors import SourceError
 from holisticbias.rules.validate import load_catalog, validate_paths
 from holisticbias.source.layout import stale_files
