@@ -10,7 +10,8 @@ import pytest
 
 from changed_terms import changed_files
 from holisticbias.cli import main
-from holisticbias.commands.specification_questions import (
+from holisticbias.contribute.authoring import Field, next_version
+from holisticbias.contribute.specification_lines import (
     pronoun_gender,
     propose_key,
     read_attributes,
@@ -19,7 +20,6 @@ from holisticbias.commands.specification_questions import (
     read_slot,
     read_template,
 )
-from holisticbias.contribute.authoring import Field, next_version
 from holisticbias.errors import SourceError
 from holisticbias.rules.validate import load_catalog, validate_paths
 from holisticbias.source.layout import stale_files
