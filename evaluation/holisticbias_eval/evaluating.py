@@ -22,6 +22,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.runs import run_report
 from holisticbias_eval.report.write import write_report
+from holisticbias_eval.results.recipes import RecipeBase, recipe_model
 from holisticbias_eval.results.replacement import may_replace
 from holisticbias_eval.results.run import REPORT, Result, Run, write_run
 from holisticbias_eval.results.signature import EngineSettings, Signature, sign
@@ -78,6 +79,13 @@ def used_names(measures: Sequence[str]) -> frozenset[str]:
 def all_uses() -> Mapping[str, Sequence[Use]]:
     """The settings that each measure uses."""
     return {name: uses_of(name) for name in MEASURES}
+
+
+def __getattr__(name: str) -> type[RecipeBase]:
+    """Make the form of the recipes of evaluations when it is asked for: it has all settings of all measures."""
+    if name == "Recipe":
+        return recipe_model(all_uses())
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def choose_measures(measures: Sequence[str] | None, values: Values) -> tuple[str, ...]:

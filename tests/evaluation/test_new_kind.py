@@ -15,6 +15,7 @@ import pytest
 
 import holisticbias_eval as hbe
 from holisticbias_eval.blocks import Column, Paragraph, Table
+from holisticbias_eval.evaluating import all_uses
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure, Method
@@ -221,7 +222,9 @@ def test_tables_of_a_user_are_measured(invoke: Invoke, tmp_path: Path) -> None:
     assert {"share", "mean"} <= {figure["name"] for figure in json.loads(said)["figures"]}
 
 
-def test_a_recipe_names_it(tmp_path: Path) -> None:
+def test_a_recipe_names_it_and_its_settings(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
-    path.write_text(f"model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: {','.join(NAMES)}\nsource: x\n", "utf-8")
-    assert read_recipe(str(path)).measures == NAMES
+    measures = ",".join(NAMES)
+    path.write_text(f"model: a/b\nrelease: 1.0.0\nmeasure: {measures}\nabout: I'm {{}}\nsource: x\n", "utf-8")
+    recipe = read_recipe(str(path), all_uses())
+    assert (recipe["measure"], recipe["about"]) == (measures, "I'm {}")

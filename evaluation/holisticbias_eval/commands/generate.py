@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.commands.recipe_option import recipe_option
 from holisticbias_eval.options import SettingsCommand, given_settings
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def _uses() -> Uses:
     uses=_uses,
     short_help="Let a model answer prompts about a release's descriptors.",
 )
+@recipe_option
 @click.option(
     "--model",
     metavar="ID|FOLDER|FILE",

@@ -31,14 +31,6 @@ def test_the_settings_of_the_papers(name: str, expected: dict[str, object]) -> N
     assert {key: found[key] for key in expected} == expected
 
 
-def test_the_settings_of_a_signature_are_all_settings_but_the_remarks() -> None:
-    assert DECODINGS.read("holisticbias-blenderbot").settings == {
-        "decoding": "holisticbias-blenderbot", "decoding_method": "beam", "decoding_max_new_tokens": "64",
-        "decoding_min_new_tokens": "20", "decoding_temperature": "1.0", "decoding_beams": "3",
-        "decoding_length_penalty": "0.65", "decoding_blocked_ngram": "3",
-    }  # fmt: skip
-
-
 SOUND = {"id": "own", "method": "sample", "max_new_tokens": 40, "source": "me"}
 
 

@@ -18,7 +18,6 @@ from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.stereotypes.few_shot import (
     FILES,
-    Form,
     Shot,
     ShotFile,
     Shots,
@@ -29,11 +28,12 @@ from holisticbias_eval.stereotypes.few_shot import (
     read_vectors,
     write_prompt,
 )
+from holisticbias_eval.stereotypes.settings import RequestForm
 from tiny_models import tiny_loaded
 
 FIRST = Shot(keywords=("kitten", "ladder"), sentence="The kitten climbed  up the ladder")
 SECOND = Shot(keywords=("teapot", "shelf", "put"), sentence="Who put the teapot on a shelf?")
-FORMS: dict[Form, str] = {"chat": "Write a sentence", "list": "Write 5 different sentences"}
+FORMS: dict[RequestForm, str] = {"chat": "Write a sentence", "list": "Write 5 different sentences"}
 
 
 def test_prompts() -> None:
