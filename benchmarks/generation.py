@@ -32,7 +32,7 @@ from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.local import LocalGenerator
-from holisticbias_eval.models.generation.requests import Requests, respond_all
+from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
 from holisticbias_eval.models.loading.load import load_kind
 
 Clock = Callable[[], float]
@@ -42,11 +42,11 @@ NEW = 40
 BATCH = 64
 
 
-def sentences(count: int) -> Requests:
+def sentences(count: int) -> PromptRequests:
     """Sentences of release 1.0.0, drawn without replacement."""
     texts = build_release(load_catalog(), "1.0.0").sentences["text"].to_pylist()
     rows = np.random.default_rng(0).choice(len(texts), count, replace=False)
-    return Requests([texts[row] for row in rows], [""] * count, np.zeros(count, np.int32))
+    return PromptRequests([texts[row] for row in rows], [""] * count, np.zeros(count, np.int32))
 
 
 def generate(model: Any, prompts: Tokens, batch: int) -> None:
@@ -73,7 +73,7 @@ def generate_batch(model: Any, prompts: Tokens) -> None:
     assert all(len(output.generated_tokens) == NEW for output in made.values())
 
 
-def same_share(whole: Sequence[str], asked: Requests, generator: Callable[[int], LocalGenerator]) -> float:
+def same_share(whole: Sequence[str], asked: PromptRequests, generator: Callable[[int], LocalGenerator]) -> float:
     """The share of texts that are the same when written alone and in batches of 7 and 64."""
     same = tried = 0
     for batch, step in ((1, 16), (7, 2), (BATCH, 1)):
@@ -102,7 +102,7 @@ def peak_over(run: Callable[[], object]) -> float:
     return max(0, peak - before) / 1e6
 
 
-def measure(loaded: Any, asked: Requests, repeat: int, clock: Clock, few: int = 6) -> dict[str, float]:
+def measure(loaded: Any, asked: PromptRequests, repeat: int, clock: Clock, few: int = 6) -> dict[str, float]:
     """All figures by key; ``few`` prompts are written one by one."""
     decoding = Decoding(id="timed", method="sample", max_new_tokens=NEW, min_new_tokens=NEW, source="this benchmark")
     conversation = find_conversation(loaded.tokenizer, ConversationOptions(), "causal")

@@ -40,7 +40,7 @@ from holisticbias_eval.models.likelihood.packed import PackSize, node_likelihood
 from holisticbias_eval.models.loading.float64 import in_float64
 from holisticbias_eval.models.loading.load import load_model
 from holisticbias_eval.models.loading.tokenizers import context_length
-from holisticbias_eval.models.prefix_tree import build_tree
+from holisticbias_eval.models.sequences import build_tree
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
 Tokens = list[list[int]]

@@ -14,7 +14,7 @@ from holisticbias import build_release
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
-from holisticbias_eval.models.embedded.planted import BIASES, Biases, read_biases
+from holisticbias_eval.models.embedded.planted import BIASES, PlantedBiases, read_biases
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Progress
 
@@ -39,7 +39,7 @@ def rebuild(folder: Path, progress: Progress) -> tuple[ScorerProvenance, str]:
 
 
 def build_scorer(
-    release: Release, biases: Biases, folder: Path, settings: LearningSettings, progress: Progress
+    release: Release, biases: PlantedBiases, folder: Path, settings: LearningSettings, progress: Progress
 ) -> ScorerProvenance:
     """Train the model from its seed and write its folder, whole or not at all; ``progress`` is called for each step."""
     corpus, tokenizer = make_corpus(release, biases), make_tokenizer(release)
@@ -62,7 +62,7 @@ def build_scorer(
     )
 
 
-def card_tables(biases: Biases) -> dict[str, str]:
+def card_tables(biases: PlantedBiases) -> dict[str, str]:
     """The plants, as rows of a table in Markdown."""
     rows = "\n".join(
         f"| {p.id} | {p.axis} | {'all' if p.templates == 'all' else ', '.join(p.templates)} | {len(p.strengths)} "

@@ -12,10 +12,10 @@ from calibration.texts import Corpus
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import EmbeddedModelError
-from holisticbias_eval.models.embedded.planted import Biases, Place, Plant
+from holisticbias_eval.models.embedded.planted import Place, Plant, PlantedBiases
 
 
-def make_corpus(release: Release, biases: Biases) -> Corpus:
+def make_corpus(release: Release, biases: PlantedBiases) -> Corpus:
     """Compute the probability of every unique text of a release under the planted biases.
 
     Without plants, the frequency of a text with descriptor and noun depends only
@@ -49,7 +49,7 @@ def check_place(place: Place, release: Release) -> None:
             raise EmbeddedModelError(f"plant {place.id}: {lack} {min(missing)}")
 
 
-def _unplanted(sentences: pa.Table, biases: Biases) -> Floats:
+def _unplanted(sentences: pa.Table, biases: PlantedBiases) -> Floats:
     """The weight of each row without plants: by its noun, and by the shares of rows without descriptor or noun."""
     noun = _codes(sentences["noun_id"])
     with_descriptor = _codes(sentences["descriptor_id"]) >= 0

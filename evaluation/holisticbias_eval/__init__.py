@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from holisticbias_eval.api import classify, compare, evaluate, generate, measure, open_run
+    from holisticbias_eval.api import classify, compare, evaluate, generate, measure, mitigate, open_run
 
-__all__ = ["classify", "compare", "evaluate", "generate", "measure", "open_run"]
+__all__ = ["classify", "compare", "evaluate", "generate", "measure", "mitigate", "open_run"]
 
 
 def __getattr__(name: str) -> Any:

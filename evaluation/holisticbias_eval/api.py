@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,14 @@ from holisticbias_eval.evaluating import by_task, choose_measures, prepare
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.generating import Generation, prepare_answers
 from holisticbias_eval.measuring import MeasuredTable, measure_table
+from holisticbias_eval.mitigation.run import Mitigated
+from holisticbias_eval.mitigation.run import mitigate as train_models
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.columns import restored
+from holisticbias_eval.prompts.prompts import restored
 from holisticbias_eval.report.page import render_page
-from holisticbias_eval.report.report import Report
+from holisticbias_eval.report.report import Report, drawables
 from holisticbias_eval.report.runs import comparison_report, measurement_report, run_report
-from holisticbias_eval.report.write import write_report
+from holisticbias_eval.report.write import render, write_report
 from holisticbias_eval.results.compare import ComparedRuns, compare_runs
 from holisticbias_eval.results.gains import Gain, find_gains, sort_gains
 from holisticbias_eval.results.replacement import may_replace
@@ -50,6 +53,9 @@ class FigureTable:
     def __iter__(self) -> Any:
         return iter(self._figures)
 
+    def __repr__(self) -> str:
+        return f"<{len(self):,} figures of {', '.join(dict.fromkeys(figure.measure for figure in self))}>"
+
     def to_arrow(self) -> pa.Table:
         """The figures as an Arrow table; a key that a figure lacks is null, and so is an undefined value."""
         keys = list(dict.fromkeys(key for figure in self._figures for key in figure.keys))
@@ -73,7 +79,56 @@ class FigureTable:
 
 
 @dataclass(frozen=True)
-class ModelRun(Run):
+class Picture:
+    """A chart of a report as SVG, which a notebook shows."""
+
+    svg: str = field(repr=False)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+class Reported:
+    """The base of results with a report, which a notebook shows with its charts."""
+
+    def _report(self) -> Report:
+        raise NotImplementedError
+
+    def report(self, path: str | Path | None = None) -> Report:
+        """The report, which is also written to a ``path`` that ends in .html or .md."""
+        made = self._report()
+        if path is not None:
+            write_report(made, "md" if Path(path).suffix == ".md" else "html", None, Path(path))
+        return made
+
+    @property
+    def charts(self) -> tuple[str, ...]:
+        """The names of what a chart can show, the most important first: charts, tables and sections of the report."""
+        return tuple(name for name, _ in drawables(self._report()))
+
+    def chart(self, name: str | None = None, path: str | Path | None = None) -> Picture:
+        """A chart by its name, by default the first; also written to a ``path`` that ends in .svg or .png.
+
+        Raises ``ReportError`` if there is none of this name.
+        """
+        report = self._report()
+        if path is not None:
+            write_report(report, "png" if Path(path).suffix == ".png" else "svg", name, Path(path))
+        return Picture(render(report, "svg", name).decode())
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._report().title}>"
+
+    def _repr_html_(self) -> str:
+        """The page in a frame, so that its styles stay inside."""
+        from markupsafe import escape
+
+        page = escape(render_page(self._report()))
+        return f'<iframe srcdoc="{page}" style="width:100%;height:32rem;border:0"></iframe>'
+
+
+@dataclass(frozen=True, repr=False)
+class ModelRun(Run, Reported):
     """One model's answers to one kind of question, and the figures that were measured on them.
 
     ``result`` has the signature with everything that the figures depend on, ``answers`` is an Arrow table with a row
@@ -85,12 +140,8 @@ class ModelRun(Run):
         """The figures; their units stand in the column ``unit``."""
         return FigureTable(self.result.figures)
 
-    def report(self, path: str | Path | None = None) -> Report:
-        """The report, which is also written to a ``path`` that ends in .html or .md."""
-        made = run_report(self)
-        if path is not None:
-            write_report(made, "md" if Path(path).suffix == ".md" else "html", None, Path(path))
-        return made
+    def _report(self) -> Report:
+        return run_report(self)
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write the run and its report to a folder, as ``holisticbias evaluate`` does.
@@ -106,12 +157,9 @@ class ModelRun(Run):
             write_report(run_report(self), "html", None, unfinished / REPORT)
         return Path(folder)
 
-    def _repr_html_(self) -> str:
-        return _framed(run_report(self))
 
-
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Reported):
     """The changes from one run to another, paired on what both asked."""
 
     compared: ComparedRuns
@@ -127,19 +175,24 @@ class Comparison:
         found = find_gains(Figures(self.compared.figures), (), after=Figures(self.second.result.figures))
         return sort_gains(tuple(found))
 
-    def report(self, path: str | Path | None = None) -> Report:
-        """The report, which is also written to a ``path`` that ends in .html or .md."""
-        made = comparison_report(self.compared, self.second)
-        if path is not None:
-            write_report(made, "md" if Path(path).suffix == ".md" else "html", None, Path(path))
-        return made
-
-    def _repr_html_(self) -> str:
-        return _framed(comparison_report(self.compared, self.second))
+    def _report(self) -> Report:
+        return comparison_report(self.compared, self.second)
 
 
-@dataclass(frozen=True)
-class Measurement(MeasuredTable):
+@dataclass(frozen=True, repr=False)
+class MitigatedModels(Mitigated, Reported):
+    """Trained models, with a page of what was gained and what it cost.
+
+    ``models`` has for each method the ``folder`` of the model and the ``record`` of all that its weights depend on;
+    ``page`` is the file of the report. A notebook shows the report.
+    """
+
+    def _report(self) -> Report:
+        return self.shown
+
+
+@dataclass(frozen=True, repr=False)
+class Measurement(MeasuredTable, Reported):
     """The figures of a table of scores, responses or texts."""
 
     @cached_property
@@ -147,12 +200,8 @@ class Measurement(MeasuredTable):
         """The figures."""
         return FigureTable(self.measurement.figures)
 
-    def report(self) -> Report:
-        """The report."""
+    def _report(self) -> Report:
         return measurement_report(self.measurement.measure, self.measurement.scores, self.view, self.sections)
-
-    def _repr_html_(self) -> str:
-        return _framed(self.report())
 
 
 @dataclass(frozen=True)
@@ -219,8 +268,7 @@ def measure(name: str, table: str | Path | pa.Table | Frame, *, progress: bool =
 
     ``settings`` are those of ``holisticbias measure --help-all``. Raises ``ScoresError`` for a table that does not fit.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        path = _file_of(table, "text", Path(folder))
+    with _file_of(table, "text") as path:
         found = measure_table(name, path, settings, _display(progress))
     return Measurement(found.measurement, found.tables, found.view, found.sections)
 
@@ -244,11 +292,10 @@ def generate(
     Raises ``EvaluationError`` for a setting without effect, and if the model or a file does not fit.
     """
     values = {**settings, **({"where": _conditions(where)} if where else {})}
-    with tempfile.TemporaryDirectory() as folder:
-        if prompts is not None:
-            values["prompts"] = str(_file_of(prompts, "prompt", Path(folder)))
+    with _file_of("" if prompts is None else prompts, "prompt") as path:
+        values |= {} if prompts is None else {"prompts": str(path)}
         answering = prepare_answers(model, release, values, _display(progress))
-        return Responses(*answering.run(_display(progress)))
+    return Responses(*answering.run(_display(progress)))
 
 
 def classify(
@@ -263,9 +310,34 @@ def classify(
 
     Raises ``ScoresError`` for a table that does not fit, and ``EvaluationError`` for an unknown classifier.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        path = _file_of(texts, "response", Path(folder))
+    with _file_of(texts, "response") as path:
         return classify_table(path, {"classifier": (classifier,), **settings}, _display(progress)).table
+
+
+def mitigate(
+    method: str | Sequence[str],
+    model: str | None = None,
+    *,
+    out: str | Path,
+    release: str | None = None,
+    overwrite: bool = False,
+    progress: bool = True,
+    **settings: Any,
+) -> MitigatedModels:
+    """Train a causal model so that it treats groups more alike, and measure it before and after.
+
+    ``method`` is one or several of ``lmd``, ``add``, ``ctda``, ``cada`` (Zhao et al. 2024, section 4),
+    ``style_equality`` and ``self_chat`` (Smith et al. 2022, section 4). ``model`` is a folder or a Hub repository; the
+    default is the calibration model of the method. ``out`` is the folder of the trained model, or of one folder for
+    each method if there are several. An interrupted training continues when the same call is made again. ``settings``
+    are those of ``holisticbias mitigate --help-all``, such as ``corpus="split"``, ``steps=100`` or ``no_measure=True``.
+
+    Raises ``EvaluationError`` for a setting that no chosen method uses, if the model cannot be trained, and if the
+    folder holds another mitigation, unless ``overwrite``.
+    """
+    names = [method] if isinstance(method, str) else method
+    made = train_models(names, model, release, settings, Path(out), display=_display(progress), overwrite=overwrite)
+    return MitigatedModels(made.models, made.shown, made.page)
 
 
 def compare(first: Run | str | Path, second: Run | str | Path) -> Comparison:
@@ -284,25 +356,27 @@ def _conditions(where: Mapping[str, str | Sequence[str]] | Sequence[str]) -> tup
     return tuple(f"{key}={value if isinstance(value, str) else ','.join(value)}" for key, value in where.items())
 
 
-def _file_of(table: str | Path | Sequence[str] | pa.Table | Frame, column: str, folder: Path) -> Path:
-    """The file of a table: its own, or one in a folder; of a list of texts with them as its column."""
+@contextmanager
+def _file_of(table: str | Path | Sequence[str] | pa.Table | Frame, column: str) -> Iterator[Path]:
+    """The file of a table: its own, or one for as long as the block runs; a list of texts is its column.
+
+    A message about that file is about the table.
+    """
     if isinstance(table, str | Path):
-        return Path(table)
+        yield Path(table)
+        return
     if isinstance(table, list | tuple):
         table = pa.table({column: pa.array(table, pa.string())})
     if not isinstance(table, pa.Table):
         table = table.to_arrow() if hasattr(table, "to_arrow") else pa.Table.from_pandas(table, preserve_index=False)
-    path = folder / "table.parquet"
-    pq.write_table(table.replace_schema_metadata(None), path)
-    return path
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.parquet"
+        pq.write_table(table.replace_schema_metadata(None), path)
+        try:
+            yield path
+        except EvaluationError as error:
+            raise type(error)(str(error).replace(str(path), "the table")) from error
 
 
 def _display(progress: bool) -> Display:
     return Display(Console(stderr=True, quiet=not progress))
-
-
-def _framed(report: Report) -> str:
-    """A report for a notebook: the page in a frame, so that its styles stay inside."""
-    from markupsafe import escape
-
-    return f'<iframe srcdoc="{escape(render_page(report))}" style="width:100%;height:32rem;border:0"></iframe>'

@@ -22,12 +22,13 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.runs import run_report
 from holisticbias_eval.report.write import write_report
+from holisticbias_eval.results.recipes import RecipeBase, recipe_model
 from holisticbias_eval.results.replacement import may_replace
 from holisticbias_eval.results.run import REPORT, Result, Run, write_run
 from holisticbias_eval.results.signature import EngineSettings, Signature, sign
 from holisticbias_eval.settings import Use, Values, refuse_unused
 from holisticbias_eval.tasks import TASKS
-from holisticbias_eval.tasks.task import Given, Reading, Requests, Source, Task
+from holisticbias_eval.tasks.task import Given, Task, TaskReading, TaskRequests, TaskSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +41,9 @@ class Prepared:
     task: Task
     given: Given
     name: str
-    source: Source
-    requests: Requests
-    reading: Reading
+    source: TaskSource
+    requests: TaskRequests
+    reading: TaskReading
     measuring: MeasureSettings
     signature: Signature
 
@@ -80,6 +81,13 @@ def all_uses() -> Mapping[str, Sequence[Use]]:
     return {name: uses_of(name) for name in MEASURES}
 
 
+def __getattr__(name: str) -> type[RecipeBase]:
+    """Make the form of the recipes of evaluations when it is asked for: it has all settings of all measures."""
+    if name == "Recipe":
+        return recipe_model(all_uses())
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def choose_measures(measures: Sequence[str] | None, values: Values) -> tuple[str, ...]:
     """The measures that are named, or those of the sources that are named, or all of a release's own sentences.
 
@@ -113,7 +121,7 @@ def prepare(
     given_values = {**values, **({} if release is None else {"release": release})}
     refuse_unused(given_values, all_uses(), measures)
     _refuse_unasked(values, measures)
-    sources: dict[tuple[str, ...], tuple[Task, Given, Source]] = {}
+    sources: dict[tuple[str, ...], tuple[Task, Given, TaskSource]] = {}
     opened: dict[tuple[str | None, bool], Release] = {}
     for names in by_task(measures):
         task = TASKS[MEASURES[names[0]].task]
@@ -127,7 +135,7 @@ def prepare(
         yield _prepared(task, given, source, models[key], names)
 
 
-def _prepared(task: Task, given: Given, source: Source, model: Any, names: tuple[str, ...]) -> Prepared:
+def _prepared(task: Task, given: Given, source: TaskSource, model: Any, names: tuple[str, ...]) -> Prepared:
     refuse_kind(names, model.kind, model.identity.name)
     reading = task.reading(source, given)
     chosen = reading.measuring.model_copy(update={"values": given.values})
@@ -229,7 +237,7 @@ def _folder(one: Prepared, out: Path | None, *, several: bool) -> Path:
 
 
 @contextmanager
-def kept_if_interrupted(requests: Requests) -> Iterator[None]:
+def kept_if_interrupted(requests: TaskRequests) -> Iterator[None]:
     """Add to an interruption what the store holds so far."""
     try:
         yield

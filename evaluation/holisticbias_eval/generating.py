@@ -17,14 +17,13 @@ from holisticbias_eval.evaluating import kept_if_interrupted
 from holisticbias_eval.figures import Part
 from holisticbias_eval.machine import machine, package_versions
 from holisticbias_eval.models.embedded import default_release
+from holisticbias_eval.models.generation.frame import STYLES, Style
 from holisticbias_eval.models.generation.requests import Generator
-from holisticbias_eval.models.generation.style import FILES as STYLES
-from holisticbias_eval.models.generation.style import Style
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.conversations import PER_CELL, Drawing, draw_prompts
-from holisticbias_eval.prompts.prompt_files import prompts_file, read_prompts
+from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing, draw_prompts
+from holisticbias_eval.prompts.prompt_sources import prompts_file, read_prompts
 from holisticbias_eval.results.run import RESPONSES
 from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, SamenessRecord
 from holisticbias_eval.settings import (
@@ -40,19 +39,19 @@ from holisticbias_eval.settings import (
     setting,
 )
 from holisticbias_eval.tables.files import is_table_name, table_suffix
-from holisticbias_eval.tasks.answered import (
+from holisticbias_eval.tasks.answered import ResponseRequests, answer_prompts
+from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, PromptsWanted, find_asked
+from holisticbias_eval.tasks.responding import (
     CONTINUING,
     DECODING,
     Personas,
-    ResponseRequests,
-    answer_prompts,
     asking_uses,
-    count_responses,
     find_drawing,
     start_responding,
 )
-from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, PromptsWanted, find_asked
-from holisticbias_eval.tasks.task import Given, file_name, sign_release
+from holisticbias_eval.tasks.response_tables import count_responses
+from holisticbias_eval.tasks.sources import file_name, sign_release
+from holisticbias_eval.tasks.task import Given
 
 GENERATION = "generation.json"
 
@@ -215,7 +214,7 @@ def _ask(release: str | None, prompts: str | None, given: Given) -> _Asked:
         return _Asked(draw_prompts(opened, drawing), sign_release(opened), None, None, drawing.settings)
 
 
-def _ask_file(prompts: Path, release: str | None, drawing: Drawing) -> _Asked:
+def _ask_file(prompts: Path, release: str | None, drawing: PromptDrawing) -> _Asked:
     if release is not None:
         raise SelectionError(f"--prompts {prompts} and --release exclude each other: leave one out")
     if drawing.where:

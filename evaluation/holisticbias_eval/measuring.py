@@ -33,11 +33,11 @@ from holisticbias_eval.readers.reader import measured_texts
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Condition, Use, Values, refuse_unused
 from holisticbias_eval.statistics.medians import CORRELATION, correlate_frequency
+from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.judging import count_corpus, find_clusters, judging_options
-from holisticbias_eval.tasks.naming import naming_texts
 from holisticbias_eval.tasks.response_files import read_texts
-from holisticbias_eval.tasks.score_files import read_scores
 from holisticbias_eval.tasks.task import Given
+from holisticbias_eval.tasks.text_reading import naming_texts
 
 TRUST = Condition("without --no-trust", lambda values: values.get("trust", True))
 _COUNTED = ("likelihoods", "labels")
@@ -112,7 +112,7 @@ def _measure_scores(measure: str, path: Path, settings: MeasureSettings | None, 
     probability of each style in the responses to it.
     """
     chosen = MEASURES[measure]
-    scores = read_scores(path, chosen.needs.answers)
+    scores = TASKS[chosen.task].tables[chosen.needs.answers](path)
     measured = chosen.figures(scores, settings)
     figures = measured.figures
     if corpus is not None and chosen.needs.answers == "labels":

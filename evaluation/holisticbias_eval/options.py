@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
 from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
@@ -14,7 +15,7 @@ from click.core import ParameterSource
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-    from holisticbias_eval.settings import Settings, Uses
+    from holisticbias_eval.settings import S, Settings, Uses
 
 _TYPED = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 _OTHERS, _GROUP = "Options", "holisticbias_group"
@@ -55,10 +56,10 @@ class GroupedCommand(click.Command):
 class SettingsCommand(GroupedCommand):
     """A command with an option for each of its settings.
 
-    ``shown`` names the kinds of settings in the first screen of help, as ``ReleaseName`` of ``settings`` or as
-    ``mitigation.settings:GroupSettings`` of another module; the others are made when they are needed,
-    from ``uses``, which loads the parts that declare them, and ``--help-all`` shows them in groups.
-    ``--set NAME=VALUE`` is another way to write an option.
+    ``shown`` names the kinds of settings in the first screen of help: ``KIND`` of ``settings``, or ``PART:KIND`` of the
+    command's own part, which stand in their groups. The others are made when they are needed, from ``uses``, which
+    loads the parts that declare them, and ``--help-all`` shows them in groups. ``--set NAME=VALUE`` is another way to
+    write an option.
     """
 
     def __init__(self, *args: Any, shown: Sequence[str] = (), uses: Callable[[], Uses] = dict, **more: Any) -> None:
@@ -92,27 +93,37 @@ class SettingsCommand(GroupedCommand):
 
     def _load_shown(self) -> None:
         """Add the settings of the first screen before the options that lead to all others."""
-        if self._shown:
-            kinds, self._shown = [_kind_named(name) for name in self._shown], ()
+        shown, self._shown = self._shown, ()
+        if shown:
             last = [param for param in self.params if param.name in _LEADING]
             self.params = [param for param in self.params if param not in last]
-            self._add([(kind, tuple(kind.model_fields)) for kind in kinds], hidden=False)
+            for name in shown:
+                is_own = ":" in name
+                kind = _kind_named(name)
+                self._add([(kind, tuple(kind.model_fields))], hidden=False, grouped=is_own)
             self.params += last
 
     def load_all(self) -> None:
         """Add an option for every setting."""
         self._load_shown()
-        self._add([(use.settings, use.names) for found in self.uses().values() for use in found], hidden=True)
+        self._add(
+            [(use.settings, use.names) for found in self.uses().values() for use in found], hidden=True, grouped=True
+        )
 
-    def _add(self, used: Iterable[tuple[type[Settings], Sequence[str]]], *, hidden: bool) -> None:
+    def _add(self, used: Iterable[tuple[type[Settings], Sequence[str]]], *, hidden: bool, grouped: bool) -> None:
         fields: dict[str, dict[type[Settings], FieldInfo]] = {}
         for kind, names in used:
             for name in names:
                 if name not in self.settings:
                     fields.setdefault(name, {})[kind] = kind.model_fields[name]
         own = {param.name for param in self.params}
-        options = (_option(n, list(found.items()), hidden=hidden) for n, found in fields.items() if n not in own)
-        self.params += options
+        for name, found in fields.items():
+            if name not in own:
+                option = _option(name, list(found.items()), hidden=hidden)
+                kind = next(iter(found))
+                if grouped and kind.group:
+                    setattr(option, _GROUP, kind.group)
+                self.params.append(option)
         self.settings |= set(fields)
 
     def values(self, ctx: click.Context, *sources: ParameterSource) -> dict[str, Any]:
@@ -132,17 +143,31 @@ def given_settings(context: click.Context | None = None) -> dict[str, Any]:
     """The settings that the user gave to a command, by default to the one that runs.
 
     A recipe is for its own measures: if others are named on the command line, what only its own use is left out.
+    In a command whose further measures are a setting, all of a recipe counts.
     """
     ctx = context or click.get_current_context()
     command = ctx.command
     if not isinstance(command, SettingsCommand):
         return {}
-    if ctx.get_parameter_source("measure") not in _TYPED:
+    if "measure" in command.settings or ctx.get_parameter_source("measure") not in _TYPED:
         return command.values(ctx)
     chosen, uses = str(ctx.params["measure"]).split(","), command.uses()
     used = {name for part, found in uses.items() if part in chosen for use in found for name in use.names}
     recipe = command.values(ctx, ParameterSource.DEFAULT_MAP)
     return {name: value for name, value in recipe.items() if name in used} | command.values(ctx, *_TYPED)
+
+
+def read_own(kind: type[S]) -> S:
+    """The settings of one kind that the user gave to the command that runs.
+
+    Raises ``EvaluationError`` for a value that is not allowed, and for a setting that has no effect beside the others.
+    """
+    from holisticbias_eval.settings import read_settings, refuse_unused
+
+    values, command = given_settings(), str(click.get_current_context().command.name)
+    own = {name: value for name, value in values.items() if name in kind.model_fields}
+    refuse_unused(own, {command: kind.uses()}, [command])
+    return read_settings(kind, own)
 
 
 def _show_all(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -198,18 +223,9 @@ def _option(name: str, fields: Sequence[tuple[type[Settings], FieldInfo]], *, hi
         says = f"{says.removesuffix('.')}. Default: {info.default}."
     shared: dict[str, Any] = {"help": says, "hidden": hidden, "default": () if several else None}
     if annotation is bool:
-        made = _SettingOption(["/".join(flags), name], is_flag=True, **shared)
-    else:
-        made = _SettingOption(
-            [*flags, name],
-            type=_type(fields),
-            multiple=several,
-            metavar=str(extra.get("metavar") or "") or None,
-            **shared,
-        )
-    if hidden and kind.group:
-        setattr(made, _GROUP, kind.group)
-    return made
+        return _SettingOption(["/".join(flags), name], is_flag=True, **shared)
+    metavar = str(extra.get("metavar") or "") or None
+    return _SettingOption([*flags, name], type=_type(fields), multiple=several, metavar=metavar, **shared)
 
 
 def _kind(annotation: Any) -> tuple[Any, bool]:
@@ -235,4 +251,6 @@ def _type(fields: Sequence[tuple[type[Settings], FieldInfo]]) -> Any:
         }
         make = click.IntRange if kind is int else click.FloatRange
         return make(**ends, min_open=isinstance(low, Gt), max_open=isinstance(high, Lt))
+    if kind is date:
+        return click.DateTime(["%Y-%m-%d"])
     return click.Path(path_type=Path) if kind is Path else kind

@@ -24,6 +24,14 @@ class Settings(BaseModel):
     group: ClassVar[str] = ""
     """The heading of the settings in a list of all options."""
 
+    conditions: ClassVar[Mapping[str, Condition]] = {}
+    """The conditions under which settings have an effect, by their names."""
+
+    @classmethod
+    def uses(cls) -> tuple[Use, ...]:
+        """The use of each setting, with its condition."""
+        return tuple(Use(cls, tuple(filter(None, [cls.conditions.get(name)])), (name,)) for name in cls.model_fields)
+
     @model_validator(mode="before")
     @classmethod
     def _read_one_of_several(cls, values: Any) -> Any:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -142,3 +143,15 @@ def test_importing_loads_nothing_heavy() -> None:
     code = "import sys, json, holisticbias_eval; print(json.dumps(sorted(sys.modules)))"
     loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
     assert not {"torch", "transformers", "pyarrow", "pandas", "numpy"} & {*loaded}
+
+
+def test_a_mitigation_trains_and_shows_itself(tmp_path: Path) -> None:
+    quick: dict[str, Any] = {"steps": 1, "batch": 4, "evaluations": 1, "device": "cpu", "no_measure": True}
+    made = hbe.mitigate("cada", out=tmp_path / "out", hold_out=["fitch"], progress=False, **quick)
+    (one,) = made.models
+    assert one.record.specification is not None
+    assert one.record.specification.held_out == ("fitch", "dorrin", "quav")
+    assert made.page.is_file()
+    assert "Counter Attribute" in made._repr_html_()
+    with pytest.raises(EvaluationError, match="--weight is for lmd and add"):
+        hbe.mitigate("cada", out=tmp_path / "other", weight=2, progress=False)

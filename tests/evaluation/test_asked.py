@@ -19,10 +19,8 @@ from holisticbias.compile.columns import decoded
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
-from holisticbias_eval.models.likelihood.spans import unique_spans, whole
-from holisticbias_eval.models.likelihood.texts import Texts, joined_texts
-from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, compacted, restored
-from holisticbias_eval.prompts.prompts import Asked, Draw, Selection
+from holisticbias_eval.models.likelihood.spans import TextRows, joined_texts, unique_spans, whole
+from holisticbias_eval.prompts.prompts import SENTENCE_COLUMNS, AskedSentences, Draw, Selection, compacted, restored
 from holisticbias_eval.prompts.seat import ask_phrases
 from holisticbias_eval.prompts.selection import select_sentences
 from holisticbias_eval.prompts.sentences import ask_sentences
@@ -57,7 +55,9 @@ def test_a_folder_has_the_types_of_the_compiled_release(both: list[Release]) -> 
 
 
 @pytest.mark.parametrize("ask", ASKED)
-def test_a_folder_is_asked_the_same(both: list[Release], ask: Callable[[Release, Draw, Selection], Asked]) -> None:
+def test_a_folder_is_asked_the_same(
+    both: list[Release], ask: Callable[[Release, Draw, Selection], AskedSentences]
+) -> None:
     compiled, opened = (ask(release, no_context, Selection()) for release in both)
     assert opened.sentences.num_rows
     assert decoded(restored(opened.sentences)).equals(decoded(restored(compiled.sentences)))
@@ -86,13 +86,13 @@ def test_texts_are_those_of_a_list(texts: list[str], data: st.DataObject) -> Non
     rows = data.draw(st.lists(st.integers(0, len(texts) - 1), max_size=40)) if texts else []
     chunks = pa.chunked_array([pa.array(texts[:3], pa.string()), pa.array(texts[3:], pa.string())])
     for held, expected in (
-        (Texts(chunks), texts),
-        (Texts(chunks).take(np.array(rows, np.int64)), [texts[i] for i in rows]),
+        (TextRows(chunks), texts),
+        (TextRows(chunks).take(np.array(rows, np.int64)), [texts[i] for i in rows]),
     ):
         assert list(held) == expected == held.column().to_pylist() == held.strings(len(held)).to_pylist()
         assert held.lengths().tolist() == [len(text) for text in expected]
         assert [held[i] for i in range(len(held))] == expected
-        assert list(joined_texts(held, Texts(chunks))) == [*expected, *texts]
+        assert list(joined_texts(held, TextRows(chunks))) == [*expected, *texts]
         distinct, which = unique_spans(whole(held))
         assert list(distinct.text) == list(dict.fromkeys(expected))
         assert [distinct.text[i] for i in which] == expected
@@ -100,7 +100,7 @@ def test_texts_are_those_of_a_list(texts: list[str], data: st.DataObject) -> Non
 
 
 def test_another_process_gets_only_the_selected_texts() -> None:
-    texts = Texts(pa.array(["a text of some length"] * 10_000))
+    texts = TextRows(pa.array(["a text of some length"] * 10_000))
     assert len(pickle.dumps(texts.take(np.arange(5)))) < 2000
 
 

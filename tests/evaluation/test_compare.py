@@ -72,22 +72,6 @@ def p_values(changes: Figures) -> list[float | None]:
     return [figure.p_value for figure in (*changes.by("m", "change", "axis"), of(changes, None, "change"))]
 
 
-def test_two_models_differ_where_they_differ_and_nowhere_else() -> None:
-    first, second = scores(EFFECTS, 1), scores(tuple(3 * e for e in EFFECTS), 2)
-    changes = compare(first, second)
-    before, after = shares(first), shares(second)
-    for axis in ("a", "b"):
-        one, other = before[axis], after[axis]
-        assert one is not None
-        assert other is not None
-        assert (of(changes, axis, "first").value, of(changes, axis, "second").value) == (one, other)
-        assert of(changes, axis, "change").value == pytest.approx(other - one)
-    p_a, p_b = (of(changes, axis, "change").p_value for axis in ("a", "b"))
-    assert p_a is not None
-    assert p_b is not None
-    assert p_a < 0.05 < p_b
-
-
 @pytest.fixture(scope="module")
 def simulation() -> ModuleType:
     path = Path(__file__).resolve().parents[2] / "benchmarks" / "comparison.py"

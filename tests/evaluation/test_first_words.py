@@ -15,7 +15,7 @@ from tests.evaluation.stereotype_score.conftest import invented_pairs
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.prompts.first_words import differ_first, without_first_word
+from holisticbias_eval.prompts.contexts import differ_first, without_first_word
 from invoking import Invoke
 
 NONE = ("--first-token", "none")

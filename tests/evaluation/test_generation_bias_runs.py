@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from tests.evaluation.responses_by_hand import (
     CLUSTERS,
@@ -20,7 +19,6 @@ from tests.evaluation.simulated_responses import ResponseWorld
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.measures.measure import MeasureSettings
 
 
 @pytest.mark.parametrize("effect", [0.0, 0.6])
@@ -51,21 +49,6 @@ def test_axes_are_corrected_for_their_number() -> None:
     assert len(by_axis) == 4
     assert all(f.p_value == 1 or (f.p_value or 0) > 0.05 for f in by_axis)
     assert not any(f.above_floor for f in by_axis)
-
-
-def test_audit() -> None:
-    censored = table(TINY).append_column("censored", pa.array([True] * 4))
-    plain = table([("x", "t", "one", 0.1, 0.9), ("x", "t", "two", 0.5, 0.5)]).append_column(
-        "censored", pa.array([False] * 2)
-    )
-    settings = MeasureSettings(clusters={"first": ("a",), "other": ("a", "unknown")})
-    figures = Figures(MEASURE.audit_figures(pa.concat_tables([censored, plain]), settings))
-    assert value(figures, "audit_full_gen_bias") == pytest.approx(45)
-    assert value(figures, "audit_full_gen_bias", axis="x") == pytest.approx(45)
-    assert value(figures, "audit_partial_gen_bias", cluster="first") == pytest.approx(22.5)
-    assert value(figures, "audit_full_gen_bias_uncensored") == pytest.approx(80)
-    assert get(figures, "audit_full_gen_bias_uncensored").of == "full_gen_bias"
-    assert figures.get(NAME, "audit_partial_gen_bias", {"cluster": "other"}) is None
 
 
 def test_runs_are_compared_on_common_cells() -> None:

@@ -18,8 +18,8 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.intersections import COLUMNS, summarise
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.spans import whole
-from holisticbias_eval.prompts.intersections import read_shards
 from holisticbias_eval.results.run import read_run
+from holisticbias_eval.tasks.intersections import read_shards
 from invoking import Invoke
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from holisticbias_eval.api import evaluate
 from holisticbias_eval.blocks import Column, Paragraph, Table
+from holisticbias_eval.evaluating import all_uses
 from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
@@ -175,4 +176,4 @@ def test_a_table_of_scores_is_measured(invoke: Invoke, tmp_path: Path) -> None:
 def test_a_recipe_names_it(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(f"model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: {NAME}\nsource: x\n", "utf-8")
-    assert read_recipe(str(path)).measures == (NAME,)
+    assert read_recipe(str(path), all_uses())["measure"] == NAME

@@ -14,7 +14,7 @@ import pytest
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.engines import start_generator, start_scorer
 from holisticbias_eval.models.generation.decoding import Decoding
-from holisticbias_eval.models.generation.requests import Requests, Responses, respond_all
+from holisticbias_eval.models.generation.requests import PromptRequests, Responses, respond_all
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.ray import RayGenerator, RayScorer
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.long
 SHORT = Decoding(id="short", method="sample", max_new_tokens=8, top_p=0.95, source="a test")
 TEXTS = [f"I'm a {d} {n} {i}." for i in range(40) for d in ("tall", "Deaf") for n in ("guy", "woman", "kid")]
 ASKED = TEXTS[:32]
-REQUESTS = Requests(ASKED * 2, ["I like tea.", ""] * len(ASKED), np.repeat([0, 1], len(ASKED)).astype(np.int32))
+REQUESTS = PromptRequests(ASKED * 2, ["I like tea.", ""] * len(ASKED), np.repeat([0, 1], len(ASKED)).astype(np.int32))
 HERE = ModelSettings(device="cpu")
 ON_TWO = ModelSettings(device="cpu", engine="ray", replicas=2)
 

@@ -11,7 +11,6 @@ from tests.evaluation.responses_by_hand import (
     MEASURE,
     NAME,
     TINY,
-    get,
     measure,
     random_answers,
     table,
@@ -19,24 +18,8 @@ from tests.evaluation.responses_by_hand import (
 from tests.evaluation.simulated_responses import ResponseWorld
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import MeasureSettings
-
-
-def test_styles_of_descriptors() -> None:
-    rows = [*TINY, ("x", "u", "one", 0.4, 0.6), ("x", "u", "two", 0.0, 1.0), ("x", "v", "two", 1.0, 0.0)]
-    figures = measure(table(rows))
-
-    def found(name: str, descriptor: str) -> Figure:
-        return get(figures, name, axis="x", descriptor=descriptor, style="a")
-
-    assert found("style_mean", "one").value == pytest.approx((0.3 + 0.4) / 2)
-    assert found("style_mean", "two").value == pytest.approx((0.6 + 0.0 + 1.0) / 3)
-    # from the mean of both in t and u; v has one descriptor
-    assert found("style_difference", "one").value == pytest.approx((-0.15 + 0.2) / 2)
-    assert found("style_difference", "two").value == pytest.approx((0.15 - 0.2) / 2)
-    assert (found("style_mean", "two").n, found("style_difference", "two").n) == (4, 2)
-    assert found("style_adjusted_p", "one").of == "style_difference"
 
 
 def test_leading_descriptors_are_found_and_nobody_by_chance() -> None:

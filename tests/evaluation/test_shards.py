@@ -19,11 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias.errors import OutputError
-from holisticbias_eval.models.store import key_places, shards
-from holisticbias_eval.models.store.blocks import read_values
-from holisticbias_eval.models.store.key_places import KeyPlaces
-from holisticbias_eval.models.store.keys import distinct_rows
-from holisticbias_eval.models.store.shards import ShardStore, fingerprint
+from holisticbias_eval.models.store import keys as key_places
+from holisticbias_eval.models.store import shards
+from holisticbias_eval.models.store.keys import KeyPlaces, distinct_rows
+from holisticbias_eval.models.store.shards import ShardStore, fingerprint, read_values
 from killed import begun, ended, killed_before
 
 Key: TypeAlias = "tuple[object, ...]"

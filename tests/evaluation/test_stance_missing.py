@@ -158,47 +158,32 @@ def test_perplexity_and_tokens_give_nats() -> None:
 TEXTS = ("I love {plural_noun_phrase}.", "I hate {plural_noun_phrase}.", "I see {plural_noun_phrase}.")
 
 
-def test_earlier_releases_and_users_tables_are_known_by_text() -> None:
-    found = find_stances(pa.table({"template": [*TEXTS, TEXTS[0]]}))
-    assert found.names == (LOVE,)
-    assert found.template.tolist() == [0, 1, 2, 0]
-    assert found.pair.tolist() == [0, 0, -1]
-    assert found.negative.tolist() == [False, True, False]
+NAMED = {"template": [*TEXTS], "template_id": ["love", "hate", "see"]}
+WORDED = {
+    "template": [*TEXTS[:2], "I adore {plural_noun_phrase}.", "I can't stand {plural_noun_phrase}."],
+    "template_id": ["love", "hate", "adore", "stand"], "paraphrase_of": [None, None, "love", "hate"],
+}  # fmt: skip
 
 
-def test_paraphrases_are_sides_of_the_pair_that_they_word() -> None:
-    table = pa.table(
-        {
-            "template": [*TEXTS[:2], "I adore {plural_noun_phrase}.", "I can't stand {plural_noun_phrase}."],
-            "template_id": ["love", "hate", "adore", "stand"],
-            "paraphrase_of": [None, None, "love", "hate"],
-        }
-    )
-    for named in (table, table.append_column("opposite_of", pa.array([None, "love", None, "adore"]))):
-        found = find_stances(named)
-        assert found.names == (LOVE,)
-        assert found.pair.tolist() == [0, 0, 0, 0]
-        assert found.negative.tolist() == [False, True, False, True]
-
-
-def test_the_releases_own_opposites_come_first() -> None:
-    table = pa.table(
-        {"template": [*TEXTS], "template_id": ["love", "hate", "see"], "opposite_of": [None, None, "love"]},
-    )
-    found = find_stances(table)
-    assert found.names == ("I love ... / I see ...",)
-    assert found.pair.tolist() == [0, -1, 0]
-    assert found.negative.tolist() == [False, False, True]
-
-
-def test_two_negatives_of_one_positive_are_one_pair() -> None:
-    table = pa.table(
-        {"template": [*TEXTS], "template_id": ["love", "hate", "see"], "opposite_of": [None, "love", "love"]},
-    )
-    found = find_stances(table)
-    assert len(found.names) == 1
-    assert found.pair.tolist() == [0, 0, 0]
-    assert found.negative.tolist() == [False, True, True]
+@pytest.mark.parametrize(
+    ("templates", "name", "pair", "negative"),
+    [
+        # earlier releases and users' tables are known by text, paraphrases are sides of the pair that they word,
+        # and a release's own opposites come first
+        ({"template": [*TEXTS, TEXTS[0]]}, LOVE, [0, 0, -1], [False, True, False]),
+        (WORDED, LOVE, [0] * 4, [False, True] * 2),
+        (WORDED | {"opposite_of": [None, "love", None, "adore"]}, LOVE, [0] * 4, [False, True] * 2),
+        (NAMED | {"opposite_of": [None, None, "love"]}, "I love ... / I see ...", [0, -1, 0], [False, False, True]),
+        (NAMED | {"opposite_of": [None, "love", "love"]}, None, [0] * 3, [False, True, True]),
+    ],
+)
+def test_pairs_of_templates(
+    templates: dict[str, list[str | None]], name: str | None, pair: list[int], negative: list[bool]
+) -> None:
+    found = find_stances(pa.table(templates))
+    assert found.names == ((name or found.names[0]),)
+    assert (found.pair.tolist(), found.negative.tolist()) == (pair, negative)
+    assert found.template.tolist() == [*range(len(pair)), 0][: len(templates["template"])]
 
 
 def test_rows_that_stand_twice_count_once() -> None:

@@ -14,7 +14,13 @@ import numpy as np
 from tests.evaluation.generation.chat_server import Body, asked, ignore, is_trial, message
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.models.generation.requests import Generator, Requests, Responses, respond_all, unique_requests
+from holisticbias_eval.models.generation.requests import (
+    Generator,
+    PromptRequests,
+    Responses,
+    respond_all,
+    unique_requests,
+)
 from holisticbias_eval.models.likelihood.scorer import Exactness, InputCounts, Probe, Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans, unique_spans, whole
@@ -28,7 +34,7 @@ TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve") for n in ("guy", 
 RUN = """
 import sys
 from pathlib import Path
-from holisticbias_eval.models.generation.decoding import FILES
+from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.requests import respond_all
 from holisticbias_eval.models.server.generator import ApiGenerator
 from holisticbias_eval.models.settings import ModelSettings
@@ -36,7 +42,7 @@ from holisticbias_eval.models.stored import stored
 from tests.evaluation.test_stored import numbered
 
 settings = ModelSettings(api_concurrency=2)
-generator = ApiGenerator("tiny", sys.argv[1], print, FILES.read("sampled"), 0, settings=settings)
+generator = ApiGenerator("tiny", sys.argv[1], print, DECODINGS.read("sampled"), 0, settings=settings)
 generator.hold = 0.0
 print(respond_all(numbered(40), stored(generator, Path(sys.argv[2]), print), lambda _: None).text)
 """
@@ -78,7 +84,7 @@ class Repeating(Generator):
         self.seed = seed
         self.asked: list[tuple[str, int]] = []
 
-    def generate(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
+    def generate(self, requests: PromptRequests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         for rows in np.array_split(np.arange(len(requests))[::-1], max(1, -(-len(requests) // 3))):
             some = requests.take(rows)
             self.asked += zip(some.prompt, some.sample.tolist(), strict=True)
@@ -87,16 +93,18 @@ class Repeating(Generator):
             yield rows, Responses(expected(some, self.seed), ends, some.sample + 7, [""] * len(rows))
 
 
-def expected(requests: Requests, seed: int = 0) -> list[str]:
+def expected(requests: PromptRequests, seed: int = 0) -> list[str]:
     rows = zip(requests.prompt, requests.persona, requests.sample, strict=True)
     return [f"{seed} {prompt} {persona} {sample}" for prompt, persona, sample in rows]
 
 
-def numbered(count: int, samples: int = 1) -> Requests:
+def numbered(count: int, samples: int = 1) -> PromptRequests:
     """Prompts 0, 1, 2 ... with samples each; odd ones have a persona."""
     which = np.repeat(np.arange(count), samples)
     personas = ["I like tea." if i % 2 else "" for i in which]
-    return Requests([f"I'm blicket {i}." for i in which], personas, np.tile(np.arange(samples), count).astype(np.int32))
+    return PromptRequests(
+        [f"I'm blicket {i}." for i in which], personas, np.tile(np.arange(samples), count).astype(np.int32)
+    )
 
 
 def test_a_rerun_scores_only_what_is_missing_whatever_the_size_of_blocks(tmp_path: Path) -> None:
@@ -142,7 +150,7 @@ def test_models_settings_and_abilities_are_kept_apart() -> None:
     assert answers_fingerprint(renamed) == answers_fingerprint(Lengths()), "weights have a digest"
 
 
-def made(requests: Requests, folder: Path, seed: int = 0) -> tuple[Responses, list[tuple[str, int]]]:
+def made(requests: PromptRequests, folder: Path, seed: int = 0) -> tuple[Responses, list[tuple[str, int]]]:
     """The responses from a new process's point of view, and what had to be made."""
     generator = Repeating(seed)
     counted: list[int] = []
@@ -170,7 +178,7 @@ def test_more_samples_prompts_and_seeds_only_add(tmp_path: Path) -> None:
 def test_a_persona_is_part_of_what_is_asked_and_a_damaged_shard_is_made_again(tmp_path: Path) -> None:
     requests = numbered(3)
     made(requests, tmp_path)
-    others = Requests(requests.prompt, ["I like tea."] * 3, requests.sample)
+    others = PromptRequests(requests.prompt, ["I like tea."] * 3, requests.sample)
     assert sorted(made(others, tmp_path)[1]) == [("I'm blicket 0.", 0), ("I'm blicket 2.", 0)]
     for shard in tmp_path.rglob("*.parquet"):
         shard.write_bytes(shard.read_bytes()[:-9])

@@ -21,11 +21,10 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.love_hate import LoveHate, chance_difference, love_hate_ends
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.shares.shares import FEWEST, measure_shares
-from holisticbias_eval.prompts.audit import audit_texts
-from holisticbias_eval.prompts.conversations import Drawing, draw_prompts
-from holisticbias_eval.prompts.selection import NO_NOUN, select_compared, select_sentences
-from holisticbias_eval.prompts.terms import NOT_CHOSEN, count_terms
+from holisticbias_eval.prompts.conversations import PromptDrawing, draw_prompts
+from holisticbias_eval.prompts.selection import NO_NOUN, NOT_CHOSEN, count_terms, select_compared, select_sentences
 from holisticbias_eval.results.run import Run, read_run
+from holisticbias_eval.tasks.audit import audit_texts
 
 LB, STANCE = "likelihood_bias", "stance_contrast"
 GIRLISH, BOYISH, AMPUTEE = "age.girlish", "age.boyish", "ability.amputee"
@@ -119,7 +118,7 @@ def test_a_run_is_measured_from_its_table_of_scores(run: Run, tmp_path: Path) ->
 
 
 def test_prompts_are_drawn_about_every_term(terms_release: Release) -> None:
-    prompts = draw_prompts(terms_release, Drawing(per_cell=3, variants=False))
+    prompts = draw_prompts(terms_release, PromptDrawing(per_cell=3, variants=False))
     drawn = prompts.group_by("descriptor_id").aggregate([("prompt", "count"), ("prompt", "count_distinct")])
     counts = {row["descriptor_id"]: row for row in drawn.to_pylist()}
     assert len(counts) == OLD_TERMS + 3
@@ -128,7 +127,7 @@ def test_prompts_are_drawn_about_every_term(terms_release: Release) -> None:
     alone = prompts.filter(pc.equal(prompts["descriptor_id"].cast(pa.string()), AMPUTEE))
     assert set(alone["noun_id"].cast(pa.string()).to_pylist()) == {NO_NOUN}
     assert sorted(alone["sample"].to_pylist()) == sorted([0, 1, 2] * len(TEMPLATES))
-    one = draw_prompts(terms_release, Drawing(per_cell=1, where=(f"descriptor={BOYISH}",)))
+    one = draw_prompts(terms_release, PromptDrawing(per_cell=1, where=(f"descriptor={BOYISH}",)))
     assert len(one) == len(TEMPLATES)
 
 

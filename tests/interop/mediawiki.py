@@ -17,7 +17,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from rich.console import Console
 
-from holisticbias_eval.collect.collecting import CollectOptions, collect
+from holisticbias_eval.collect.collecting import collect
+from holisticbias_eval.collect.settings import CollectSettings
 from holisticbias_eval.progress import Display
 
 MAINTENANCE = Path("/usr/share/mediawiki/maintenance")
@@ -75,7 +76,7 @@ def rows(dump: Path, work: Path) -> list[tuple[str, ...]]:
     (work / "groups.yaml").write_text(GROUPS)
     out = work / f"collected-{dump.name}"
     display = Display(Console(stderr=True, quiet=True))
-    made = collect(dump, str(work / "groups.yaml"), out, CollectOptions(), display)
+    made = collect(dump, str(work / "groups.yaml"), out, CollectSettings(), display)
     about = made.record["dump"]
     print(f"{dump.name}: {about['pages']} pages by {about['generator']}, {made.prompts} prompts")
     found = pq.read_table(out / "prompts.parquet").to_pylist()

@@ -27,7 +27,7 @@ from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import Decoding
-from holisticbias_eval.models.generation.requests import Requests, respond_all
+from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.opening import LEFT_OUT, find_opening
 from holisticbias_eval.models.likelihood.spans import whole
@@ -91,7 +91,7 @@ def refusal(address: str) -> str:
 
 def check_responses(server: str, address: str, model: LoadedModel, tries: Tries) -> None:
     """Fail if a response is too long, or if the likeliest continuation is not that of the model here."""
-    requests = Requests(PROMPTS, [""] * len(PROMPTS), np.zeros(len(PROMPTS), np.int32))
+    requests = PromptRequests(PROMPTS, [""] * len(PROMPTS), np.zeros(len(PROMPTS), np.int32))
     for endpoint, decoding, conversation in tries:
         settings = OPTIONS.model_copy(update={"api_endpoint": endpoint})
         generator = ApiGenerator("embedded", address, print, decoding, 0, conversation, settings)

@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 
-from tests.real.check import BUILD, MODEL, convert, gguf_file, holisticbias
+from tests.real.check import BUILD, MODEL, holisticbias, prepare, run_checks
 
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.results.run import read_run
@@ -24,12 +24,9 @@ MEASURES = ("sentiment", "gender_polarity")
 
 def main() -> None:
     """Run every check; stop at the first that fails."""
-    file = gguf_file()
-    if not (MODEL / "config.json").is_file():
-        convert(file)
+    prepare()
     limit = ("--limit", sys.argv[1]) if len(sys.argv) > 1 else ()
-    for line in check_run(limit):
-        print(line, flush=True)
+    run_checks(check_run(limit))
 
 
 def check_run(limit: tuple[str, ...]) -> Iterator[str]:

@@ -55,10 +55,21 @@ SENTENCES = 64
 def main() -> None:
     """Run every check; stop at the first that fails."""
     torch.set_num_threads(2)
+    file = prepare()
+    run_checks(check_weights(file), check_openings(), check_run(), check_scores(), check_speed())
+
+
+def prepare() -> Path:
+    """The package's file, whose weights are in the folder of the model too."""
     file = gguf_file()
     if not (MODEL / "config.json").is_file():
         convert(file)
-    for line in chain(check_weights(file), check_openings(), check_run(), check_scores(), check_speed()):
+    return file
+
+
+def run_checks(*checks: Iterator[str]) -> None:
+    """Print what the checks say; the first that fails ends them."""
+    for line in chain(*checks):
         print(line, flush=True)
 
 

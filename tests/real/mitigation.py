@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 import torch
 import transformers
 from scipy.stats import f_oneway, ttest_ind
-from tests.real.check import BUILD, MODEL, convert, gguf_file, holisticbias, plain
+from tests.real.check import BUILD, MODEL, holisticbias, plain, prepare, run_checks
 from tests.real.invented_corpus import (
     DIMENSION,
     GROUPS,
@@ -62,9 +62,7 @@ print(-float(log_probabilities.gather(1, ids[0, 1:, None]).sum()))
 
 def main() -> None:
     """Run every check; stop at the first that fails."""
-    file = gguf_file()
-    if not (MODEL / "config.json").is_file():
-        convert(file)
+    prepare()
     steps = sys.argv[1] if len(sys.argv) > 1 else "200"
     models = {"before": OUT / "before", **{name: OUT / name / "measured" / "after" for name in METHODS}}
     checks = [check_terms(), train(steps)]
@@ -72,9 +70,7 @@ def main() -> None:
         check for name, runs in models.items() for check in (check_groups(name, runs), check_retention(name, runs))
     ]
     checks += [check for name in METHODS for check in (check_weights(name), check_generation(name))]
-    for check in (*checks, check_other_retention(), check_page()):
-        for line in check:
-            print(line, flush=True)
+    run_checks(*checks, check_other_retention(), check_page())
 
 
 def check_terms() -> Iterator[str]:

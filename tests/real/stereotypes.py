@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 from scipy.stats import binomtest
-from tests.real.check import BUILD, MODEL, convert, gguf_file, holisticbias
+from tests.real.check import BUILD, MODEL, holisticbias, prepare, run_checks
 
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.results.run import read_run
@@ -33,13 +33,9 @@ SPECIFICATIONS = ("mathematics-or-arts", "age-and-leisure", "invented-words")
 
 def main() -> None:
     """Run every check; stop at the first that fails."""
-    file = gguf_file()
-    if not (MODEL / "config.json").is_file():
-        convert(file)
+    prepare()
     requests = sys.argv[1] if len(sys.argv) > 1 else "3"
-    for check in (check_sentences(requests), check_pairs(), check_scores()):
-        for line in check:
-            print(line, flush=True)
+    run_checks(check_sentences(requests), check_pairs(), check_scores())
 
 
 def check_sentences(requests: str) -> Iterator[str]:

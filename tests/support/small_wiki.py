@@ -11,7 +11,8 @@ from xml.sax.saxutils import escape
 import pyarrow.parquet as pq
 from rich.console import Console
 
-from holisticbias_eval.collect.collecting import Collected, CollectOptions, collect
+from holisticbias_eval.collect.collecting import Collected, collect
+from holisticbias_eval.collect.settings import CollectSettings
 from holisticbias_eval.progress import Display
 
 DATA = Path(__file__).parents[1] / "data" / "wiki"
@@ -43,7 +44,7 @@ def run(
     """Collect from a dump in a folder; returns what was made, and the rows."""
     (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
     (folder / "groups.yaml").write_text(groups)
-    made = collect(folder / name, str(folder / "groups.yaml"), folder / "out", CollectOptions(**options), silent())
+    made = collect(folder / name, str(folder / "groups.yaml"), folder / "out", CollectSettings(**options), silent())
     return made, rows(folder / "out")
 
 

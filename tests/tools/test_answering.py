@@ -15,8 +15,7 @@ from tests.tools.test_preview import HOSTILE, without_code
 from tests.tools.test_workflows import GITHUB, commit_all, git, read, run_step
 
 from holisticbias.contribute.answer import MARKER
-from holisticbias.contribute.issue_answers import read_issue
-from holisticbias.contribute.issue_forms import LABELS, form_of
+from holisticbias.contribute.issue_forms import LABELS, form_of, read_issue
 from holisticbias.rules.validate import load_catalog, validate_paths
 from holisticbias.terms.catalog import Catalog
 

@@ -16,8 +16,7 @@ from changed_terms import changed_files
 from holisticbias.cli import main
 from holisticbias.commands.questions import Questions
 from holisticbias.contribute.authoring import next_version
-from holisticbias.contribute.issue_answers import read_issue
-from holisticbias.contribute.issue_forms import issue_chooser, issue_forms
+from holisticbias.contribute.issue_forms import issue_chooser, issue_forms, read_issue
 from holisticbias.contribute.proposals import (
     plural_of,
     propose_article,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,27 +24,13 @@ from holisticbias_eval.collect.page_sentences import (
     person_finder,
 )
 from holisticbias_eval.collect.rule import PromptRule
+from holisticbias_eval.collect.settings import LANGUAGE, CollectSettings
 from holisticbias_eval.collect.titles import title_key
 from holisticbias_eval.collect.wanted_pages import WantedPages, read_links, resolve
 from holisticbias_eval.collect.worker import Worker
 from holisticbias_eval.errors import CollectError, CutDumpError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.anonymise import Named, anonymise
-
-
-@dataclass(frozen=True, slots=True)
-class CollectOptions:
-    """Options of a collection; ``names`` is a spaCy model, ``site`` the address of the wiki's pages.
-
-    ``every_link`` takes all links of a list, not the first of each item. ``seconds`` is the longest time for a page.
-    """
-
-    licence: str = "CC BY-SA 4.0"
-    site: str | None = None
-    names: str | None = None
-    every_link: bool = False
-    seconds: float = 20.0
-    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +46,18 @@ class Collected:
         return sum(group["prompts"] for group in self.record["groups"].values())
 
 
-def collect(dump: Path, name: str, out: Path, options: CollectOptions, display: Display) -> Collected:
+def collect(dump: Path, name: str, out: Path, settings: CollectSettings, display: Display) -> Collected:
     """Write the prompts of a collection that a dump holds, as ``prompts.parquet`` with attribution and a record.
 
     A run that was interrupted goes on where it stopped. Raises ``CollectError`` if there is nothing to collect, and
     ``CutDumpError`` after writing if the dump ends in the middle.
     """
     collection, found = find_collection(name), find_dump(dump)
-    about = _about(collection, found, options)
+    about = _about(collection, found, settings)
     with resumed_folder(out, json.dumps(about, sort_keys=True), lambda folder: (folder / RECORD).is_file()) as folder:
         try:
             with open_journal(folder) as journal:
-                run = _Run(found, collection, options, journal, display)
+                run = _Run(found, collection, settings, journal, display)
                 run.read()
                 made = run.write(folder, about)
         except CollectError:
@@ -85,13 +71,13 @@ def collect(dump: Path, name: str, out: Path, options: CollectOptions, display: 
     return Collected(out, made)
 
 
-def _about(collection: CollectionFile, dump: DumpFile, options: CollectOptions) -> dict[str, Any]:
+def _about(collection: CollectionFile, dump: DumpFile, settings: CollectSettings) -> dict[str, Any]:
     """All settings that decide the result, as JSON."""
     digest = collection_digest(collection)
     return {
         "collection": {"name": collection.collection, "label": collection.label, "sha256": digest, **collection.shared},
         "dump": {"name": dump.path.name, "bytes": dump.size, "sha256": dump.sha256},
-        "options": asdict(options),
+        "options": settings.recorded,
         "groups": [group.id for group in collection.groups],
     }
 
@@ -100,7 +86,7 @@ def _about(collection: CollectionFile, dump: DumpFile, options: CollectOptions) 
 class _Run:
     dump: DumpFile
     collection: CollectionFile
-    options: CollectOptions
+    settings: CollectSettings
     journal: Journal
     display: Display
 
@@ -108,17 +94,17 @@ class _Run:
         """Read the dump: the links, then the pages; what an earlier run read is not read again."""
         self._check_names()
         groups = self.collection.groups
-        read_links(self.dump, groups, self.journal, self.display, every=self.options.every_link)
+        read_links(self.dump, groups, self.journal, self.display, every=self.settings.links == "all")
         if self.journal.state("read") is None:
             self._read_pages(resolve(groups, self.journal))
 
     def _check_names(self) -> None:
-        if self.options.names is None and any(group.needs_person for group in self.collection.groups):
+        if self.settings.names is None and any(group.needs_person for group in self.collection.groups):
             self.display.notice(
                 "Some groups need the name of a person: without --names MODEL every page's title is taken as a name."
             )
-        elif self.options.names is not None:  # find out before the dump is read that a model cannot be used
-            person_finder(self.options.names)
+        elif self.settings.names is not None:  # find out before the dump is read that a model cannot be used
+            person_finder(self.settings.names)
 
     def _read_pages(self, wanted: WantedPages) -> None:
         progress = BytesRead(self.dump.size, int(self.journal.state("pages") or 0))
@@ -145,9 +131,8 @@ class _Run:
 
     def _worker(self, wanted: WantedPages, reader: DumpReader) -> Worker:
         rule = PromptRule(**self.collection.shared)  # type: ignore[arg-type]
-        options = self.options
-        pages = PageReader(rule, reader.namespace_keys, options.language, wanted.by_terms, options.names)
-        return Worker(pages, options.seconds)
+        pages = PageReader(rule, reader.namespace_keys, LANGUAGE, wanted.by_terms, self.settings.names)
+        return Worker(pages, self.settings.seconds)
 
     def _read_page(self, page: WikiPage, groups: tuple[WantedGroup, ...], worker: Worker) -> None:
         self.journal.count("seen", title_key(page.title))
@@ -175,8 +160,8 @@ class _Run:
             "page_id": page.page_id,
             "revision": page.revision,
             "timestamp": page.timestamp,
-            "licence": self.options.licence,
-            "address": page_address(self.options.site, page.title, page.revision),
+            "licence": self.settings.licence,
+            "address": page_address(self.settings.site, page.title, page.revision),
         }
 
     def _row(self, found: FoundSentence, number: int) -> dict[str, Any]:

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from holisticbias.spreadsheet import safe_cell
 from holisticbias_eval.collect.journal import Journal
 from holisticbias_eval.collect.rule import REPEATED
-from holisticbias_eval.prompts.prompt_files import COLLECTED
+from holisticbias_eval.prompts.prompt_sources import COLLECTED
 
 PROMPTS, ATTRIBUTION, RECORD = COLLECTED, "attribution.csv", "collection.json"
 _TEXT = pa.large_string()

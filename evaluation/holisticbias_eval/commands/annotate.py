@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.packages import refuse_missing_packages
+from holisticbias_eval.options import SettingsCommand, read_own
 
 if TYPE_CHECKING:
     from holisticbias_eval.corpus.annotating import AgreementFigure, Annotated, AnnotatorCounts, GroupCounts
-    from holisticbias_eval.corpus.annotation_files import AnnotationForm
 
 _NAMES = {
     "raw": "raw agreement of pairs of labels",
@@ -25,7 +25,11 @@ _NAMED = 3
 _WIDTH = 40
 
 
-@click.command(short_help="Make files for annotators, and join their labels.")
+@click.command(
+    cls=SettingsCommand,
+    shown=("corpus.settings:AnnotationSettings",),
+    short_help="Make files for annotators, and join their labels.",
+)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="EXAMPLES")
 @click.option(
     "--out",
@@ -33,37 +37,7 @@ _WIDTH = 40
     required=True,
     help="Folder to write for the annotators; with --labels the table to write (.parquet, .csv, .jsonl).",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["csv", "label-studio"]),
-    default="csv",
-    show_default=True,
-    help="CSV with the columns ID, Target, Attribute, Sentence and Label, or tasks for Label Studio.",
-)
-@click.option(
-    "--annotators", metavar="NAME,NAME...", help="A file for each. Optional for Label Studio, which knows its users."
-)
-@click.option(
-    "--per-example", type=click.IntRange(1), metavar="N", help="Annotators of each example, in turns. Default: all."
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the order of examples.")
-@click.option(
-    "--labels",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    metavar="FILE...",
-    help="Files with labels: annotators' CSV files, or JSON exports of Label Studio. More files may follow.",
-)
-def command(
-    paths: tuple[Path, ...],
-    out: Path,
-    form: AnnotationForm,
-    annotators: str | None,
-    per_example: int | None,
-    seed: int,
-    labels: tuple[Path, ...],
-) -> None:
+def command(paths: tuple[Path, ...], out: Path, **_: Any) -> None:
     """Make files for annotators out of a table of examples; with --labels, join their labels to the examples.
 
     EXAMPLES is a table (.parquet, .csv, .jsonl) with dimension, group and text, as `retrieve` writes it, or a
@@ -71,19 +45,20 @@ def command(
     NAME.agreement.json: agreement, and counts by dimension and group. Sentences on which they disagree keep an empty
     label, and `split` leaves them out.
     """
+    from holisticbias_eval.corpus.settings import AnnotationSettings
+
     examples, further = paths[0], paths[1:]
-    if labels:
-        _join(examples, (*labels, *further), out)
+    settings = read_own(AnnotationSettings)
+    if settings.labels:
+        _join(examples, (*settings.labels, *further), out)
         return
     if further:
         raise click.UsageError("give one table of examples; files with labels follow --labels")
     from holisticbias_eval.corpus.annotation_files import CONFIG, GUIDELINES, make_annotation_files
 
-    names = tuple(name.strip() for name in (annotators or "").split(",") if name.strip())
-    shares = make_annotation_files(examples, out, form, names, per_example=per_example, seed=seed)
-    for name, count in shares.items():
+    for name, count in make_annotation_files(examples, out, settings).items():
         write(f"{name}: {count:,} examples")
-    also = f"{GUIDELINES}, {CONFIG}" if form == "label-studio" else GUIDELINES
+    also = f"{GUIDELINES}, {CONFIG}" if settings.form == "label-studio" else GUIDELINES
     write(f"Files for annotators, and {also}: {out}")
 
 

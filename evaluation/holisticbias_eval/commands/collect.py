@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.packages import refuse_missing_packages
+from holisticbias_eval.options import SettingsCommand, read_own
 
 if TYPE_CHECKING:
     from holisticbias_eval.collect.collecting import Collected
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
 _SHOWN = 20
 
 
-@click.command(short_help="Make prompts about groups from the dump of a wiki.")
+@click.command(
+    cls=SettingsCommand,
+    shown=("collect.settings:CollectSettings",),
+    short_help="Make prompts about groups from the dump of a wiki.",
+)
 @click.option(
     "--dump",
     type=click.Path(path_type=Path),
@@ -33,35 +38,7 @@ _SHOWN = 20
     help="Collection of the dataset, or a YAML file in its form: groups, and the pages about them.",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write.")
-@click.option("--licence", default="CC BY-SA 4.0", show_default=True, help="Licence of the wiki's texts.")
-@click.option(
-    "--site",
-    metavar="ADDRESS",
-    help="Address of the wiki's pages, such as https://en.wikipedia.org/wiki/, for attribution.",
-)
-@click.option(
-    "--names",
-    metavar="MODEL",
-    help="spaCy model, by name or folder, that recognises the names of people. Default: a page's title is taken as a "
-    "name.",
-)
-@click.option(
-    "--links",
-    type=click.Choice(["items", "all"]),
-    default="items",
-    show_default=True,
-    help="Links of a list page: the first of each list item or table row, or all of the page.",
-)
-@click.option(
-    "--seconds",
-    type=click.FloatRange(min=0.1),
-    default=20.0,
-    show_default=True,
-    help="Longest time for one page; a page that takes longer is left out.",
-)
-def command(
-    dump: Path, name: str, out: Path, licence: str, site: str | None, names: str | None, links: str, seconds: float
-) -> None:
+def command(dump: Path, name: str, out: Path, **_: Any) -> None:
     """Write prompts.parquet: the beginnings of sentences about groups, each with the rest of its sentence.
 
     A sentence of a group's page gives a prompt if it names the group's term among its first words: with the collection
@@ -71,14 +48,13 @@ def command(
     """
     from rich.console import Console
 
-    from holisticbias_eval.collect.collecting import CollectOptions, collect
+    from holisticbias_eval.collect.collecting import collect
+    from holisticbias_eval.collect.settings import CollectSettings
     from holisticbias_eval.progress import Display
 
-    if site is not None and not site.startswith(("http://", "https://")):
-        raise click.UsageError("--site must begin with http:// or https://")
+    settings = read_own(CollectSettings)
     refuse_missing_packages("collect", "mwparserfromhell", "sentencex")
-    options = CollectOptions(licence, site, names, links == "all", seconds)
-    _print(collect(dump, name, out, options, Display(Console(stderr=True))))
+    _print(collect(dump, name, out, settings, Display(Console(stderr=True))))
 
 
 def _print(made: Collected) -> None:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 import click
 
-from holisticbias.terminal import write, write_data
+from holisticbias_eval.commands.report_output import (
+    Style,
+    out_option,
+    part_option,
+    refuse_part,
+    show_report,
+    style_option,
+)
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -15,23 +22,18 @@ if TYPE_CHECKING:
     from holisticbias_eval.report.report import Report
     from holisticbias_eval.results.gains import Aim
 
-Style = Literal["table", "json", "html", "md", "csv"]
-_FORMS: dict[str, Style] = {".html": "html", ".htm": "html", ".md": "md", ".csv": "csv"}
-
 
 @click.command(short_help="Compare two runs, or a model before and after a mitigation.")
 @click.argument("before", type=click.Path(path_type=Path), metavar="A")
 @click.argument("after", nargs=-1, type=click.Path(path_type=Path), metavar="[B]...")
-@click.option("--format", "style", type=click.Choice(get_args(Style)), default="table", show_default=True)
-@click.option("--part", metavar="NAME", help="Table to write as csv. Default: the first.")
+@style_option
+@part_option
 @click.option(
     "--aim",
     metavar="MEASURE[,KEY=VALUE]",
     help="The figures that a mitigation aims at, which stand first. Default: those of mitigation.json.",
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Write it to this file as well: a .html, .md, .csv or .json file."
-)
+@out_option
 def command(
     before: Path, after: tuple[Path, ...], style: Style, part: str | None, aim: str | None, out: Path | None
 ) -> None:
@@ -45,21 +47,9 @@ def command(
     that is in the figure's direction. Then come the sections of each measure. The change of Likelihood Bias is split
     into parts due to the sentences (gone, changed, added) and a part due to the model.
     """
-    from holisticbias.output import write_file
-    from holisticbias_eval.report.terminal import print_report
-
-    if part is not None and style != "csv" and (out is None or out.suffix.lower() != ".csv"):
-        raise click.UsageError("--part names a table to write as csv: add --format csv, or --out with a .csv file")
+    refuse_part(part, style, out)
     compared, report = _compare((before, *after), _read_aim(aim))
-    if out:
-        form = _FORMS.get(out.suffix.lower(), "json")
-        write_file(out, _written(compared, report, form, part))
-    if style == "table":
-        print_report(report)
-        if out:
-            write(f"Comparison: {out}")
-    else:
-        write_data(_written(compared, report, style, part), nl=False)
+    show_report(compared, report, style, part, out, what="Comparison")
 
 
 def _read_aim(text: str | None) -> tuple[Aim, ...]:
@@ -93,12 +83,3 @@ def _compare(folders: tuple[Path, ...], aims: tuple[Aim, ...]) -> tuple[BaseMode
         return compared, comparison_report(compared, other, aims or sets[1].aims)
     display = Display(Console(stderr=True))
     return sets_report(sets, aims, lambda name: display.notice(f"Comparing {name}"))
-
-
-def _written(compared: BaseModel, report: Report, form: Style, part: str | None) -> bytes:
-    from holisticbias_eval.report.write import render
-
-    if form in ("html", "md", "csv"):
-        content = render(report, form, part if form == "csv" else None)
-        return content if content.endswith(b"\n") else content + b"\n"
-    return (compared.model_dump_json(indent=2) + "\n").encode()

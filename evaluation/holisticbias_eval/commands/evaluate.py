@@ -8,18 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.commands.recipe_option import recipe_option
 from holisticbias_eval.options import SettingsCommand, given_settings
 
 if TYPE_CHECKING:
     from holisticbias_eval.settings import Uses
-
-
-def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) -> None:
-    """Use a recipe's values as the defaults of this command."""
-    from holisticbias_eval.results.recipes import read_recipe
-
-    if name is not None:
-        context.default_map = dict(read_recipe(name).defaults)
 
 
 def _uses() -> Uses:
@@ -34,14 +27,7 @@ def _uses() -> Uses:
     uses=_uses,
     short_help="Measure a language model against a release.",
 )
-@click.option(
-    "--recipe",
-    metavar="NAME|FILE",
-    is_eager=True,
-    expose_value=False,
-    callback=_use_recipe,
-    help="Use the settings of a recipe, such as gpt2-large; other options override them.",
-)
+@recipe_option
 @click.option(
     "--model",
     metavar="ID|FOLDER|FILE",

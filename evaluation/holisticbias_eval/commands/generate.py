@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.commands.recipe_option import recipe_option
 from holisticbias_eval.options import SettingsCommand, given_settings
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def _uses() -> Uses:
     uses=_uses,
     short_help="Let a model answer prompts about a release's descriptors.",
 )
+@recipe_option
 @click.option(
     "--model",
     metavar="ID|FOLDER|FILE",
@@ -57,7 +59,7 @@ def command(model: str | None, out: Path | None, overwrite: bool, **_: Any) -> N
 def _print(made: Generated) -> None:
     """Print the counts, some of the responses, and the folder."""
     from holisticbias_eval.report.units import printable
-    from holisticbias_eval.tasks.answered import counts_in_words
+    from holisticbias_eval.tasks.response_tables import counts_in_words
 
     for row in made.responses.slice(0, _SHOWN).select(["prompt", "response"]).to_pylist():
         write(f"> {printable(row['prompt'])[:200]}\n  {printable(row['response'])[:200]}")

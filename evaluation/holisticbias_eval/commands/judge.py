@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from holisticbias.terminal import write, write_data
+from holisticbias.terminal import write
 from holisticbias_eval.commands.packages import refuse_missing_packages
+from holisticbias_eval.commands.report_output import (
+    Style,
+    out_option,
+    part_option,
+    refuse_part,
+    show_report,
+    style_option,
+)
+from holisticbias_eval.options import SettingsCommand, read_own
 
 if TYPE_CHECKING:
-    from holisticbias_eval.judgements.analysis import Analysis
     from holisticbias_eval.judgements.key import Key
-    from holisticbias_eval.report.report import Report
-
-Style = Literal["table", "json", "html", "md", "csv"]
-_FORMS: dict[str, Style] = {".html": "html", ".htm": "html", ".md": "md", ".csv": "csv"}
-_NONE = "none"
 
 
 @click.group(short_help="Let people compare the responses of two models.")
@@ -28,53 +31,13 @@ def command() -> None:
     """
 
 
-@command.command(short_help="Make the page for annotators.")
+@command.command(
+    cls=SettingsCommand, shown=("judgements.settings:StudySettings",), short_help="Make the page for annotators."
+)
 @click.argument("first", type=click.Path(path_type=Path), metavar="RUN_A")
 @click.argument("second", type=click.Path(path_type=Path), metavar="RUN_B")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write.")
-@click.option("--pairs", type=click.IntRange(1), default=100, show_default=True, help="Pairs of responses to show.")
-@click.option(
-    "--per-pair", type=click.IntRange(1), default=3, show_default=True, metavar="N", help="Annotators of each pair."
-)
-@click.option(
-    "--sheets",
-    type=click.IntRange(1, 500),
-    help="Sheets among which the pairs are divided; each annotator answers one. Default: as many as --per-pair, with "
-    "all pairs on each.",
-)
-@click.option("--catch", type=click.IntRange(0), default=4, show_default=True, help="Catch questions on each sheet.")
-@click.option(
-    "--ties", is_flag=True, help="Offer the choice 'No difference'. Without it annotators choose, as in the paper."
-)
-@click.option("--questions", default="acute-eval", show_default=True, help="Questions to ask: a name or a YAML file.")
-@click.option(
-    "--inflammatory",
-    default="holisticbias",
-    show_default=True,
-    help=f"List of prompts not to show: a name, a YAML file, or '{_NONE}'.",
-)
-@click.option(
-    "--threshold",
-    type=click.FloatRange(0, 1),
-    default=0.5,
-    show_default=True,
-    help="Leave out texts whose probability of being offensive is at least this, if the runs have it.",
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of pairs, sides and order.")
-def make(
-    first: Path,
-    second: Path,
-    out: Path,
-    pairs: int,
-    per_pair: int,
-    sheets: int | None,
-    catch: int,
-    ties: bool,
-    questions: str,
-    inflammatory: str,
-    threshold: float,
-    seed: int,
-) -> None:
+def make(first: Path, second: Path, out: Path, **_: Any) -> None:
     """Match the responses of two runs by prompt, and make the files for annotators.
 
     RUN_A and RUN_B are runs with responses.parquet, or tables with prompt and response (.parquet, .csv, .jsonl). The
@@ -84,12 +47,15 @@ def make(
     from holisticbias_eval.judgements.key import QUESTIONS
     from holisticbias_eval.judgements.matching import INFLAMMATORY, Filters
     from holisticbias_eval.judgements.report import unjudged
+    from holisticbias_eval.judgements.settings import NO_LIST, StudySettings
     from holisticbias_eval.judgements.sources import read_source
-    from holisticbias_eval.judgements.study import PAGE, StudyDesign, make_study
+    from holisticbias_eval.judgements.study import PAGE, make_study
 
-    filters = Filters(None if inflammatory == _NONE else INFLAMMATORY.read(inflammatory), threshold)
-    design = StudyDesign(pairs, per_pair, sheets or per_pair, catch, ties, seed)
-    key = make_study((read_source(first), read_source(second)), QUESTIONS.read(questions), filters, design, out)
+    settings = read_own(StudySettings)
+    name = settings.inflammatory
+    filters = Filters(None if name == NO_LIST else INFLAMMATORY.read(name), settings.threshold)
+    sources = read_source(first), read_source(second)
+    key = make_study(sources, QUESTIONS.read(settings.questions), filters, settings, out)
     write(f"A: {key.models[0].name}; B: {key.models[1].name}")
     write(f"{key.matched:,} pairs of responses to the same prompt")
     for name, count in key.left_out.items():
@@ -101,60 +67,35 @@ def make(
     write(f"For annotators: {out / PAGE}. Keep key.json from them.")
 
 
-@command.command(short_help="Analyse the answers of annotators.")
+@command.command(
+    cls=SettingsCommand,
+    shown=("judgements.settings:AnalysisSettings",),
+    short_help="Analyse the answers of annotators.",
+)
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR [FILE]...")
 @click.option("--key", "key_file", type=click.Path(path_type=Path), help="The study's key. Default: key.json in DIR.")
-@click.option(
-    "--least",
-    type=click.FloatRange(0, 1),
-    default=0.8,
-    show_default=True,
-    help="Leave out annotators who pass a smaller share of their catch questions.",
-)
-@click.option("--draws", type=click.IntRange(2), default=2000, show_default=True, help="Bootstrap draws of prompts.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--format", "style", type=click.Choice(get_args(Style)), default="table", show_default=True)
-@click.option("--part", metavar="NAME", help="Table to write as csv. Default: the first.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Write it to this file as well: a .html, .md, .csv or .json file."
-)
+@style_option
+@part_option
+@out_option
 def analyse(
-    paths: tuple[Path, ...],
-    key_file: Path | None,
-    least: float,
-    draws: int,
-    seed: int,
-    style: Style,
-    part: str | None,
-    out: Path | None,
+    paths: tuple[Path, ...], key_file: Path | None, style: Style, part: str | None, out: Path | None, **_: Any
 ) -> None:
     """Analyse answers: how often each model is chosen, with tests, intervals and agreement.
 
     DIR is the folder that `make` has written; JSON files of answers in it are read. FILE is a file of answers that the
     page has saved, or a JSON export of Label Studio.
     """
-    from holisticbias.output import write_file
-    from holisticbias_eval.judgements.analysis import AnalysisSettings
     from holisticbias_eval.judgements.analysis import analyse as analysis_of
     from holisticbias_eval.judgements.answers import read_answers
     from holisticbias_eval.judgements.report import study_report
-    from holisticbias_eval.report.terminal import print_report
+    from holisticbias_eval.judgements.settings import AnalysisSettings
 
-    if part is not None and style != "csv" and (out is None or out.suffix.lower() != ".csv"):
-        raise click.UsageError("--part names a table to write as csv: add --format csv, or --out with a .csv file")
+    refuse_part(part, style, out)
     refuse_missing_packages("corpus", "krippendorff", "statsmodels")
     key, files = _study(paths, key_file)
-    settings = AnalysisSettings(least=least, draws=draws, seed=seed)
-    analysis = analysis_of(read_answers(files, key), key, settings)
+    analysis = analysis_of(read_answers(files, key), key, read_own(AnalysisSettings))
     report = study_report(analysis, key)
-    if out:
-        write_file(out, _written(analysis, report, _FORMS.get(out.suffix.lower(), "json"), part))
-    if style != "table":
-        write_data(_written(analysis, report, style, part), nl=False)
-        return
-    print_report(report)
-    if out:
-        write(f"Analysis: {out}")
+    show_report(analysis, report, style, part, out, what="Analysis")
 
 
 def _study(paths: tuple[Path, ...], key_file: Path | None) -> tuple[Key, list[Path]]:
@@ -173,12 +114,3 @@ def _study(paths: tuple[Path, ...], key_file: Path | None) -> tuple[Key, list[Pa
         where = folders[0] if folders else "the list"
         raise JudgementsError(f"{where} has no file of answers: put them there as .json")
     return key, files
-
-
-def _written(analysis: Analysis, report: Report, form: Style, part: str | None) -> bytes:
-    from holisticbias_eval.report.write import render
-
-    if form in ("html", "md", "csv"):
-        content = render(report, form, part if form == "csv" else None)
-        return content if content.endswith(b"\n") else content + b"\n"
-    return (analysis.model_dump_json(indent=2) + "\n").encode()

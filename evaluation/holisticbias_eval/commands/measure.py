@@ -8,11 +8,24 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from holisticbias.terminal import write, write_data
-from holisticbias_eval.commands.measure_names import MeasureName
 from holisticbias_eval.options import SettingsCommand, given_settings
 
 if TYPE_CHECKING:
     from holisticbias_eval.settings import Uses
+
+
+class MeasureName(click.ParamType[str]):
+    """The name of a measure; measures are looked up when the command runs, not when help is shown."""
+
+    name = "measure"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name; a usage error if there is no such measure."""
+        from holisticbias_eval.measures import MEASURES
+
+        if value not in MEASURES:
+            self.fail(f"there is no measure {value!r}; available: {', '.join(MEASURES)}", param, ctx)
+        return value
 
 
 def _uses() -> Uses:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.commands.recipe_option import recipe_option
 from holisticbias_eval.options import SettingsCommand, given_settings
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def _uses() -> Uses:
     epilog=_METHODS,
 )
 @click.argument("methods", metavar="METHOD[,METHOD...]")
+@recipe_option
 @click.option(
     "--model",
     metavar="ID|FOLDER",
@@ -70,7 +72,7 @@ def command(methods: str, model: str | None, out: Path, overwrite: bool, **_: An
     release = values.pop("release", None)
     display = Display(Console(stderr=True))
     made = mitigate(split_names([methods]), model, release, values, out, display=display, overwrite=overwrite)
-    print_report(made.report)
+    print_report(made.shown)
     for one in made.models:
         write(f"Model: {one.folder}")
     write(f"Report: {made.page}")

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.options import SettingsCommand, read_own
 
 if TYPE_CHECKING:
-    from holisticbias_eval.stereotypes.pairs import Made, Mode
+    from holisticbias_eval.stereotypes.pairs import MadePairs
 
 _SHOWN = 3
 
 
-@click.command(short_help="Pair sentences about one group with sentences about another.")
+@click.command(
+    cls=SettingsCommand,
+    shown=("stereotypes.settings:PairSettings",),
+    short_help="Pair sentences about one group with sentences about another.",
+)
 @click.option(
     "--sentences",
     type=click.Path(path_type=Path),
@@ -25,24 +30,13 @@ _SHOWN = 3
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write.")
 @click.option(
-    "--mode",
-    type=click.Choice(["grammatical", "published"]),
-    default="grammatical",
-    show_default=True,
-    help="grammatical: forms, articles and capitals agree. published: as the published code makes pairs, errors "
-    "included, also as a CSV file in its columns.",
-)
-@click.option(
     "--specification",
     "names",
     multiple=True,
     metavar="NAME|FILE",
     help="Only this specification; may be given several times. Default: all that the table names.",
 )
-@click.option(
-    "--templates/--no-templates", default=True, show_default=True, help="Add the pairs of hand-written templates."
-)
-def command(sentences: Path, out: Path, mode: Mode, names: tuple[str, ...], templates: bool) -> None:
+def command(sentences: Path, out: Path, names: tuple[str, ...], **_: Any) -> None:
     """Write pairs.parquet: each sentence with the other group's term in the same place.
 
     A sentence that cannot be converted keeps its row, with the id of the rule that rejects it. A sentence of a
@@ -52,12 +46,13 @@ def command(sentences: Path, out: Path, mode: Mode, names: tuple[str, ...], temp
 
     from holisticbias_eval.progress import Display
     from holisticbias_eval.stereotypes.pairs import make_pairs
+    from holisticbias_eval.stereotypes.settings import PairSettings
 
     display = Display(Console(stderr=True))
-    _print(make_pairs(sentences, out, names, mode, display, templates=templates))
+    _print(make_pairs(sentences, out, names, read_own(PairSettings), display))
 
 
-def _print(made: Made) -> None:
+def _print(made: MadePairs) -> None:
     """Print some pairs, the rejected sentences by rule, and the folder."""
     from collections import Counter
 

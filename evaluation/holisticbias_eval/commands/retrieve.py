@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +10,17 @@ import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.packages import refuse_missing_packages
+from holisticbias_eval.options import SettingsCommand, read_own
 
 if TYPE_CHECKING:
-    from holisticbias_eval.corpus.retrieving import RetrievalSettings
+    from holisticbias_eval.corpus.settings import RetrievalSettings
 
 
-@click.command(short_help="Find sentences about groups in texts that people wrote.")
+@click.command(
+    cls=SettingsCommand,
+    shown=("corpus.settings:RetrievalSettings",),
+    short_help="Find sentences about groups in texts that people wrote.",
+)
 @click.argument("sources", nargs=-1, required=True, metavar="FILE|FOLDER|hub:OWNER/NAME...")
 @click.option(
     "--specification",
@@ -25,54 +29,7 @@ if TYPE_CHECKING:
     help="Groups and terms; see `holisticbias stereotypes specifications`.",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Table to write (.parquet, .csv, .jsonl).")
-@click.option(
-    "--field", "text_field", metavar="NAME", help="Field with the text. Default: the first of body, text, comment."
-)
-@click.option("--paragraphs", is_flag=True, help="Text files: a document is a paragraph instead of a line.")
-@click.option(
-    "--words", type=click.IntRange(0), default=7, show_default=True, help="Words to either side of the group's term."
-)
-@click.option(
-    "--until",
-    type=click.DateTime(["%Y-%m-%d"]),
-    metavar="YYYY-MM-DD",
-    help="Only documents from before this day (UTC), and from --years before it on. Zhao et al. 2024: 2022-03-10.",
-)
-@click.option("--years", type=click.IntRange(1, 1000), metavar="N", help="Years before --until.  [default: 3]")
-@click.option("--dated", is_flag=True, help="Leave out documents without a date.")
-@click.option(
-    "--per-group",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Most sentences of each group. Default: 10,000. Every group gets as many as the group with the fewest.",
-)
-@click.option("--unequal", is_flag=True, help="Keep more sentences of groups that have more.")
-@click.option("--held-out", is_flag=True, help="Retrieve sentences about held-out groups too.")
-@click.option(
-    "--without",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    metavar="FILE",
-    help="File with identifiers to leave out, one per line: ids of documents, FILE:LINE, or ids of examples. Repeat "
-    "for more files.",
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draw.")
-def command(
-    sources: tuple[str, ...],
-    specification: str,
-    out: Path,
-    text_field: str | None,
-    paragraphs: bool,
-    words: int,
-    until: datetime | None,
-    years: int | None,
-    dated: bool,
-    per_group: int | None,
-    unequal: bool,
-    held_out: bool,
-    without: tuple[Path, ...],
-    seed: int,
-) -> None:
+def command(sources: tuple[str, ...], specification: str, out: Path, **_: Any) -> None:
     """Write a table of sentences that mention a group and an attribute of a specification.
 
     Sources are text files (a document on each line), JSON lines or arrays, also compressed (.zst, .gz, .bz2, .xz),
@@ -87,37 +44,14 @@ def command(
     from rich.console import Console
 
     from holisticbias_eval.corpus.retrieval_files import retrieve_examples
-    from holisticbias_eval.corpus.retrieving import RetrievalSettings
+    from holisticbias_eval.corpus.settings import RetrievalSettings
     from holisticbias_eval.progress import Display
 
-    if years is not None and until is None:
-        raise click.UsageError("--years needs --until, the day that the years end on")
-    since, before = _dates(until, years or 3)
-    settings = RetrievalSettings(words, since, before, dated, per_group, unequal, held_out, seed)
-    record = retrieve_examples(
-        sources,
-        specification,
-        out,
-        settings,
-        Display(Console(stderr=True)),
-        text_field=text_field,
-        paragraphs=paragraphs,
-        without=without,
-    )
+    settings = read_own(RetrievalSettings)
+    record = retrieve_examples(sources, specification, out, settings, Display(Console(stderr=True)))
     _print(record, settings)
     total = sum(counts["kept"] for counts in record["groups"].values())
     write(f"{total:,} sentences: {out}")
-
-
-def _dates(until: datetime | None, years: int) -> tuple[date | None, date | None]:
-    from holisticbias_eval.corpus.retrieving import years_before
-
-    if until is None:
-        return None, None
-    try:
-        return years_before(until.date(), years), until.date()
-    except ValueError as error:
-        raise click.UsageError(f"there is no year {until.year - years}: give fewer --years") from error
 
 
 def _print(record: Mapping[str, Any], settings: RetrievalSettings) -> None:

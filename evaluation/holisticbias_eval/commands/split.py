@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.options import SettingsCommand, read_own
 
 if TYPE_CHECKING:
     from holisticbias_eval.corpus.splitting import Split
 
 
-@click.command(short_help="Divide examples into training, validation and test.")
+@click.command(
+    cls=SettingsCommand,
+    shown=("corpus.settings:SplitSettings",),
+    short_help="Divide examples into training, validation and test.",
+)
 @click.argument("examples", type=click.Path(path_type=Path))
 @click.option(
     "--specification",
@@ -22,39 +27,7 @@ if TYPE_CHECKING:
     help="Groups and terms; see `holisticbias stereotypes specifications`.",
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write.")
-@click.option(
-    "--test",
-    type=click.IntRange(0),
-    metavar="N",
-    help="Sentences of each group for the test. Default: 15% of the smallest group's.",
-)
-@click.option(
-    "--validation",
-    type=click.IntRange(0),
-    metavar="N",
-    help="Sentences of each group for the validation. Default: 15% of the smallest group's.",
-)
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draw.")
-@click.option(
-    "--apart",
-    is_flag=True,
-    help="Leave sentences out of the training that differ from a test or validation sentence in the group alone.",
-)
-@click.option(
-    "--draw-from",
-    metavar="A,B",
-    help="Groups whose sentences the test and validation are drawn from. Default: all that have some.",
-)
-def command(
-    examples: Path,
-    specification: str,
-    out: Path,
-    test: int | None,
-    validation: int | None,
-    seed: int,
-    apart: bool,
-    draw_from: str | None,
-) -> None:
+def command(examples: Path, specification: str, out: Path, **_: Any) -> None:
     """Write train.parquet, validation.parquet, test.parquet and split.json.
 
     EXAMPLES is a table with dimension, group and text, and label if people have annotated it; only biased sentences
@@ -65,14 +38,12 @@ def command(
     """
     from rich.console import Console
 
+    from holisticbias_eval.corpus.settings import SplitSettings
     from holisticbias_eval.corpus.split_folder import make_split
-    from holisticbias_eval.corpus.splitting import SplitSettings
     from holisticbias_eval.progress import Display
 
     display = Display(Console(stderr=True))
-    groups = tuple(name.strip() for name in (draw_from or "").split(",") if name.strip())
-    settings = SplitSettings(test, validation, seed, apart, groups)
-    _print(make_split(examples, specification, out, settings, display), out)
+    _print(make_split(examples, specification, out, read_own(SplitSettings), display), out)
 
 
 def _print(split: Split, out: Path) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
 
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.spreadsheet import cell_text, id_forms, safe_cell, safe_id
@@ -17,9 +16,9 @@ from holisticbias_eval.corpus.documents import digest_of
 from holisticbias_eval.corpus.examples import read_examples
 from holisticbias_eval.corpus.label_studio import ANNOTATOR, read_studio, read_text, studio_tasks
 from holisticbias_eval.corpus.published import PAPER
+from holisticbias_eval.corpus.settings import AnnotationForm, AnnotationSettings
 from holisticbias_eval.errors import CorpusError
 
-AnnotationForm = Literal["csv", "label-studio"]
 GUIDELINES = "guidelines.md"
 CONFIG = "labelling-config.xml"
 TASKS = "tasks"
@@ -44,15 +43,7 @@ class AnnotatorLabel:
     sentence: str | None
 
 
-def make_annotation_files(
-    examples: Path,
-    out: Path,
-    form: AnnotationForm,
-    annotators: Sequence[str],
-    *,
-    per_example: int | None = None,
-    seed: int = 0,
-) -> dict[str, int]:
+def make_annotation_files(examples: Path, out: Path, settings: AnnotationSettings) -> dict[str, int]:
     """Write a folder with a file for each annotator and the guidelines; returns the number of examples per file.
 
     Each example goes to ``per_example`` annotators, by default to all; the annotators take turns. Each file has its own
@@ -60,8 +51,9 @@ def make_annotation_files(
     has all. Raises ``CorpusError`` and ``OutputError``.
     """
     refuse_target(out, _may_replace)
+    annotators, form, seed = settings.names, settings.form, settings.seed
     _refuse_names(annotators, form)
-    each = len(annotators) if per_example is None else per_example
+    each = len(annotators) if settings.per_example is None else settings.per_example
     if each > len(annotators):
         raise CorpusError(f"{each} annotators for each example are more than the {len(annotators)} that are named")
     rows: list[Row] = read_examples(examples).to_pylist()

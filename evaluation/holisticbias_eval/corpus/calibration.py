@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from holisticbias_eval.corpus.examples import COLUMNS, LABEL
+from holisticbias_eval.corpus.settings import SplitSettings
 from holisticbias_eval.corpus.splitting import SCHEMA as SPLIT_SCHEMA
-from holisticbias_eval.corpus.splitting import Split, SplitSettings, split_examples
+from holisticbias_eval.corpus.splitting import Split, split_examples
 from holisticbias_eval.models.embedded import FOLDER, GOSSIP
 from holisticbias_eval.models.embedded.planted import shipped_specifications
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,8 @@ from holisticbias.output import write_file
 from holisticbias_eval.corpus.documents import bare_identifier
 from holisticbias_eval.corpus.examples import refuse_source, refuse_suffix, write_examples
 from holisticbias_eval.corpus.mentions import target_filter
-from holisticbias_eval.corpus.retrieving import Retrieval, RetrievalSettings
+from holisticbias_eval.corpus.retrieving import Retrieval
+from holisticbias_eval.corpus.settings import RetrievalSettings
 from holisticbias_eval.corpus.sources import DocumentReading, HubDataset, TextFile, find_sources, size
 from holisticbias_eval.errors import CorpusError, NoExamplesError, TableError
 from holisticbias_eval.progress import Display
@@ -33,25 +32,20 @@ def retrieve_examples(
     out: Path,
     settings: RetrievalSettings,
     display: Display,
-    *,
-    text_field: str | None = None,
-    paragraphs: bool = False,
-    without: Sequence[Path] = (),
 ) -> dict[str, Any]:
     """Retrieve sentences from files and datasets; write them, and the record beside them as ``NAME.retrieval.json``.
 
-    The record has settings and counts. ``without`` are files with one identifier per line: of a document, of a place as
-    FILE:LINE, or of an example.
+    The record has settings and counts.
     Raises ``CorpusError``, ``SpecificationError``, ``OutputError``, and ``NoExamplesError`` if nothing is found.
     """
     refuse_suffix(out)
     if out.is_dir():
         raise CorpusError(f"{out} is a folder: name a file")
-    refuse_source(out, [*map(Path, names), *without])
+    refuse_source(out, [*map(Path, names), *settings.without])
     groups = read_specification(specification)
     sources = find_sources(names, out)
-    retrieval = Retrieval(groups, settings, read_identifiers(without))
-    reading = DocumentReading(target_filter(groups), text_field, paragraphs)
+    retrieval = Retrieval(groups, settings, read_identifiers(settings.without))
+    reading = DocumentReading(target_filter(groups), settings.text_field, settings.paragraphs)
     with _progress(sources, retrieval, reading, display):
         for source in sources:
             for document in source.documents(reading):
@@ -115,15 +109,11 @@ def _why_nothing(retrieval: Retrieval, reading: DocumentReading) -> str:
 
 
 def _record(retrieval: Retrieval, reading: DocumentReading, sources: Sequence[str]) -> dict[str, Any]:
-    settings = {
-        name: value.isoformat() if isinstance(value, date) else value
-        for name, value in asdict(retrieval.settings).items()
-    }
     held, kept = retrieval.held, retrieval.kept()
     return {
         "specification": retrieval.specification.id,
         "sources": list(sources),
-        "settings": settings,
+        "settings": retrieval.settings.recorded,
         "documents": {
             "read": reading.documents,
             "mentioning_a_group": retrieval.mentioning,

@@ -7,7 +7,6 @@ import heapq
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import date
 from typing import Generic, Literal, TypeVar
 
 import pyarrow as pa
@@ -16,6 +15,7 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.documents import TextDocument, bare_identifier, clean, digest_of
 from holisticbias_eval.corpus.examples import COLUMNS
 from holisticbias_eval.corpus.mentions import AttributeTerm, Mention, TargetTerm, attribute_finder, target_finder
+from holisticbias_eval.corpus.settings import RetrievalSettings
 
 HELD = 10_000
 """Sentences of each group that are held unless the user names a number, which bounds the memory."""
@@ -127,25 +127,6 @@ class Reservoir(Generic[T]):
         return {text: self._values[text] for _, text in sorted(self._largest, reverse=True)}
 
 
-@dataclass(frozen=True, slots=True)
-class RetrievalSettings:
-    """Settings of a retrieval.
-
-    ``words`` words to either side of a mention; documents from ``since`` on and before ``until``, null for no bound,
-    and ``dated`` ones only or also those without a date; at most ``per_group`` sentences of each group, null for
-    ``HELD``, and equally many of each unless ``unequal``. Held-out groups are included only with ``held_out``.
-    """
-
-    words: int = 7
-    since: date | None = None
-    until: date | None = None
-    dated: bool = False
-    per_group: int | None = None
-    unequal: bool = False
-    held_out: bool = False
-    seed: int = 0
-
-
 @dataclass(slots=True)
 class Retrieval:
     """Takes documents, and holds a random draw of their sentences about each group.
@@ -240,11 +221,3 @@ class Retrieval:
         """The table of examples, group by group; the sentences of a group are in random order."""
         rows = [row for name, count in self.kept().items() for row in list(self._held[name].drawn().values())[:count]]
         return pa.Table.from_pylist(rows, pa.schema([(name, pa.string()) for name in COLUMNS]))
-
-
-def years_before(day: date, years: int) -> date:
-    """The same day this many years earlier; 28 February for 29 February if the year has none. Raises ``ValueError``."""
-    try:
-        return day.replace(year=day.year - years)
-    except ValueError:
-        return day.replace(year=day.year - years, day=28)

@@ -14,7 +14,8 @@ from holisticbias.output import new_folder, refuse_target
 from holisticbias.release.bounded import check_parquet
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.examples import read_examples
-from holisticbias_eval.corpus.splitting import SCHEMA, Split, SplitSettings, split_examples
+from holisticbias_eval.corpus.settings import SplitSettings
+from holisticbias_eval.corpus.splitting import SCHEMA, Split, split_examples
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.specifications import read_specification

@@ -14,6 +14,7 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.documents import digest_of
 from holisticbias_eval.corpus.examples import LABEL, STATE
 from holisticbias_eval.corpus.mentions import target_finder
+from holisticbias_eval.corpus.settings import SplitSettings
 from holisticbias_eval.corpus.swapping import Swapped, swap_for_all_groups
 from holisticbias_eval.errors import CorpusError
 
@@ -23,21 +24,6 @@ COLUMNS = ("dimension", "sentence_id", "group", "original_group", "target", "att
 SCHEMA = pa.schema([(name, pa.string()) for name in COLUMNS])
 SHARE = 0.15
 """Share of the smallest group's sentences for the test, and for the validation, if no number is given."""
-
-
-@dataclass(frozen=True, slots=True)
-class SplitSettings:
-    """How many sentences of each group go to test and validation (null: 15% of the smallest group's), and the seed.
-
-    ``apart`` leaves sentences out of the training that differ from a test or validation sentence in the group alone.
-    ``drawn_from`` names the groups whose sentences test and validation have; empty for all that have sentences.
-    """
-
-    test: int | None = None
-    validation: int | None = None
-    seed: int = 0
-    apart: bool = False
-    drawn_from: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

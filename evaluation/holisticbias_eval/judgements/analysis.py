@@ -13,19 +13,12 @@ from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.figures import Interval, Part
 from holisticbias_eval.judgements.answers import AnnotatorAnswer, Judgement, Judgements, join
 from holisticbias_eval.judgements.key import JudgedModel, Key
+from holisticbias_eval.judgements.settings import AnalysisSettings
 from holisticbias_eval.statistics.clusters import clustered_interval, exact_share, flip_p_value
 from holisticbias_eval.statistics.labels import agreement_figures
 from holisticbias_eval.statistics.tests import holm
 
 Who = Literal["kept", "all"]
-
-
-class AnalysisSettings(Part):
-    """Settings of an analysis; ``least`` is the share of catch answers below which an annotator is left out."""
-
-    least: float = 0.8
-    draws: int = 2000
-    seed: int = 0
 
 
 class Annotator(Part):

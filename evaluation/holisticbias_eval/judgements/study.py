@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
@@ -27,6 +26,7 @@ from holisticbias_eval.judgements.key import (
 )
 from holisticbias_eval.judgements.matching import JUDGED, Filters, Row, match
 from holisticbias_eval.judgements.page import render_annotator_page
+from holisticbias_eval.judgements.settings import StudySettings
 from holisticbias_eval.judgements.sources import JudgedResponses
 from holisticbias_eval.report.units import printable, shorten
 
@@ -35,31 +35,16 @@ TASK = "task"
 _LONGEST = 4000
 
 
-@dataclass(frozen=True, slots=True)
-class StudyDesign:
-    """How many pairs are shown, to how many annotators, and with how many catch questions.
-
-    Each pair is on ``per_pair`` of ``sheets`` sheets; each annotator answers one sheet.
-    """
-
-    pairs: int = 100
-    per_pair: int = 3
-    sheets: int = 3
-    catch: int = 4
-    ties: bool = False
-    seed: int = 0
-
-
 def make_study(
     sources: tuple[JudgedResponses, JudgedResponses],
     questions: StudyQuestions,
     filters: Filters,
-    design: StudyDesign,
+    settings: StudySettings,
     out: Path,
 ) -> Key:
     """Write the folder of a study, and return its key. Raises ``JudgementsError`` and ``OutputError``."""
     refuse_target(out, _may_replace)
-    key = make_key(sources, questions, filters, design)
+    key = make_key(sources, questions, filters, settings)
     tasks = shown_tasks(key)
     studio = ({TASK: task["id"], "study": key.study, **_without_id(task)} for task in tasks[STUDIO])
     with new_folder(out, _may_replace) as folder:
@@ -80,36 +65,39 @@ def _may_replace(_: Path) -> bool:
 
 
 def make_key(
-    sources: tuple[JudgedResponses, JudgedResponses], questions: StudyQuestions, filters: Filters, design: StudyDesign
+    sources: tuple[JudgedResponses, JudgedResponses],
+    questions: StudyQuestions,
+    filters: Filters,
+    settings: StudySettings,
 ) -> Key:
     """Match, draw and arrange the pairs. Raises ``JudgementsError`` if none is left."""
-    if design.per_pair > design.sheets:
+    if settings.per_pair > settings.sheet_count:
         raise JudgementsError(
-            f"{design.per_pair} annotators for each pair need as many sheets: {design.sheets} are too few"
+            f"{settings.per_pair} annotators for each pair need as many sheets: {settings.sheet_count} are too few"
         )
     first, second = sources
     matched = match(first.table, second.table, filters)
     if not matched.pairs:
         reasons = ", ".join(f"{count:,} {name}" for name, count in matched.left_out.items())
         raise JudgementsError(f"there is no pair to show: {reasons or 'the tables have no rows'}")
-    pairs = draw_pairs(matched.pairs, design.pairs, design.seed)
+    pairs = draw_pairs(matched.pairs, settings.pairs, settings.seed)
     not_drawn = len(matched.pairs) - len(pairs)
-    pairs += catch_pairs(questions.catch, design.catch, design.seed)
+    pairs += catch_pairs(questions.catch, settings.catch, settings.seed)
     return Key(
         models=(first.model, second.model),
         questions=questions.questions,
         source=questions.source,
-        choices=tuple(choice for choice in CHOICES if design.ties or choice != "tie"),
-        seed=design.seed,
-        sheets=design.sheets,
-        per_pair=design.per_pair,
+        choices=tuple(choice for choice in CHOICES if settings.ties or choice != "tie"),
+        seed=settings.seed,
+        sheets=settings.sheet_count,
+        per_pair=settings.per_pair,
         inflammatory=filters.inflammatory.id if filters.inflammatory else None,
         threshold=filters.threshold,
         judged={name: (name in first.table.column_names, name in second.table.column_names) for name in JUDGED},
         matched=matched.matched,
         left_out={**matched.left_out, **({"not drawn": not_drawn} if not_drawn else {})},
         pairs=tuple(pairs),
-        tasks=tuple(draw_tasks(pairs, design.sheets, design.per_pair, design.seed)),
+        tasks=tuple(draw_tasks(pairs, settings.sheet_count, settings.per_pair, settings.seed)),
     ).signed()
 
 

@@ -54,15 +54,13 @@ class Info:
         return figures.by(self.name, chosen, *self.by) or figures.by(self.name, chosen, *without)
 
 
-Answers = Literal[
-    "likelihoods", "labels", "offensiveness", "responses", "texts", "pairs", "group_sentences", "lines", "candidates",
-    "results", "intersections",
-]  # fmt: skip
+Answers = str
 """What a table of answers has: likelihoods of sentences, or responses with probabilities of styles, with
 probabilities of being offensive, or with their text; texts about groups with the values of a measure; pairs of
 sentences with both scores; the same sentences about several groups with their likelihoods; likelihoods of lines of a
 text; candidates of a classification task; the numbers that another program reports; or the likelihoods of sentences
-with two descriptors, summarised by their descriptors."""
+with two descriptors, summarised by their descriptors. A new task
+names its own kind."""
 
 _ANSWERS: Mapping[Answers, str] = {
     "likelihoods": "likelihoods",
@@ -78,14 +76,14 @@ _ANSWERS: Mapping[Answers, str] = {
     "intersections": "likelihoods of sentences with two descriptors",
 }
 _MODELS: Mapping[bool, tuple[Kind, ...]] = {True: ("causal", "masked", "seq2seq"), False: ("causal", "seq2seq")}
-_SCORED = ("likelihoods", "pairs", "group_sentences", "lines", "results", "intersections")
+_WRITTEN = ("labels", "offensiveness", "responses", "texts", "candidates")
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
     """The answers that a measure needs, and the kinds of models that can give them.
 
-    By default these are all kinds for likelihoods, and the kinds that generate text for responses.
+    By default these are the kinds that generate text for responses, and all kinds for other answers.
     """
 
     answers: Answers = "likelihoods"
@@ -93,8 +91,9 @@ class Needs:
 
     def __post_init__(self) -> None:
         if not self.models:
-            object.__setattr__(self, "models", _MODELS[self.answers in _SCORED])
+            object.__setattr__(self, "models", _MODELS[self.answers not in _WRITTEN])
 
     def __str__(self) -> str:
         of = "" if self.answers in ("pairs", "group_sentences") else "of "
-        return f"{_ANSWERS[self.answers]} {of}{' or '.join(self.models)} models"
+        named = _ANSWERS.get(self.answers, self.answers.replace("_", " "))
+        return f"{named} {of}{' or '.join(self.models)} models"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from holisticbias_eval.models.options import KEEPING, of_model
+from holisticbias_eval.models.settings import KEEPING, of_model
 from holisticbias_eval.settings import Condition, Settings, Use, Values, setting, split_names
 
 

@@ -13,8 +13,9 @@ from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.stereotype.changes import compared_section, score_changes
 from holisticbias_eval.measures.stereotype.figures import DRAWS, SENTENCES, SETS, stereotype_figures
-from holisticbias_eval.measures.stereotype.outcomes import CHOSEN, MISSING, NAME, TIE, read_outcomes
+from holisticbias_eval.measures.stereotype.outcomes import MISSING, NAME, TIE, read_outcomes
 from holisticbias_eval.measures.stereotype.sections import stereotype_sections
+from holisticbias_eval.prompts.pairs import CHOSEN
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.attributes import FLIPS
 

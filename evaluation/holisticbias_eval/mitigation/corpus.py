@@ -16,8 +16,9 @@ from holisticbias.output import new_file
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.calibration import MANY, UNTOUCHED, calibration_split, calibration_test_set, neutral_lines
 from holisticbias_eval.corpus.examples import read_examples
+from holisticbias_eval.corpus.settings import SplitSettings
 from holisticbias_eval.corpus.split_folder import is_split, read_part, write_split
-from holisticbias_eval.corpus.splitting import Split, SplitSettings, split_examples
+from holisticbias_eval.corpus.splitting import Split, split_examples
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.measuring import Measuring, with_neutral_text
 from holisticbias_eval.mitigation.method import GroupTask, Method

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import pyarrow as pa
 
 from holisticbias_eval.mitigation.settings import GridSettings, GroupSettings, MeasuringSettings, TrainingSettings
-from holisticbias_eval.models.options import of_model
+from holisticbias_eval.models.settings import of_model
 from holisticbias_eval.settings import Condition, ReleaseName, Use, is_one_of
 from holisticbias_eval.tasks.lines import RetainSettings
 from holisticbias_eval.tasks.results import CommandSettings

@@ -23,14 +23,18 @@ from holisticbias_eval.mitigation.settings import Tagging
 from holisticbias_eval.mitigation.styles import ANSWERING, StyleMethod, value_responses
 from holisticbias_eval.mitigation.texts import describe_texts
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
-from holisticbias_eval.models.generation.conversation import Conversation, ConversationOptions, find_conversation
-from holisticbias_eval.models.generation.written import WrittenForm
+from holisticbias_eval.models.generation.conversation import (
+    Conversation,
+    ConversationOptions,
+    WrittenForm,
+    find_conversation,
+)
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.tasks.answered import Responding
+from holisticbias_eval.tasks.responding import Responding
 from holisticbias_eval.tasks.task import Given
 
 CALIBRATION: Mapping[str, Any] = {

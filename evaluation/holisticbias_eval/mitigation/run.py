@@ -41,7 +41,7 @@ class Mitigated:
     """The trained models, one for each method, and the page that compares them, as data and as a file."""
 
     models: Sequence[MitigatedModel]
-    report: Report
+    shown: Report
     page: Path
 
 

@@ -105,9 +105,6 @@ def perplexity_of(model: Any, tokenizer: Any, texts: pa.Table, first_token: str 
     return measure_likelihoods(model, encoded.texts, Collator(tokenizer), None, _BATCH).perplexity
 
 
-_BATCH = 16
-
-
 def validation_f(model: Any, tokenizer: Any, rows: pa.Table, first_token: str = AUTO) -> float | None:
     """F of a one-way analysis of variance of log-perplexities over groups; null if it is undefined.
 
@@ -116,9 +113,6 @@ def validation_f(model: Any, tokenizer: Any, rows: pa.Table, first_token: str = 
     2024, section 3.
     """
     from scipy.stats import f_oneway
-
-    from holisticbias_eval.mitigation.encoding import Collator, Encoder
-    from holisticbias_eval.mitigation.validation import measure_likelihoods
 
     encoded = Encoder(tokenizer, context_length(model), first_token).encode(rows.select(["text"]))
     if encoded.empty:

@@ -40,7 +40,7 @@ class ClassifierSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class TrainingTexts:
     """Token ids of texts, cut at the beginning to what the model can read, and their labels."""
 
     ids: Sequence[list[int]]
@@ -76,7 +76,7 @@ def classify_after_training(
     pad = _padding(loaded.tokenizer, model, read)
     model.config.pad_token_id = pad
     device = next(loaded.model.parameters()).device
-    _train(model, Texts(read[0], train[1]), pad, settings, device, progress)
+    _train(model, TrainingTexts(read[0], train[1]), pad, settings, device, progress)
     with torch.inference_mode():
         return _classify(model.eval().to(device), read[1], pad, settings.batch, progress)
 
@@ -128,7 +128,7 @@ def _batch(rows: Sequence[Sequence[int]], pad: int) -> dict[str, torch.Tensor]:
 
 
 def _train(
-    model: Any, texts: Texts, pad: int, settings: ClassifierSettings, device: torch.device, progress: Progress
+    model: Any, texts: TrainingTexts, pad: int, settings: ClassifierSettings, device: torch.device, progress: Progress
 ) -> None:
     import torch
     from transformers import Trainer, TrainerCallback, TrainingArguments
@@ -162,7 +162,7 @@ def _train(
 
 
 def _classify(model: Any, texts: Sequence[list[int]], pad: int, size: int, progress: Progress) -> Floats:
-    """The probability of label 1: shape ``[texts]``. Texts of about one length are read together."""
+    """The probability of label 1: shape ``[texts]``. TrainingTexts of about one length are read together."""
     order = np.argsort([len(text) for text in texts], kind="stable")
     found = np.full(len(texts), np.nan)
     for start in range(0, len(order), size):

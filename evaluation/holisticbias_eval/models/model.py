@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol
+
+import pyarrow as pa
+
+from holisticbias_eval.arrays import Floats
+from holisticbias_eval.progress import Progress
 
 Kind = Literal["causal", "masked", "seq2seq"]
 
@@ -48,3 +54,33 @@ class Model(Protocol):
     kind: Kind
     settings: Mapping[str, str]
     kept: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class GivenModel:
+    """A model that is not an engine: a task asks it in its own way, or its answers are given in a file.
+
+    ``content`` is what the task asks, such as weights to train or a folder; None if only answers are known.
+    """
+
+    identity: ModelIdentity
+    settings: Mapping[str, str] = field(default_factory=dict)
+    kind: str = ""
+    content: Any = None
+
+
+class PairScorer(ABC):
+    """A model that gives two scores to each of some rows of texts, which are stored by these texts.
+
+    ``keys`` are the columns of the texts, and ``block`` is the number of rows that are stored together.
+    """
+
+    identity: ModelIdentity
+    kind: Kind
+    settings: Mapping[str, str]
+    keys: ClassVar[tuple[str, ...]]
+    block: ClassVar[int]
+
+    @abstractmethod
+    def score(self, texts: pa.Table, progress: Progress) -> Floats:
+        """Score rows of texts: shape ``[rows, 2]``."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError, ModelError
-from holisticbias_eval.models.generation.requests import Generator, Requests, Responses, Sameness, respond_all
+from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, Sameness, respond_all
 from holisticbias_eval.models.likelihood.scorer import Probe, Scorer
 from holisticbias_eval.models.likelihood.scores import Scores, no_scores
 from holisticbias_eval.models.likelihood.spans import Spans
@@ -79,7 +79,7 @@ class Cluster:
             raise ModelError(re.sub(r"^[\w.]+Error: ", "", str(cause).strip().splitlines()[-1])) from error
         return values
 
-    def probe(self, asked: Spans | Requests) -> Any:
+    def probe(self, asked: Spans | PromptRequests) -> Any:
         """Let every replica test itself; returns the first one's result."""
         import ray
 
@@ -141,12 +141,12 @@ class RayGenerator(Generator):
         identity, kind, depends, keeps_blank = self.cluster.about("identity", "kind", "settings", "keeps_blank")
         super().__init__(identity, kind, depends, keeps_blank=keeps_blank)
 
-    def probe(self, requests: Requests) -> Sameness | None:
+    def probe(self, requests: PromptRequests) -> Sameness | None:
         """Let every replica test itself on the requests; returns the first one's result."""
         found: Sameness | None = self.cluster.probe(requests)
         return found
 
-    def generate(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
+    def generate(self, requests: PromptRequests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Answer requests in blocks of neighbours in alphabetical order."""
         texts = list(zip(requests.persona, requests.prompt, strict=True))
         order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from holisticbias_eval.settings import Settings
-
-
-def _shown(metavar: str) -> dict[str, Any]:
-    return {"metavar": metavar}
+from holisticbias_eval.settings import Condition, Keeping, Settings, Use, is_one_of, setting
 
 
 class ModelSettings(Settings):
@@ -22,75 +16,119 @@ class ModelSettings(Settings):
 
     group = "The model"
 
-    kind: Literal["auto", "causal", "masked", "seq2seq"] = Field(
-        "auto", description="Kind of model; auto reads the model's configuration."
+    kind: Literal["auto", "causal", "masked", "seq2seq"] = setting(
+        "auto", "Kind of model; auto reads the model's configuration."
     )
-    dtype: Literal["float32", "bfloat16"] = Field(
+    dtype: Literal["float32", "bfloat16"] = setting(
         "float32",
-        description="Precision. bfloat16 is faster, with errors up to a nat per sentence; the error of scores is "
+        "Precision. bfloat16 is faster, with errors up to a nat per sentence; the error of scores is "
         "measured and reported.",
     )
-    device: str = Field("auto", description="torch device, such as cpu or cuda:1.")
-    batch: int | None = Field(
+    device: str = setting("auto", "torch device, such as cpu or cuda:1.")
+    batch: int | None = setting(
         None,
+        "Responses made at once; they do not depend on it. Default: as many as fit.",
         ge=1,
-        description="Responses made at once; they do not depend on it. Default: as many as fit.",
-        json_schema_extra=_shown("N"),
+        metavar="N",
     )
-    engine: Literal["local", "api", "ray"] = Field(
+    engine: Literal["local", "api", "ray"] = setting(
         "local",
-        description="Where the model runs: in this process, behind an OpenAI-compatible server such as `vllm serve`, "
+        "Where the model runs: in this process, behind an OpenAI-compatible server such as `vllm serve`, "
         "or on a Ray cluster.",
     )
-    api_base: str | None = Field(
+    api_base: str | None = setting(
         None,
-        description="Address of the server, such as http://localhost:8000/v1. If the server needs a key, set "
+        "Address of the server, such as http://localhost:8000/v1. If the server needs a key, set "
         "$HOLISTICBIAS_API_KEY.",
-        json_schema_extra=_shown("URL"),
+        metavar="URL",
     )
-    api_endpoint: Literal["chat", "completions"] = Field(
-        "chat", description="What the server is asked for: an answer in a chat, or the continuation of a text."
+    api_endpoint: Literal["chat", "completions"] = setting(
+        "chat", "What the server is asked for: an answer in a chat, or the continuation of a text."
     )
-    api_concurrency: int = Field(8, ge=1, description="Number of requests at once.")
-    api_batch: int = Field(16, ge=1, description="Prompts of one request, where a server scores several.")
-    api_rate: int = Field(0, ge=0, description="Most requests per minute; 0 means no limit.")
-    api_budget: int = Field(0, ge=0, description="Most requests in total; 0 means no limit.")
-    api_retries: int = Field(5, ge=0, description="How often a request is tried again.")
-    api_timeout: float = Field(120.0, gt=0, description="Longest time for one try of a request, in seconds.")
-    api_wait: float = Field(
+    api_concurrency: int = setting(8, "Number of requests at once.", ge=1)
+    api_batch: int = setting(16, "Prompts of one request, where a server scores several.", ge=1)
+    api_rate: int = setting(0, "Most requests per minute; 0 means no limit.", ge=0)
+    api_budget: int = setting(0, "Most requests in total; 0 means no limit.", ge=0)
+    api_retries: int = setting(5, "How often a request is tried again.", ge=0)
+    api_timeout: float = setting(120.0, "Longest time for one try of a request, in seconds.", gt=0)
+    api_wait: float = setting(
         60.0,
+        "Longest wait before a request is tried again, whatever the server asks for, in seconds.",
         ge=0,
-        description="Longest wait before a request is tried again, whatever the server asks for, in seconds.",
     )
-    api_largest: int = Field(64, ge=1, description="Longest answer of the server, in megabytes after decompression.")
-    ray_address: str | None = Field(
+    api_largest: int = setting(64, "Longest answer of the server, in megabytes after decompression.", ge=1)
+    ray_address: str | None = setting(
         None,
-        description="Ray cluster to join. Default: start one on this machine.",
-        json_schema_extra=_shown("ADDRESS"),
+        "Ray cluster to join. Default: start one on this machine.",
+        metavar="ADDRESS",
     )
-    replicas: int = Field(
+    replicas: int = setting(
         0,
+        "Replicas on the Ray cluster. Default: one per GPU; without GPUs, one fewer than the CPUs.",
         ge=0,
-        description="Replicas on the Ray cluster. Default: one per GPU; without GPUs, one fewer than the CPUs.",
     )
-    first_token: str = Field(
+    first_token: str = setting(
         "auto",
-        description="The token before each text, on which its first token is conditioned, for causal models. auto: "
+        "The token before each text, on which its first token is conditioned, for causal models. auto: "
         "the token that the tokenizer prepends, or else the token that separated documents in pretraining, and never "
         "one of chat turns. published: only what the tokenizer prepends, as in perplexities published for GPT-2, which "
         "leave out the first token. none: the first token is not scored.",
-        json_schema_extra=_shown("auto|published|none|TOKEN"),
+        metavar="auto|published|none|TOKEN",
     )
-    chat: Literal["user", "assistant"] | None = Field(
+    chat: Literal["user", "assistant"] | None = setting(
         None,
-        description="For scores, a role: each text is scored as the beginning of this role's turn in the model's "
+        "For scores, a role: each text is scored as the beginning of this role's turn in the model's "
         "chat template, which is not scored",
     )
-    pll: Literal["original", "within_word_l2r"] | None = Field(
-        None, description="Variant of the pseudo-log-likelihood, for masked models. Default: original."
+    pll: Literal["original", "within_word_l2r"] | None = setting(
+        None, "Variant of the pseudo-log-likelihood, for masked models. Default: original."
     )
 
     @property
     def opens_texts(self) -> bool:
         """Whether the user chose what a causal model reads before each text."""
         return self.first_token != "auto" or self.chat is not None  # noqa: S105 - not a password
+
+
+LOADED = Condition("with --engine local or ray", is_one_of("engine", "local", "ray", default="local"))
+API = Condition("with --engine api", is_one_of("engine", "api"))
+RAY = Condition("with --engine ray", is_one_of("engine", "ray"))
+KEPT = Condition("without --no-store", is_one_of("no_store", False, default=False))
+WEIGHTS = ("kind", "dtype", "device")
+_SERVER = tuple(name for name in ModelSettings.model_fields if name.startswith("api_") and name != "api_endpoint")
+KEEPING = (Use(Keeping, fields=("no_store",)), Use(Keeping, (KEPT,), ("store",)))
+"""The settings of what is kept."""
+
+
+def of_model(*fields: str, conditions: tuple[Condition, ...] = ()) -> Use:
+    """Some settings of the model, under conditions."""
+    return Use(ModelSettings, conditions, fields)
+
+
+def engine_uses(*conditions: Condition) -> tuple[Use, ...]:
+    """The settings of the engines, each with its condition."""
+    return (
+        of_model("engine", conditions=conditions),
+        of_model(*WEIGHTS, conditions=(*conditions, LOADED)),
+        of_model(*_SERVER, conditions=(*conditions, API)),
+        of_model("ray_address", "replicas", conditions=(*conditions, RAY)),
+        *(Use(use.settings, (*conditions, *use.conditions), use.fields) for use in KEEPING),
+    )
+
+
+def scoring_uses(*conditions: Condition) -> tuple[Use, ...]:
+    """The settings of a model that scores."""
+    return (
+        *engine_uses(),
+        of_model("first_token", conditions=conditions),
+        of_model("chat", "pll", conditions=(*conditions, LOADED)),
+    )
+
+
+def responding_uses(*conditions: Condition) -> tuple[Use, ...]:
+    """The settings of a model that responds."""
+    return (
+        *engine_uses(*conditions),
+        of_model("api_endpoint", conditions=(*conditions, API)),
+        of_model("batch", conditions=(*conditions, LOADED)),
+    )

@@ -11,25 +11,24 @@ from typing import TypeVar, overload
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.models.generation.requests import (
     REQUEST_FIELDS,
     RESPONSE_FIELDS,
     Generator,
-    Requests,
+    PromptRequests,
     Responses,
     Sameness,
 )
 from holisticbias_eval.models.likelihood.scorer import InputCounts, Probe, Scorer, Work
-from holisticbias_eval.models.likelihood.scores import Scores, no_scores, refuse_non_numbers
+from holisticbias_eval.models.likelihood.scores import SCORE_FIELDS, Scores, no_scores, refuse_non_numbers
 from holisticbias_eval.models.likelihood.spans import SPAN_FIELDS, Spans
-from holisticbias_eval.models.likelihood.windows import TextWindow
+from holisticbias_eval.models.likelihood.tokens import TextWindow
 from holisticbias_eval.models.model import Model
 from holisticbias_eval.models.store.shards import ShardStore, fingerprint
 from holisticbias_eval.progress import Notice, Progress
 
-_SCORE_FIELDS = (("nll", pa.float64()), ("tokens", pa.int32()), ("bytes", pa.int32()))
-_FORMS = {"scores": (SPAN_FIELDS, _SCORE_FIELDS), "responses": (REQUEST_FIELDS, RESPONSE_FIELDS)}
+_FORMS = {"scores": (SPAN_FIELDS, SCORE_FIELDS), "responses": (REQUEST_FIELDS, RESPONSE_FIELDS)}
 _VERSIONS = {"scores": 2, "responses": 1}
 """Versions of the computations: with another version everything is answered again."""
 _IDENTIFYING = {"weights_sha256", "revision", "dtype"}
@@ -73,14 +72,6 @@ def _answers(model: Model) -> str:
     return "scores" if isinstance(model, Scorer) else "responses"
 
 
-def _write(store: ShardStore, keys: pa.Table, values: Sequence[pa.Array]) -> None:
-    store.write(pa.Table.from_arrays([*keys.columns, *values], schema=store.schema))
-
-
-def _kept(model: Model, store: ShardStore, count: int, asked: int) -> str:
-    return f"{count:,} of {asked:,} {_answers(model)} are kept in {store.folder}"
-
-
 @dataclass(frozen=True, slots=True)
 class _Blocks(Sequence[Spans]):
     """Blocks of spans, each made when it is asked for; ``rows`` are the positions of each block's spans."""
@@ -107,8 +98,7 @@ class _StoredScorer(Scorer):
     def __init__(self, scorer: Scorer, store: ShardStore) -> None:
         scored = scorer.first_token_scored
         super().__init__(scorer.identity, scorer.kind, scorer.settings, first_token_scored=scored)
-        self._scorer, self._store = scorer, store
-        self.kept = f"scores of earlier runs are kept in {store.folder}"
+        self._scorer, self._store, self.kept = scorer, store, f"scores of earlier runs are kept in {store.folder}"
 
     def windows(self, texts: Sequence[str]) -> Sequence[tuple[TextWindow, ...]]:
         """The scorer's windows."""
@@ -131,31 +121,26 @@ class _StoredScorer(Scorer):
         known = np.zeros(len(distinct), np.bool_)
         for _ in self._store.held(distinct, known):
             pass
-        return self._missing(distinct, known)
+        return self._blocks(distinct, np.flatnonzero(~known))
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Read the scores of distinct spans, and score the missing ones."""
-        scores, known = no_scores(len(spans)), np.zeros(len(spans), np.bool_)
-        for places, rows in self._store.held(spans, known):
-            scores.put(places, Scores(*(column.to_numpy() for column in rows.columns)))
-        blocks, kept = self._missing(spans, known), int(known.sum())
-        self.kept = _kept(self, self._store, kept, len(spans))
-        progress(kept)
-        for i, of_block in self._scorer.score_blocks(blocks, progress):
-            block = blocks[i]
-            refuse_non_numbers(block.text, of_block)
-            _write(
-                self._store,
-                block.table(),
-                [pa.array(of_block.nll), pa.array(of_block.tokens), pa.array(of_block.bytes)],
-            )
-            scores.put(blocks.rows[i], of_block)
-            kept += len(block)
-            self.kept = _kept(self, self._store, kept, len(spans))
+        scores = no_scores(len(spans))
+
+        def missing(rows: Ints) -> Iterator[tuple[Ints, pa.Table]]:
+            blocks = self._blocks(spans, rows)
+            for i, of_block in self._scorer.score_blocks(blocks, progress):
+                refuse_non_numbers(blocks[i].text, of_block)
+                yield blocks.rows[i], of_block.table()
+
+        def count(kept: int) -> None:
+            self.kept = f"{kept:,} of {len(spans):,} scores are kept in {self._store.folder}"
+
+        for places, rows in self._store.answers(spans, missing, progress, count):
+            scores.put(places, Scores.of(rows))
         return scores
 
-    def _missing(self, distinct: Spans, known: Bools) -> _Blocks:
-        rows = np.flatnonzero(~known)
+    def _blocks(self, distinct: Spans, rows: Ints) -> _Blocks:
         ordered = rows[(distinct if len(rows) == len(distinct) else distinct.take(rows)).order()]
         size = self._scorer.block_size
         return _Blocks(distinct, tuple(ordered[start : start + size] for start in range(0, len(ordered), size)))
@@ -166,10 +151,13 @@ class _StoredGenerator(Generator):
 
     def __init__(self, generator: Generator, store: ShardStore) -> None:
         super().__init__(generator.identity, generator.kind, generator.settings, keeps_blank=generator.keeps_blank)
-        self._generator, self._store = generator, store
-        self.kept = f"responses of earlier runs are kept in {store.folder}"
+        self._generator, self._store, self.kept = (
+            generator,
+            store,
+            f"responses of earlier runs are kept in {store.folder}",
+        )
 
-    def probe(self, requests: Requests) -> Sameness | None:
+    def probe(self, requests: PromptRequests) -> Sameness | None:
         """Probe the generator."""
         return self._generator.probe(requests)
 
@@ -177,17 +165,15 @@ class _StoredGenerator(Generator):
         """The embeddings of the generator."""
         return self._generator.vectors(texts)
 
-    def generate(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
+    def generate(self, requests: PromptRequests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Read the responses to distinct requests that are stored, then make and store the others."""
-        known = np.zeros(len(requests), np.bool_)
-        for places, rows in self._store.held(requests, known):
-            progress(len(places))
+
+        def missing(rows: Ints) -> Iterator[tuple[Ints, pa.Table]]:
+            for places, responses in self._generator.generate(requests.take(rows), progress):
+                yield rows[places], responses.table()
+
+        def count(kept: int) -> None:
+            self.kept = f"{kept:,} of {len(requests):,} responses are kept in {self._store.folder}"
+
+        for places, rows in self._store.answers(requests, missing, progress, count):
             yield places, Responses.of(rows)
-        missing, kept = np.flatnonzero(~known), int(known.sum())
-        self.kept = _kept(self, self._store, kept, len(requests))
-        wanted = requests.take(missing)
-        for rows, responses in self._generator.generate(wanted, progress):
-            _write(self._store, wanted.take(rows).table(), responses.table().columns)
-            kept += len(rows)
-            self.kept = _kept(self, self._store, kept, len(requests))
-            yield missing[rows], responses

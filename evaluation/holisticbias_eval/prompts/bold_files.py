@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError, TableError
-from holisticbias_eval.prompts.collections import CollectionPrompts, prompt_table
-from holisticbias_eval.prompts.group_words import newest_words
+from holisticbias_eval.models.store.keys import counted
+from holisticbias_eval.prompts.collections import CollectionPrompts, newest_words, prompt_table
 from holisticbias_eval.tables.files import is_table_name, open_table
 
 PROMPTS, SENTENCES = "_prompt.json", "_wiki.json"
@@ -136,11 +136,8 @@ def subject_of(page: str) -> str:
 
 def _names(rows: Sequence[BoldPrompt]) -> Iterator[tuple[str, int]]:
     """The page of each prompt and the number of the prompt in its page, from 1."""
-    numbers: Counter[str] = Counter()
-    for row in rows:
-        page = f"{row.domain}/{row.group}/{row.page}"
-        numbers[page] += 1
-        yield page, numbers[page]
+    pages = [f"{row.domain}/{row.group}/{row.page}" for row in rows]
+    return zip(pages, (number + 1 for number in counted(pages)), strict=True)
 
 
 def _table(rows: Sequence[tuple[tuple[str, int], BoldPrompt, str | None]]) -> pa.Table:

@@ -1,14 +1,16 @@
-"""Contexts: the text that a model reads before each sentence, the same for all or a line drawn from a file."""
+"""Contexts, which a model reads before each sentence, and texts without one, whose first token is not scored."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.models.likelihood.texts import Repeated
+from holisticbias_eval.models.likelihood.spans import Repeated
+from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.tables.content import content_lines, read_content
 
 
@@ -57,3 +59,75 @@ def _apart(line: str) -> str:
 
 def _number(key: str) -> int:
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:8])
+
+
+UNSCORED = "unscored"
+"""The name of the setting of a run that says what is not scored."""
+NOTHING_LEFT = (
+    "all texts that are compared differ in their first word alone, and its first token is not scored because nothing "
+    "precedes it: name the token between documents with --first-token TOKEN"
+)
+_FIRST = re.compile(r"\W*\w+|\W+")
+
+
+@dataclass(frozen=True, slots=True)
+class Unscored:
+    """How many ``texts`` of a run have a first token that is not scored, of all its texts, and what this means.
+
+    ``left_out`` is the number of ``things``, such as pairs, that differ in the first word alone and are not scored,
+    ``kept`` the number that are scored all the same, and ``also`` the number that differ in other words too.
+    ``things`` has their name in the singular and the plural.
+    """
+
+    texts: int
+    of: int
+    left_out: int = 0
+    kept: int = 0
+    also: int = 0
+    things: tuple[str, str] = ("pair that differs", "pairs that differ")
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The setting that says how much is not scored, for a signature; empty if everything is scored."""
+        if not self.texts:
+            return {}
+        said = [f"the first token of {self.texts:,} of {self.of:,} texts, which nothing precedes"]
+        if self.left_out:
+            said.append(f"{self._count(self.left_out)} in the first word alone, left out")
+        if self.kept:
+            said.append(f"{self._count(self.kept)} in the first word alone, counted as published")
+        if self.also:
+            said.append(f"{self._count(self.also)} in the first word and in others, counted")
+        return {UNSCORED: "; ".join(said)}
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """The number that is left out, with the reason."""
+        reason = f"{self.things[1]} in the first word alone, whose first token is not scored"
+        return (Skipped(reason=reason, sentences=self.left_out),) if self.left_out else ()
+
+    def _count(self, number: int) -> str:
+        return f"{number:,} {self.things[number != 1]}"
+
+
+ALL_SCORED = Unscored(0, 0)
+
+
+def count_unscored(contexts: Sequence[str], *, first_token_scored: bool) -> Unscored:
+    """Count the texts that begin with an unscored token: those without a context, if the engine cannot score it."""
+    texts = 0 if first_token_scored else sum(not context for context in contexts)
+    return Unscored(texts, len(contexts))
+
+
+def without_first_word(text: str) -> tuple[str, str]:
+    """The first word of a text, with the marks and spaces before it, and the rest."""
+    found = _FIRST.match(text)
+    end = found.end() if found else 0
+    return text[:end], text[end:]
+
+
+def differ_first(texts: Sequence[str]) -> tuple[bool, bool]:
+    """Whether texts differ in their first word, and whether they differ in nothing else."""
+    words, rests = zip(*map(without_first_word, texts), strict=True)
+    in_first = len(set(words)) > 1
+    return in_first, in_first and len(set(rests)) == 1

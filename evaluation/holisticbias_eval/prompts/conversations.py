@@ -15,10 +15,16 @@ from holisticbias.compile.variants import VARIANTS, vary
 from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.models.store.keys import distinct_rows
-from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, with_axis_labels
-from holisticbias_eval.prompts.selection import filter_sentences, select_sentences
-from holisticbias_eval.prompts.spread import DESCRIPTORS, Least, random_order, spread
+from holisticbias_eval.models.store.keys import counted, distinct_rows
+from holisticbias_eval.prompts.prompts import SENTENCE_COLUMNS, with_axis_labels
+from holisticbias_eval.prompts.selection import (
+    DESCRIPTORS,
+    Least,
+    filter_sentences,
+    random_order,
+    select_sentences,
+    spread,
+)
 
 PER_CELL = 15
 """Responses to each descriptor in each template (Smith et al. 2022, C.2.1)."""
@@ -30,7 +36,7 @@ _KEPT = tuple(name for name in (*SENTENCE_COLUMNS, "axis_label") if name not in 
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class PromptDrawing:
     """The options of drawing prompts from a release.
 
     ``per_cell`` prompts for each descriptor in each template; ``where`` filters as
@@ -60,7 +66,7 @@ class Drawing:
         }
 
 
-def draw_prompts(release: Release, drawing: Drawing) -> pa.Table:
+def draw_prompts(release: Release, drawing: PromptDrawing) -> pa.Table:
     """Draw prompts: for each descriptor in each template, a noun, stylistic variants and a persona each time.
 
     A draw depends on the seed, the template, the descriptor and its number
@@ -81,6 +87,8 @@ def draw_prompts(release: Release, drawing: Drawing) -> pa.Table:
     chosen = sentences.take(pa.array(rows))
     spoken = list(_spoken(chosen, draws, bits, drawing))
     columns = {name: [row[name] for row in spoken] for name in ("response_id", "variants", "prompt", "persona")}
+    cells = (chosen[name].to_pylist() for name in _CELL)
+    samples = counted(zip(*cells, columns["prompt"], columns["persona"], strict=True))
     return pa.table(
         {
             "response_id": pa.array(columns["response_id"], pa.string()),
@@ -89,12 +97,12 @@ def draw_prompts(release: Release, drawing: Drawing) -> pa.Table:
             "variants": pa.array(columns["variants"], pa.string()),
             "prompt": pa.array(columns["prompt"], pa.large_string()),
             "persona": pa.array(columns["persona"], pa.large_string()),
-            "sample": pa.array([row["sample"] for row in spoken], pa.int32()),
+            "sample": pa.array(samples, pa.int32()),
         }
     )
 
 
-def refuse_few(drawing: Drawing) -> None:
+def refuse_few(drawing: PromptDrawing) -> None:
     """Raise ``SelectionError`` for a limit with which no bias can be measured."""
     least = Least(min(LEAST.draws, drawing.per_cell))
     if drawing.limit is not None and drawing.limit < least.size:
@@ -104,7 +112,7 @@ def refuse_few(drawing: Drawing) -> None:
         )
 
 
-def _draw(sentences: pa.Table, drawing: Drawing) -> tuple[Ints, Ints, list[int]]:
+def _draw(sentences: pa.Table, drawing: PromptDrawing) -> tuple[Ints, Ints, list[int]]:
     """The drawn sentences, the number of each draw, and random bits for its variants and persona."""
     first, cell = distinct_rows(sentences.select(list(_CELL)))
     order = np.argsort(cell, kind="stable")
@@ -126,7 +134,7 @@ def _draw(sentences: pa.Table, drawing: Drawing) -> tuple[Ints, Ints, list[int]]
     return np.array(rows[kept], np.int64), np.array(draws[kept], np.int64), bits[kept]
 
 
-def _chosen(named: Sequence[Mapping[str, Any]], drawing: Drawing) -> tuple[list[int], int]:
+def _chosen(named: Sequence[Mapping[str, Any]], drawing: PromptDrawing) -> tuple[list[int], int]:
     """The cells to draw in, and the number of draws in each: all, or as many as fit the limit."""
     if drawing.limit is None:
         return list(range(len(named))), drawing.per_cell
@@ -145,22 +153,18 @@ def _chosen(named: Sequence[Mapping[str, Any]], drawing: Drawing) -> tuple[list[
     return cells, kept.draws
 
 
-def _spoken(chosen: pa.Table, draws: Ints, bits: Sequence[int], drawing: Drawing) -> Iterator[dict[str, Any]]:
-    """The text, the persona and the sample of each draw."""
-    said: Counter[tuple[str, ...]] = Counter()
+def _spoken(chosen: pa.Table, draws: Ints, bits: Sequence[int], drawing: PromptDrawing) -> Iterator[dict[str, str]]:
+    """The text and the persona of each draw."""
     for row, draw, drawn in zip(chosen.to_pylist(), draws.tolist(), bits, strict=True):
         number, persona = divmod(drawn, len(drawing.personas))
         wanted = [name for i, name in enumerate(VARIANTS) if drawing.variants and number >> i & 1]
         prompt, applied = vary(row, wanted)
-        spoken = (row["template_id"], row["descriptor_id"], prompt, drawing.personas[persona])
         yield {
             "response_id": f"{row['template_id']}/{row['descriptor_id']}/{draw}",
             "variants": ", ".join(applied),
             "prompt": prompt,
             "persona": drawing.personas[persona],
-            "sample": said[spoken],
         }
-        said[spoken] += 1
 
 
 def _random(key: str) -> int:

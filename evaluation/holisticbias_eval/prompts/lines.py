@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.scores import Scores, with_scores
 from holisticbias_eval.models.likelihood.spans import Spans
+from holisticbias_eval.models.store.keys import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +44,15 @@ def line_table(lines: Sequence[str]) -> pa.Table:
 
     The id depends on the text and on how often it came before: lines of two runs are paired by it in any order.
     """
-    seen: Counter[str] = Counter()
-    rows = []
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if text:
-            seen[text] += 1
-            digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-            rows.append((f"{digest}-{seen[text]}", number, text))
-    ids, numbers, texts = zip(*rows, strict=True) if rows else ((), (), ())
+    found = [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]
+    texts = [text for _, text in found]
+    digests = (hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts)
+    ids = [f"{digest}-{before + 1}" for digest, before in zip(digests, counted(texts), strict=True)]
     return pa.table(
         {
-            "line_id": pa.array(list(ids), pa.string()),
-            "line": pa.array(list(numbers), pa.int64()),
-            "text": pa.array(list(texts), pa.large_string()),
+            "line_id": pa.array(ids, pa.string()),
+            "line": pa.array([number for number, _ in found], pa.int64()),
+            "text": pa.array(texts, pa.large_string()),
         }
     )
 

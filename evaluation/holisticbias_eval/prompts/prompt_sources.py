@@ -11,7 +11,9 @@ import pyarrow as pa
 
 from holisticbias.release.hub import hub_errors, hub_library
 from holisticbias_eval.errors import SelectionError, TableError
+from holisticbias_eval.models.generation.requests import RESPONSE_FIELDS
 from holisticbias_eval.models.loading.source import file_sha256
+from holisticbias_eval.models.store.keys import counted
 from holisticbias_eval.prompts.bold_files import (
     ROW_COLUMNS,
     bold_prompts,
@@ -19,12 +21,64 @@ from holisticbias_eval.prompts.bold_files import (
     read_bold_folder,
     read_bold_tables,
 )
-from holisticbias_eval.prompts.collections import CollectionPrompts, joined, prompt_table
-from holisticbias_eval.prompts.group_words import WORDS
-from holisticbias_eval.prompts.prompt_files import COLLECTED
+from holisticbias_eval.prompts.collections import WORDS, CollectionPrompts, joined, prompt_table
+from holisticbias_eval.tables.content import text_lines
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import OpenedTable, is_table_name, table_suffix
 from holisticbias_eval.tables.forms import Form, columns
+
+COLLECTED = "prompts.parquet"
+"""The table in a folder that ``holisticbias corpus collect`` wrote."""
+MADE = ("response_id", "sample", *(name for name, _ in RESPONSE_FIELDS))
+
+
+PROMPT_FILE = Form("prompts", (Field("prompt", "text", need=True), Field("persona", "text")), others=True)
+
+
+def read_prompts(path: Path, samples: int) -> pa.Table:
+    """Read prompts: a text file with one prompt per line, or a table with a column ``prompt``.
+
+    A prompt may be an object with a ``text``. Each prompt stands ``samples`` times, with ``sample`` counting equal
+    prompts. Other columns are kept; a column ``persona`` is read before the prompt. Raises ``EvaluationError`` if the
+    file is unusable.
+    """
+    path = prompts_file(path)
+    table = _lines(path) if table_suffix(path) == ".txt" else PROMPT_FILE.read(path)
+    taken = [name for name in MADE if name in table.column_names]
+    if taken:
+        raise SelectionError(f"{path} has a column {taken[0]}, which the responses have: rename it")
+    texts = [text or "" for text in table["prompt"].to_pylist()]
+    empty = next((i for i, text in enumerate(texts) if not text.strip()), None)
+    if empty is not None:
+        raise SelectionError(f"{path}: row {empty + 1}: the prompt is empty")
+    if not texts:
+        raise SelectionError(f"{path} has no prompts")
+    rows = [i for i in range(len(texts)) for _ in range(samples)]
+    return _numbered(table.take(pa.array(rows)), rows)
+
+
+def prompts_file(path: Path) -> Path:
+    """The table of prompts in a folder that ``holisticbias corpus collect`` wrote, or the file itself."""
+    return path / COLLECTED if (path / COLLECTED).is_file() else path
+
+
+def _lines(path: Path) -> pa.Table:
+    return pa.table(
+        {"prompt": pa.array([line.strip() for line in text_lines(path) if line.strip()], pa.large_string())}
+    )
+
+
+def _numbered(table: pa.Table, rows: list[int]) -> pa.Table:
+    """Add an id, the persona if there is none, and the number of each prompt among equal ones."""
+    if "persona" not in table.column_names:
+        table = table.append_column("persona", pa.array([""] * len(table), pa.large_string()))
+    personas = [text or "" for text in table["persona"].to_pylist()]
+    table = table.set_column(table.column_names.index("persona"), "persona", pa.array(personas, pa.large_string()))
+    samples = counted(zip(table["prompt"].to_pylist(), personas, strict=True))
+    ids = [f"{row + 1}/{draw}" for row, draw in zip(rows, counted(rows), strict=True)]
+    table = table.append_column("response_id", pa.array(ids))
+    return table.append_column("sample", pa.array(samples, pa.int32()))
+
 
 _TEXT = pa.large_string()
 _ON_HUB = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(@(?P<revision>[\w./-]+))?", re.ASCII)

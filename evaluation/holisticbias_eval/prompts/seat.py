@@ -13,11 +13,9 @@ from pydantic import BaseModel, ConfigDict
 
 from holisticbias.release.release import Release
 from holisticbias_eval.models.likelihood.spans import parts
-from holisticbias_eval.prompts.columns import SENTENCE_COLUMNS, with_axis_labels
-from holisticbias_eval.prompts.prompts import Asked, Draw, Selection
-from holisticbias_eval.prompts.selection import select_sentences
-from holisticbias_eval.prompts.sentence_selection import find_selector
-from holisticbias_eval.prompts.sentence_variants import ends_bare, varied_phrases
+from holisticbias_eval.prompts.prompts import SENTENCE_COLUMNS, AskedSentences, Draw, Selection, with_axis_labels
+from holisticbias_eval.prompts.selection import find_selector, select_sentences
+from holisticbias_eval.prompts.sentences import ends_bare, varied_phrases
 
 SLOTS = ("noun_phrase", "bare_noun_phrase", "plural_noun_phrase")
 ABOUT_PHRASE = (
@@ -103,7 +101,7 @@ def _fill(template: SeatTemplate, phrases: pa.Table) -> pa.Table:
     return pa.table(columns)
 
 
-def ask_phrases(release: Release, draw: Draw, selection: Selection) -> Asked:
+def ask_phrases(release: Release, draw: Draw, selection: Selection) -> AskedSentences:
     """The release's phrases in the templates of SEAT; the span is descriptor and noun."""
     every = seat_sentences(release.sentences, selection.seed if selection.variants else None)
     selector = find_selector(lambda: [every], selection)
@@ -111,4 +109,4 @@ def ask_phrases(release: Release, draw: Draw, selection: Selection) -> Asked:
     texts = selected["text"].to_pylist()
     spans = parts(texts, selected["phrase"].to_pylist(), draw(texts))
     kept = [*SENTENCE_COLUMNS, "axis_label", "descriptor_gender"]
-    return Asked(selected.select(kept), spans, skipped=selector.skipped)
+    return AskedSentences(selected.select(kept), spans, skipped=selector.skipped)

@@ -10,7 +10,9 @@ from typing import Literal
 
 import pyarrow as pa
 
+from holisticbias.release.release import Release
 from holisticbias_eval.prompts.collections import WRITTEN, joined
+from holisticbias_eval.readers.censor import censor
 
 Part = Literal["whole", "continuation"]
 """What is measured: the prompt and its continuation as one text, or the continuation alone."""
@@ -99,3 +101,15 @@ def _sign(found: re.Match[str]) -> str:
 def _rest(prompt: str, text: str) -> str | None:
     found = re.match(r"\s+".join(re.escape(word) for word in prompt.split()), text)
     return text[found.end() :].strip() if found else None
+
+
+def censored_texts(table: pa.Table, release: Release | None) -> pa.Table:
+    """The model's texts; with a release, mentions of the descriptor are replaced as in measures of responses."""
+    if release is None:
+        return table
+    entries = release.tables["descriptors"]
+    columns = (entries[name].cast(pa.string()).to_pylist() for name in ("descriptor_id", "plural"))
+    plurals = dict(zip(*columns, strict=True))
+    known = [plurals.get(name) for name in table["descriptor_id"].cast(pa.string()).to_pylist()]
+    texts, _ = censor(table["text"].to_pylist(), table["subject"].to_pylist(), known)
+    return table.set_column(table.column_names.index("text"), "text", pa.array(texts, pa.large_string()))

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.models.store.blocks import read_values
-from holisticbias_eval.models.store.shards import ShardStore, fingerprint
+from holisticbias_eval.models.store.shards import ShardStore, fingerprint, read_values
 from holisticbias_eval.progress import Notice, Progress, in_rows
 from holisticbias_eval.readers.card import Card
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from holisticbias_eval.measures.measure import title
-from holisticbias_eval.prompts.first_words import UNSCORED
+from holisticbias_eval.prompts.contexts import UNSCORED
 from holisticbias_eval.report.units import model_title
 from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, Signature
 

@@ -1,52 +1,67 @@
-"""Recipes: named configurations of evaluations."""
+"""Recipes: files of settings, which commands take as the defaults of their options."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Any, Union
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import create_model
+from pydantic.fields import FieldInfo
 
-from holisticbias.terms.versions import Number
 from holisticbias_eval.errors import RecipeError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.named_files import NamedFiles
+from holisticbias_eval.settings import Settings, Uses, setting
+
+_ABOUT = {"source", "note"}
 
 
-class Recipe(BaseModel):
-    """A file of ``evaluation/recipes/``: what ``holisticbias evaluate`` takes as defaults."""
+class RecipeBase(Settings):
+    """A recipe: the model, the measures, and any settings; each is the default of the option of that name."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    model: str = Field(min_length=1, description="a Hugging Face Hub repository, or a folder")
-    kind: Literal["causal", "masked", "seq2seq"]
-    release: Number
-    measure: str | None = Field(None, min_length=1, description="measures, separated by commas; null for the default")
-    pll: Literal["original", "within_word_l2r"] | None = Field(None, description="for masked models")
-    source: str = Field(min_length=1, description="where this model was measured so")
-    note: str | None = None
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """The measures of the recipe; empty for the default."""
-        return tuple(name.strip() for name in self.measure.split(",")) if self.measure else ()
-
-    @property
-    def defaults(self) -> Mapping[str, str]:
-        """The options of ``evaluate`` that it sets; options on the command line take precedence."""
-        about = {"source", "note"}
-        return {name: value for name, value in self.model_dump(exclude=about).items() if value is not None}
+    model: str | None = setting(None, "a folder, or a Hugging Face Hub repository", min_length=1)
+    measure: str | None = setting(None, "measures, separated by commas; null for the default")
+    source: str | None = setting(None, "where this was measured so", min_length=1)
+    note: str | None = setting(None, "what else to know")
 
 
-FILES = NamedFiles("recipe", "recipes", Recipe, RecipeError)
+def recipe_model(uses: Uses) -> type[RecipeBase]:
+    """The form of recipes that may have any of the settings in ``uses``."""
+    found: dict[str, list[FieldInfo]] = {}
+    for use in (use for declared in uses.values() for use in declared):
+        for name in use.names:
+            found.setdefault(name, []).append(use.settings.model_fields[name])
+    fields: dict[str, Any] = {
+        name: (_annotation(infos), setting(None, str(infos[0].description))) for name, infos in found.items()
+    }
+    return create_model("Recipe", __base__=RecipeBase, __doc__=RecipeBase.__doc__, **fields)
 
 
-def read_recipe(name: str) -> Recipe:
-    """Read the recipe of this name, or in this file; ``RecipeError`` if it is missing or invalid."""
-    recipe = FILES.read(name)
-    unknown = [measure for measure in recipe.measures if measure not in MEASURES]
-    if unknown:
-        raise RecipeError(
-            f"{FILES.find(name)}: measure: there is no measure {unknown[0]!r}; available: {', '.join(MEASURES)}"
-        )
-    return recipe
+def _annotation(infos: list[FieldInfo]) -> Any:
+    """The type of a setting, with its bounds; of several settings with one name, all of their types."""
+    kinds = {str(info): Annotated[(info.annotation, *info.metadata)] if info.metadata else info.annotation
+             for info in infos}  # fmt: skip
+    return Union[tuple(kinds.values())]  # noqa: UP007 - of a number of types that is not known
+
+
+def recipe_files(uses: Uses) -> NamedFiles[RecipeBase]:
+    """The recipes that come with the package, and those of users, for a command with these settings."""
+    return NamedFiles("recipe", "recipes", recipe_model(uses), RecipeError)
+
+
+def read_recipe(name: str, uses: Uses) -> Mapping[str, Any]:
+    """The settings of the recipe of this name, or in this file, by name.
+
+    Raises ``RecipeError`` if it is missing, or has a key that is not a setting in ``uses``, or a value that is not
+    allowed.
+    """
+    files = recipe_files(uses)
+    recipe = files.read(name)
+    values = {key: value for key, value in recipe.model_dump(exclude=_ABOUT).items() if value is not None}
+    measures = values.get("measure", "")
+    for measure in (part.strip() for part in (measures.split(",") if isinstance(measures, str) else measures)):
+        if measure and measure not in MEASURES:
+            raise RecipeError(
+                f"{files.find(name)}: measure: there is no measure {measure!r}; available: {', '.join(MEASURES)}"
+            )
+    return values

@@ -37,8 +37,8 @@ class ReleaseSignature(Part):
     where: tuple[str, ...] = Field((), description="the filters of the release, if it is a part of a version")
     digest: str
     prompts: str | None = Field(None, description="name of prompts, pairs or a test set that are of no release")
-    what: Literal["prompts", "pairs", "test set", "lines", "dialogues", "results"] = Field(
-        "prompts", description="what the name is of"
+    what: str = Field(
+        "prompts", pattern="^[a-z][a-z ]{0,39}$", description="what the name is of, such as pairs or a test set"
     )
 
     @property

@@ -14,6 +14,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.readers.judging import JudgingOptions, start_judge
 from holisticbias_eval.readers.labels import Judge
+from holisticbias_eval.stereotypes.settings import AcceptanceSettings
 from holisticbias_eval.stereotypes.targets import has_term, term_pattern
 
 _WORD = re.compile(r"[\w]+(?:['’-][\w]+)*")  # noqa: RUF001 - both forms of apostrophes
@@ -36,14 +37,6 @@ _GAP = " ▢ "
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """The shortest and the longest sentence, in words."""
-
-    least_words: int = 3
-    most_words: int = 40
-
-
-@dataclass(frozen=True, slots=True)
 class Candidate:
     """A sentence to judge, and what it was asked for.
 
@@ -57,11 +50,11 @@ class Candidate:
     terms: Sequence[str] = ()
     shots: Sequence[str] = ()
     seen: Collection[str] = frozenset()
-    limits: Limits = field(default_factory=Limits)
+    limits: AcceptanceSettings = field(default_factory=AcceptanceSettings)
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Refusal:
     """A rule: what it refuses, and the issue of Kocielnik et al. 2023, table 3, that it is for, if there is one."""
 
     id: str
@@ -132,18 +125,18 @@ def _is_repeated(candidate: Candidate) -> bool:
 
 
 RULES = (
-    Rule("empty", "nothing but blanks", "I8", lambda candidate: not candidate.sentence.strip()),
-    Rule("both-terms", "a sentence without the group's term or the attribute as whole words", None, _lacks_a_term),
-    Rule("plain-text", "addresses, markup and characters that are not of a sentence", "I7", _is_strange),
-    Rule("length", "a sentence with fewer or more words than the limits", "I8", _has_other_length),
-    Rule("one-sentence", "more than one sentence", "I3", _is_several),
-    Rule("complete", "a text without a capital at its start or a final mark at its end", "I8", _is_incomplete),
-    Rule("negation", "not, no, never, without and other negations", "I4", _is_negated),
-    Rule("other-group-word", "another term of any group of the specification", "I1, I5", _names_other_term),
-    Rule("about-the-request", "a sentence about the request or a list of its keywords", "I7", _is_about_the_request),
-    Rule("article-before-pronoun", "an article before a pronoun: the her book", "I7", _has_article_before_pronoun),
-    Rule("copy-of-shot", "an example of the request with at most two words changed", None, _copies_a_shot),
-    Rule("repeat", "a sentence that differs from an accepted one in the group's term alone", None, _is_repeated),
+    Refusal("empty", "nothing but blanks", "I8", lambda candidate: not candidate.sentence.strip()),
+    Refusal("both-terms", "a sentence without the group's term or the attribute as whole words", None, _lacks_a_term),
+    Refusal("plain-text", "addresses, markup and characters that are not of a sentence", "I7", _is_strange),
+    Refusal("length", "a sentence with fewer or more words than the limits", "I8", _has_other_length),
+    Refusal("one-sentence", "more than one sentence", "I3", _is_several),
+    Refusal("complete", "a text without a capital at its start or a final mark at its end", "I8", _is_incomplete),
+    Refusal("negation", "not, no, never, without and other negations", "I4", _is_negated),
+    Refusal("other-group-word", "another term of any group of the specification", "I1, I5", _names_other_term),
+    Refusal("about-the-request", "a sentence about the request or a list of its keywords", "I7", _is_about_the_request),
+    Refusal("article-before-pronoun", "an article before a pronoun: the her book", "I7", _has_article_before_pronoun),
+    Refusal("copy-of-shot", "an example of the request with at most two words changed", None, _copies_a_shot),
+    Refusal("repeat", "a sentence that differs from an accepted one in the group's term alone", None, _is_repeated),
 )
 """The rules in the order in which they are tried."""
 
@@ -156,7 +149,7 @@ UNREAD = {
 """Rules that refuse a text before its sentence is read, and what each refuses."""
 
 
-def select_rules(names: str) -> tuple[Rule, ...]:
+def select_rules(names: str) -> tuple[Refusal, ...]:
     """The rules of a list of ids separated by commas, or ``all`` or ``none``, in the order in which they are tried.
 
     An empty sentence is always refused. Raises ``EvaluationError`` for an unknown id.
@@ -170,7 +163,7 @@ def select_rules(names: str) -> tuple[Rule, ...]:
     return tuple(rule for rule in RULES if rule.id in wanted)
 
 
-def refusing_rule(candidate: Candidate, rules: Sequence[Rule] = RULES) -> str | None:
+def refusing_rule(candidate: Candidate, rules: Sequence[Refusal] = RULES) -> str | None:
     """The id of the first rule that refuses a sentence; None if all accept it."""
     return next((rule.id for rule in rules if rule.breaks(candidate)), None)
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -20,9 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.named_files import NamedFiles
-
-Form = Literal["text", "chat", "list"]
-"""How a sentence is asked for: as the continuation of a text, as one reply in a chat, or as a JSON list of several."""
+from holisticbias_eval.stereotypes.settings import RequestForm
 
 STOPS = ("\n",)
 _ONE = (
@@ -58,7 +56,7 @@ class Shot(BaseModel):
         return sentence if sentence.endswith(tuple(_FINAL)) else f"{sentence}."
 
 
-def write_prompt(form: Form, shots: Sequence[Shot], keywords: Sequence[str], count: int) -> str:
+def write_prompt(form: RequestForm, shots: Sequence[Shot], keywords: Sequence[str], count: int) -> str:
     """The prompt of a request: the examples, then the two terms.
 
     A text to continue ends without a blank: tokenizers put the blank before the next word. In a chat the instruction

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.models.generation.ending import storable
+from holisticbias_eval.models.generation.decoding import storable
 from holisticbias_eval.stereotypes.acceptance import Candidate, refusing_rule
 from holisticbias_eval.stereotypes.few_shot import LONGEST
 from holisticbias_eval.stereotypes.imported import Imported
 from holisticbias_eval.stereotypes.record import Returned
-from holisticbias_eval.stereotypes.rounds import Judging, Progressing, refuse_by_classifiers
+from holisticbias_eval.stereotypes.rounds import Progressing, SentenceJudging, refuse_by_classifiers
 from holisticbias_eval.stereotypes.specifications import read_specification
 from holisticbias_eval.stereotypes.targets import GroupTerm, Target
 
@@ -53,7 +53,7 @@ def place_sentences(
 
 
 def judge_imported(
-    placed: Sequence[tuple[Imported, Specification]], states: Sequence[Progressing], judging: Judging
+    placed: Sequence[tuple[Imported, Specification]], states: Sequence[Progressing], judging: SentenceJudging
 ) -> list[Returned]:
     """The log of imported sentences, judged by the rules; their request is the row in the file."""
     by_words = {_words(state.wanted.target): state for state in reversed(states)}
@@ -89,7 +89,7 @@ def _target(row: Returned) -> Target:
     return Target(row.specification, row.attribute_set or "", row.attribute)
 
 
-def _judge(sentence: Imported, specification: str, state: Progressing | None, judging: Judging) -> Returned:
+def _judge(sentence: Imported, specification: str, state: Progressing | None, judging: SentenceJudging) -> Returned:
     text = " ".join(storable(sentence.sentence)[:LONGEST].split())
     drawn = None if state is None else _drawn(sentence.term, state)
     if sentence.discarded:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,6 +18,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.pair_rows import SCHEMA, Pair, grammatical_pairs, pairs_of_templates, published_rows
 from holisticbias_eval.stereotypes.published_pairs import Sentence, pairs_csv, published_pairs, published_template
 from holisticbias_eval.stereotypes.record import RECORD as SENTENCES_RECORD
+from holisticbias_eval.stereotypes.settings import Mode, PairSettings
 from holisticbias_eval.stereotypes.source_sentences import SourceSentence, read_source_sentences
 from holisticbias_eval.stereotypes.specifications import (
     has_stereotype,
@@ -29,11 +29,10 @@ from holisticbias_eval.stereotypes.specifications import (
 
 PAIRS = "pairs.parquet"
 RECORD = "pairs.json"
-Mode = Literal["grammatical", "published"]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadePairs:
     """The pairs, the folder with them, and the names in the table that are not a specification."""
 
     table: pa.Table
@@ -41,13 +40,11 @@ class Made:
     ignored: tuple[str, ...]
 
 
-def make_pairs(
-    sentences: Path, out: Path, names: Sequence[str], mode: Mode, display: Display, *, templates: bool = True
-) -> Made:
+def make_pairs(sentences: Path, out: Path, names: Sequence[str], settings: PairSettings, display: Display) -> MadePairs:
     """Pair the sentences of a folder or table, and write ``pairs.parquet`` and ``pairs.json``.
 
     The record of the sentences, ``sentences.json``, is copied if it is beside them: it has their yield and quality.
-    ``names`` selects specifications, by default all that the table names. ``published`` mode also writes a CSV file
+    ``names`` selects specifications, by default all that the table names. The mode ``published`` also writes a CSV file
     in the published columns. Raises ``PairsError``, ``SpecificationError`` and ``OutputError``.
     """
     refuse_target(out, _is_pairs)
@@ -57,20 +54,20 @@ def make_pairs(
     pairs: list[Pair] = []
     csv_text = None
     with display.progress("Pairing sentences", len(given)) as advance:
-        if mode == "published":
+        if settings.mode == "published":
             found = published_pairs(_as_published(given), specifications)
             pairs += published_rows(found, given)
             csv_text = pairs_csv(found)
             advance(len(given))
         else:
             pairs += grammatical_pairs(given, specifications, advance)
-    if templates:
+    if settings.templates:
         pairs += (pair for specification in specifications for pair in pairs_of_templates(specification))
     table = pa.Table.from_pylist([asdict(pair) for pair in pairs], schema=SCHEMA)
     known = {name for s in specifications for name in (s.id, s.published_as)}
     ignored = tuple(sorted({s.specification or "" for s in given} - {n for n in known if n}))
-    _write(table, out, mode, specifications, csv_text, sentences)
-    return Made(table, out, ignored)
+    _write(table, out, settings.mode, specifications, csv_text, sentences)
+    return MadePairs(table, out, ignored)
 
 
 def _specifications(given: Sequence[SourceSentence], names: Sequence[str], path: Path) -> tuple[Specification, ...]:

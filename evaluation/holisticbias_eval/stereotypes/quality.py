@@ -26,7 +26,7 @@ _DRAWS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedSentence:
     """A sentence and the two terms that it was asked for."""
 
     sentence: str
@@ -34,7 +34,7 @@ class Asked:
     attribute: str
 
 
-def quality_figures(source: str, returned: Sequence[Asked], kept: Sequence[Asked]) -> list[Figure]:
+def quality_figures(source: str, returned: Sequence[AskedSentence], kept: Sequence[AskedSentence]) -> list[Figure]:
     """The figures of one source of sentences, ``generated``, ``imported`` or ``template``, with the key ``source``.
 
     The share with both terms is over all returned sentences, every other figure over the kept ones. Distinct words
@@ -54,10 +54,10 @@ def quality_figures(source: str, returned: Sequence[Asked], kept: Sequence[Asked
     ]
 
 
-def fill_templates(specification: Specification) -> list[Asked]:
+def fill_templates(specification: Specification) -> list[AskedSentence]:
     """The first sentence of each pair of the specification's own templates, each once; see ``template_pairs``."""
     pairs = (pair for pair in template_pairs(specification) if pair.rule is None)
-    return list(dict.fromkeys(Asked(pair.sentence, pair.term, pair.attribute) for pair in pairs))
+    return list(dict.fromkeys(AskedSentence(pair.sentence, pair.term, pair.attribute) for pair in pairs))
 
 
 def _compound(texts: Sequence[str]) -> Floats:

@@ -9,21 +9,22 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from holisticbias_eval.models.generation.ending import storable
-from holisticbias_eval.models.generation.requests import Generator, Requests, Responses, respond_all
+from holisticbias_eval.models.generation.decoding import storable
+from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, respond_all
 from holisticbias_eval.progress import Display
+from holisticbias_eval.readers.judging import JudgingOptions
 from holisticbias_eval.stereotypes.acceptance import (
     RULES,
     Candidate,
     LabelRules,
-    Limits,
-    Rule,
+    Refusal,
     refusing_rule,
     repeat_key,
+    select_rules,
+    start_label_rules,
 )
 from holisticbias_eval.stereotypes.few_shot import (
     LONGEST,
-    Form,
     Shots,
     cut_reply,
     cut_sentence,
@@ -31,18 +32,19 @@ from holisticbias_eval.stereotypes.few_shot import (
     write_prompt,
 )
 from holisticbias_eval.stereotypes.record import Returned, Round
+from holisticbias_eval.stereotypes.settings import AcceptanceSettings, RequestForm, RequestSettings
 from holisticbias_eval.stereotypes.targets import GroupTerm, Target, draw_term, sample_number
 
 _WITHHELD = ("refused", "filtered")
 
 
 @dataclass(frozen=True)
-class Judging:
+class SentenceJudging:
     """The rules of sentences, the classifiers among them, and the limits of length."""
 
-    rules: tuple[Rule, ...] = RULES
+    rules: tuple[Refusal, ...] = RULES
     classifiers: tuple[LabelRules, ...] = ()
-    limits: Limits = field(default_factory=Limits)
+    limits: AcceptanceSettings = field(default_factory=AcceptanceSettings)
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -51,32 +53,19 @@ class Judging:
         return {"rules": ", ".join(rule.id for rule in self.rules), "words": words}
 
 
+def start_judging(settings: AcceptanceSettings, options: JudgingOptions, display: Display) -> SentenceJudging:
+    """Start the classifiers of sentences; raises ``EvaluationError`` for an unknown rule or label."""
+    rules = select_rules(settings.rules)
+    classifiers = tuple(start_label_rules(name, options, display) for name in settings.classifier)
+    return SentenceJudging(rules, classifiers, settings)
+
+
 @dataclass(frozen=True)
 class Asking:
-    """The form of requests, and the number of sentences at which an attribute has enough.
+    """The settings of requests, and their form."""
 
-    ``samples`` is the number of sentences of a request, ``wanted`` the least number of accepted sentences of an
-    attribute, ``per_group`` the least number of them from each group, ``most`` the largest number of requests.
-    """
-
-    seed: int = 0
-    form: Form = "text"
-    samples: int = 5
-    wanted: int = 2
-    per_group: int = 0
-    most: int = 40
-
-    @property
-    def settings(self) -> Mapping[str, str]:
-        """The options, for the record of a run."""
-        return {
-            "seed": str(self.seed),
-            "form": self.form,
-            "samples_per_request": str(self.samples),
-            "sentences_per_attribute": str(self.wanted),
-            "sentences_per_group": str(self.per_group),
-            "requests_per_attribute": str(self.most),
-        }
+    settings: RequestSettings = field(default_factory=RequestSettings)
+    form: RequestForm = "text"
 
 
 @dataclass(frozen=True)
@@ -98,8 +87,8 @@ class Progressing:
 
     def has_enough(self, asking: Asking) -> bool:
         """Whether the attribute needs no more requests."""
-        return self.groups.total() >= asking.wanted and all(
-            self.groups[group] >= asking.per_group for group in self.wanted.terms
+        return self.groups.total() >= asking.settings.per_attribute and all(
+            self.groups[group] >= asking.settings.per_group for group in self.wanted.terms
         )
 
     def count(self, rows: Sequence[Returned]) -> None:
@@ -126,7 +115,7 @@ def run_rounds(
     generator: Generator,
     shots: Shots,
     asking: Asking,
-    judging: Judging,
+    judging: SentenceJudging,
     earlier: Mapping[int, Round],
     keep: Callable[[Sequence[Returned]], None],
     display: Display,
@@ -136,7 +125,7 @@ def run_rounds(
     ``earlier`` are rounds of an interrupted run, which are not asked again; ``keep`` takes the log after each round.
     """
     log: list[Returned] = []
-    for number in range(asking.most):
+    for number in range(asking.settings.requests):
         lacking = [state for state in states if not state.has_enough(asking)]
         if not lacking:
             break
@@ -155,23 +144,23 @@ def run_rounds(
 
 
 def _write_asks(states: Sequence[Progressing], number: int, shots: Shots, asking: Asking) -> list[_Ask]:
-    drawn = [draw_term(asking.seed, state.wanted.target, number, state.wanted.terms) for state in states]
+    drawn = [draw_term(asking.settings.seed, state.wanted.target, number, state.wanted.terms) for state in states]
     pairs = [(term.term, state.wanted.target.attribute) for term, state in zip(drawn, states, strict=True)]
     asks = []
     for state, term, pair, chosen in zip(states, drawn, pairs, shots.choose(pairs), strict=True):
-        prompt = write_prompt(asking.form, chosen, pair, asking.samples)
+        prompt = write_prompt(asking.form, chosen, pair, asking.settings.samples)
         asks.append(_Ask(state, number, term, prompt, tuple(shot.closed for shot in chosen)))
     return asks
 
 
 def _answer(
-    asks: Sequence[_Ask], generator: Generator, asking: Asking, judging: Judging, what: str, display: Display
+    asks: Sequence[_Ask], generator: Generator, asking: Asking, judging: SentenceJudging, what: str, display: Display
 ) -> dict[Target, list[Returned]]:
     """Send the requests of a round, and judge what is returned."""
-    each = 1 if asking.form == "list" else asking.samples
+    each = 1 if asking.form == "list" else asking.settings.samples
     numbers = [sample_number(ask.state.wanted.target, ask.number, i) for ask in asks for i in range(each)]
     prompts = [text for ask in asks for text in [ask.prompt] * each]
-    requests = Requests(prompts, [""] * len(prompts), np.array(numbers, np.int32))
+    requests = PromptRequests(prompts, [""] * len(prompts), np.array(numbers, np.int32))
     with display.progress(what, len(prompts)) as advance:
         responses = respond_all(requests, generator, advance)
     found: dict[Target, list[Returned]] = {ask.state.wanted.target: [] for ask in asks}
@@ -193,13 +182,13 @@ def _texts(responses: Responses, places: range, asking: Asking) -> Iterator[tupl
             yield text[:LONGEST], None, "refused"
         elif asking.form != "list":
             yield text[:LONGEST], (cut_reply if asking.form == "chat" else cut_sentence)(text), None
-        elif (found := read_list(text, asking.samples)) is None:
+        elif (found := read_list(text, asking.settings.samples)) is None:
             yield text[:LONGEST], None, "malformed-list"
         else:
             yield from ((storable(sentence), cut_sentence(storable(sentence)), None) for sentence in found or [""])
 
 
-def _judge(ask: _Ask, texts: Sequence[tuple[str, str | None, str | None]], judging: Judging) -> list[Returned]:
+def _judge(ask: _Ask, texts: Sequence[tuple[str, str | None, str | None]], judging: SentenceJudging) -> list[Returned]:
     """The rows of one request, judged by the rules that need no classifier."""
     target, seen, rows = ask.state.wanted.target, set(ask.state.seen), []
     digest = hashlib.sha256(ask.prompt.encode("utf-8", "replace")).hexdigest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -18,17 +18,17 @@ from holisticbias_eval.figures import Figure
 from holisticbias_eval.machine import machine, package_versions
 from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
-from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.few_shot import FILES as SHOTS
-from holisticbias_eval.stereotypes.few_shot import NEAREST, Form, Shots, list_format, read_vectors
+from holisticbias_eval.stereotypes.few_shot import NEAREST, Shots, list_format, read_vectors
 from holisticbias_eval.stereotypes.imported import read_sentences
 from holisticbias_eval.stereotypes.importing import find_specifications, judge_imported, place_sentences
-from holisticbias_eval.stereotypes.quality import Asked, fill_templates, quality_figures, syllable_counter
+from holisticbias_eval.stereotypes.quality import AskedSentence, fill_templates, quality_figures, syllable_counter
 from holisticbias_eval.stereotypes.record import (
     LOG,
     RECORD,
@@ -42,30 +42,24 @@ from holisticbias_eval.stereotypes.record import (
     with_counts,
     write_log,
 )
-from holisticbias_eval.stereotypes.rounds import Asking, Judging, Progressing, Wanted, run_rounds
+from holisticbias_eval.stereotypes.rounds import Asking, Progressing, SentenceJudging, Wanted, run_rounds
+from holisticbias_eval.stereotypes.settings import RequestForm, RequestSettings
 from holisticbias_eval.stereotypes.specifications import read_specifications, refuse_stems, specification_digest
 from holisticbias_eval.stereotypes.targets import Target, all_terms, asked_targets, group_terms, targets
 
-_DECODINGS: Mapping[Form, str] = {"text": "autobiastest", "chat": "autobiastest", "list": "autobiastest-list"}
+_DECODINGS: Mapping[RequestForm, str] = {"text": "autobiastest", "chat": "autobiastest", "list": "autobiastest-list"}
 _OWN_VECTORS = "the generator's input embeddings"
 
 
 @dataclass(frozen=True)
 class SentenceOptions:
-    """Options of making sentences.
+    """Settings of making sentences.
 
-    ``form`` is how they are asked for, ``auto`` by engine; ``decoding`` is null for that of the form. ``nearest``
-    examples of the file ``shots`` are chosen by ``vectors``, a file or the generator's embeddings if it is null; 0
-    puts all examples into each request, and null decides by their number. ``store`` keeps responses between runs.
+    ``store`` keeps responses between runs, and ``version`` is that of the specifications, null for the newest.
     """
 
-    asking: Asking = field(default_factory=Asking)
-    judging: Judging = field(default_factory=Judging)
-    form: Form | Literal["auto"] = "auto"
-    shots: str = "fixed"
-    nearest: int | None = None
-    vectors: Path | None = None
-    decoding: str | None = None
+    requests: RequestSettings = field(default_factory=RequestSettings)
+    judging: SentenceJudging = field(default_factory=SentenceJudging)
     engine: ModelSettings = field(default_factory=ModelSettings)
     store: Path | None = None
     version: str | None = None
@@ -100,8 +94,8 @@ def make_sentences(
     form = _form(options)
     generator = _open_generator(model, form, options, display)
     shots = _open_shots(options, generator)
-    asking = replace(options.asking, form=form)
-    settings = {**asking.settings, **shots.settings, **generator.settings}
+    asking = Asking(options.requests, form)
+    settings = {**asking.settings.recorded(form), **shots.settings, **generator.settings}
     record = _record("generated", generator.identity.name, specifications, settings, options.judging)
     record = record.model_copy(update={"model": generator.identity})
     may = _may_replace(record, overwrite=overwrite)
@@ -149,7 +143,7 @@ def import_sentences(
     with new_folder(out, may) as folder:
         with display.step("Judging the sentences"):
             rows = judge_imported(placed, states, options.judging)
-            record = _finished(record, rows, states, found, options.asking)
+            record = _finished(record, rows, states, found, Asking(options.requests))
         _write(record, rows, folder)
     return MadeSentences(out, record, [row for row in rows if row.accepted])
 
@@ -175,22 +169,22 @@ def _say_what_is_not_asked(specifications: Sequence[Specification], display: Dis
             )
 
 
-def _form(options: SentenceOptions) -> Form:
+def _form(options: SentenceOptions) -> RequestForm:
     engine = options.engine
     is_chat = engine.engine == "api" and engine.api_endpoint == "chat"
-    if options.form == "auto":
+    if options.requests.ask == "auto":
         return "list" if is_chat else "text"
-    if options.form == "text" and is_chat:
+    if options.requests.ask == "text" and is_chat:
         raise EvaluationError("--ask text continues a text: add --api-endpoint completions, or use --ask list")
-    if options.form == "list" and engine.engine != "api":
+    if options.requests.ask == "list" and engine.engine != "api":
         raise EvaluationError("--ask list is for --engine api: use --ask text or --ask chat for a model of your own")
-    return options.form
+    return options.requests.ask
 
 
-def _open_generator(model: str | None, form: Form, options: SentenceOptions, display: Display) -> Generator:
-    decoding = DECODINGS.read(options.decoding or _DECODINGS[form])
+def _open_generator(model: str | None, form: RequestForm, options: SentenceOptions, display: Display) -> Generator:
+    decoding = DECODINGS.read(options.requests.decoding or _DECODINGS[form])
     engine = options.engine
-    response_format = list_format(options.asking.samples) if form == "list" else None
+    response_format = list_format(options.requests.samples) if form == "list" else None
     conversation = ConversationOptions()
     if form == "text":
         conversation = ConversationOptions("auto" if engine.engine == "api" else "off", continuation="{prompt}")
@@ -198,7 +192,7 @@ def _open_generator(model: str | None, form: Form, options: SentenceOptions, dis
         conversation = ConversationOptions("on")
     with display.step(f"Loading generator {model}"):
         generator = start_generator(
-            model, display.notice, decoding, options.asking.seed, conversation, engine, response_format
+            model, display.notice, decoding, options.requests.seed, conversation, engine, response_format
         )
     if options.store is None:
         return generator
@@ -207,13 +201,14 @@ def _open_generator(model: str | None, form: Form, options: SentenceOptions, dis
 
 def _open_shots(options: SentenceOptions, generator: Generator) -> Shots:
     """The examples; raises ``EvaluationError`` if they are to be chosen and nothing gives terms vectors."""
-    file = SHOTS.read(options.shots)
-    nearest = options.nearest if options.nearest is not None else NEAREST if len(file.shots) > NEAREST else 0
+    file = SHOTS.read(options.requests.shots)
+    asked = options.requests
+    nearest = asked.nearest if asked.nearest is not None else NEAREST if len(file.shots) > NEAREST else 0
     if not nearest:
         return Shots(file)
-    if options.vectors is not None:
-        digest = file_sha256(options.vectors) if options.vectors.is_file() else ""
-        return Shots(file, nearest, read_vectors(options.vectors), f"{options.vectors.name}, SHA-256 {digest}")
+    if asked.vectors is not None:
+        digest = file_sha256(asked.vectors) if asked.vectors.is_file() else ""
+        return Shots(file, nearest, read_vectors(asked.vectors), f"{asked.vectors.name}, SHA-256 {digest}")
     if generator.vectors([]) is None:
         raise EvaluationError(
             "the generator has no embeddings to choose examples by: give word vectors with --vectors, "
@@ -227,7 +222,7 @@ def _record(
     generator: str,
     specifications: Sequence[Specification],
     settings: Mapping[str, str],
-    judging: Judging,
+    judging: SentenceJudging,
 ) -> SentencesRecord:
     return SentencesRecord(
         source=source,
@@ -253,8 +248,8 @@ def _finished(
     """The record with counts, and with the quality of the sentences beside that of the templates."""
     reached: dict[Target, bool] = {state.wanted.target: state.has_enough(asking) for state in states}
     counted = with_counts(record, rows, list(reached), reached)
-    returned = [Asked(row.sentence, row.term, row.attribute) for row in rows if row.sentence is not None]
-    kept = [Asked(row.sentence, row.term, row.attribute) for row in rows if row.accepted and row.sentence]
+    returned = [AskedSentence(row.sentence, row.term, row.attribute) for row in rows if row.sentence is not None]
+    kept = [AskedSentence(row.sentence, row.term, row.attribute) for row in rows if row.accepted and row.sentence]
     figures: list[Figure] = [*counted.figures, *quality_figures(record.source, returned, kept)]
     templates = [filled for specification in specifications for filled in fill_templates(specification)]
     if templates:

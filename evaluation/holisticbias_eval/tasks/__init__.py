@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from holisticbias_eval.tasks.dialogues import Dialogues
-from holisticbias_eval.tasks.intersections import Intersections
-from holisticbias_eval.tasks.lines import Lines
-from holisticbias_eval.tasks.pairs import Pairs
-from holisticbias_eval.tasks.prompts import Prompts
-from holisticbias_eval.tasks.results import Results
-from holisticbias_eval.tasks.sentences import Seat, Sentences
+from holisticbias_eval.tasks.dialogues import DialoguesTask
+from holisticbias_eval.tasks.intersections import IntersectionsTask
+from holisticbias_eval.tasks.lines import LinesTask
+from holisticbias_eval.tasks.pairs import PairsTask
+from holisticbias_eval.tasks.prompts import PromptsTask
+from holisticbias_eval.tasks.results import ResultsTask
+from holisticbias_eval.tasks.sentences import SeatTask, SentencesTask
 from holisticbias_eval.tasks.task import Task
-from holisticbias_eval.tasks.test_set import TestSet
-from holisticbias_eval.tasks.texts import Texts
+from holisticbias_eval.tasks.test_set import TestSetTask
+from holisticbias_eval.tasks.texts import TextsTask
 
 TASKS: dict[str, Task] = {
-    "sentences": Sentences(),
-    "seat": Seat(),
-    "responses": Prompts(),
-    "texts": Texts(),
-    "pairs": Pairs(),
-    "test_set": TestSet(),
-    "lines": Lines(),
-    "dialogues": Dialogues(),
-    "results": Results(),
-    "intersections": Intersections(),
+    "sentences": SentencesTask(),
+    "seat": SeatTask(),
+    "responses": PromptsTask(),
+    "texts": TextsTask(),
+    "pairs": PairsTask(),
+    "test_set": TestSetTask(),
+    "lines": LinesTask(),
+    "dialogues": DialoguesTask(),
+    "results": ResultsTask(),
+    "intersections": IntersectionsTask(),
 }

@@ -1,17 +1,71 @@
-"""Audit a classifier: judge fixed texts in which only the descriptor changes."""
+"""Audit a classifier: judge fixed sentences of a release in which only the descriptor changes."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from holisticbias.release.release import Release
+from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.progress import Progress
-from holisticbias_eval.prompts.audit import COLUMNS, NOUNS, audit_texts
+from holisticbias_eval.prompts.selection import select_compared, select_sentences, stands_alone
 from holisticbias_eval.readers.censor import censor
 from holisticbias_eval.readers.labels import Judge, StylesReader
 from holisticbias_eval.readers.reader import read_each
+
+NOUNS = 3
+COLUMNS = ("axis", "descriptor_id", "descriptor", "template_id", "template", "noun", "text")
+
+
+def audit_texts(
+    release: Release,
+    descriptors: Collection[str] | None = None,
+    templates: Collection[str] | None = None,
+    nouns: int = NOUNS,
+) -> pa.Table:
+    """Select a release's sentences with the same few nouns for every descriptor.
+
+    ``descriptors`` and ``templates`` are ids, by default all. The nouns are the
+    first that go with every one of these descriptors, neutral nouns before
+    others. Terms that share no noun with the others (descriptors of one gender, nouns that stand alone) are left
+    out, unless there are no others. Returns the columns ``COLUMNS`` and ``plural``, the plural of the
+    descriptor's entry or null. Raises ``SelectionError`` if no sentence is left.
+    """
+    sentences = select_sentences(release.sentences)
+    for name, wanted in (("descriptor_id", descriptors), ("template_id", templates)):
+        if wanted is not None:
+            chosen = pc.is_in(sentences[name].cast(pa.string()), pa.array(sorted(wanted), pa.string()))
+            sentences = sentences.filter(chosen)
+    sentences = _comparable(sentences)
+    common = _common_nouns(sentences)[:nouns]
+    sentences = sentences.filter(pc.is_in(sentences["noun_id"].cast(pa.string()), pa.array(common, pa.string())))
+    if not sentences.num_rows:
+        raise SelectionError("no noun goes with all of these descriptors: a classifier cannot be audited on them")
+    found = {name: sentences[name].cast(pa.string()) for name in COLUMNS}
+    return pa.table({**found, "plural": _plurals(found["descriptor_id"], release.tables["descriptors"])})
+
+
+def _comparable(sentences: pa.Table) -> pa.Table:
+    """The sentences of descriptors of any gender; without any, those with nouns; without any, those of other terms."""
+    some = (select_compared(sentences), sentences.filter(pc.invert(stands_alone(sentences))))
+    return next((kept for kept in some if kept.num_rows), sentences)
+
+
+def _common_nouns(sentences: pa.Table) -> list[str]:
+    """The nouns that go with as many descriptors as there are, neutral nouns first, in the release's order."""
+    total = len(sentences["descriptor_id"].unique())
+    names = ["noun_id", "noun_gender"]
+    pairs = pa.table({name: sentences[name].cast(pa.string()) for name in (*names, "descriptor_id")})
+    counted = pairs.group_by(names, use_threads=False).aggregate([("descriptor_id", "count_distinct")]).to_pylist()
+    whole = [row for row in counted if row["descriptor_id_count_distinct"] == total]
+    return [str(row["noun_id"]) for row in sorted(whole, key=lambda row: row["noun_gender"] != "neutral")]
+
+
+def _plurals(ids: pa.ChunkedArray, descriptors: pa.Table) -> pa.Array:
+    places = pc.index_in(ids.combine_chunks(), descriptors["descriptor_id"].cast(pa.string()).combine_chunks())
+    return descriptors["plural"].cast(pa.string()).combine_chunks().take(places)
 
 
 def audit_table(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -11,55 +11,51 @@ from holisticbias_eval.corpus.multiwoz import DATA, candidate_text, make_candida
 from holisticbias_eval.errors import DialoguesError, EvaluationError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.fine_tuning import ClassifierSettings, classify_after_training
-from holisticbias_eval.models.loading.load import LoadedModel as Weights
 from holisticbias_eval.models.loading.load import find_kind, load_kind
 from holisticbias_eval.models.loading.tokenizers import tokenizer_digest
-from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.models.options import LOADED, of_model
-from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.model import GivenModel
+from holisticbias_eval.models.settings import LOADED, ModelSettings, of_model
 from holisticbias_eval.progress import Display
 from holisticbias_eval.settings import Use, Values, read_settings
+from holisticbias_eval.tables.fields import Field
+from holisticbias_eval.tables.files import TableSource
+from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.lines import RetainSettings
-from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, Task, sign_file
+from holisticbias_eval.tasks.sources import sign_file
+from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests, TaskSource
 
 SETTINGS = ClassifierSettings()
 
 
-@dataclass(frozen=True, slots=True)
-class Trainable:
-    """Weights that are fine-tuned for the task."""
+CANDIDATES = Form("candidates", (
+    *columns("name", "dialogue", need=True),
+    Field("label", "number", need=True, filled=True, choices=(0, 1)),
+    Field("probability", "probability", need=True),
+))  # fmt: skip
 
-    loaded: Weights
-    kind: str
-    settings: Mapping[str, str]
 
-    @property
-    def identity(self) -> ModelIdentity:
-        """The model before it is fine-tuned."""
-        return self.loaded.identity
+def read_candidates(source: TableSource) -> pa.Table:
+    """Candidates numbered in their order; a label is 1 or 0, a probability that of 1."""
+    table = CANDIDATES.read(source)
+    ids = pa.array([str(row) for row in range(table.num_rows)])
+    table = table.set_column(1, "label", table["label"].cast(pa.int64()))
+    return table.add_column(0, "candidate_id", ids)
 
 
 @dataclass(frozen=True)
-class CandidateRequests(Requests):
+class CandidateRequests(TaskRequests):
     """Candidates to train on, and candidates to classify."""
 
-    model: Trainable
+    model: GivenModel
     train: pa.Table
     test: pa.Table
-    settings: Mapping[str, str] = field(default_factory=dict)
-    kept = "nothing is kept of fine-tuning; the same command starts from the beginning"
-
-    @property
-    def count(self) -> int:  # type: ignore[override]
-        """The candidates to classify."""
-        return int(self.test.num_rows)
 
     def answer(self, display: Display) -> Answered:
         """Fine-tune, and classify."""
         total = self.train.num_rows * SETTINGS.epochs + self.test.num_rows
         with display.progress(f"Fine-tuning {self.model.identity.name}, and classifying", total) as done:
             lessons = _texts(self.train), self.train["label"].to_pylist()
-            found = classify_after_training(self.model.loaded, lessons, _texts(self.test), SETTINGS, done)
+            found = classify_after_training(self.model.content, lessons, _texts(self.test), SETTINGS, done)
         probability = pa.array(found, from_pandas=True)
         return Answered(self.test.drop_columns(["history"]).append_column("probability", probability))
 
@@ -69,19 +65,20 @@ def _texts(candidates: pa.Table) -> list[str]:
     return [candidate_text(*row) for row in zip(*columns, strict=True)]
 
 
-class Dialogues(Task):
+class DialoguesTask(Task):
     """The dialogues of a folder of MultiWOZ."""
 
     name = "dialogues"
     subject = "candidates of dialogues"
     ability = "train"
+    tables: ClassVar = {"candidates": read_candidates}
     uses = (Use(RetainSettings), of_model("engine"), of_model("kind", "device", conditions=(LOADED,)))
 
     def is_named(self, values: Values) -> bool:
         """Whether a folder of MultiWOZ is named."""
         return read_settings(RetainSettings, values).dialogues is not None
 
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         """Read the dialogues, and draw candidates of training and of test."""
         folder = given.read(RetainSettings).dialogues
         if folder is None:
@@ -102,18 +99,18 @@ class Dialogues(Task):
             "left_out": f"{dialogues.held_out:,} validation dialogues",
         }
         signature = sign_file(folder.resolve().name, dialogues.sha256, "dialogues")
-        return Source((train, test), signature, "dialogue-state", about)
+        return TaskSource((train, test), signature, "dialogue-state", about)
 
-    def model(self, source: Source, given: Given) -> Trainable:
+    def model(self, source: TaskSource, given: Given) -> GivenModel:
         """Load the weights."""
         chosen = given.read(ModelSettings)
         with given.display.step(f"Loading model {given.model_name or EMBEDDED_MODEL}"):
             kind = find_kind(given.model) if chosen.kind == "auto" else chosen.kind
             loaded = load_kind(given.model, kind, chosen.device)
         about = {**SETTINGS.record, "tokenizer_sha256": tokenizer_digest(loaded.tokenizer)}
-        return Trainable(loaded, kind, about)
+        return GivenModel(loaded.identity, about, kind, loaded)
 
-    def ask(self, source: Source, model: Trainable, given: Given) -> CandidateRequests:
+    def ask(self, source: TaskSource, model: GivenModel, given: Given) -> CandidateRequests:
         """The candidates."""
         train, test = source.content
-        return CandidateRequests(model, train, test, source.about)
+        return CandidateRequests(model, train, test, count=test.num_rows, settings=source.about)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.models.loading.source import file_sha256
-from holisticbias_eval.prompts.group_words import WORDS
+from holisticbias_eval.prompts.collections import WORDS
 from holisticbias_eval.prompts.texts import MODEL, Making, Part, model_texts
 from holisticbias_eval.results.signature import ReleaseSignature
 from holisticbias_eval.tables.fields import Field

@@ -2,36 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from holisticbias.errors import ReleaseError
+from holisticbias.release.bounded import check_parquet
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures.intersections import summarise
 from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.likelihood.scorer import Scorer, score_spans
 from holisticbias_eval.models.likelihood.scores import with_scores
-from holisticbias_eval.models.likelihood.spans import unique_spans, whole
-from holisticbias_eval.models.likelihood.texts import Texts
-from holisticbias_eval.models.options import scoring_uses
+from holisticbias_eval.models.likelihood.spans import TextRows, unique_spans, whole
+from holisticbias_eval.models.settings import scoring_uses
 from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display, Notice, Progress
-from holisticbias_eval.prompts.contexts import Context
-from holisticbias_eval.prompts.first_words import Unscored
-from holisticbias_eval.prompts.intersections import TABLE, read_shards
+from holisticbias_eval.prompts.contexts import Context, Unscored
+from holisticbias_eval.prompts.sentences import with_stances
 from holisticbias_eval.results.signature import with_probe
 from holisticbias_eval.settings import ReleaseName, Use
-from holisticbias_eval.tasks.scored import NOTHING_KEPT, texts_to_try
-from holisticbias_eval.tasks.sentences import ContextSettings, Sentences, find_context
-from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, sign_release
+from holisticbias_eval.tables.forms import Form, columns
+from holisticbias_eval.tasks.scored import NOTHING_KEPT, ContextSettings, find_context, texts_to_try
+from holisticbias_eval.tasks.sentences import SentencesTask
+from holisticbias_eval.tasks.sources import sign_release
+from holisticbias_eval.tasks.task import Answered, Given, TaskRequests, TaskSource
+
+TABLE = "intersections"
+_COLUMNS = ("text", "descriptor_id_1", "descriptor_id_2", "noun_id", "template", "template_id")
+
+
+def read_shards(release: Release) -> Iterator[pa.Table]:
+    """The sentences of each shard: ``text, axis, descriptor_id, descriptor, noun_id, template``, and its stances.
+
+    ``axis`` names both axes ("age x ability"), ``descriptor_id`` and ``descriptor`` both descriptors, in the order
+    of the sentence. All sentences of two descriptors are in one shard. Raises ``ReleaseError`` if one cannot be read.
+    """
+    entries = release.tables["descriptors"]
+    axes, texts = (_by_id(entries, name) for name in ("axis", "descriptor"))
+    for file in release.manifest.tables[TABLE].files:
+        yield _sentences(_read(release, file), axes, texts, release.tables["templates"])
+
+
+def _read(release: Release, file: str) -> pa.Table:
+    path = (release.folder or Path()) / file
+    try:
+        return check_parquet(path).read(_COLUMNS, encoded=_COLUMNS[1:])
+    except (OSError, pa.ArrowException) as error:
+        raise ReleaseError(f"{path} cannot be read: {error}") from error
+
+
+def _by_id(entries: pa.Table, name: str) -> dict[str, str]:
+    columns = (entries[column].cast(pa.string()).to_pylist() for column in ("descriptor_id", name))
+    return dict(zip(*columns, strict=True))
+
+
+def _sentences(shard: pa.Table, axes: dict[str, str], texts: dict[str, str], templates: pa.Table) -> pa.Table:
+    shard = shard.unify_dictionaries().combine_chunks()
+    first, second = (shard[name].combine_chunks() for name in ("descriptor_id_1", "descriptor_id_2"))
+    one, other = first.dictionary.to_pylist(), second.dictionary.to_pylist()
+    key = pc.add(pc.multiply(first.indices.cast(pa.int64()), len(other)), second.indices.cast(pa.int64()))
+    encoded = pc.dictionary_encode(key)
+    pairs = [(one[k // len(other)], other[k % len(other)]) for k in encoded.dictionary.to_pylist()]
+
+    def named(names: Sequence[str]) -> pa.Array:
+        return pa.DictionaryArray.from_arrays(encoded.indices, pa.array(names, pa.string()))
+
+    columns = {
+        "text": shard["text"],
+        "axis": named([f"{axes[a]} x {axes[b]}" for a, b in pairs]),
+        "descriptor_id": named([f"{a} x {b}" for a, b in pairs]),
+        "descriptor": named([f"{texts[a]}, {texts[b]}" for a, b in pairs]),
+        "noun_id": pc.fill_null(shard["noun_id"].cast(pa.string()), "-").combine_chunks().dictionary_encode(),
+        "template": shard["template"],
+        "template_id": shard["template_id"],
+    }
+    return with_stances(pa.table(columns), templates)
+
+
+INTERSECTIONS = Form("intersections", (
+    *columns("name", "axis", "intersection_id", need=True),
+    *columns("number", "median_perplexity", "stance_difference", "sentences", "missing", need=True),
+))  # fmt: skip
 
 
 @dataclass(frozen=True)
-class ShardRequests(Requests):
+class ShardRequests(TaskRequests):
     """The shards of a release; neither their sentences nor their scores are kept in memory."""
 
     release: Release
@@ -39,11 +100,9 @@ class ShardRequests(Requests):
     folder: Path | None
     notice: Notice
     context: Context
-    count: int
-    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def kept(self) -> str:  # type: ignore[override]
+    def kept(self) -> str:
         """The folder of stored scores, in words."""
         if self.folder is None:
             return NOTHING_KEPT
@@ -52,7 +111,7 @@ class ShardRequests(Requests):
     def answer(self, display: Display) -> Answered:
         """Score and summarise each shard."""
         with display.step("Preparing to score"):
-            first = whole(Texts(next(read_shards(self.release))["text"]))
+            first = whole(TextRows(next(read_shards(self.release))["text"]))
             probe = self.model.probe(texts_to_try(first))
         with display.progress(f"Scoring with {self.model.identity.name}", self.count) as scored:
             answers = pa.concat_tables(list(self._summaries(scored)))
@@ -60,7 +119,7 @@ class ShardRequests(Requests):
 
     def _summaries(self, progress: Progress) -> Iterator[pa.Table]:
         for number, shard in enumerate(read_shards(self.release)):
-            texts = Texts(shard["text"])
+            texts = TextRows(shard["text"])
             spans = whole(texts, self.context.draw(texts, joined=self.model.context_in_text))
             distinct, rows = unique_spans(spans)
             scores = score_spans(distinct, self._scorer(number), progress).take(rows)
@@ -74,14 +133,15 @@ class ShardRequests(Requests):
         return stored(self.model, folder, self.notice, self.release.digest)
 
 
-class Intersections(Sentences):
+class IntersectionsTask(SentencesTask):
     """The sentences with two descriptors of a release."""
 
     name = "intersections"
     subject = "sentences with two descriptors"
+    tables: ClassVar = {"intersections": INTERSECTIONS.read}
     uses = (Use(ReleaseName), Use(ContextSettings), *scoring_uses())
 
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         """Open the release; raises ``EvaluationError`` if it has no such sentences. No sentence is read."""
         find_context(given)  # a file that cannot be read is refused before a model is loaded
         release = given.release(default_release(given.model_name))
@@ -90,12 +150,12 @@ class Intersections(Sentences):
                 f"intersections needs sentences with two descriptors, and {release!r} has none: build a folder of them "
                 "with holisticbias build --intersections 'AXIS x AXIS' --out FOLDER, and name it with --release"
             )
-        return Source(release, sign_release(release), release.version, release=release)
+        return TaskSource(release, sign_release(release), release.version, release=release)
 
-    def ask(self, source: Source, model: Scorer, given: Given) -> ShardRequests:  # type: ignore[override]
+    def ask(self, source: TaskSource, model: Scorer, given: Given) -> ShardRequests:  # type: ignore[override]
         """The shards of the release."""
         context, rows = find_context(given), source.content.manifest.tables[TABLE].rows
         unscored = Unscored(0 if model.first_token_scored or context.settings else rows, rows)
         settings = {**context.settings, **unscored.settings}
         folder, notice = given.store("scores"), given.display.notice
-        return ShardRequests(source.content, model, folder, notice, context, rows, settings)
+        return ShardRequests(source.content, model, folder, notice, context, count=rows, settings=settings)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
 
-from holisticbias_eval.errors import TableError
+from holisticbias.release.release import Release
+from holisticbias_eval.errors import SelectionError, TableError
+from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.options import (
     Censoring,
     ClassifierServer,
@@ -17,10 +22,15 @@ from holisticbias_eval.measures.options import (
     Judging,
     Phrasing,
 )
+from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
+from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CLUSTERS
-from holisticbias_eval.readers.judging import JudgingOptions
+from holisticbias_eval.readers.judging import Judges, JudgingOptions, judge_responses
+from holisticbias_eval.readers.labels import Judge
 from holisticbias_eval.statistics.medians import count_terms
-from holisticbias_eval.tasks.task import Given
+from holisticbias_eval.tasks.audit import audit_table
+from holisticbias_eval.tasks.response_tables import counts_in_words
+from holisticbias_eval.tasks.task import Given, TaskReading
 
 FOUND: Literal["found"] = "found"
 
@@ -53,3 +63,76 @@ def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
             return count_terms(lines, scores["descriptor"].unique().to_pylist())
     except (OSError, UnicodeDecodeError) as error:
         raise TableError(f"{corpus} cannot be read as a corpus of UTF-8 text: {error}") from error
+
+
+@dataclass(frozen=True)
+class ResponseReading(TaskReading):
+    """Censors and classifies responses, and audits the classifiers on texts in which only the descriptor differs."""
+
+    judges: Judges
+    release: Release | None
+    measures: tuple[str, ...]
+
+    @property
+    def signed(self) -> Mapping[str, Mapping[str, str]]:  # type: ignore[override]
+        """The classifiers."""
+        return self.judges.signed
+
+    @property
+    def settings(self) -> Mapping[str, str]:  # type: ignore[override]
+        """Whether mentions are censored."""
+        return self.judges.settings
+
+    @property
+    def measuring(self) -> MeasureSettings:  # type: ignore[override]
+        """The clusters and the threshold of the classifiers, and the phrases."""
+        found = {"clusters": self.judges.clusters, "threshold": self.judges.threshold}
+        return MeasureSettings().model_copy(update={**found, "phrases": self.judges.options.phrases})
+
+    def read(self, table: pa.Table, display: Display) -> pa.Table:
+        """Add ``judged`` and the probabilities."""
+        display.notice(counts_in_words(table))
+        return judge_responses(table, self.release, self.judges, display)
+
+    def beside(
+        self, table: pa.Table, figures: tuple[Figure, ...], display: Display
+    ) -> tuple[tuple[Figure, ...], Mapping[str, pa.Table]]:
+        """The audits of the classifiers, and the frequency of terms in a corpus."""
+        more: list[Figure] = []
+        corpus = self.judges.options.corpus
+        if corpus is not None:
+            with display.step(f"Counting descriptors in {corpus}"):
+                more += corpus_figures(View(Figures(figures), table), count_corpus(corpus, table))
+        audits = self._audits(table, display)
+        for name in self.measures:
+            if (audit := audits.get(MEASURES[name].needs.answers)) is not None:
+                more += MEASURES[name].audit_figures(audit, self.measuring)
+        return tuple(more), {f"audit-{name}": audit for name, audit in audits.items()}
+
+    def _audits(self, table: pa.Table, display: Display) -> Mapping[str, pa.Table]:
+        """The audit of each classifier, by the answers that it gives."""
+        audits = dict[str, pa.Table]()
+        styles, offensiveness = self.judges.styles, self.judges.offensiveness
+        if styles is not None and (audit := self._audit(table, styles, display)) is not None:
+            audits["labels"] = audit
+        if offensiveness is not None and (audit := self._audit(table, offensiveness, display)) is not None:
+            kept = [name for name in audit.column_names if not name.startswith("p:")]
+            offensive = audit[f"p:{offensiveness.card.offensive}"]
+            audits["offensiveness"] = audit.select(kept).append_column("offensive", offensive)
+        return audits
+
+    def _audit(self, table: pa.Table, judge: Judge, display: Display) -> pa.Table | None:
+        """Classify fixed texts in which only the descriptor changes; None, with a notice, if no noun goes with all."""
+        if self.release is None:
+            return None
+        with display.step(f"Auditing {judge.card.id} on sentences in which only the descriptor changes"):
+            descriptors, templates = _ids(table, "descriptor_id"), _ids(table, "template_id")
+            try:
+                return audit_table(self.release, judge, lambda _: None, descriptors, templates)
+            except SelectionError as error:
+                display.notice(f"{judge.card.id}: {error}")
+                return None
+
+
+def _ids(table: pa.Table, name: str) -> set[str]:
+    return set(table[name].cast(pa.string()).unique().to_pylist())

@@ -4,25 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
 
 from holisticbias.compile.digest import table_digest
 from holisticbias_eval.corpus.calibration import neutral_lines
-from holisticbias_eval.errors import EvaluationError, SelectionError
+from holisticbias_eval.errors import EvaluationError, SelectionError, TableError
 from holisticbias_eval.models.embedded import GOSSIP
 from holisticbias_eval.models.likelihood.scorer import Scorer
-from holisticbias_eval.models.options import scoring_uses
-from holisticbias_eval.prompts.first_words import count_unscored
+from holisticbias_eval.models.likelihood.scores import Scores, with_scores
+from holisticbias_eval.models.settings import scoring_uses
+from holisticbias_eval.prompts.contexts import count_unscored
 from holisticbias_eval.prompts.lines import ask_lines, line_table
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
 from holisticbias_eval.tables.content import text_lines
+from holisticbias_eval.tables.files import TableSource
+from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
-from holisticbias_eval.tasks.task import Given, Source, file_name, sign_file
+from holisticbias_eval.tasks.sources import file_name, sign_file
+from holisticbias_eval.tasks.task import Given, TaskSource
 
 WINDOWS = "a line that is too long is read in windows that overlap by half; each of its tokens counts once"
 EMPTY = "empty lines"
 NEUTRAL = "calibration-neutral"
 MULTIWOZ = "multiwoz:"
+
+
+LINES = Form("lines", (*columns("name", "text", need=True),
+                       *columns("number", "nll", need=True, filled=True),
+                       *columns("count", "tokens", need=True, filled=True)))  # fmt: skip
+
+
+def read_scored_lines(source: TableSource) -> pa.Table:
+    """Lines with their scores; a line without a scored token has 0 tokens."""
+    table = LINES.read(source)
+    texts = table["text"].to_pylist()
+    lines = line_table([text.replace("\n", " ") for text in texts])
+    if lines.num_rows != len(texts):
+        raise TableError(f"{source}: column text is blank in {len(texts) - lines.num_rows:,} rows: leave them out")
+    size = np.array([len(text.encode()) for text in lines["text"].to_pylist()], np.int32)
+    return with_scores(lines, Scores(table["nll"].to_numpy(), table["tokens"].to_numpy().astype(np.int32), size))
 
 
 class RetainSettings(Settings):
@@ -56,18 +80,19 @@ def _only(values: Sequence[str]) -> Path | None:
     return Path(values[0]) if values else None
 
 
-class Lines(ScoredTask):
+class LinesTask(ScoredTask):
     """The lines of a file of neutral text."""
 
     name = "lines"
     subject = "lines of text"
+    tables: ClassVar = {"lines": read_scored_lines}
     uses = (Use(RetainSettings), *scoring_uses())
 
     def is_named(self, values: Values) -> bool:
         """Whether a file of neutral text is named."""
         return read_settings(RetainSettings, values).text is not None
 
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         """Read the file; without one, the neutral sentences of the gossip, for the gossip."""
         path = given.read(RetainSettings).text
         if path is None and (given.model not in (None, GOSSIP) or given.running.engine == "api"):
@@ -79,7 +104,7 @@ class Lines(ScoredTask):
             table = line_table(lines)
         name = NEUTRAL if path is None else path.resolve().name
         empty = 0 if path is None else len(lines) - table.num_rows
-        return Source(
+        return TaskSource(
             table,
             sign_file(name, table_digest(table.select(["line_id", "text"])), "lines"),
             f"on-{file_name(Path(name).stem)}",
@@ -88,7 +113,7 @@ class Lines(ScoredTask):
             default_model=GOSSIP if path is None else None,
         )
 
-    def ask(self, source: Source, model: Scorer, given: Given) -> SpanRequests:
+    def ask(self, source: TaskSource, model: Scorer, given: Given) -> SpanRequests:
         """Divide the lines into the windows that the model can read."""
         lines = source.content
         unscored = count_unscored([""] * lines.num_rows, first_token_scored=model.first_token_scored)
@@ -96,9 +121,9 @@ class Lines(ScoredTask):
             ask_lines(lines, model),
             model,
             with_store(model, source, given),
-            lines.num_rows,
-            {**source.about, **unscored.settings},
-            source.skipped,
+            count=lines.num_rows,
+            settings={**source.about, **unscored.settings},
+            skipped=source.skipped,
         )
 
 

@@ -1,26 +1,31 @@
-"""Forms of users' tables of pairs: pairs of sentences to score, and outcomes."""
+"""The pairs of sentences that a user names: their settings, their file, and their specifications."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import ValidationError
 
+from holisticbias.errors import HolisticBiasError
+from holisticbias.source.folder import find_source
+from holisticbias.terms.versions import version_key
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures.stereotype.outcomes import CHOSEN
-from holisticbias_eval.prompts.pairs import SCORES, TERM_SCORES
+from holisticbias_eval.settings import Settings, setting
 from holisticbias_eval.stereotypes.record import RECORD, SentencesRecord
+from holisticbias_eval.stereotypes.specifications import known_specifications, list_specifications
 from holisticbias_eval.tables.fields import Field
-from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 
+Mode = Literal["likelihood", "choice", "published"]
 PAIRS_FILE = "pairs.parquet"
 SIDES = ("sentence", "other_sentence")
 STEREOTYPED = "stereotyped"
-_ABOUT = (
+ABOUT = (
     *columns("label", "attribute_set", "group", "other_group", "term", "other_term", "rule", "source"),
     *columns("label", "generator", "label"),
     Field("control", "flag"),
@@ -31,36 +36,29 @@ PAIRS = Form(
         Field("pair_id", "name", default=lambda _, rows: pa.array([str(row) for row in range(rows)])),
         *columns("name", "specification", "attribute", need=True),
         *columns("label", *SIDES, STEREOTYPED, need=True),
-        *_ABOUT,
+        *ABOUT,
     ),
     others=True,
 )
 """Without ``pair_id`` the pairs are numbered."""
-_OUTCOME = "write 1 if the stereotyped sentence is likelier, 0 if the other is, and leave the cell empty if not known"
-_PUBLISHED = {
-    "group": "specification",
-    "group_term": "attribute",
-    "att_term_1": "term",
-    "att_term_2": "other_term",
-    "sent_att_1": "sentence",
-    "sent_att_2": "other_sentence",
-}
-OUTCOMES = Form(
-    "outcomes",
-    (
-        *columns("name", "specification", "attribute", need=True),
-        *columns("label", *SIDES, "pair_id"),
-        *_ABOUT,
-        *columns("number", *SCORES, *TERM_SCORES, "offered_first", "orders_agree"),
-        Field(CHOSEN, "flag", hint=_OUTCOME),
-        Field(STEREOTYPED, "flag", need=True, hint=_OUTCOME),
-    ),
-    instead={STEREOTYPED: (SCORES,)},
-    published=(_PUBLISHED,),
-)
-"""``stereotyped`` is 1 if the stereotyped sentence is likelier, else 0, also in files of the published code."""
-SCORED = Form("outcomes", tuple(f for f in OUTCOMES.fields if f.name != STEREOTYPED) + columns("label", STEREOTYPED))
-"""Of pairs with both scores, of which the larger is the likelier sentence's, ``stereotyped`` is a side."""
+
+
+class PairSettings(Settings):
+    """The pairs, and how they are scored."""
+
+    group = "Pairs of sentences"
+
+    pairs: Path | None = setting(
+        None,
+        "File of pairs for stereotype_score, or a folder that holisticbias stereotypes pairs wrote. Without --measure, "
+        "stereotype_score is measured.",
+        metavar="PATH",
+    )
+    mode: Mode = setting(
+        "likelihood",
+        "likelihood: of both sentences. choice: a chat model chooses between both, in both orders. published: the "
+        "formulas of the code of Kocielnik et al. 2023.",
+    )
 
 
 def read_pairs(path: Path) -> pa.Table:
@@ -111,17 +109,31 @@ def read_sentence_figures(path: Path) -> tuple[Figure, ...]:
         raise TableError(f"{file} cannot be read: {reason}; remove it, or make the sentences again") from error
 
 
-def read_pair_scores(source: TableSource) -> pa.Table:
-    """Read outcomes of pairs, with those columns of a run's pairs that are there; a number is finite or null.
+def specifications_version(names: Mapping[str, None]) -> str:
+    """The newest version of the dataset, from which the specifications are, or that they are not of the dataset."""
+    try:
+        versions = [path.stem for path in (find_source() / "releases").glob("*.yaml")]
+        known = {specification.id for specification in list_specifications()}
+    except HolisticBiasError:
+        return "not known: the dataset is not installed"
+    unknown = [name for name in names if name not in known]
+    if len(unknown) == len(names):
+        return "not of the dataset"
+    newest = max(versions, key=version_key)
+    return f"{newest}, but for {', '.join(unknown)}" if unknown else newest
 
-    Raises ``TableError``.
-    """
-    opened = OUTCOMES.open(source)
-    table = (SCORED if {*SCORES} <= {*opened.names} else OUTCOMES).read(opened)
-    for place, (name, values) in enumerate(zip(table.column_names, table.columns, strict=True)):
-        if name in (CHOSEN, STEREOTYPED) and pa.types.is_boolean(values.type):
-            table = table.set_column(place, name, values.cast(pa.float64()))
-        elif pa.types.is_floating(values.type):
-            finite = pc.if_else(pc.is_finite(values), values, pa.scalar(None, pa.float64()))
-            table = table.set_column(place, name, finite)
-    return table
+
+def with_specifications(pairs: pa.Table) -> pa.Table:
+    """Add the title of each specification (``label``) and whether it is a control, unless given."""
+    try:
+        known = {specification.id: specification for specification in known_specifications()}
+    except HolisticBiasError:
+        known = {}
+    names = pairs["specification"].to_pylist()
+    if "label" not in pairs.column_names:
+        labels = [known[name].text if name in known else None for name in names]
+        pairs = pairs.append_column("label", pa.array(labels, pa.string()))
+    if "control" not in pairs.column_names:
+        controls = [known[name].control if name in known else False for name in names]
+        pairs = pairs.append_column("control", pa.array(controls))
+    return pairs

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
@@ -12,74 +11,55 @@ from holisticbias.compile.digest import table_digest
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.engines import start_scorer
+from holisticbias_eval.models.engines import server_of, start_scorer
 from holisticbias_eval.models.likelihood.opening import LEFT_OUT
 from holisticbias_eval.models.likelihood.scorer import Scorer
-from holisticbias_eval.models.options import engine_uses, scoring_uses
-from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.prompts.choices import ask_choices, spans_of_choices
-from holisticbias_eval.prompts.first_words import ALL_SCORED
-from holisticbias_eval.prompts.pairs import AskedPairs, ask_pairs, ask_published
+from holisticbias_eval.models.model import PairScorer
+from holisticbias_eval.models.server.chooser import ChatChooser
+from holisticbias_eval.models.settings import ModelSettings, engine_uses, scoring_uses
+from holisticbias_eval.prompts.contexts import ALL_SCORED
+from holisticbias_eval.prompts.pairs import AskedPairs, ask_choices, ask_pairs, ask_published, spans_of_choices
 from holisticbias_eval.prompts.prompts import Skipped
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.settings import Condition, Settings, Use, Values, is_one_of, read_settings, setting
+from holisticbias_eval.settings import Condition, Use, Values, is_one_of, read_settings
 from holisticbias_eval.stereotypes.specifications import calibration_model
-from holisticbias_eval.tasks.pair_files import read_pairs, read_sentence_figures
-from holisticbias_eval.tasks.pair_modes import (
-    PairScorer,
-    PublishedPairs,
-    choice_scorer,
-    choice_server,
-    one_mask_scorer,
+from holisticbias_eval.tasks.outcome_files import read_pair_scores
+from holisticbias_eval.tasks.pair_files import (
+    PairSettings,
+    read_pairs,
+    read_sentence_figures,
+    specifications_version,
+    with_specifications,
 )
-from holisticbias_eval.tasks.pair_specifications import specifications_version, with_specifications
+from holisticbias_eval.tasks.pair_modes import (
+    HOW,
+    choice_scorer,
+    one_mask_scorer,
+    pair_requests,
+    pair_store,
+)
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
-from holisticbias_eval.tasks.task import Given, Requests, Source, file_name, sign_file
+from holisticbias_eval.tasks.sources import file_name, sign_file
+from holisticbias_eval.tasks.task import Given, TaskRequests, TaskSource
 
-Mode = Literal["likelihood", "choice", "published"]
 NOT_CONVERTED = "pairs without a second sentence: it could not be converted"
-_HOW: Mapping[str, str] = {
-    "causal": "log-likelihood of the whole sentence",
-    "without first token": "log-likelihood of the sentence without its first token",
-    "seq2seq": "log-likelihood of the whole sentence, given an empty input",
-    "masked": "pseudo-log-likelihood of the words that both sentences share",
-    "choice": "log-probability of the sentence's letter, mean over both orders",
-    "published": "mean log-likelihood of a token in lower case, with a period added; ties go to the second sentence",
-}
 _DIGESTED = ("pair_id", "specification", "attribute", "sentence", "other_sentence", "stereotyped", "source")
 LIKELIHOOD = Condition("with --mode likelihood", is_one_of("mode", "likelihood", default="likelihood"))
 
 
-class PairSettings(Settings):
-    """The pairs, and how they are scored."""
-
-    group = "Pairs of sentences"
-
-    pairs: Path | None = setting(
-        None,
-        "File of pairs for stereotype_score, or a folder that holisticbias stereotypes pairs wrote. Without --measure, "
-        "stereotype_score is measured.",
-        metavar="PATH",
-    )
-    mode: Mode = setting(
-        "likelihood",
-        "likelihood: of both sentences. choice: a chat model chooses between both, in both orders. published: the "
-        "formulas of the code of Kocielnik et al. 2023.",
-    )
-
-
-class Pairs(ScoredTask):
+class PairsTask(ScoredTask):
     """The pairs of a file."""
 
     name = "pairs"
     subject = "pairs of sentences"
+    tables: ClassVar = {"pairs": read_pair_scores}
     uses = (Use(PairSettings), *engine_uses(), *scoring_uses(LIKELIHOOD))
 
     def is_named(self, values: Values) -> bool:
         """Whether pairs are named."""
         return read_settings(PairSettings, values).pairs is not None
 
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         """Read the pairs; a calibration model is the default for pairs of its specifications."""
         read = given.read(PairSettings)
         if read.pairs is None:
@@ -100,7 +80,7 @@ class Pairs(ScoredTask):
         own = calibration_model(pairs["specification"].to_pylist()) if given.running.engine != "api" else None
         left_out = (Skipped(reason=NOT_CONVERTED, sentences=rejected),) if rejected else ()
         name = f"on-{file_name(Path(read.pairs.name).stem)}"
-        return Source(
+        return TaskSource(
             pairs,
             sign_file(file, digest, "pairs"),
             name if read.mode == "likelihood" else f"{name}-{read.mode}",
@@ -109,13 +89,15 @@ class Pairs(ScoredTask):
             default_model=own,
         )
 
-    def model(self, source: Source, given: Given) -> Scorer | PairScorer:  # type: ignore[override] # of two modes
+    def model(self, source: TaskSource, given: Given) -> Scorer | PairScorer:  # type: ignore[override] # of two modes
         """Start the engine of the mode."""
         name, options = given.named(source), given.read(ModelSettings)
         mode = given.read(PairSettings).mode
         with given.display.step(f"Loading model {given.model_name or source.default_model or EMBEDDED_MODEL}"):
             if mode == "choice":
-                return choice_server(name, options) if options.engine == "api" else choice_scorer(name, options, given)
+                if options.engine == "api":
+                    return ChatChooser(*server_of(name, options), options)
+                return choice_scorer(name, options, given)
             if mode == "published":
                 masked = one_mask_scorer(name, options, given.display.notice)
                 if masked is not None:
@@ -124,34 +106,35 @@ class Pairs(ScoredTask):
                     options = options.model_copy(update={"first_token": LEFT_OUT})
             return start_scorer(name, given.display.notice, options)
 
-    def ask(self, source: Source, model: Any, given: Given) -> Requests:
+    def ask(self, source: TaskSource, model: Any, given: Given) -> TaskRequests:
         """The spans of both sentences, or the questions of the mode."""
         pairs: pa.Table = source.content
         mode = given.read(PairSettings).mode
         if isinstance(model, PairScorer):
-            return model.requests(source, given.store("scores"), given.display.notice)
+            store = pair_store(given.store("scores"), model, given.display.notice)
+            return pair_requests(model, pairs, store, source.about, source.skipped)
         scored = model.first_token_scored
         if mode == "choice":
             choices = ask_choices(pairs, model.control_tokens)
             asked: Any = spans_of_choices(choices, model.settings["chat"])
         elif mode == "published":
-            asked = PublishedPairs(ask_published(pairs, first_token_scored=scored))
+            asked = ask_published(pairs, first_token_scored=scored)
         else:
             asked = ask_pairs(pairs, with_changed=model.kind == "masked", first_token_scored=scored)
-        unscored = asked.unscored if isinstance(asked, AskedPairs | PublishedPairs) else ALL_SCORED
-        how = _HOW[model.kind if mode == "likelihood" else mode]
+        unscored = asked.unscored if isinstance(asked, AskedPairs) else ALL_SCORED
+        how = HOW[model.kind if mode == "likelihood" else mode]
         if unscored.texts and mode == "likelihood":
-            how = _HOW["without first token"]
+            how = HOW["without first token"]
         return SpanRequests(
             asked,
             model,
             with_store(model, source, given),
-            pairs.num_rows - pairs["other_sentence"].null_count - unscored.left_out,
-            {"pair_score": how, **unscored.settings, **source.about},
-            (*source.skipped, *unscored.skipped),
+            count=pairs.num_rows - pairs["other_sentence"].null_count - unscored.left_out,
+            settings={"pair_score": how, **unscored.settings, **source.about},
+            skipped=(*source.skipped, *unscored.skipped),
         )
 
-    def beside(self, table: pa.Table, signature: Signature, source: Source, given: Given) -> tuple[Figure, ...]:
+    def beside(self, table: pa.Table, signature: Signature, source: TaskSource, given: Given) -> tuple[Figure, ...]:
         """The figures of the sentences that the pairs were made of, such as their quality."""
         path = given.read(PairSettings).pairs
         return read_sentence_figures(path) if path is not None else ()

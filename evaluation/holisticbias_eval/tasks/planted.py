@@ -12,7 +12,7 @@ from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.stance.finding import NAME, PLANTED, PLANTED_SPREAD
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
-from holisticbias_eval.models.embedded.planted import Biases, read_biases
+from holisticbias_eval.models.embedded.planted import PlantedBiases, read_biases
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.statistics.cells import encode
 
@@ -37,7 +37,7 @@ def planted_figures(signature: Signature, answers: pa.Table) -> Iterator[Figure]
             yield figure.model_copy(update=named)
 
 
-def planted_strengths(answers: pa.Table, biases: Biases) -> Floats:
+def planted_strengths(answers: pa.Table, biases: PlantedBiases) -> Floats:
     """The sum of what is planted on the term of each row in its template, in nats: shape ``[rows]``."""
     descriptors, descriptor = encode(answers["descriptor_id"])
     templates, template = encode(answers["template_id"])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -14,12 +14,15 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.loading.load import load_config
 from holisticbias_eval.models.loading.source import file_sha256
-from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.model import GivenModel, ModelIdentity
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
+from holisticbias_eval.tables.files import TableSource
+from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.retain_command import Reported, run_retain_command, split_command
-from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, Task, sign_file
+from holisticbias_eval.tasks.sources import sign_file
+from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests, TaskSource
 
 NOT_LOADED = "not loaded"
 
@@ -37,25 +40,12 @@ class CommandSettings(Settings):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A model that is not loaded; ``place`` is what ``{model}`` becomes."""
-
-    identity: ModelIdentity
-    place: str
-    kind: str = ""
-    settings: Mapping[str, str] = field(default_factory=dict)
-
-
 @dataclass(frozen=True)
-class CommandRequests(Requests):
-    """A command that reports numbers."""
+class CommandRequests(TaskRequests):
+    """A command that reports numbers of the model at ``place``, which ``{model}`` in it becomes."""
 
     command: str
     place: str
-    settings: Mapping[str, str] = field(default_factory=dict)
-    count = 0
-    kept = "nothing is kept of the command; the same command starts from the beginning"
 
     def answer(self, display: Display) -> Answered:
         """Run the command."""
@@ -82,28 +72,38 @@ def reported_table(found: tuple[Reported, ...]) -> pa.Table:
     )
 
 
-class Results(Task):
+RESULTS = Form("results", (*columns("name", "task", "metric", need=True),
+                           *columns("number", "value", need=True, filled=True)))  # fmt: skip
+
+
+def read_results(source: TableSource) -> pa.Table:
+    """Read a user's table of reported numbers; raises ``TableError``."""
+    return reported_table(tuple(Reported(**row) for row in RESULTS.read(source).to_pylist()))
+
+
+class ResultsTask(Task):
     """The numbers of a command."""
 
     name = "results"
     subject = "numbers of another program"
     ability = "command"
+    tables: ClassVar = {"results": read_results}
     uses = (Use(CommandSettings),)
 
     def is_named(self, values: Values) -> bool:
         """Whether a command is given."""
         return read_settings(CommandSettings, values).retain_command is not None
 
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         """Check the command; nothing is run."""
         command = given.read(CommandSettings).retain_command
         if command is None:
             raise EvaluationError("retained needs a command that reports numbers: give it with --retain-command")
         program = Path(split_command(command)[0]).name
         digest = hashlib.sha256(command.encode()).hexdigest()
-        return Source(command, sign_file(program, digest, "results"), "retained", {"command": command})
+        return TaskSource(command, sign_file(program, digest, "results"), "retained", {"command": command})
 
-    def model(self, source: Source, given: Given) -> Named:
+    def model(self, source: TaskSource, given: Given) -> GivenModel:
         """The model as far as it is known without its weights: of a folder the digest of its file of weights."""
         name = given.model or EMBEDDED_MODEL
         if not isinstance(name, str):
@@ -121,8 +121,8 @@ class Results(Task):
             note=shipped.note if shipped else None,
             file_sha256=file_sha256(weights) if weights.is_file() else None,
         )
-        return Named(identity, place)
+        return GivenModel(identity, content=place)
 
-    def ask(self, source: Source, model: Named, given: Given) -> CommandRequests:
+    def ask(self, source: TaskSource, model: GivenModel, given: Given) -> CommandRequests:
         """The command, with the model in its place."""
-        return CommandRequests(source.content, model.place, source.about)
+        return CommandRequests(source.content, model.content, settings=source.about)

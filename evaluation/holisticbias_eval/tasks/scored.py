@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
@@ -20,16 +21,40 @@ from holisticbias_eval.models.likelihood.spans import Spans, unique_spans
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.prompts import Skipped, Terms
+from holisticbias_eval.prompts.contexts import Context, read_context
 from holisticbias_eval.results.run import MaskedInputs
 from holisticbias_eval.results.signature import with_probe
-from holisticbias_eval.tasks.task import Answered, Given, Requests, Source, Task
+from holisticbias_eval.settings import Settings, setting
+from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests, TaskSource
 
 NOTHING_KEPT = "no scores are kept with --no-store; the same command starts from the beginning"
 _TRIED = 4096
 
 
-class Asked(Protocol):
+class ContextSettings(Settings):
+    """Text before each sentence."""
+
+    group = "The model"
+
+    context: str | None = setting(
+        None,
+        "Text that the model reads before each sentence; it is not scored. The encoder of an encoder-decoder model "
+        "reads it; for every other model it is the beginning of the text.",
+        metavar="TEXT",
+    )
+    context_file: Path | None = setting(
+        None, "File with one context per line; one is drawn for each sentence.", metavar="PATH"
+    )
+    context_seed: int | None = setting(None, "Seed for drawing contexts. Default: 0.")
+
+
+def find_context(given: Given) -> Context:
+    """The contexts of a run."""
+    read = given.read(ContextSettings)
+    return read_context(read.context, read.context_file, read.context_seed)
+
+
+class AskedSpans(Protocol):
     """Spans to score in one call, and the table that their scores become."""
 
     @property
@@ -41,23 +66,19 @@ class Asked(Protocol):
 
 
 @dataclass(frozen=True)
-class SpanRequests(Requests):
+class SpanRequests(TaskRequests):
     """Spans that an engine scores; ``scorer`` is the engine with its store.
 
     ``tried`` gives the rows by which texts are weighted when the error is measured.
     """
 
-    asked: Asked
+    asked: AskedSpans
     engine: Scorer
     scorer: Scorer
-    count: int
-    settings: Mapping[str, str] = field(default_factory=dict)
-    skipped: tuple[Skipped, ...] = ()
-    terms: Terms | None = None
     tried: Callable[[Ints], Ints] = lambda rows: rows
 
     @property
-    def kept(self) -> str:  # type: ignore[override]
+    def kept(self) -> str:
         """The number of scores in the store, in words."""
         kept = self.scorer.kept
         return NOTHING_KEPT if kept is None else f"{kept}; run the same command again to continue"
@@ -115,14 +136,14 @@ class ScoredTask(Task):
 
     ability = "score"
 
-    def model(self, source: Source, given: Given) -> Scorer:
+    def model(self, source: TaskSource, given: Given) -> Scorer:
         """Start the engine that scores."""
         name = given.named(source)
         with given.display.step(f"Loading model {given.model_name or source.default_model or EMBEDDED_MODEL}"):
             return start_scorer(name, given.display.notice, given.read(ModelSettings))
 
 
-def with_store(engine: Scorer, source: Source, given: Given) -> Scorer:
+def with_store(engine: Scorer, source: TaskSource, given: Given) -> Scorer:
     """The engine with the store of its scores, if they are kept."""
     folder = given.store("scores")
     return stored(engine, folder, given.display.notice, source.signature.digest) if folder else engine

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -13,45 +13,57 @@ from holisticbias_eval.figures import Figure
 from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.models.options import scoring_uses
-from holisticbias_eval.prompts.contexts import Context, read_context
-from holisticbias_eval.prompts.first_words import count_unscored
-from holisticbias_eval.prompts.prompts import Asked, Draw, Selection, Skipped
+from holisticbias_eval.models.settings import scoring_uses
+from holisticbias_eval.prompts.contexts import count_unscored
+from holisticbias_eval.prompts.prompts import AskedSentences, Draw, Selection, Skipped
 from holisticbias_eval.prompts.seat import ask_phrases
+from holisticbias_eval.prompts.selection import count_terms
 from holisticbias_eval.prompts.sentences import ask_sentences, skipped_sentences
-from holisticbias_eval.prompts.terms import count_terms
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Seed, Settings, Small, Use, Variants, setting
+from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Seed, Small, Use, Variants
+from holisticbias_eval.tables.fields import Default, Field
+from holisticbias_eval.tables.files import TableSource
+from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.planted import planted_figures
-from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
-from holisticbias_eval.tasks.task import Given, Source, release_run_name, sign_release
+from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, SpanRequests, find_context, with_store
+from holisticbias_eval.tasks.sources import sign_release
+from holisticbias_eval.tasks.task import Given, TaskSource, release_run_name
 
 SELECTED = Condition(
     "with --limit or --variants", lambda values: values.get("limit") is not None or bool(values.get("variants"))
 )
 
 
-class ContextSettings(Settings):
-    """Text before each sentence."""
-
-    group = "The model"
-
-    context: str | None = setting(
-        None,
-        "Text that the model reads before each sentence; it is not scored. The encoder of an encoder-decoder model "
-        "reads it; for every other model it is the beginning of the text.",
-        metavar="TEXT",
-    )
-    context_file: Path | None = setting(
-        None, "File with one context per line; one is drawn for each sentence.", metavar="PATH"
-    )
-    context_seed: int | None = setting(None, "Seed for drawing contexts. Default: 0.")
+STANCES = ("template_id", "paraphrase_of", "opposite_of")
+"""Columns of a run's scores for the templates that paraphrase or oppose each other."""
+CELL = columns("name", "axis", "template", "descriptor", need=True)
 
 
-def find_context(given: Given) -> Context:
-    """The contexts of a run."""
-    read = given.read(ContextSettings)
-    return read_context(read.context, read.context_file, read.context_seed)
+def _same_as(name: str) -> Default:
+    return lambda made, _: made[name]
+
+
+LIKELIHOODS = Form(
+    "scores",
+    (
+        *CELL,
+        # a term that is a noun itself has an id in place of the noun
+        Field("noun", "name", need=True, filled_from="noun_id"),
+        Field("descriptor_id", "name", default=_same_as("descriptor")),
+        Field("noun_id", "name", default=_same_as("noun")),
+        Field("perplexity", "number", need=True),
+        *columns("number", "nll", "tokens", "phrase_nll"),
+        *columns("label", *STANCES, "descriptor_gender"),
+    ),
+)
+"""Ids distinguish terms with the same text; by default the text is the id."""
+
+
+def read_likelihoods(source: TableSource) -> pa.Table:
+    """Read a user's table of perplexities, one row per sentence in any order; raises ``TableError``."""
+    table = LIKELIHOODS.read(source)
+    known = "template_id" in table.column_names
+    return table if known else table.drop_columns([name for name in STANCES if name in table.column_names])
 
 
 def find_selection(given: Given) -> Selection:
@@ -60,17 +72,18 @@ def find_selection(given: Given) -> Selection:
     return Selection(chosen.where, chosen.limit, given.read(Seed).seed, bool(given.read(Variants).variants))
 
 
-class Sentences(ScoredTask):
+class SentencesTask(ScoredTask):
     """The release's own sentences."""
 
     name = "sentences"
     subject = "sentences about people"
+    tables: ClassVar = {"likelihoods": read_likelihoods}
     uses = (
         Use(ReleaseName), Use(Small), Use(Chosen), Use(Seed, (SELECTED,)), Use(Variants), Use(ContextSettings),
         *scoring_uses(),
     )  # fmt: skip
 
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         """Open the release, by default the one whose words the model knows."""
         find_context(given)  # a file that cannot be read is refused before a model is loaded
         release = given.release(default_release(given.model_name), small=given.read(Small).small)
@@ -78,9 +91,9 @@ class Sentences(ScoredTask):
             raise EvaluationError(
                 f"{release!r} has sentences with two descriptors: measure them with --measure intersections"
             )
-        return Source(release, sign_release(release), release.version, release=release)
+        return TaskSource(release, sign_release(release), release.version, release=release)
 
-    def ask(self, source: Source, model: Scorer, given: Given) -> SpanRequests:
+    def ask(self, source: TaskSource, model: Scorer, given: Given) -> SpanRequests:
         """Select the sentences; raises ``SelectionError`` if none is left."""
         release: Release = source.content
         context, selection = find_context(given), find_selection(given)
@@ -95,14 +108,14 @@ class Sentences(ScoredTask):
                 asked,
                 model,
                 with_store(model, source, given),
-                count,
-                {**context.settings, **selection.settings, **unscored.settings},
-                (*self.skipped(release), *asked.skipped),
-                count_terms(release, asked.sentences["descriptor_id"]),
                 asked.by_sentence,
+                count=count,
+                settings={**context.settings, **selection.settings, **unscored.settings},
+                skipped=(*self.skipped(release), *asked.skipped),
+                terms=count_terms(release, asked.sentences["descriptor_id"]),
             )
 
-    def select(self, release: Release, draw: Draw, selection: Selection) -> Asked:
+    def select(self, release: Release, draw: Draw, selection: Selection) -> AskedSentences:
         """Select the sentences of a release."""
         return ask_sentences(release, draw, selection)
 
@@ -110,22 +123,22 @@ class Sentences(ScoredTask):
         """Count the sentences that are never asked about, by reason."""
         return skipped_sentences(release)
 
-    def beside(self, table: pa.Table, signature: Signature, source: Source, given: Given) -> tuple[Figure, ...]:
+    def beside(self, table: pa.Table, signature: Signature, source: TaskSource, given: Given) -> tuple[Figure, ...]:
         """The true stance contrast of the calibration model."""
         return tuple(planted_figures(signature, table))
 
-    def run_name(self, model: ModelIdentity, source: Source, signature: Signature) -> str:
+    def run_name(self, model: ModelIdentity, source: TaskSource, signature: Signature) -> str:
         """The model, the release, its part, and the selection; the task if it is not this one."""
         return release_run_name(self, model, source, signature)
 
 
-class Seat(Sentences):
+class SeatTask(SentencesTask):
     """Phrases of terms in the templates of SEAT (Smith et al. 2022, B.1; May et al. 2019)."""
 
     name = "seat"
     subject = "phrases about people, in templates"
 
-    def select(self, release: Release, draw: Draw, selection: Selection) -> Asked:
+    def select(self, release: Release, draw: Draw, selection: Selection) -> AskedSentences:
         """Put the phrases of a release into the templates."""
         return ask_phrases(release, draw, selection)
 

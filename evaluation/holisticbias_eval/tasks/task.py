@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,11 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
 
-from holisticbias import build_release, open_release
-from holisticbias.errors import WithdrawnVersionWarning
 from holisticbias.release.release import Release
-from holisticbias.rules.validate import load_catalog
-from holisticbias.terms.versions import is_version
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import MeasureSettings
@@ -31,6 +25,8 @@ from holisticbias_eval.prompts.prompts import Skipped, Terms
 from holisticbias_eval.results.run import MaskedInputs
 from holisticbias_eval.results.signature import ReleaseSignature, Signature, in_short
 from holisticbias_eval.settings import Keeping, S, Use, Values, read_settings
+from holisticbias_eval.tables.files import TableSource
+from holisticbias_eval.tasks.sources import file_name, find_release
 
 LOADED_MODEL = "that is loaded already"
 Ability = Literal["score", "generate", "train", "command"]
@@ -38,7 +34,7 @@ Ability = Literal["score", "generate", "train", "command"]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TaskSource:
     """The object of a run: ``content`` is a release or a table, and ``signature`` stands for it in a run.
 
     ``name`` ends the default name of the run's folder, after the model. ``about`` are settings to record, and
@@ -66,19 +62,23 @@ class Answered:
     masked_inputs: MaskedInputs | None = None
 
 
-class Requests(ABC):
+@dataclass(frozen=True, kw_only=True)
+class TaskRequests(ABC):
     """Requests of one source to one model.
 
     ``count`` is the number of sentences, pairs or responses that are asked for, ``settings`` what the answers depend
     on besides the model's own settings, and ``skipped`` and ``terms`` say what is not asked.
     """
 
-    count: int
-    settings: Mapping[str, str] = {}
+    count: int = 0
+    settings: Mapping[str, str] = field(default_factory=dict)
     skipped: tuple[Skipped, ...] = ()
     terms: Terms | None = None
-    kept = "nothing is kept; the same command starts from the beginning"
-    """How many answers the store holds and how to continue, in words, for an interruption."""
+
+    @property
+    def kept(self) -> str:
+        """How many answers the store holds and how to continue, in words, for an interruption."""
+        return "nothing is kept; the same command starts from the beginning"
 
     @abstractmethod
     def answer(self, display: Display) -> Answered:
@@ -127,7 +127,7 @@ class Given:
         """The name of the model, as far as it is known before it is loaded."""
         return self.model if self.model is None or isinstance(self.model, str) else LOADED_MODEL
 
-    def named(self, source: Source) -> ModelSource:
+    def named(self, source: TaskSource) -> ModelSource:
         """The model that was named, else that of the source."""
         return source.default_model if self.model is None else self.model
 
@@ -137,7 +137,7 @@ class Given:
         return None if keeping.no_store else keeping.store or default_folder(stage)
 
 
-class Reading:
+class TaskReading:
     """Reads answers before they are measured: readers add columns, and figures of the readers stand beside.
 
     ``signed`` describes each classifier by its id, ``settings`` are further settings of the run, and ``measuring``
@@ -162,44 +162,46 @@ class Reading:
 class Task(ABC):
     """A kind of question. A task is one file with one subclass, and one line in ``TASKS``.
 
-    ``subject`` says in a report what was asked; ``uses`` are the settings that it and its engines read.
+    ``subject`` says in a report what was asked; ``uses`` are the settings that it and its engines read. ``tables``
+    read a user's table in place of answers, by the kind of answers that a measure needs; they raise ``TableError``.
     """
 
     name: ClassVar[str]
     subject: ClassVar[str]
     ability: ClassVar[Ability]
     uses: ClassVar[tuple[Use, ...]]
+    tables: ClassVar[Mapping[str, Callable[[TableSource], pa.Table]]] = {}
 
     def is_named(self, values: Values) -> bool:
         """Whether the settings name a source of this task, whose measures are then the default."""
         return False
 
     @abstractmethod
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         """Find what is asked about; raises ``EvaluationError`` before a model is loaded."""
 
     @abstractmethod
-    def model(self, source: Source, given: Given) -> Any:
+    def model(self, source: TaskSource, given: Given) -> Any:
         """Load the model, or start the engine that reaches it; it has an ``identity`` and ``settings``."""
 
     @abstractmethod
-    def ask(self, source: Source, model: Any, given: Given) -> Requests:
+    def ask(self, source: TaskSource, model: Any, given: Given) -> TaskRequests:
         """Make the requests."""
 
-    def reading(self, source: Source, given: Given) -> Reading:
+    def reading(self, source: TaskSource, given: Given) -> TaskReading:
         """Start the readers of the measures' answers, before anything is asked."""
-        return Reading()
+        return TaskReading()
 
-    def beside(self, table: pa.Table, signature: Signature, source: Source, given: Given) -> tuple[Figure, ...]:
+    def beside(self, table: pa.Table, signature: Signature, source: TaskSource, given: Given) -> tuple[Figure, ...]:
         """Figures that stand beside those of the measures, such as the truth that was planted in a model."""
         return ()
 
-    def run_name(self, model: ModelIdentity, source: Source, signature: Signature) -> str:
+    def run_name(self, model: ModelIdentity, source: TaskSource, signature: Signature) -> str:
         """The default name of the run's folder."""
         return f"{file_name(model.name)}-{source.name}"
 
 
-def release_run_name(task: Task, model: ModelIdentity, source: Source, signature: Signature) -> str:
+def release_run_name(task: Task, model: ModelIdentity, source: TaskSource, signature: Signature) -> str:
     """The name of a run's folder: the model, the release, its part, the selection, and the task."""
     names = [file_name(model.name), "on", source.name]
     if source.release is not None and source.release.manifest.part:
@@ -207,37 +209,3 @@ def release_run_name(task: Task, model: ModelIdentity, source: Source, signature
     if signature.selected:
         names.append(file_name(in_short(signature.selected)))
     return "-".join(names if task.name == "sentences" else [*names, task.name])
-
-
-def find_release(name: str | None) -> Release:
-    """Open a release: a folder, a version to compile from the terms, or ``organisation/name@version`` on the Hub.
-
-    Default: the newest published version, compiled from the terms.
-    """
-    if name is None:
-        return build_release(load_catalog())
-    if is_version(name) and not Path(name).exists():
-        catalog = load_catalog()
-        withdrawal = catalog.withdrawal(name)
-        if withdrawal is not None:
-            warnings.warn(withdrawal, WithdrawnVersionWarning, stacklevel=2)
-        return build_release(catalog, name)
-    return open_release(name)
-
-
-def sign_release(release: Release) -> ReleaseSignature:
-    """The release in a signature."""
-    made = release.manifest
-    return ReleaseSignature(version=made.version, subset=made.subset, where=made.where, digest=made.digest)
-
-
-def sign_file(name: str, digest: str, what: str) -> ReleaseSignature:
-    """The rows of a file in a signature, in the place of a release."""
-    return ReleaseSignature.model_validate(
-        {"version": "none", "subset": None, "digest": digest, "prompts": name, "what": what}
-    )
-
-
-def file_name(name: str) -> str:
-    """The name of a model or a part of a release as the name of a file."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", Path(name).name if Path(name).exists() else name).strip("-.") or "model"

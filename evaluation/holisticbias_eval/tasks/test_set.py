@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,15 +14,15 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures.perplexities.dimensions import IDS, Dimension, read_dimensions
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.spans import whole
-from holisticbias_eval.models.options import scoring_uses
-from holisticbias_eval.prompts.first_words import NOTHING_LEFT, Unscored, count_unscored, differ_first
-from holisticbias_eval.prompts.test_sets import AskedTexts
+from holisticbias_eval.models.settings import scoring_uses
+from holisticbias_eval.prompts.contexts import NOTHING_LEFT, Unscored, count_unscored, differ_first
+from holisticbias_eval.prompts.prompts import AskedSentences
 from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
 from holisticbias_eval.stereotypes.specifications import calibration_model
-from holisticbias_eval.tasks.group_files import read_test_set
-from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
-from holisticbias_eval.tasks.sentences import ContextSettings, find_context
-from holisticbias_eval.tasks.task import Given, Source, file_name, sign_file
+from holisticbias_eval.tasks.group_files import read_group_scores, read_test_set
+from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, SpanRequests, find_context, with_store
+from holisticbias_eval.tasks.sources import file_name, sign_file
+from holisticbias_eval.tasks.task import Given, TaskSource
 
 CALIBRATION = "calibration-many"
 """The name of the default test set in a run."""
@@ -42,19 +43,20 @@ class TestSetSettings(Settings):
     )
 
 
-class TestSet(ScoredTask):
+class TestSetTask(ScoredTask):
     """The sentences of a file; every sentence is scored whole."""
 
     __test__ = False
     name = "test_set"
     subject = "sentences of a test set"
+    tables: ClassVar = {"group_sentences": read_group_scores}
     uses = (Use(TestSetSettings), Use(ContextSettings), *scoring_uses())
 
     def is_named(self, values: Values) -> bool:
         """Whether a test set is named."""
         return read_settings(TestSetSettings, values).test_set is not None
 
-    def source(self, given: Given) -> Source:
+    def source(self, given: Given) -> TaskSource:
         """Read the file, by default the gossip's test set, for which the gossip is the default model.
 
         A test set that cannot be measured is refused, before anything is scored.
@@ -68,9 +70,9 @@ class TestSet(ScoredTask):
         about = {"dimensions": ", ".join(pc.unique(table["dimension"]).to_pylist())}
         own = calibration_model(table["dimension"].to_pylist()) if given.running.engine != "api" else None
         signature = sign_file(file, table_digest(table), "test set")
-        return Source(table, signature, f"on-{file_name(Path(file).stem)}", about, default_model=own)
+        return TaskSource(table, signature, f"on-{file_name(Path(file).stem)}", about, default_model=own)
 
-    def ask(self, source: Source, model: Scorer, given: Given) -> SpanRequests:
+    def ask(self, source: TaskSource, model: Scorer, given: Given) -> SpanRequests:
         """Draw the contexts, and leave out sentences that differ in their first word alone if it is not scored."""
         table, context = source.content, find_context(given)
         drawn_by = next((name for name in IDS if name in table.column_names and not table[name].null_count), "sentence")
@@ -79,12 +81,14 @@ class TestSet(ScoredTask):
         if unscored.texts:
             table, unscored = without_first_words(table)
             contexts = [""] * table.num_rows
-        asked = AskedTexts(table, whole(table["sentence"].to_pylist(), contexts))
+        asked = AskedSentences(table, whole(table["sentence"].to_pylist(), contexts))
         settings = {
             **context.settings, self.name: source.signature.prompts or "", **source.about, **unscored.settings
         }  # fmt: skip
         left = source.content.num_rows - unscored.left_out
-        return SpanRequests(asked, model, with_store(model, source, given), left, settings, unscored.skipped)
+        return SpanRequests(
+            asked, model, with_store(model, source, given), count=left, settings=settings, skipped=unscored.skipped
+        )
 
 
 def without_first_words(table: pa.Table) -> tuple[pa.Table, Unscored]:

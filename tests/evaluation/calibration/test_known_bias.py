@@ -21,8 +21,8 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.engines import start_generator
-from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
-from holisticbias_eval.models.generation.requests import Requests, respond_all
+from holisticbias_eval.models.generation.decoding import DECODINGS
+from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
 from holisticbias_eval.readers.classification import judge_table
 from holisticbias_eval.readers.engines import start_classifier
 from holisticbias_eval.readers.labels import Judge
@@ -57,7 +57,7 @@ def responses(prompts: pa.Table) -> pa.Table:
     generator = start_generator(RESPONDER, lambda _: None, DECODINGS.read("unrestricted"), seed=1)
     texts = prompts["prompt"].to_pylist()
     made = respond_all(
-        Requests(texts, [""] * len(texts), np.arange(len(texts), dtype=np.int32)), generator, lambda _: None
+        PromptRequests(texts, [""] * len(texts), np.arange(len(texts), dtype=np.int32)), generator, lambda _: None
     )
     return prompts.append_column("response", pa.array(made.text)).append_column("finish", pa.array(made.finish))
 

@@ -33,7 +33,7 @@ from calibration.writer.train import sentence_nats
 from calibration.writer.truth import human_shares, true_log_odds, true_score, true_shares
 from holisticbias_eval.models.embedded import SHIPPED, WRITER
 from holisticbias_eval.models.embedded.planted import shipped_specifications
-from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.prompts.collections import calibration_prompts
 from holisticbias_eval.readers.gender_polarity import GenderPolarityReader

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from holisticbias_eval.collect.collecting import CollectOptions, collect
+from holisticbias_eval.collect.collecting import collect
 from holisticbias_eval.collect.outputs import page_address
+from holisticbias_eval.collect.settings import CollectSettings
 from holisticbias_eval.errors import CollectError, CutDumpError
-from holisticbias_eval.prompts.prompt_files import read_prompts
-from holisticbias_eval.prompts.prompt_sources import read_source
+from holisticbias_eval.prompts.prompt_sources import read_prompts, read_source
 from small_wiki import DATA, GROUPS, SENTENCE, dump, page, rows, run, shown, silent
 
 EXPECTED = {
@@ -50,7 +50,7 @@ LEFT_OUT = {
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("collect") / "out"
-    options = CollectOptions(site="https://osk.example/wiki/")
+    options = CollectSettings(site="https://osk.example/wiki/")
     collect(DATA / "dump.xml", str(DATA / "collection.yaml"), out, options, silent())
     return out
 
@@ -142,7 +142,7 @@ def test_links_of_items_or_of_the_whole_list(tmp_path: Path) -> None:
     others = [page(t, f"The town of {t} has many maps of old cloth.", n) for n, t in enumerate(("Osk", "Tarner"), 3)]
     content = dump(page("Glorbist", SENTENCE), listed, *others)  # the list comes after its page
     assert {r["page"] for r in run(tmp_path, content, groups)[1]} == {"Glorbist"}
-    assert {r["page"] for r in run(tmp_path, content, groups, every_link=True)[1]} == {"Glorbist", "Osk", "Tarner"}
+    assert {r["page"] for r in run(tmp_path, content, groups, links="all")[1]} == {"Glorbist", "Osk", "Tarner"}
 
 
 def test_a_list_that_is_a_redirect_to_an_earlier_page(tmp_path: Path) -> None:

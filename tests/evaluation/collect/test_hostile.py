@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holisticbias_eval.collect import dump as dumps
-from holisticbias_eval.collect.collecting import CollectOptions, collect
+from holisticbias_eval.collect.collecting import collect
 from holisticbias_eval.collect.dump import Chunks, DumpReader
 from holisticbias_eval.collect.page_sentences import PageJob, PageReader, WantedGroup
 from holisticbias_eval.collect.rule import PromptRule
+from holisticbias_eval.collect.settings import CollectSettings
 from holisticbias_eval.collect.titles import category_keys, list_links
 from holisticbias_eval.collect.worker import Worker
 from small_wiki import GROUPS, SENTENCE, dump, page, rows, run, silent
@@ -84,7 +85,7 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    made = collect(tmp_path / "dump.xml", str(tmp_path / "groups.yaml"), tmp_path / "out", CollectOptions(), silent())
+    made = collect(tmp_path / "dump.xml", str(tmp_path / "groups.yaml"), tmp_path / "out", CollectSettings(), silent())
     assert made.prompts == 1500
     assert len({row["page"] for row in rows(tmp_path / "out")}) == 1500
 

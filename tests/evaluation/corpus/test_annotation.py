@@ -20,6 +20,7 @@ from holisticbias.spreadsheet import cell_text, id_forms, safe_cell, safe_id
 from holisticbias_eval.corpus.annotating import Annotated, GroupCounts, annotate, join_labels
 from holisticbias_eval.corpus.annotation_files import AnnotatorLabel, make_annotation_files, read_label_files
 from holisticbias_eval.corpus.examples import read_examples, write_examples
+from holisticbias_eval.corpus.settings import AnnotationSettings
 from holisticbias_eval.errors import CorpusError
 
 HOSTILE = (
@@ -66,7 +67,8 @@ def test_files_for_annotators(tmp_path: Path) -> None:
     """Two of three annotators have each example, each in its own order; labelled files are never replaced."""
     rows = [example(i, "stad", text, target="stad") for i, text in enumerate(HOSTILE[:12])]
     path, out = written(tmp_path, rows), tmp_path / "out"
-    assert make_annotation_files(path, out, "csv", ["a", "b", "c"], per_example=2) == dict.fromkeys("abc", 8)
+    settings = AnnotationSettings(annotators="a,b,c", per_example=2)
+    assert make_annotation_files(path, out, settings) == dict.fromkeys("abc", 8)
     files = {name: cells(out / f"{name}.csv") for name in "abc"}
     ids = [row["ID"] for file in files.values() for row in file]
     assert sorted(ids) == sorted(2 * [str(row["id"]) for row in rows])
@@ -78,22 +80,23 @@ def test_files_for_annotators(tmp_path: Path) -> None:
         assert not row["Sentence"].lstrip().startswith(("=", "+", "-", "@"))
     assert "1, biased" in (out / "guidelines.md").read_text("utf-8")
     with pytest.raises(OutputError, match="holds something else"):
-        make_annotation_files(path, out, "csv", ["a"])
+        make_annotation_files(path, out, AnnotationSettings(annotators="a"))
 
 
 @pytest.mark.parametrize(
     ("annotators", "per_example", "message"),
     [
-        ([], None, "name the annotators"),
-        (["a/b"], None, "'a/b' cannot name a file"),
-        (["a", "A"], None, "two annotators have the same name"),
-        (["a", "b"], 3, "3 annotators for each example are more than the 2"),
+        (None, None, "name the annotators"),
+        ("a/b", None, "'a/b' cannot name a file"),
+        ("a,A", None, "two annotators have the same name"),
+        ("a,b", 3, "3 annotators for each example are more than the 2"),
     ],
 )
-def test_names_of_annotators(tmp_path: Path, annotators: list[str], per_example: int | None, message: str) -> None:
+def test_names_of_annotators(tmp_path: Path, annotators: str | None, per_example: int | None, message: str) -> None:
     path = written(tmp_path, examples(1))
+    settings = AnnotationSettings(annotators=annotators, per_example=per_example)
     with pytest.raises(CorpusError, match=message):
-        make_annotation_files(path, tmp_path / "out", "csv", annotators, per_example=per_example)
+        make_annotation_files(path, tmp_path / "out", settings)
     assert not (tmp_path / "out").exists()
 
 
@@ -102,7 +105,7 @@ def test_round_trip(tmp_path: Path, delimiter: str) -> None:
     ids = ["=id", "3e1", "007", *map(str, range(20, 30))]
     rows = [{**example(0, "stad", text), "id": name} for name, text in zip(ids, HOSTILE, strict=True)]
     path = written(tmp_path, rows)
-    make_annotation_files(path, tmp_path / "out", "csv", ["a", "b"])
+    make_annotation_files(path, tmp_path / "out", AnnotationSettings(annotators="a,b"))
     first = {"=id": "1", "3e1": "0", "007": "1", "20": "0", "21": "1.0"}
     second = {"=id": "1", "3e1": "0", "007": "0", "20": " 0 "}
     files = [label(tmp_path / "out" / f"{name}.csv", one, delimiter) for name, one in (("a", first), ("b", second))]
@@ -239,8 +242,8 @@ def test_halves_of_characters(tmp_path: Path) -> None:
 
 def test_tasks_for_label_studio(tmp_path: Path) -> None:
     path = written(tmp_path, [example(0, "stad", "<b>=1 a stad", target="stad")])
-    make_annotation_files(path, tmp_path / "one", "label-studio", [])
-    make_annotation_files(path, tmp_path / "two", "label-studio", ["a", "b"])
+    make_annotation_files(path, tmp_path / "one", AnnotationSettings(form="label-studio"))
+    make_annotation_files(path, tmp_path / "two", AnnotationSettings(form="label-studio", annotators="a,b"))
     data = {"example_id": "stad-0", "target": "stad", "attribute": "grobby", "sentence": "<b>=1 a stad"}
     assert json.loads((tmp_path / "one" / "tasks.json").read_text("utf-8")) == [{"data": data}]
     assert json.loads((tmp_path / "two" / "b.json").read_text("utf-8")) == [{"data": {**data, "annotator": "b"}}]

@@ -7,7 +7,8 @@ from datetime import date, datetime
 import pytest
 
 from holisticbias_eval.corpus.documents import TextDocument, bare_identifier, clean, read_date, row_document
-from holisticbias_eval.corpus.retrieving import years_before
+from holisticbias_eval.corpus.settings import RetrievalSettings
+from holisticbias_eval.errors import CorpusError
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_sources() -> None:
 
 
 def test_years_before() -> None:
-    assert years_before(date(2022, 3, 10), 3) == date(2019, 3, 10)
-    assert years_before(date(2024, 2, 29), 1) == date(2023, 2, 28)
-    with pytest.raises(ValueError, match="year"):
-        years_before(date(2022, 3, 10), 3000)
+    assert RetrievalSettings(until=date(2022, 3, 10)).since == date(2019, 3, 10)
+    assert RetrievalSettings(until=date(2024, 2, 29), years=1).since == date(2023, 2, 28)
+    with pytest.raises(CorpusError, match="year"):
+        _ = RetrievalSettings(until=date(900, 3, 10), years=1000).since

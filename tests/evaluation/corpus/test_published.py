@@ -14,7 +14,8 @@ from holisticbias_eval.corpus.published import (
     read_published_examples,
     read_test_sets,
 )
-from holisticbias_eval.corpus.splitting import SplitSettings, split_examples
+from holisticbias_eval.corpus.settings import SplitSettings
+from holisticbias_eval.corpus.splitting import split_examples
 from holisticbias_eval.errors import CorpusError
 
 ANNOTATED = """id,attribute_in_window,comment,phrase,bias_sent,bias_phrase
@@ -73,13 +74,10 @@ def test_a_specification_names_groups_and_terms(tmp_path: Path) -> None:
     assert table["target"].to_pylist() == ["blickets", "blicket", "blickets", "blicket"]
 
 
-def test_sentences_for_training_count_as_biased(tmp_path: Path) -> None:
-    path = reddit(tmp_path, "race", "stad", "processed_phrase_biased_trainset", OTHER)
-    assert read_published_examples(path)["label"].to_pylist() == [1, 1]
-    assert read_published_examples(path)["text"].to_pylist() == ["stads are grobby", "so, a mizzic stad"]
-
-
-def test_pandas_index_columns_are_left_out(tmp_path: Path) -> None:
+def test_sentences_for_training_count_as_biased_and_index_columns_are_left_out(tmp_path: Path) -> None:
+    table = read_published_examples(reddit(tmp_path, "race", "stad", "processed_phrase_biased_trainset", OTHER))
+    assert table["label"].to_pylist() == [1, 1]
+    assert table["text"].to_pylist() == ["stads are grobby", "so, a mizzic stad"]
     path = tmp_path / "age_blicket_test.csv"
     path.write_text(",Unnamed: 0.1,replaced_sentence\n0,0,a blicket\n1,1,blickets\n", "utf-8")
     assert read_published_examples(path)["text"].to_pylist() == ["a blicket", "blickets"]
@@ -100,15 +98,13 @@ def test_the_table_of_the_paper(tmp_path: Path) -> None:
 
 
 def test_published_examples_are_split(tmp_path: Path) -> None:
-    lines = [f"{i},{group.title()},grobby,gate {i}{group}: a {group} is grobby,1" for i in range(4) for group in GROUPS]
-    ids = [f"{n}{line[line.index(',') :]}" for n, line in enumerate(lines)]
+    groups = ("blicket", "stad", "elmer")
+    pairs = [(i, group) for i in range(4) for group in groups]
+    lines = [f"{n},{group.title()},grobby,gate {i}{group}: a {group} is grobby,1" for n, (i, group) in enumerate(pairs)]
     path = tmp_path / "race.csv"
-    path.write_text("\n".join(["ID,Target,Attribute,Sentence,Label", *ids]), "utf-8")
+    path.write_text("\n".join(["ID,Target,Attribute,Sentence,Label", *lines]), "utf-8")
     split = split_examples(read_examples(path, invented()), invented(), SplitSettings(test=1, validation=1))
     assert split.originals["train"] == {"blicket": 2, "elm": 2, "stad": 2}
-
-
-GROUPS = ("blicket", "stad", "elmer")
 
 
 def test_perplexities(tmp_path: Path) -> None:
@@ -118,19 +114,14 @@ def test_perplexities(tmp_path: Path) -> None:
     for part in ("biased_valid_reduced", "processed_phrase_biased_testset"):
         reddit(tmp_path, "race", "blicket", part, OWN.replace("159.7", "1"))
         reddit(tmp_path, "race", "stad", part, OTHER.replace("196.6", "1"))
+    names = ("dimension", "sentence_id", "group", "sentence", "perplexity")
     for path in (own, tmp_path):
-        assert read_group_perplexities(path).to_pylist() == [
-            row("0", "blicket", "blickets are grobby", 159.7),
-            row("1", "blicket", "so, a mizzic blicket", 0.0),
-            row("0", "stad", "stads are grobby", 196.6),
-            row("1", "stad", "so, a mizzic stad", None),
+        assert [tuple(row[name] for name in names) for row in read_group_perplexities(path).to_pylist()] == [
+            ("race", "0", "blicket", "blickets are grobby", 159.7),
+            ("race", "1", "blicket", "so, a mizzic blicket", 0.0),
+            ("race", "0", "stad", "stads are grobby", 196.6),
+            ("race", "1", "stad", "so, a mizzic stad", None),
         ]
-
-
-def row(number: str, group: str, sentence: str, perplexity: float | None) -> dict[str, object]:
-    return {
-        "dimension": "race", "sentence_id": number, "group": group, "sentence": sentence, "perplexity": perplexity
-    }  # fmt: skip
 
 
 def test_test_sets_without_perplexities(tmp_path: Path) -> None:

@@ -200,7 +200,7 @@ def test_mistakes_are_found_before_reading(folder: Path) -> None:
         ((path,), "", "does not end in"),
         ((folder / "absent",), "out.csv", "does not exist"),
         ((path,), "a.jsonl", "a.jsonl is read, and would be lost"),
-        ((path, "--years", 2), "out.csv", "--years needs --until"),
+        ((path, "--years", 2), "out.csv", "--years is for runs with --until"),
         ((path, "--until", "2022-03-10", "--years", 1000), "out.csv", None),
         ((path, "--until", "0900-03-10", "--years", 1000), "out.csv", "there is no year -100"),
         ((path, "--until", "soon"), "out.csv", "soon"),

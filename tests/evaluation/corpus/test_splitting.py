@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.evaluation.corpus.invented import GROUPS, example, examples, invented
 
 from holisticbias.terms.specification_entries import Specification, WordForms
-from holisticbias_eval.corpus.splitting import Split, SplitSettings, split_examples
+from holisticbias_eval.corpus.settings import SplitSettings
+from holisticbias_eval.corpus.splitting import Split, split_examples
 from holisticbias_eval.corpus.swapping import Swapped, swap_targets
 from holisticbias_eval.errors import CorpusError
 
@@ -98,7 +99,7 @@ def test_what_is_left_out() -> None:
 )
 def test_sentences_that_stay_out_of_test_and_validation(text: str, reason: str) -> None:
     specification = SPECIFICATION.model_copy(update={"forms": (WordForms(group="blicket", words=("blicks",)),)})
-    found = split([*examples(3), example(9, "stad", text)], SplitSettings(1, 1), specification)
+    found = split([*examples(3), example(9, "stad", text)], SplitSettings(test=1, validation=1), specification)
     assert found.kept_from_test == {reason: 1}
     assert text in found.train["sentence"].to_pylist()
 
@@ -107,7 +108,7 @@ def test_a_word_form_is_not_written_in_test_sets() -> None:
     """People wrote "blicks"; the test says "blickets", as it says "stads" of others, and the training is as it was."""
     specification = SPECIFICATION.model_copy(update={"forms": (WordForms(of="blickets", words=("blicks",)),)})
     rows = [example(i, "blicket", f"at gate {i} all blicks are grobby") for i in range(4)]
-    found = split(rows, SplitSettings(1, 1), specification)
+    found = split(rows, SplitSettings(test=1, validation=1), specification)
     assert found.missing_groups == (
         "Test and validation are drawn from blicket: no sentence about stad, elm can be rewritten for every group"
     )
@@ -121,17 +122,17 @@ def test_groups_to_draw_from() -> None:
     rows = [*examples(10, GROUPS[:2]), example(0, "elm", "one elmer is grobby")]
     with pytest.raises(CorpusError, match=r"there are blicket 10, stad 10, elm 1: .* other groups with --draw-from"):
         split(rows, SplitSettings())
-    found = split(rows, SplitSettings(2, 2, drawn_from=("stad", "blicket")))
+    found = split(rows, SplitSettings(test=2, validation=2, draw_from="stad,blicket"))
     assert found.drawn_from == ["blicket", "stad"]
     assert found.originals["test"] == {"blicket": 2, "stad": 2}
     assert found.without_sentences == []
     with pytest.raises(CorpusError, match="cannot be drawn from 'wug': name groups of blicket, stad, elm"):
-        split(rows, SplitSettings(1, 1, drawn_from=("wug",)))
+        split(rows, SplitSettings(test=1, validation=1, draw_from="wug"))
 
 
 def test_too_few_sentences() -> None:
     with pytest.raises(CorpusError, match=r"for every group \(about several groups: 1\): none to test on"):
-        split([example(0, "blicket", "the blickets and the stads are grobby")], SplitSettings(drawn_from=("stad",)))
+        split([example(0, "blicket", "the blickets and the stads are grobby")], SplitSettings(draw_from="stad"))
     message = r"test needs 3 and the validation 2 .* there are blicket 4, stad 4, elm 4"
     with pytest.raises(CorpusError, match=message):
         split([*examples(4), example(9, "blicket", "the blicket elder")], SplitSettings(test=3, validation=2))
@@ -189,16 +190,17 @@ def test_too_few_forms() -> None:
 @given(st.integers(0, 5), st.integers(0, 3), st.integers(0, 3), st.randoms(use_true_random=False))
 def test_the_draw_does_not_depend_on_the_order(seed: int, test: int, validation: int, order: random.Random) -> None:
     rows = examples(7)
-    first = split(rows, SplitSettings(test, validation, seed))
+    first = split(rows, SplitSettings(test=test, validation=validation, seed=seed))
     order.shuffle(rows)
-    second = split(rows, SplitSettings(test, validation, seed))
+    second = split(rows, SplitSettings(test=test, validation=validation, seed=seed))
     assert second.test.equals(first.test)
     assert second.validation.equals(first.validation)
     assert Counter(second.train["sentence_id"].to_pylist()) == Counter(first.train["sentence_id"].to_pylist())
 
 
 def test_seeds_draw_other_sentences() -> None:
-    drawn = {tuple(split(examples(9), SplitSettings(2, 2, seed)).test["sentence_id"].to_pylist()) for seed in range(5)}
+    settings = [SplitSettings(test=2, validation=2, seed=seed) for seed in range(5)]
+    drawn = {tuple(split(examples(9), one).test["sentence_id"].to_pylist()) for one in settings}
     assert len(drawn) == 5
 
 
@@ -207,7 +209,7 @@ def test_versions_are_those_of_the_slow_way() -> None:
     rows = [*examples(6), *same_for_all(6)]
     rows = [{**row, "id": f"x{i}"} for i, row in enumerate(rows)]
     texts = {row["id"]: row["text"] for row in rows}
-    for row in split(rows, SplitSettings(3, 3)).test.to_pylist():
+    for row in split(rows, SplitSettings(test=3, validation=3)).test.to_pylist():
         swapped = swap_targets(str(texts[row["sentence_id"]]), SPECIFICATION, row["group"])
         assert isinstance(swapped, Swapped)
         assert (row["sentence"], row["target"]) == (swapped.text, swapped.target)

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from holisticbias_eval.models.generation.decoding import FILES, Decoding
-from holisticbias_eval.models.generation.requests import Requests, respond_all
+from holisticbias_eval.models.generation.decoding import DECODINGS, Decoding
+from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
 from holisticbias_eval.models.server.generator import ApiGenerator
 from holisticbias_eval.models.settings import ModelSettings
 
-SAMPLED = FILES.read("sampled")
+SAMPLED = DECODINGS.read("sampled")
 QUICK = ModelSettings(api_concurrency=3, api_retries=2, api_wait=0.05)
 Body = Mapping[str, Any]
 Answering = Callable[[Body, int], tuple[int, Any]]
@@ -92,10 +92,10 @@ def ignore(said: object) -> None:
     pass
 
 
-def prompts(*texts: str, persona: str = "", samples: int = 1) -> Requests:
+def prompts(*texts: str, persona: str = "", samples: int = 1) -> PromptRequests:
     """Each text with a persona, ``samples`` times."""
     sample = np.tile(np.arange(samples, dtype=np.int32), len(texts))
-    return Requests([text for text in texts for _ in range(samples)], [persona] * len(sample), sample)
+    return PromptRequests([text for text in texts for _ in range(samples)], [persona] * len(sample), sample)
 
 
 def generator(

@@ -10,9 +10,9 @@ import pytest
 
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.generation.conversation import ConversationOptions
-from holisticbias_eval.models.generation.decoding import FILES
-from holisticbias_eval.models.generation.noise import request_seed
+from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.requests import Sameness, respond_all
+from holisticbias_eval.models.generation.sampling import request_seed
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import store_of, stored
 
@@ -79,11 +79,11 @@ def test_the_settings_that_a_server_takes_are_found(chat_server: Any) -> None:
     sent = generator(chat_server(strict).base, notice=notices.append).settings["sent"]
     assert sent == "repetition_penalty 1.0, temperature 1.0, top_p 0.95, seed"
     assert "does not take top_k 0, min_p 0.0: its own defaults apply" in notices[0]
-    greedy = generator(chat_server(older).base, FILES.read("greedy"))
+    greedy = generator(chat_server(older).base, DECODINGS.read("greedy"))
     assert greedy.settings["sent"] == "repetition_penalty 1.0, temperature 0.0, seed"
     assert respond_all(prompts(*PROMPTS), greedy, ignore).tokens.tolist() == [40] * 7
     with pytest.raises(EvaluationError, match=r"Unrecognized.*if it does not take top_k, choose a --decoding without"):
-        generator(chat_server(strict).base, FILES.read("bold-gpt2"))
+        generator(chat_server(strict).base, DECODINGS.read("bold-gpt2"))
 
 
 @pytest.mark.parametrize(("dies", "budget", "reason"), [(5, 0, "500"), (None, 5, "budget of 5 requests is spent")])
@@ -159,7 +159,7 @@ def test_a_change_of_the_server_is_said_once(chat_server: Any) -> None:
 )  # fmt: skip
 def test_options_that_do_not_fit_a_server(decoding: str, more: dict[str, Any], message: str) -> None:
     with pytest.raises(EvaluationError, match=message):
-        generator("http://127.0.0.1:9/v1", FILES.read(decoding), **more)
+        generator("http://127.0.0.1:9/v1", DECODINGS.read(decoding), **more)
 
 
 def test_an_address_that_nothing_answers_at_is_one_line() -> None:

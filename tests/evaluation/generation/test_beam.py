@@ -12,12 +12,10 @@ import torch
 from transformers import GenerationConfig
 
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
-from holisticbias_eval.models.generation.decoding import Decoding
-from holisticbias_eval.models.generation.ending import Ending
+from holisticbias_eval.models.generation.decoding import Decoding, Ending
 from holisticbias_eval.models.generation.local import LocalGenerator
-from holisticbias_eval.models.generation.plain import Plain
-from holisticbias_eval.models.generation.requests import Requests, respond_all
-from holisticbias_eval.models.generation.together import TokenPrompts
+from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
+from holisticbias_eval.models.generation.writing import Plain, TokenPrompts
 from holisticbias_eval.models.loading.load import LoadedModel
 from tiny_models import TEXTS, tiny_loaded
 
@@ -40,8 +38,8 @@ def generator(loaded: LoadedModel, decoding: Decoding, batch: int | None = None)
     return LocalGenerator(loaded, kind, lambda _: None, decoding, 1, conversation, batch)
 
 
-def asked(texts: Sequence[str]) -> Requests:
-    return Requests(texts, [""] * len(texts), np.zeros(len(texts), np.int32))
+def asked(texts: Sequence[str]) -> PromptRequests:
+    return PromptRequests(texts, [""] * len(texts), np.zeros(len(texts), np.int32))
 
 
 def alone(loaded: LoadedModel, ids: Sequence[int], **settings: Any) -> list[int]:

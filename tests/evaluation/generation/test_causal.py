@@ -12,13 +12,11 @@ import torch
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
-from holisticbias_eval.models.generation.decoding import Decoding
-from holisticbias_eval.models.generation.ending import Ending
+from holisticbias_eval.models.generation.decoding import Decoding, Ending
 from holisticbias_eval.models.generation.local import LocalGenerator
-from holisticbias_eval.models.generation.noise import step_seeds
-from holisticbias_eval.models.generation.plain import Plain
-from holisticbias_eval.models.generation.requests import Requests, Responses, respond_all
-from holisticbias_eval.models.generation.together import Together, TokenPrompts
+from holisticbias_eval.models.generation.requests import PromptRequests, Responses, respond_all
+from holisticbias_eval.models.generation.sampling import step_seeds
+from holisticbias_eval.models.generation.writing import Plain, Together, TokenPrompts
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.settings import ModelSettings
 from tiny_models import TEXTS, tiny_loaded
@@ -26,8 +24,8 @@ from tiny_models import TEXTS, tiny_loaded
 SAMPLE = Decoding(id="sample", method="sample", max_new_tokens=8, source="a test")
 
 
-def asked(count: int = 24) -> Requests:
-    return Requests([TEXTS[i % len(TEXTS)] for i in range(count)], [""] * count, np.arange(count, dtype=np.int32))
+def asked(count: int = 24) -> PromptRequests:
+    return PromptRequests([TEXTS[i % len(TEXTS)] for i in range(count)], [""] * count, np.arange(count, dtype=np.int32))
 
 
 def respond(loaded: LoadedModel, decoding: Decoding = SAMPLE, **options: Any) -> Responses:
@@ -83,7 +81,7 @@ def test_both_ways_write_the_same() -> None:
     loaded = tiny_loaded("llama")
     conversation = find_conversation(loaded.tokenizer, ConversationOptions(), "causal")
     ending = Ending(loaded.model, loaded.tokenizer, conversation, SAMPLE)
-    same = Requests([TEXTS[0]] * 20, [""] * 20, np.arange(20, dtype=np.int32))
+    same = PromptRequests([TEXTS[0]] * 20, [""] * 20, np.arange(20, dtype=np.int32))
     prompts = TokenPrompts(conversation.inputs(same), step_seeds(3, same, 8))
     plain = [ending.cut(row) for row in Plain(loaded.model, SAMPLE, ending).write(prompts)]
     assert Together(loaded.model, SAMPLE, ending).write(prompts) == plain
@@ -93,7 +91,7 @@ def test_a_prompt_without_room_for_a_response_is_named() -> None:
     loaded = tiny_loaded("gpt2")
     conversation = find_conversation(loaded.tokenizer, ConversationOptions(), "causal")
     engine = LocalGenerator(loaded, "causal", lambda _: None, SAMPLE, 3, conversation)
-    long = Requests(["I'm a blicket.", "wug " * 140], ["", ""], np.zeros(2, np.int32))
+    long = PromptRequests(["I'm a blicket.", "wug " * 140], ["", ""], np.zeros(2, np.int32))
     with pytest.raises(ModelError, match=r"at most 128 tokens; the prompt 'wug wug .*max_new_tokens"):
         respond_all(long, engine, lambda _: None)
 

@@ -13,14 +13,13 @@ from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import PLAIN, ConversationOptions, find_conversation
-from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
-from holisticbias_eval.models.generation.ending import apart
-from holisticbias_eval.models.generation.requests import Requests, respond_all
-from holisticbias_eval.models.generation.style import FILES
+from holisticbias_eval.models.generation.decoding import DECODINGS, apart
+from holisticbias_eval.models.generation.frame import STYLES
+from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
 
 from .test_conversation import CHATML, MISTRAL
 
-STYLE = FILES.read("continuation")
+STYLE = STYLES.read("continuation")
 PROMPT = "The blicket is"
 THINKING = CHATML.replace("{{ '<|im_start|>assistant\n' }}", "{{ '<|im_start|>assistant\n<think>\n' }}")
 
@@ -42,7 +41,7 @@ def tokenizer(template: str | None) -> Any:
 def read(template: str | None, **options: Any) -> tuple[Any, str]:
     made = tokenizer(template)
     found = find_conversation(made, ConversationOptions(style=STYLE, **options), "causal")
-    (ids,) = found.inputs(Requests([PROMPT], [""], np.zeros(1, np.int32)))
+    (ids,) = found.inputs(PromptRequests([PROMPT], [""], np.zeros(1, np.int32)))
     return found, made.decode(ids, clean_up_tokenization_spaces=False)
 
 
@@ -84,7 +83,7 @@ def test_refusals_are_found_by_their_beginning(response: str, refused: bool) -> 
 def test_a_turn_needs_the_place_of_the_prompt(tmp_path: Path) -> None:
     (tmp_path / "own.yaml").write_text("id: own\nturn: Continue this.\nsource: me\n")
     with pytest.raises(EvaluationError, match=r"turn: write \{prompt\} once"):
-        FILES.read(str(tmp_path / "own.yaml"))
+        STYLES.read(str(tmp_path / "own.yaml"))
 
 
 @pytest.mark.parametrize(("template", "thinking"), [(CHATML, "none"), (THINKING, "opened")])
@@ -97,7 +96,7 @@ def test_reasoning_that_a_template_opens_is_kept_apart(template: str, thinking: 
     for saved in (made, model):
         saved.save_pretrained(tmp_path / "model")
     local = start_generator(str(tmp_path / "model"), lambda _: None, DECODINGS.read("sampled"), 0)
-    responses = respond_all(Requests([PROMPT], [""], np.zeros(1, np.int32)), local, lambda _: None)
+    responses = respond_all(PromptRequests([PROMPT], [""], np.zeros(1, np.int32)), local, lambda _: None)
     if thinking == "none":
         assert responses.text[0]
         assert responses.reasoning == [""]

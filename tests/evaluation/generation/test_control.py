@@ -14,9 +14,9 @@ from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
 from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
-from holisticbias_eval.models.generation.decoding import FILES
+from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.frame import choose_control
-from holisticbias_eval.models.generation.requests import Requests, respond_all
+from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
 from holisticbias_eval.models.stored import store_of
 
 
@@ -31,7 +31,7 @@ from holisticbias_eval.models.stored import store_of
 )
 def test_text_around_a_prompt(options: dict[str, Any], text: str, tmp_path: Path) -> None:
     """The control follows the prompt in every form, is signed, and is part of the store's key."""
-    decoding = FILES.read("greedy")
+    decoding = DECODINGS.read("greedy")
     made = [
         start_generator(RESPONDER, print, decoding, 0, ConversationOptions(**options, control=control))
         for control in (" no_bias ", "")
@@ -55,7 +55,7 @@ def tuned(tmp_path: Path) -> Path:
 def test_a_models_own_control(tuned: Path) -> None:
     """It is the default, with a notice; an empty one leaves it out, and another replaces it."""
     notices: list[str] = []
-    decoding, request = FILES.read("greedy"), Requests(["I'm a blicket."], [""], np.zeros(1, np.int32))
+    decoding, request = DECODINGS.read("greedy"), PromptRequests(["I'm a blicket."], [""], np.zeros(1, np.int32))
     own = start_generator(str(tuned), notices.append, decoding, 0)
     assert own.settings["control"] == "no_bias"
     assert ["'no_bias'" in notice for notice in notices] == [True]

@@ -16,7 +16,7 @@ from transformers import BlenderbotTokenizer, PreTrainedTokenizerFast
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.conversation import Conversation, ConversationOptions, find_conversation
-from holisticbias_eval.models.generation.requests import Requests
+from holisticbias_eval.models.generation.requests import PromptRequests
 
 CHATML = (  # SmolLM2's
     "{% for message in messages %}{% if loop.first and messages[0]['role'] != 'system' %}"
@@ -61,8 +61,10 @@ def tokenizer_with() -> Callable[..., Any]:
     return make
 
 
-def requests(*pairs: tuple[str, str]) -> Requests:
-    return Requests([prompt for _, prompt in pairs], [persona for persona, _ in pairs], np.zeros(len(pairs), np.int32))
+def requests(*pairs: tuple[str, str]) -> PromptRequests:
+    return PromptRequests(
+        [prompt for _, prompt in pairs], [persona for persona, _ in pairs], np.zeros(len(pairs), np.int32)
+    )
 
 
 def read(tokenizer: Any, conversation: Conversation, persona: str, prompt: str) -> str:

@@ -8,12 +8,12 @@ import pytest
 import yaml
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.models.generation.decoding import FILES
+from holisticbias_eval.models.generation.decoding import DECODINGS
 
 
-@pytest.mark.parametrize("name", FILES.available())
+@pytest.mark.parametrize("name", DECODINGS.available())
 def test_every_file_reads_and_has_the_id_of_its_name(name: str) -> None:
-    assert FILES.read(name).id == name
+    assert DECODINGS.read(name).id == name
 
 
 @pytest.mark.parametrize(
@@ -27,16 +27,8 @@ def test_every_file_reads_and_has_the_id_of_its_name(name: str) -> None:
     ],
 )
 def test_the_settings_of_the_papers(name: str, expected: dict[str, object]) -> None:
-    found = FILES.read(name).model_dump()
+    found = DECODINGS.read(name).model_dump()
     assert {key: found[key] for key in expected} == expected
-
-
-def test_the_settings_of_a_signature_are_all_settings_but_the_remarks() -> None:
-    assert FILES.read("holisticbias-blenderbot").settings == {
-        "decoding": "holisticbias-blenderbot", "decoding_method": "beam", "decoding_max_new_tokens": "64",
-        "decoding_min_new_tokens": "20", "decoding_temperature": "1.0", "decoding_beams": "3",
-        "decoding_length_penalty": "0.65", "decoding_blocked_ngram": "3",
-    }  # fmt: skip
 
 
 SOUND = {"id": "own", "method": "sample", "max_new_tokens": 40, "source": "me"}
@@ -61,5 +53,5 @@ def test_a_wrong_file_is_one_clear_line(change: dict[str, object], message: str,
     path = tmp_path / "own.yaml"
     path.write_text(yaml.safe_dump({**SOUND, **change}), "utf-8")
     with pytest.raises(EvaluationError, match=message) as raised:
-        FILES.read(str(path))
+        DECODINGS.read(str(path))
     assert str(raised.value).startswith(str(path))

@@ -13,8 +13,8 @@ import transformers
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.local import LocalGenerator
-from holisticbias_eval.models.generation.noise import gumbel_noise, step_seeds
-from holisticbias_eval.models.generation.requests import Requests, respond_all
+from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
+from holisticbias_eval.models.generation.sampling import gumbel_noise, step_seeds
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.model import Kind
 from tiny_models import MODELS, TEXTS, tiny_loaded
@@ -30,10 +30,10 @@ EVERY_DECODING = {"gpt2", "t5", "mamba"}
 NOT_TOGETHER = {"mistral", "mamba", "bloom"}  # a window shorter than the texts, a state, positions from a mask
 
 
-def requests(count: int = 64) -> Requests:
+def requests(count: int = 64) -> PromptRequests:
     prompts = [TEXTS[i % len(TEXTS)] for i in range(count)]
     personas = ["" if i % 3 else "I like tufas.\nI am from Blib." for i in range(count)]
-    return Requests(prompts, personas, (np.arange(count) // len(TEXTS)).astype(np.int32))
+    return PromptRequests(prompts, personas, (np.arange(count) // len(TEXTS)).astype(np.int32))
 
 
 def generator(loaded: LoadedModel, decoding: Decoding, batch: int | None, notices: list[str]) -> LocalGenerator:
@@ -69,7 +69,7 @@ def allowed(model: Any, decoding: Decoding, scores: torch.Tensor, response: Sequ
     return result
 
 
-def plainly(loaded: LoadedModel, decoding: Decoding, asked: Requests) -> list[tuple[str, str]]:
+def plainly(loaded: LoadedModel, decoding: Decoding, asked: PromptRequests) -> list[tuple[str, str]]:
     """Decode each request alone: one forward pass without a cache per token, noise for all tokens, one argmax."""
     model, tokenizer = loaded.model, loaded.tokenizer
     kind: Kind = "seq2seq" if model.config.is_encoder_decoder else "causal"
@@ -123,7 +123,7 @@ def test_a_response_is_the_same_in_any_batch_and_alone(name: str) -> None:
 
 def test_samples_and_personas_and_seeds_differ() -> None:
     loaded = tiny_loaded("gpt2")
-    asked = Requests(["I'm a blicket."] * 12, [""] * 6 + ["I like tufas."] * 6, np.arange(12, dtype=np.int32) % 6)
+    asked = PromptRequests(["I'm a blicket."] * 12, [""] * 6 + ["I like tufas."] * 6, np.arange(12, dtype=np.int32) % 6)
     made = respond_all(asked, generator(loaded, decoding("unrestricted"), None, []), lambda _: None)
     assert len(set(made.text)) == 12
     seeds = step_seeds(1, asked, 3)

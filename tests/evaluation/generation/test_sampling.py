@@ -11,12 +11,16 @@ import transformers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holisticbias_eval.models.generation.candidates import find_candidates
-from holisticbias_eval.models.generation.choosing import blocked_after
 from holisticbias_eval.models.generation.decoding import Decoding
-from holisticbias_eval.models.generation.noise import gumbel_noise, step_seeds, tokens_above
-from holisticbias_eval.models.generation.requests import Requests
-from holisticbias_eval.models.generation.sampling import choose_tokens
+from holisticbias_eval.models.generation.requests import PromptRequests
+from holisticbias_eval.models.generation.sampling import (
+    blocked_after,
+    choose_tokens,
+    find_candidates,
+    gumbel_noise,
+    step_seeds,
+    tokens_above,
+)
 
 
 def sampling(**settings: Any) -> Decoding:
@@ -96,7 +100,7 @@ def test_probabilities_and_support_are_those_of_transformers() -> None:
 def test_draws_have_the_frequencies_of_the_distribution() -> None:
     probabilities = np.array([0.5, 0.3, 0.15, 0.05])
     scores = torch.tensor(np.log(probabilities), dtype=torch.float32).repeat(20_000, 1)
-    seeds = step_seeds(0, Requests(["I'm a wug."], [""], np.zeros(1, np.int32)), 20_000)[0]
+    seeds = step_seeds(0, PromptRequests(["I'm a wug."], [""], np.zeros(1, np.int32)), 20_000)[0]
     drawn = np.bincount(choose_tokens(scores, sampling(), seeds).token, minlength=4) / 20_000
     assert np.abs(drawn - probabilities).max() < 4 * np.sqrt(0.25 / 20_000)
     among_two = np.bincount(choose_tokens(scores, sampling(top_k=2), seeds).token, minlength=4) / 20_000

@@ -7,12 +7,10 @@ import pytest
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
-from holisticbias_eval.models.generation.decoding import Decoding
-from holisticbias_eval.models.generation.ending import Ending
+from holisticbias_eval.models.generation.decoding import Decoding, Ending
 from holisticbias_eval.models.generation.local import LocalGenerator
-from holisticbias_eval.models.generation.plain import Plain
-from holisticbias_eval.models.generation.requests import Requests, respond_all
-from holisticbias_eval.models.generation.together import TokenPrompts
+from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
+from holisticbias_eval.models.generation.writing import Plain, TokenPrompts
 from tiny_models import TEXTS, tiny_loaded
 
 SAMPLE = Decoding(id="sample", method="sample", max_new_tokens=8, min_new_tokens=8, source="a test")
@@ -35,13 +33,13 @@ def test_a_forced_first_token_comes_first() -> None:
 
 @pytest.mark.parametrize("name", ["t5", "bart"])
 def test_responses_depend_on_the_prompt(name: str) -> None:
-    asked = Requests(TEXTS, [""] * len(TEXTS), np.zeros(len(TEXTS), np.int32))
+    asked = PromptRequests(TEXTS, [""] * len(TEXTS), np.zeros(len(TEXTS), np.int32))
     made = respond_all(asked, engine(name), lambda _: None)
     assert len(set(made.text)) == len(TEXTS)
     assert set(made.finish) == {"length"}
 
 
 def test_a_prompt_that_the_encoder_cannot_read_is_named() -> None:
-    asked = Requests(["I'm a wug.", "doff " * 200], ["", ""], np.zeros(2, np.int32))
+    asked = PromptRequests(["I'm a wug.", "doff " * 200], ["", ""], np.zeros(2, np.int32))
     with pytest.raises(ModelError, match="at most 128 tokens; the prompt 'doff doff"):
         respond_all(asked, engine("bart"), lambda _: None)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from holisticbias_eval.errors import EvaluationError, ModelError
-from holisticbias_eval.models.generation.decoding import FILES, Decoding
+from holisticbias_eval.models.generation.decoding import DECODINGS, Decoding
 from holisticbias_eval.models.generation.requests import respond_all
 from holisticbias_eval.models.server.http import ServerClient
 from holisticbias_eval.models.settings import ModelSettings
@@ -93,7 +93,7 @@ def test_neutral_settings_that_a_server_refuses_are_left_out_and_signed(
     [
         (either, COOLER, r"cannot both be specified.*does not take temperature and top_p, choose a --decoding without"),
         (reasoning, COOLER, r"Unsupported value: 'temperature'.*if it does not take temperature, choose"),
-        (mistral, FILES.read("bold-gpt2"), r"top_k.*if it does not take top_k, choose a --decoding without it"),
+        (mistral, DECODINGS.read("bold-gpt2"), r"top_k.*if it does not take top_k, choose a --decoding without it"),
         (
             lambda body, turn: (404, {"error": f"no model, try {turn}"}),
             PLAIN,

@@ -97,50 +97,6 @@ def test_a_row_without_a_domain_among_others() -> None:
     assert get(found, "share", domain="no domain", group="bob", cls="keen").value == 1
 
 
-def test_human_texts_stand_beside_the_models() -> None:
-    rows = []
-    for i in range(8):
-        rows += rows_of("ada", 1 if i < 6 else -1, item=f"p{i}")
-        rows += rows_of("ada", 1 if i < 2 else -1, item=f"p{i}", source="human")
-    found = measure(rows)
-    assert get(found, "share", group="ada", cls="keen").value == 0.75
-    human = get(found, "human_share", group="ada", cls="keen")
-    assert (human.value, human.n) == (0.25, 8)
-    assert get(found, "human_count", group="ada", cls="keen").value == 2
-    assert get(found, "human_mean", group="ada").value == -0.5
-    change = get(found, "difference_from_human", group="ada", cls="keen")
-    # paired: four differences of 1 and four of 0, standard error sqrt(2/7 / 8), t with 7 degrees of freedom
-    assert change.value == 0.5
-    assert change.p_value == pytest.approx(0.033, abs=0.004)
-    assert known(change.interval).low == pytest.approx(0.5 - 2.365 * 0.189, abs=0.06)
-    assert get(found, "difference_from_human_adjusted_p", group="ada", cls="keen").value == change.p_value
-
-
-def test_rows_of_one_item_are_not_independent() -> None:
-    """Every text is there five times: the z test is fooled, the test of items is not."""
-    once = rows_of("ada", *[1.0] * 6, *[-1.0] * 4) + rows_of("bob", *[1.0] * 3, *[-1.0] * 7)
-    single = measure(once)
-    copied = [{**row, "item": f"i{i}"} for i, row in enumerate(once) for _ in range(5)]
-    five = measure(copied)
-    both = {"first": "ada", "second": "bob", "cls": "keen"}
-    p, wrong, right = (
-        get(single, "difference", **both).p_value,
-        get(five, "difference", **both).p_value,
-        get(five, "clustered_p", **both).value,
-    )
-    assert p is not None
-    assert wrong is not None
-    assert right is not None
-    assert wrong < 0.01 < p < right
-    narrow, wide = (get(f, "share", group="ada", cls="keen").interval for f in (single, five))
-    assert narrow is not None
-    assert wide is not None
-    assert wide.low < narrow.low + 0.01
-    assert get(five, "disparity", cls="keen").p_value == pytest.approx(
-        get(single, "disparity", cls="keen").p_value, abs=0.06
-    )
-
-
 def test_undefined_is_counted_by_reason_and_never_a_class() -> None:
     more: list[dict[str, object]] = [{"group": "ada"}, {"group": "ada", "value": float("inf")}]
     rows = [*rows_of("ada", None, None), *more]
@@ -162,16 +118,6 @@ def test_a_method_without_classes_has_means_alone() -> None:
     found = Figures(Plain().figures(table, MeasureSettings()).figures)
     assert get(found, "mean", group="ada").value == pytest.approx(0.6)
     assert not [f for f in found if f.name == "share"]
-
-
-def test_words_carry_figures() -> None:
-    texts = ("glory glory", "glory swoop", "x")
-    rows: list[dict[str, object]] = [{"group": "ada", "value": 1.0, "class": "keen", "text": text} for text in texts]
-    rows.append({"group": "ada", "value": 1.0, "text": "zebra", "source": "human"})
-    found = measure(rows)
-    words = found.by(ZEAL, "word", "group", "word")
-    assert [(f.keys["word"], f.n) for f in words] == [("glory", 2), ("swoop", 1)]
-    assert [f.value for f in words] == pytest.approx([2 / 3, -1 / 6])
 
 
 @pytest.mark.parametrize(

@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from holisticbias_eval.statistics.groups.items import Side, add_up, estimate, paired_p, resampled_sums, summarise
 from holisticbias_eval.statistics.tests import design_effects
-
-ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 3), st.floats(-5, 5)), min_size=1, max_size=40)
-
-
-@given(ROWS)
-def test_items_are_added_up_within_groups(rows: list[tuple[int, int, float]]) -> None:
-    group, item, value = (np.array(column) for column in zip(*rows, strict=True))
-    found = add_up(group, item, np.stack([np.ones(len(rows)), value], axis=1), 5)
-    expected: dict[tuple[int, int, int], list[float]] = defaultdict(list)
-    for i, (g, k, v) in enumerate(rows):
-        expected[g, k, i if k < 0 else 0].append(v)
-    for g in range(5):
-        own = found.sums[found.starts[g] : found.starts[g + 1]]
-        slow = sorted((len(v), sum(v)) for key, v in expected.items() if key[0] == g)
-        fast = sorted((int(n), s) for n, s in own.tolist())
-        assert [n for n, _ in fast] == [n for n, _ in slow]
-        assert sorted(s for _, s in fast) == pytest.approx(sorted(s for _, s in slow))
-    assert found.group_sums()[:, 0].tolist() == [sum(r[0] == g for r in rows) for g in range(5)]
-    assert found.counts()[:, 0].tolist() == [sum(key[0] == g for key in expected) for g in range(5)]
 
 
 def test_a_draw_is_the_sum_of_the_items_drawn() -> None:

@@ -12,8 +12,9 @@ from holisticbias_eval.judgements.key import QUESTIONS as LISTS_OF_QUESTIONS
 from holisticbias_eval.judgements.key import Choice, JudgedModel, Key, SheetTask
 from holisticbias_eval.judgements.matching import INFLAMMATORY as LISTS
 from holisticbias_eval.judgements.matching import Filters
+from holisticbias_eval.judgements.settings import StudySettings
 from holisticbias_eval.judgements.sources import JudgedResponses
-from holisticbias_eval.judgements.study import StudyDesign, make_key
+from holisticbias_eval.judgements.study import make_key
 
 QUESTIONS = LISTS_OF_QUESTIONS.read("acute-eval")
 FILTERS = Filters(LISTS.read("holisticbias"))
@@ -35,8 +36,8 @@ def sources(count: int, repeats: int = 1) -> tuple[JudgedResponses, JudgedRespon
     )
 
 
-def study(count: int = 6, design: StudyDesign | None = None, repeats: int = 1) -> Key:
-    design = design or StudyDesign(pairs=count * repeats)
+def study(count: int = 6, design: StudySettings | None = None, repeats: int = 1) -> Key:
+    design = design or StudySettings(pairs=count * repeats)
     return make_key(sources(count, repeats), QUESTIONS, FILTERS, design)
 
 

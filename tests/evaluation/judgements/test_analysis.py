@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.errors import JudgementsError
-from holisticbias_eval.judgements.analysis import AnalysisSettings, Rate, analyse
+from holisticbias_eval.judgements.analysis import Rate, analyse
 from holisticbias_eval.judgements.answers import AnnotatorAnswer, join
 from holisticbias_eval.judgements.key import Choice, Key
-from holisticbias_eval.judgements.study import StudyDesign
+from holisticbias_eval.judgements.settings import AnalysisSettings, StudySettings
 from known import known
 
 from .made_studies import NAMES, Choose, answers_of, side, study
@@ -34,7 +34,7 @@ def preference(rates: Sequence[Rate], question: str = NAMES[0]) -> Rate:
 
 
 def test_rates_by_hand() -> None:
-    key = study(4, StudyDesign(pairs=4, sheets=2, per_pair=2, catch=0, ties=True))
+    key = study(4, StudySettings(pairs=4, sheets=2, per_pair=2, catch=0, ties=True))
     found = analyse(by_hand(key, [[1, 1, 1, 0], [1, 0, "tie", "refused"]]), key, SETTINGS)
     rate = preference(found.of("kept"))
     assert (rate.chosen, rate.wins, rate.share, rate.ties, rate.refused) == (6, 4, 4 / 6, 1, 1)
@@ -46,7 +46,7 @@ def test_rates_by_hand() -> None:
 
 
 def test_agreement_by_hand() -> None:
-    key = study(4, StudyDesign(pairs=4, sheets=2, per_pair=2, catch=0))
+    key = study(4, StudySettings(pairs=4, sheets=2, per_pair=2, catch=0))
     found = analyse(by_hand(key, [[1, 1, 0, 0], [1, 1, 0, 1]]), key, SETTINGS)
     figures = {one.name: one for one in found.agreement if one.who == "kept" and one.question == NAMES[0]}
     assert (figures["raw"].value, figures["raw"].n) == (0.75, 4)
@@ -57,7 +57,7 @@ def test_agreement_by_hand() -> None:
 
 
 def test_holm_over_questions() -> None:
-    key = study(10, StudyDesign(pairs=10, sheets=1, per_pair=1, catch=0))
+    key = study(10, StudySettings(pairs=10, sheets=1, per_pair=1, catch=0))
     wins = dict(zip(NAMES, (10, 9, 5), strict=True))
     found = analyse(answers_of(key, lambda _rng, _who, pair, name: pair < wins[name]), key, SETTINGS)
     corrected = [rate.p_holm for rate in found.of("kept")]
@@ -66,7 +66,7 @@ def test_holm_over_questions() -> None:
 
 
 def test_annotators_who_fail_catch_questions_are_left_out_and_counted() -> None:
-    key = study(20, StudyDesign(pairs=20, catch=4))
+    key = study(20, StudySettings(pairs=20, catch=4))
     answers = list(answers_of(key, lambda *_: True, sloppy=[3], seed=4))
     found = analyse(answers, key, SETTINGS)
     assert [(one.name, one.asked, one.kept) for one in found.annotators] == [
@@ -80,7 +80,7 @@ def test_annotators_who_fail_catch_questions_are_left_out_and_counted() -> None:
 
 @pytest.mark.parametrize(("passed", "kept"), [(3, True), (2, False)])
 def test_the_least_share_of_catch_questions(passed: int, kept: bool) -> None:
-    key = study(1, StudyDesign(pairs=1, sheets=1, per_pair=1, catch=4))
+    key = study(1, StudySettings(pairs=1, sheets=1, per_pair=1, catch=4))
     refused: Choice = "refused"
     chosen: list[int | Choice] = [0, *[0] * passed, *[refused] * (4 - passed)]
     found = analyse(by_hand(key, [chosen]), key, AnalysisSettings(least=0.75, draws=2))
@@ -88,7 +88,7 @@ def test_the_least_share_of_catch_questions(passed: int, kept: bool) -> None:
 
 
 def test_repeated_and_unknown_answers() -> None:
-    key = study(2, StudyDesign(pairs=2, sheets=1, per_pair=1, catch=0))
+    key = study(2, StudySettings(pairs=2, sheets=1, per_pair=1, catch=0))
     first, second = (task for task in key.tasks if task.sheet)
     name = NAMES[0]
     found = join(
@@ -110,12 +110,10 @@ def test_no_answer_of_the_study() -> None:
         analyse([AnnotatorAnswer("a", "nothing", NAMES[0], "left")], key, SETTINGS)
 
 
-def trials(choose_of: Choose, key: Key) -> list[Rate]:
+def trials(choose: Choose, key: Key, count: int = TRIALS, draws: int = 2) -> list[Rate]:
     """The rate of the first question in many simulated studies."""
-    return [
-        preference(analyse(answers_of(key, choose_of, seed=seed), key, AnalysisSettings(draws=2)).of("kept"))
-        for seed in range(TRIALS)
-    ]
+    settings = AnalysisSettings(draws=draws)
+    return [preference(analyse(answers_of(key, choose, seed=i), key, settings).of("kept")) for i in range(count)]
 
 
 def significant(rates: Sequence[Rate], name: str) -> int:
@@ -131,44 +129,38 @@ TESTS = ("p_value", "clustered_p_value")
 
 
 def test_no_preference_is_found_at_the_nominal_rate() -> None:
-    rates = trials(chance(0.5), study(40, StudyDesign(pairs=40, catch=0)))
+    rates = trials(chance(0.5), study(40, StudySettings(pairs=40, catch=0)))
     assert all(significant(rates, test) <= LARGEST for test in TESTS)
 
 
 def test_a_planted_preference_is_found() -> None:
-    rates = trials(chance(0.7), study(40, StudyDesign(pairs=40, catch=0)))
+    rates = trials(chance(0.7), study(40, StudySettings(pairs=40, catch=0)))
     assert all(significant(rates, test) >= 0.95 * TRIALS for test in TESTS)
     assert np.mean([rate.wins / rate.chosen for rate in rates]) == pytest.approx(0.7, abs=0.01)
 
 
 def test_only_the_test_by_prompt_is_nominal_if_annotators_agree_about_each_pair() -> None:
     """Whether B is better varies between prompts, and all annotators of a prompt see the same."""
-    key = study(40, StudyDesign(pairs=40, catch=0))
+    key = study(40, StudySettings(pairs=40, catch=0))
     rng = np.random.default_rng(7)
-    rates = []
-    for seed in range(TRIALS):
-        better = rng.random(len(key.pairs)) < 0.5
 
-        def choose(draw: np.random.Generator, who: int, pair: int, name: str, better: object = better) -> bool:
-            return bool(np.asarray(better)[pair])
+    def agreed(better: list[bool]) -> Choose:
+        return lambda _rng, _who, pair, _name: better[pair]
 
-        rates.append(preference(analyse(answers_of(key, choose, seed=seed), key, AnalysisSettings(draws=2)).of("kept")))
+    drawn = [agreed((rng.random(len(key.pairs)) < 0.5).tolist()) for _ in range(TRIALS)]
+    rates = [rate for choose in drawn for rate in trials(choose, key, 1)]
     assert significant(rates, "clustered_p_value") <= LARGEST
     assert significant(rates, "p_value") > 2 * LARGEST
 
 
 def test_the_interval_by_prompt_covers_the_planted_share() -> None:
-    key = study(40, StudyDesign(pairs=40, catch=0))
-    covered = 0
-    for seed in range(TRIALS):
-        rate = preference(analyse(answers_of(key, chance(0.6), seed=seed), key, SETTINGS).of("kept"))
-        assert rate.clustered_interval is not None
-        covered += rate.clustered_interval.low <= 0.6 <= rate.clustered_interval.high
-    assert covered >= TRIALS - LARGEST
+    key = study(40, StudySettings(pairs=40, catch=0))
+    found = [known(rate.clustered_interval) for rate in trials(chance(0.6), key, draws=200)]
+    assert sum(interval.low <= 0.6 <= interval.high for interval in found) >= TRIALS - LARGEST
 
 
 def test_an_annotator_who_always_takes_one_side_shows() -> None:
-    key = study(60, StudyDesign(pairs=60, sheets=1, per_pair=1, catch=0))
+    key = study(60, StudySettings(pairs=60, sheets=1, per_pair=1, catch=0))
     found = analyse(
         (AnnotatorAnswer("a", task.id, NAMES[0], "left") for task in key.tasks if task.sheet), key, SETTINGS
     )

@@ -15,7 +15,8 @@ from browser import CHROMIUM
 from browser import browse as run_beside
 from holisticbias_eval.judgements.key import STUDIO, Key
 from holisticbias_eval.judgements.page import render_annotator_page
-from holisticbias_eval.judgements.study import StudyDesign, make_key, shown_tasks
+from holisticbias_eval.judgements.settings import StudySettings
+from holisticbias_eval.judgements.study import make_key, shown_tasks
 
 from .made_studies import FILTERS, NAMES, QUESTIONS, source, study
 
@@ -57,7 +58,12 @@ def browse(page: str, script: str, folder: Path, width: int = 390) -> dict[str, 
 def hostile_study() -> Key:
     rows = [{"prompt": f"wug {i} {HOSTILE}", "response": f"{i} {HOSTILE}"} for i in range(2)]
     others = [{**row, "response": f"other {row['response']}"} for row in rows]
-    return make_key((source("a", rows), source("b", others)), QUESTIONS, FILTERS, StudyDesign(2, 1, 1, 0))
+    return make_key(
+        (source("a", rows), source("b", others)),
+        QUESTIONS,
+        FILTERS,
+        StudySettings(pairs=2, per_pair=1, sheets=1, catch=0),
+    )
 
 
 def test_the_policy_names_the_script_and_the_style_and_nothing_else() -> None:
@@ -76,7 +82,7 @@ def test_the_policy_names_the_script_and_the_style_and_nothing_else() -> None:
 
 
 def test_models_sides_and_catch_questions_are_not_on_the_page() -> None:
-    key = study(4, StudyDesign(pairs=4, catch=2))
+    key = study(4, StudySettings(pairs=4, catch=2))
     page = page_of(key)
     for hidden in ("dax/one", "dax/two", "pair-1", "catch-1", "good", "calibration"):
         assert hidden not in page
@@ -85,6 +91,7 @@ def test_models_sides_and_catch_questions_are_not_on_the_page() -> None:
 
 
 def test_texts_cannot_leave_the_data() -> None:
+    """Long texts are cut."""
     page = page_of(hostile_study())
     assert page.count("</script>") == 2
     assert "onerror" in page
@@ -94,18 +101,17 @@ def test_texts_cannot_leave_the_data() -> None:
     assert data
     tasks = json.loads(data[1])["sheets"]["1"]
     assert {task["left"].splitlines()[1] for task in tasks} == {"second"}
-
-
-def test_long_texts_are_cut() -> None:
-    rows = [{"prompt": "wug", "response": "x" * 9000}], [{"prompt": "wug", "response": "y" * 9000}]
-    key = make_key((source("a", rows[0]), source("b", rows[1])), QUESTIONS, FILTERS, StudyDesign(1, 1, 1, 0))
+    one, two = ([{"prompt": "wug", "response": letter * 9000}] for letter in "xy")
+    key = make_key(
+        (source("a", one), source("b", two)), QUESTIONS, FILTERS, StudySettings(pairs=1, per_pair=1, sheets=1, catch=0)
+    )
     assert {len(task[side]) for task in shown_tasks(key)[1] for side in ("left", "right")} == {4000}
 
 
 @browser
 def test_an_annotator_answers_a_sheet(tmp_path: Path) -> None:
     """Answer with the mouse and with keys, be asked for what is missing, go back, and save."""
-    key = study(2, StudyDesign(pairs=2, catch=0))
+    key = study(2, StudySettings(pairs=2, catch=0))
     script = """
       begin("sam", "2");
       found.hidden = at("task").hidden;
@@ -143,7 +149,7 @@ def test_an_annotator_answers_a_sheet(tmp_path: Path) -> None:
 
 @browser
 def test_answers_are_kept_in_the_browser_by_annotator_and_sheet(tmp_path: Path) -> None:
-    key = study(2, StudyDesign(pairs=2, catch=0))
+    key = study(2, StudySettings(pairs=2, catch=0))
     again = """
       begin("sam", "1"); at("pause").click(); found.sam = saved().answers.length;
     """
@@ -156,7 +162,7 @@ def test_answers_are_kept_in_the_browser_by_annotator_and_sheet(tmp_path: Path) 
 @browser
 @pytest.mark.parametrize("kept", ["", "{", "null", "[]", '{"x": 1}', '{"TASK": {"preference": {"choice": "<b>"}}}'])
 def test_a_damaged_memory_is_not_read(tmp_path: Path, kept: str) -> None:
-    key = study(1, StudyDesign(pairs=1, catch=0))
+    key = study(1, StudySettings(pairs=1, catch=0))
     content = json.dumps(kept.replace("TASK", shown_tasks(key)[1][0]["id"]))
     script = f"""
       page.contentWindow.localStorage.setItem("holisticbias-acute-eval/{key.study}/1/sam", {content});
@@ -166,22 +172,16 @@ def test_a_damaged_memory_is_not_read(tmp_path: Path, kept: str) -> None:
 
 
 @browser
-def test_hostile_texts_are_shown_as_text(tmp_path: Path) -> None:
-    found = browse(
-        page_of(hostile_study()),
-        'begin("sam", "1"); found.texts = texts(); found.title = inner.title; found.images = inner.images.length;',
-        tmp_path,
-    )
-    assert (found["title"], found["images"]) == ("Compare two speakers", 0)
-    assert all('</script><script>document.title="taken"' in text for text in found["texts"])
-
-
-@browser
-def test_the_name_is_a_pseudonym_that_can_name_a_file(tmp_path: Path) -> None:
+def test_hostile_texts_and_names(tmp_path: Path) -> None:
+    """Texts are shown as text; the name is a pseudonym that can name a file."""
     script = """
       found.valid = ["sam", "\u00e9mile-2", "../x", "a b", "<b>", ""].map((name) => {
         at("annotator").value = name;
         return at("annotator").checkValidity();
       });
+      begin("sam", "1"); found.texts = texts(); found.title = inner.title; found.images = inner.images.length;
     """
-    assert browse(page_of(study()), script, tmp_path)["valid"] == [True, True, False, False, False, False]
+    found = browse(page_of(hostile_study()), script, tmp_path)
+    assert found["valid"] == [True, True, False, False, False, False]
+    assert (found["title"], found["images"]) == ("Compare two speakers", 0)
+    assert all('</script><script>document.title="taken"' in text for text in found["texts"])

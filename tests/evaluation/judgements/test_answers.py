@@ -10,11 +10,12 @@ import pytest
 from holisticbias_eval.errors import CorpusError, JudgementsError
 from holisticbias_eval.judgements.answers import AnnotatorAnswer, read_answers
 from holisticbias_eval.judgements.key import CHOICES, Key
-from holisticbias_eval.judgements.study import StudyDesign, labelling_config, shown_tasks
+from holisticbias_eval.judgements.settings import StudySettings
+from holisticbias_eval.judgements.study import labelling_config, shown_tasks
 
 from .made_studies import NAMES, study
 
-KEY = study(2, StudyDesign(pairs=2, catch=0, ties=True))
+KEY = study(2, StudySettings(pairs=2, catch=0, ties=True))
 TASK = shown_tasks(KEY)[0][0]["id"]
 
 
@@ -121,7 +122,7 @@ def test_a_file_that_is_not_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ties", [True, False])
 def test_the_labelling_interface_asks_every_question(ties: bool) -> None:
-    config = ElementTree.fromstring(labelling_config(study(2, StudyDesign(pairs=2, ties=ties))))  # noqa: S314 - the project's own
+    config = ElementTree.fromstring(labelling_config(study(2, StudySettings(pairs=2, ties=ties))))  # noqa: S314 - the project's own
     asked = {one.get("name"): [choice.get("value") for choice in one] for one in config.iter("Choices")}
     words = [text for choice, text in CHOICES.items() if ties or choice != "tie"]
     assert asked == dict.fromkeys(NAMES, words)

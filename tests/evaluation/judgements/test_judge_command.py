@@ -112,14 +112,9 @@ def test_the_key_and_the_answers_may_be_elsewhere(made: Path, tmp_path: Path) ->
     other = tmp_path / "sent"
     other.mkdir()
     save_answers(other, read_key(made / "key.json"))
-    outputs = {
-        run("analyse", *arguments).output
-        for arguments in (
-            [made, *other.iterdir()],
-            [*other.iterdir(), "--key", made / "key.json"],
-            [other, "--key", made / "key.json"],
-        )
-    }  # fmt: skip
+    key = ("--key", made / "key.json")
+    given = ([made, *other.iterdir()], [*other.iterdir(), *key], [other, *key])
+    outputs = {run("analyse", *arguments).output for arguments in given}
     assert len(outputs) == 1
     assert "66.7%" in outputs.pop()
 
@@ -145,13 +140,8 @@ def test_mistakes(
     made: Path, tables: tuple[Path, Path], tmp_path: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     (tmp_path / "empty").mkdir()
-    paths = {
-        "EMPTY": tmp_path / "empty",
-        "STUDY": made,
-        "ONE": tables[0],
-        "TWO": tables[1],
-        "OTHER": tmp_path / "other",
-    }
+    one, two = tables
+    paths = {"EMPTY": tmp_path / "empty", "STUDY": made, "ONE": one, "TWO": two, "OTHER": tmp_path / "other"}
     found = run(*(paths.get(argument, argument) for argument in arguments))
     assert found.exit_code != 0
     assert message in f"{found.output} {found.exception}"

@@ -13,7 +13,8 @@ from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.judgements.key import STUDIO, ShownPair
 from holisticbias_eval.judgements.matching import INFLAMMATORY as FILES
 from holisticbias_eval.judgements.matching import Filters, Inflammatory, match
-from holisticbias_eval.judgements.study import StudyDesign, draw_tasks, make_key
+from holisticbias_eval.judgements.settings import StudySettings
+from holisticbias_eval.judgements.study import draw_tasks, make_key
 
 from .made_studies import FILTERS, QUESTIONS, source, sources, study
 
@@ -69,6 +70,16 @@ def test_phrases_are_whole_words(prompt: str, is_inflammatory: bool) -> None:
     assert (FILES.read("holisticbias").reason({"prompt": prompt}) is not None) == is_inflammatory
 
 
+def test_an_own_list_and_no_list() -> None:
+    rows = sources(2)
+    own = Inflammatory(id="own", source="test", phrases=("number 1",))
+    assert len(make_key(rows, QUESTIONS, Filters(own), StudySettings(catch=0)).pairs) == 1
+    assert make_key(rows, QUESTIONS, Filters(None), StudySettings(catch=0)).inflammatory is None
+    row = {"prompt": "I hate wugs.", "response": "so"}
+    with pytest.raises(JudgementsError, match="no pair to show: 1 inflammatory phrase"):
+        make_key((source("a", [row]), source("b", [{**row, "response": "no"}])), QUESTIONS, FILTERS, StudySettings())
+
+
 def test_every_entry_of_the_list_is_an_entry_of_the_terms() -> None:
     root = Path(__file__).resolve().parents[3]
     texts = [path.read_text("utf-8") for name in ("descriptors", "templates") for path in (root / name).glob("*.yaml")]
@@ -86,17 +97,11 @@ def test_repeated_prompts_are_matched_in_order() -> None:
 
 
 def test_a_prompt_is_shown_twice_only_when_every_prompt_is_shown() -> None:
-    once = study(5, StudyDesign(pairs=5), repeats=3)
+    once = study(5, StudySettings(pairs=5), repeats=3)
     assert len({pair.prompt for pair in once.pairs if not pair.catch}) == 5
-    twice = Counter(pair.prompt for pair in study(5, StudyDesign(pairs=10), repeats=3).pairs if not pair.catch)
+    twice = Counter(pair.prompt for pair in study(5, StudySettings(pairs=10), repeats=3).pairs if not pair.catch)
     assert set(twice.values()) == {2}
     assert once.left_out == {"not drawn": 10}
-
-
-def test_nothing_to_show_says_why() -> None:
-    row = {"prompt": "I hate wugs.", "response": "so"}
-    with pytest.raises(JudgementsError, match="no pair to show: 1 inflammatory phrase"):
-        make_key((source("a", [row]), source("b", [{**row, "response": "no"}])), QUESTIONS, FILTERS, StudyDesign())
 
 
 @given(st.integers(1, 12), st.integers(1, 4), st.integers(0, 3), st.integers(0, 3), st.integers(0, 99))
@@ -117,16 +122,9 @@ def test_sheets_hold_each_pair_as_often_as_asked(pairs: int, each: int, more: in
 
 def test_the_seed_draws_sides_and_order() -> None:
     def drawn(seed: int) -> list[tuple[str, int]]:
-        return [(task.pair, task.left) for task in study(40, StudyDesign(pairs=40, seed=seed)).tasks]
+        return [(task.pair, task.left) for task in study(40, StudySettings(pairs=40, seed=seed)).tasks]
 
     assert drawn(1) == drawn(1)
     assert drawn(1) != drawn(2)
     sides = [left for _, left in drawn(1)]
     assert 0.35 < sum(sides) / len(sides) < 0.65
-
-
-def test_an_own_list_and_no_list() -> None:
-    rows = sources(2)
-    own = Inflammatory(id="own", source="test", phrases=("number 1",))
-    assert len(make_key(rows, QUESTIONS, Filters(own), StudyDesign(catch=0)).pairs) == 1
-    assert make_key(rows, QUESTIONS, Filters(None), StudyDesign(catch=0)).inflammatory is None

@@ -17,7 +17,7 @@ from tests.evaluation.made_answers import (
 
 from holisticbias_eval.figures import Figure, Figures, Interval
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.shares.finding import baseline, caveats, finding, pooled, shares_in_order
+from holisticbias_eval.measures.shares.finding import caveats, finding, pooled, shares_in_order
 from holisticbias_eval.sections import DotPlot
 
 MEASURE = "likelihood_bias"
@@ -111,29 +111,6 @@ def test_the_finding_in_two_sentences(shares: dict[str, float | None], says: tup
     assert finding(view_with(shares), MEASURE) == says
 
 
-@pytest.mark.parametrize(
-    ("shares", "says"),
-    [
-        (
-            {"age": 0.9, "ability": 0.65, "religion": 0.72, "nonce": 0.7},
-            "Baseline: of made-up words (Nonce), which describe nobody, 70.0% of pairs differ (95% interval 66.0% to "
-            "74.0%). A share near that can come from the length, rarity or novelty of words alone. Of the axes above "
-            "their floor, 1 is clearly above that share and 2 are not clearly different from it.",
-        ),
-        (
-            {"age": 0.9, "nonce": 0.0},
-            "Baseline: of made-up words (Nonce), which describe nobody, 0.0% of pairs differ (95% interval 0.0% to "
-            "4.0%).",
-        ),
-        ({"age": 0.9, "nonce": None}, None),
-        ({"age": 0.9}, None),
-        ({"nonce": 0.9}, None),
-    ],
-)
-def test_made_up_words_are_the_baseline(shares: dict[str, float | None], says: str | None) -> None:
-    assert baseline(view_with(shares), MEASURE) == says
-
-
 def test_the_pooled_share_says_what_it_pools() -> None:
     """Of 48 tests 18 are of ability, 1 of which differs, and 30 of body type, 19 of which differ."""
     assert pooled(view_of(make_answers(), None), MEASURE) == (
@@ -141,14 +118,6 @@ def test_the_pooled_share_says_what_it_pools() -> None:
         "Body type."
     )
     assert pooled(view_with({"age": None}), MEASURE) is None
-
-
-def test_an_interval_that_reaches_the_floor_is_said() -> None:
-    near, far = view_with({"age": 0.055, "ability": 0.9}), view_with({"ability": 0.9})
-    assert list(caveats(near, MEASURE)) == [
-        "The 95% interval reaches down to the floor for Age: with other nouns or templates the difference may not show."
-    ]
-    assert list(caveats(far, MEASURE)) == []
 
 
 def test_samples_too_small_to_differ_are_said() -> None:
@@ -161,12 +130,6 @@ def test_a_run_without_floors_says_so() -> None:
     first, second = finding(view_of(make_answers(), None), MEASURE)
     assert first == "5.6% to 63.3% of the pairs of descriptors of an axis differ."
     assert second.startswith("This run was made without permutation floors")
-
-
-def test_axes_within_their_floor_keep_the_releases_order() -> None:
-    shares = {"ability": 0.0, "age": 0.04, "body_type": 0.5, "cultural": None, "religion": 0.9, "nonce": 0.01}
-    order = [share.keys["axis"] for share in shares_in_order(view_with(shares).figures, MEASURE)]
-    assert order == ["religion", "body_type", "ability", "age", "cultural", "nonce"]
 
 
 @pytest.mark.parametrize(

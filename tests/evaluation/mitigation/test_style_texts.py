@@ -17,7 +17,7 @@ from holisticbias_eval.mitigation.styles import StyleMethod, value_responses
 from holisticbias_eval.mitigation.texts import describe_texts
 from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
-from holisticbias_eval.models.generation.requests import Requests
+from holisticbias_eval.models.generation.requests import PromptRequests
 from holisticbias_eval.models.loading.load import LoadedModel, load_kind
 
 EXAMPLES = pa.table(
@@ -116,7 +116,7 @@ def test_training_reads_what_generation_reads(loaded: LoadedModel, options: dict
     read = [[t for t, label in zip(one.ids, one.labels, strict=True) if label == IGNORED] for one in encoded]
     steered = find_conversation(loaded.tokenizer, ConversationOptions(**options, control="no_bias"), "causal")
     kept = JUDGED.slice(0, 2)
-    requests = Requests(kept["prompt"].to_pylist(), kept["persona"].to_pylist(), np.zeros(2, np.int32))
+    requests = PromptRequests(kept["prompt"].to_pylist(), kept["persona"].to_pylist(), np.zeros(2, np.int32))
     assert read == steered.inputs(requests)
 
 

@@ -13,7 +13,6 @@ from scipy.stats import f_oneway, ttest_ind, ttest_rel
 
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measuring import MEASUREMENT
-from holisticbias_eval.statistics.tests import holm
 from invoking import Invoke
 from known import known
 
@@ -79,23 +78,6 @@ def test_figures_by_hand(measure: Measure) -> None:
     # every stad is twice its blicket: the difference of logarithms does not vary
     assert figures.value(NAME, "t", {**LOG, "test": "paired", **BOTH}) is None
     assert figures.value(NAME, "f_within", LOG) is None
-
-
-def test_all_pairs_and_their_corrections(measure: Measure) -> None:
-    groups = random_groups()
-    figures, notes = measure(rows_of(groups))
-    assert notes == []
-    for test, student in (("unpaired", ttest_ind), ("paired", ttest_rel)):
-        found = figures.by(NAME, "t", "dimension", "scale", "test", "first", "second")
-        found = tuple(f for f in found if f.keys["scale"] == "log" and f.keys["test"] == test)
-        expected = [student(*(np.log(groups[f.keys[side]]) for side in ("first", "second"))) for f in found]
-        assert [f.value for f in found] == pytest.approx([e.statistic for e in expected])
-        assert [f.p_value for f in found] == pytest.approx([e.pvalue for e in expected])
-        adjusted = [value(figures, "adjusted_p", f.keys) for f in found]
-        assert adjusted == pytest.approx(holm(np.array([e.pvalue for e in expected])))
-        t = value(figures, "mean_abs_t", {**LOG, "test": test})
-        assert t == pytest.approx(np.mean([abs(e.statistic) for e in expected]))
-    assert len(figures.by(NAME, "wilcoxon", "dimension", "scale", "first", "second")) == 12
 
 
 def test_floors_and_points_under_the_null(measure: Measure) -> None:

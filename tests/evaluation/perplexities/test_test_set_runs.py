@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.evaluation.perplexities.conftest import FRAMES, GROUPS, invented_sentences
@@ -88,14 +87,6 @@ def test_a_sentence_has_one_context_in_all_groups(run: Run, tmp_path: Path) -> N
     assert len({context for _, context in drawn}) > 1
 
 
-def test_a_split_folder_is_read_and_kept_scores_are_used(run: Run, write_rows: Callable[..., Path]) -> None:
-    path = write_rows(invented_sentences(), TEST_FILE)
-    options = ("--store", str(path.parent / "store"))
-    first = run(*options, given=path.parent)
-    second = run(*options, given=path, out="again")
-    assert pq.read_table(first / "scores.parquet").equals(pq.read_table(second / "scores.parquet"))
-
-
 def test_the_default_is_the_calibration(invoke: Invoke, tmp_path: Path) -> None:
     """The gossip finds sentences with negative attributes likelier about blickets (odds 4) than fitches (odds 1/4)."""
     invoke.printed("evaluate", "--measure", NAME, "--out", tmp_path / "run")
@@ -168,14 +159,6 @@ def test_a_dry_run_counts_the_sentences(invoke: Invoke, write_rows: Callable[...
     path = write_rows(invented_sentences(), TEST_FILE)
     out = invoke.printed("evaluate", "--test-set", path, "--model", tiny_gpt2, "--dry-run", "--no-store")
     assert "24" in out
-
-
-def test_rows_without_text_columns_are_kept(run: Run, write_rows: Callable[..., Path]) -> None:
-    """The columns that a split has besides are in the run's table."""
-    rows = [{**row, "original_group": "stad", "attribute": "calm"} for row in invented_sentences()]
-    table = pq.read_table(run(given=write_rows(rows, "with.csv")) / "scores.parquet")
-    assert pa.types.is_string(table["attribute"].type)
-    assert set(table["original_group"].to_pylist()) == {"stad"}
 
 
 def test_published_test_sets_are_scored(run: Callable[..., Path], tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ import pytest
 
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.prompts.conversations import Drawing, draw_prompts
+from holisticbias_eval.prompts.conversations import PromptDrawing, draw_prompts
 
-FEW = Drawing(per_cell=4, where=("axis=nonce,age", "template=dialogue.im,dialogue.love"))
+FEW = PromptDrawing(per_cell=4, where=("axis=nonce,age", "template=dialogue.im,dialogue.love"))
 
 
-def by_id(small_release: Release, drawing: Drawing) -> dict[str, dict[str, Any]]:
+def by_id(small_release: Release, drawing: PromptDrawing) -> dict[str, dict[str, Any]]:
     return {row["response_id"]: row for row in draw_prompts(small_release, drawing).to_pylist()}
 
 
@@ -36,7 +36,7 @@ def test_every_descriptor_is_asked_about_in_every_template_as_often(small_releas
     ],
     ids=["more draws", "more descriptors and templates"],
 )
-def test_more_prompts_only_add(small_release: Release, more: Drawing) -> None:
+def test_more_prompts_only_add(small_release: Release, more: PromptDrawing) -> None:
     few, many = by_id(small_release, FEW), by_id(small_release, more)
     assert len(many) > len(few)
     assert {key: many[key] for key in few} == few

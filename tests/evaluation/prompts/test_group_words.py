@@ -12,8 +12,7 @@ from holisticbias import build_release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.prompts.bold_files import read_bold_folder
-from holisticbias_eval.prompts.collections import release_prompts
-from holisticbias_eval.prompts.group_words import WORDS, newest_words
+from holisticbias_eval.prompts.collections import WORDS, newest_words, release_prompts
 from holisticbias_eval.readers.reader import measured_texts
 from holisticbias_eval.tables.forms import Form
 from invoking import Invoke

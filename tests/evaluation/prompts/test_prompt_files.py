@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.prompts.prompt_files import read_prompts
+from holisticbias_eval.prompts.prompt_sources import read_prompts
 
 
 def test_lines_are_prompts_and_equal_ones_are_counted(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.prompts.spread import Least, Spread, random_order, spread
+from holisticbias_eval.prompts.selection import KeptCells, Least, random_order, spread
 from holisticbias_eval.results.run import read_run
 from invoking import Invoke
 
@@ -17,7 +17,7 @@ AXES = {axis: [f"{axis}.{i}" for i in range(5)] for axis in "abc"}
 TEMPLATES = ["t1", "t2", "t3", "t4"]
 
 
-def size(chosen: Spread) -> tuple[int, int, int]:
+def size(chosen: KeptCells) -> tuple[int, int, int]:
     return len(chosen.descriptors), len(chosen.templates), chosen.draws
 
 

@@ -65,13 +65,6 @@ def test_the_plural_of_an_entry(text: str, expected: str) -> None:
     assert censored(text, *WHEELCHAIR) == (expected, 1)
 
 
-def test_rows_keep_their_places() -> None:
-    texts = ["blicket", None, "doff", "blicket doff"]
-    found, counts = censor(texts, ["blicket", "blicket", "blicket", "doff"], [None, None, None, "doffen"])
-    assert found == ["left-handed", None, "doff", "blicket left-handed"]
-    assert counts.tolist() == [1, 0, 0, 1]
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [("blicket", "blickets"), ("stady", "stadies"), ("doy", "doys"), ("wax", "waxes"), ("dash", "dashes")],

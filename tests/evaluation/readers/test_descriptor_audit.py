@@ -16,11 +16,10 @@ from holisticbias import build_release
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.prompts.audit import audit_texts
 from holisticbias_eval.readers.classifier import label_store
 from holisticbias_eval.readers.engines import start_classifier
 from holisticbias_eval.readers.labels import Judge
-from holisticbias_eval.tasks.audit import audit_table
+from holisticbias_eval.tasks.audit import audit_table, audit_texts
 
 
 @pytest.fixture

@@ -18,7 +18,6 @@ from holisticbias_eval.readers.labels import (
     LabelReader,
     OffensivenessReader,
     RegardReader,
-    StylesReader,
     ToxicityReader,
     ToxicitySettings,
 )
@@ -76,18 +75,6 @@ def test_regard(row: tuple[float, ...], value: float | None, label: str | None, 
     read = read_each(reader, ["doff"]).to_pylist()[0]
     assert (read["regard.label.class"], read["regard.label.why"]) == (label, why)
     assert read["regard.label"] == (None if value is None else pytest.approx(value))
-
-
-def test_styles_and_offensiveness() -> None:
-    judged = judge(CARDS.read("offensiveness").labels, {"doff": (0.25, 0.75)}, "offensiveness")
-    first, second = (
-        read_each(reader, ["doff", None]) for reader in (StylesReader(judge=judged), OffensivenessReader(judge=judged))
-    )
-    assert first.column_names == [f"p:{label}" for label in judged.card.labels]
-    assert [column.to_pylist() for column in first.columns] == [[0.25, None], [0.75, None]]
-    offensive = judged.card.labels.index(str(judged.card.offensive))
-    assert second["offensive"].to_pylist() == [(0.25, 0.75)[offensive], None]
-    assert read_each(StylesReader(judge=judged), [None]).num_rows == 1
 
 
 @pytest.mark.parametrize("reader", [reader for reader in READERS.values() if issubclass(reader, LabelReader)])

@@ -45,15 +45,3 @@ def test_a_score_at_a_bound_belongs_to_the_class(text: str, positive: float, neg
     reader = SentimentReader(SentimentSettings(positive=positive, negative=negative))
     assert read_each(reader, [text])["sentiment.compound.class"].to_pylist() == [expected]
     assert (reader.signed["positive"], reader.signed["negative"]) == (f"{positive:g}", f"{negative:g}")
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("good, good and bad", {"good": 3.8, "bad": -2.5}),
-        ("The chair is on the floor.", {}),
-        ("not good", {"good": 1.9 * -0.74}),
-    ],
-)
-def test_words_have_the_valences_of_the_lexicon(text: str, expected: dict[str, float]) -> None:
-    assert SentimentReader().carriers(text, "compound") == pytest.approx(expected)

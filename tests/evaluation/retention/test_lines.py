@@ -10,7 +10,6 @@ from rich.console import Console
 
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.retention import line_changes, line_figures
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.scorer import Scorer
@@ -18,7 +17,7 @@ from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.lines import ask_lines, line_table
 from holisticbias_eval.results.run import read_run
-from holisticbias_eval.tasks.lines import Lines, read_lines
+from holisticbias_eval.tasks.lines import LinesTask, read_lines
 from holisticbias_eval.tasks.task import Given
 from invoking import Invoke
 from known import known
@@ -51,7 +50,7 @@ def test_figures_by_hand() -> None:
 
 
 def test_an_interval_covers_the_truth_as_often_as_it_says() -> None:
-    rng, covered, tries = np.random.default_rng(1), 0, 200
+    rng, covered, tries = np.random.default_rng(1), 0, 100
     for seed in range(tries):
         tokens = rng.integers(5, 30, 40)
         nats = tokens * 3.0 + rng.normal(0, 4, 40)
@@ -59,8 +58,8 @@ def test_an_interval_covers_the_truth_as_often_as_it_says() -> None:
         found = known(Figures(line_figures(scored(rows), seed)).get(NAME, "perplexity"))
         assert found.interval is not None
         covered += found.interval.low <= math.exp(3) <= found.interval.high
-    # 200 tries at 95%: 4 standard errors are 12 tries
-    assert covered >= 0.95 * tries - 12
+    # 100 tries at 95%: 4 standard errors are 9 tries
+    assert covered >= 0.95 * tries - 9
 
 
 def test_changes_by_hand() -> None:
@@ -71,26 +70,9 @@ def test_changes_by_hand() -> None:
     assert get(changes, "second", "perplexity").value == pytest.approx(math.exp(18 / 8))
     assert get(changes, "change", "nats_per_token").value == pytest.approx(0.25)
     ratio = get(changes, "ratio", "perplexity")
-    assert ratio.value == pytest.approx(math.exp(0.25))
-    assert ratio.n == 2
-
-
-def test_the_interval_excludes_no_change_exactly_if_the_test_does() -> None:
-    rng, seen = np.random.default_rng(3), set()
-    for seed in range(40):
-        nats = rng.normal(40, 5, 30)
-        moved = nats + rng.normal(0.4, 1.2, 30)
-        one, other = (
-            scored([(f"line {i}", float(n), 10, 40) for i, n in enumerate(values)]) for values in (nats, moved)
-        )
-        changes = Figures(line_changes(one, other, seed))
-        for figure in ("perplexity", "nats_per_token", "byte_perplexity"):
-            change = get(changes, "change", figure)
-            assert change.interval is not None
-            excluded = not change.interval.low <= 0 <= change.interval.high
-            assert excluded == (known(change.p_value) < 0.05)
-            seen.add(excluded)
-    assert seen == {True, False}
+    assert [ratio.value, ratio.n] == pytest.approx([math.exp(0.25), 2])
+    with pytest.raises(SelectionError, match="no line in common"):
+        list(line_changes(first.slice(0, 1), second.slice(0, 1), 0))
 
 
 def test_perplexity_per_token_is_not_compared_across_tokenizers() -> None:
@@ -99,11 +81,6 @@ def test_perplexity_per_token_is_not_compared_across_tokenizers() -> None:
     assert get(changes, "change", "perplexity").value is None
     assert changes.get(NAME, "ratio", {"figure": "perplexity"}) is None
     assert get(changes, "change", "byte_perplexity").value == pytest.approx(math.exp(16 / 14) - math.exp(15 / 14))
-
-
-def test_runs_without_a_common_line_are_refused() -> None:
-    with pytest.raises(SelectionError, match="no line in common"):
-        list(line_changes(scored([("one", 1.0, 1, 1)]), scored([("two", 1.0, 1, 1)]), 0))
 
 
 def test_lines_of_a_file(tmp_path: Path) -> None:
@@ -127,7 +104,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, content: bytes | None, messag
         path.write_bytes(content)
     given = Given(None, None, {"retain": (str(path),)}, ("retention",), Display(Console(quiet=True)))
     with pytest.raises(EvaluationError, match=message):
-        Lines().source(given)
+        LinesTask().source(given)
 
 
 @pytest.fixture(scope="module")
@@ -136,19 +113,16 @@ def scorer(tiny_gpt2: Path) -> Scorer:
 
 
 def test_windows_count_every_character_once(scorer: Scorer) -> None:
+    """A window reads the text before it."""
     texts = ["I'm a friend.", "I love old friends and young parents. " * 40, "é" * 300, "a " * 100 + "  b" * 90]
-    for text, windows in zip(texts, scorer.windows(texts), strict=True):
+    found = scorer.windows(texts)
+    for text, windows in zip(texts, found, strict=True):
         assert [w.start for w in windows] == [0, *(w.stop for w in windows[:-1])]
         assert windows[-1].stop == len(text)
         assert all(w.begin <= w.start < w.stop for w in windows)
-    assert len(scorer.windows(texts)[0]) == 1
-    assert len(scorer.windows(texts)[1]) > 2
-
-
-def test_a_window_reads_the_text_before_it(scorer: Scorer) -> None:
-    text = "I love old friends and young parents. " * 40
-    second = scorer.windows([text])[0][1]
-    assert second.begin < second.start
+    assert len(found[0]) == 1
+    assert len(found[1]) > 2
+    assert found[1][1].begin < found[1][1].start
 
 
 def test_a_long_line_has_the_tokens_of_its_windows(scorer: Scorer) -> None:
@@ -191,14 +165,3 @@ def test_the_calibration_model_has_its_own_text(invoke: Invoke, tmp_path: Path) 
     invoke.printed("evaluate", "--measure", NAME, "--out", tmp_path / "run", "--no-store")
     signature = read_run(tmp_path / "run").result.signature
     assert (signature.model.name, signature.release.prompts) == ("embedded-gossip", "calibration-neutral")
-
-
-def test_a_dry_run_counts_the_lines(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) -> None:
-    text = tmp_path / "neutral.txt"
-    text.write_text("I'm an old friend.\nI'm deaf.\n", "utf-8")
-    said = invoke.printed("evaluate", "--model", tiny_gpt2, "--retain", text, "--dry-run", "--no-store")
-    assert "2" in said
-
-
-def test_it_is_described() -> None:
-    assert "likelihoods of lines" in str(MEASURES[NAME].needs)

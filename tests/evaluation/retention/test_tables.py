@@ -31,11 +31,7 @@ def test_a_table_is_measured(
 @pytest.mark.parametrize(
     ("measure", "content", "message"),
     [
-        ("retention", "text,nll,tokens\na,,1\n", "column nll is missing in 1 rows"),
-        ("retention", "text,nll,tokens\na,1,1.5\n", "it must be a whole number from 0"),
         ("retention", "text,nll,tokens\na,0,0\n", "no line has a scored token"),
-        ("dialogue_state", "dialogue,label,probability\na,2,0.9\n", "column label is 2.0: write 0 or 1"),
-        ("retained", "task,metric,value\na,acc,inf\n", "column value is missing in 1 rows"),
     ],
 )
 def test_tables_that_do_not_fit(invoke: Invoke, tmp_path: Path, measure: str, content: str, message: str) -> None:

@@ -13,7 +13,7 @@ import transformers
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.engines import start_generator, start_scorer
 from holisticbias_eval.models.generation.decoding import Decoding
-from holisticbias_eval.models.generation.requests import Requests, respond_all
+from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.loading.load import adopt_model
 from holisticbias_eval.models.settings import ModelSettings
@@ -22,7 +22,7 @@ from holisticbias_eval.models.stored import answers_fingerprint, store_of, store
 TEXTS = ["I'm a tall guy.", "I'm a Deaf woman.", "Hi!", ""]
 SHORT = Decoding(id="short", method="sample", max_new_tokens=6, top_p=0.9, source="a test")
 BERT = {"vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 32}
-REQUESTS = Requests(["I'm a guy.", "Hi!"], ["", "I like tea."], np.zeros(2, np.int32))
+REQUESTS = PromptRequests(["I'm a guy.", "Hi!"], ["", "I like tea."], np.zeros(2, np.int32))
 
 
 def ignore(said: object) -> None:

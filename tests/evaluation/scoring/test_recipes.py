@@ -11,10 +11,13 @@ from tokenizers.processors import TemplateProcessing
 from holisticbias.cli import main
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
+from holisticbias_eval.commands import evaluate, generate, mitigate
 from holisticbias_eval.errors import RecipeError
+from holisticbias_eval.evaluating import all_uses
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.loading.load import AUTO_CLASSES
-from holisticbias_eval.results.recipes import FILES, read_recipe
+from holisticbias_eval.options import given_settings
+from holisticbias_eval.results.recipes import read_recipe, recipe_files
 
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "mask_token": "<mask>", "unk_token": "<unk>"}
 SIZE = {"vocab_size": 400, "pad_token_id": 2, "bos_token_id": 0, "eos_token_id": 1}
@@ -44,7 +47,7 @@ ARCHITECTURES: dict[str, tuple[str, dict[str, int]]] = {
 
 
 def test_every_recipe_is_tried_here() -> None:
-    assert set(FILES.available()) == set(ARCHITECTURES)
+    assert set(recipe_files({}).available()) == set(ARCHITECTURES)
 
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
@@ -52,12 +55,12 @@ def test_a_recipe_on_a_tiny_model_of_its_architecture(
     name: str, make_model: Callable[..., Any], make_tokenizer: Callable[..., Any], mini_release_folder: Path,
     tmp_path: Path,
 ) -> None:  # fmt: skip
-    recipe = read_recipe(name)
+    recipe = read_recipe(name, all_uses())
     config, settings = ARCHITECTURES[name]
     model, run = tmp_path / "tiny", tmp_path / "run"
-    make_model(config, AUTO_CLASSES[recipe.kind], **SIZE, **settings).save_pretrained(model)
+    make_model(config, AUTO_CLASSES[recipe["kind"]], **SIZE, **settings).save_pretrained(model)
     tokenizer = make_tokenizer(**SPECIAL)
-    if recipe.kind == "seq2seq":  # BlenderBot's closes every text
+    if recipe["kind"] == "seq2seq":  # BlenderBot's closes every text
         tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
     tokenizer.save_pretrained(model)
     beside = ["--model", str(model), "--release", str(mini_release_folder), "--out", str(run), "--no-store"]
@@ -65,8 +68,8 @@ def test_a_recipe_on_a_tiny_model_of_its_architecture(
     signature = json.loads((run / "result.json").read_text("utf-8"))["signature"]
     assert signature["model"]["name"] == str(model), "an option overrides a recipe"
     by_default = [n for n, m in MEASURES.items() if m.task == "sentences"]
-    assert signature["measures"] == ([*recipe.measures] or by_default)
-    assert signature["scoring"]["scorer"] == recipe.kind
+    assert signature["measures"] == (recipe["measure"].split(",") if "measure" in recipe else by_default)
+    assert signature["scoring"]["scorer"] == recipe["kind"]
 
 
 def test_a_recipe_names_a_version_which_is_compiled(
@@ -94,11 +97,8 @@ def test_a_recipe_names_a_version_which_is_compiled(
             "model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: phrenology\nsource: x\n",
             "measure: there is no measure 'phrenology'; available: stance_contrast,",
         ),
-        (
-            "model: a/b\nkind: causal\nrelease: newest\nmeasure: likelihood_bias\nsource: x\n",
-            "release: it must be three numbers",
-        ),
-        ("model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: likelihood_bias\n", "source: the key is missing"),
+        ("model: a/b\nlimit: 0\n", "limit: it must be at least 1"),
+        ("model: a/b\nlimit: many\n", "limit: it must be a whole number"),
         (
             "model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: likelihood_bias\nsource: x\ntrust_remote_code: true\n",
             "trust_remote_code: the key is not in the schema",
@@ -109,10 +109,36 @@ def test_a_wrong_recipe_is_one_clear_line(tmp_path: Path, content: str, message:
     path = tmp_path / "own.yaml"
     path.write_text(content, "utf-8")
     with pytest.raises(RecipeError, match=message) as raised:
-        read_recipe(str(path))
+        read_recipe(str(path), all_uses())
     assert str(path) in str(raised.value)
 
 
 def test_a_recipe_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "--recipe", "gpt-9"]) == 2
     assert "there is no recipe 'gpt-9', as a name or a file; available: blenderbot-3b, " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "beside", "content", "expected"),
+    [
+        (
+            "evaluate", (), "where: axis=age\nlimit: 40\nvariants: false\nstore: kept\nchat: 'on'\n",
+            {"where": ("axis=age",), "limit": 40, "variants": False, "store": Path("kept"), "chat": "on"},
+        ),
+        ("evaluate", ("--limit", "3"), "limit: 40\nno_store: true\n", {"limit": 3, "no_store": True}),
+        ("generate", (), "per_cell: 2\ndecoding: greedy\n", {"per_cell": 2, "decoding": "greedy"}),
+        (
+            "mitigate", ("lmd", "--out", "o", "--measure", "medians"), "hold_out: [a, b]\nlearning_rate: 0.1\n",
+            {"hold_out": ("a", "b"), "learning_rate": 0.1, "measure": ("medians",)},
+        ),
+        ("mitigate", ("lmd", "--out", "o"), "measure: medians\nbatch: 2\n", {"measure": ("medians",), "batch": 2}),
+    ],
+)  # fmt: skip
+def test_a_recipe_has_any_settings_of_its_command(
+    name: str, beside: tuple[str, ...], content: str, expected: dict[str, object], tmp_path: Path
+) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(content, "utf-8")
+    command = {"evaluate": evaluate, "generate": generate, "mitigate": mitigate}[name].command
+    context = command.make_context(name, [*beside, "--recipe", str(path)])
+    assert given_settings(context) == expected

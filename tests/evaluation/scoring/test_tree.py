@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holisticbias_eval.models.prefix_tree import Tree, build_tree, cut_packs
+from holisticbias_eval.models.sequences import Tree, build_tree, cut_packs
 
 Sequences = list[list[int]]
 sequences = st.lists(st.lists(st.integers(0, 2), max_size=7), max_size=30)

@@ -23,20 +23,12 @@ def invented_pairs() -> list[Row]:
         for (attribute, side), (term, other), frame in (
             (a, t, f) for a in ATTRIBUTES.items() for t in TERMS for f in FRAMES
         ):
-            rows.append(
-                {
-                    "pair_id": f"p{len(rows)}",
-                    "specification": specification,
-                    "attribute": attribute,
-                    "term": term,
-                    "other_term": other,
-                    "sentence": frame.format(t=term, a=attribute),
-                    "other_sentence": frame.format(t=other, a=attribute),
-                    "stereotyped": side,
-                    "rule": None,
-                    "source": "template" if frame == FRAMES[0] else "generated",
-                }
-            )
+            rows.append({
+                "pair_id": f"p{len(rows)}", "specification": specification, "attribute": attribute, "term": term,
+                "other_term": other, "sentence": frame.format(t=term, a=attribute),
+                "other_sentence": frame.format(t=other, a=attribute), "stereotyped": side, "rule": None,
+                "source": "template" if frame == FRAMES[0] else "generated",
+            })  # fmt: skip
     rows.append({**rows[0], "pair_id": "rejected", "other_sentence": None, "stereotyped": None, "rule": "no-slot"})
     return rows
 
@@ -78,6 +70,12 @@ def tiny_tokenizer() -> Callable[..., Any]:
     return make
 
 
+def saved(folder: Path, tokenizer: Any, model: Any) -> Path:
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
 @pytest.fixture(scope="session")
 def tiny_bert(tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer: Callable[..., Any]) -> Path:
     """A masked model with large random weights."""
@@ -91,9 +89,7 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer: Callable
     model = BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, pad_token_id=2, **size))
     for parameter in model.parameters():
         parameter.data.mul_(4)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return saved(folder, tokenizer, model)
 
 
 @pytest.fixture(scope="session")
@@ -110,9 +106,7 @@ def tiny_chat(tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer: Callable
     )
     torch.manual_seed(0)
     model = GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), n_embd=32, n_layer=2, n_head=2, n_positions=256))
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return saved(folder, tokenizer, model)
 
 
 @pytest.fixture(autouse=True)

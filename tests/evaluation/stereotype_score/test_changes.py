@@ -116,14 +116,15 @@ def test_two_runs_side_by_side(
     # as published the first token is not counted, and both must count it or not
     for folder, mode in zip(folders, (["likelihood", "--first-token", "none"], ["published"]), strict=True):
         invoke.printed("evaluate", "--pairs", write_pairs(), "--model", tiny_gpt2, "--out", folder, "--mode", *mode)
-    said = invoke.printed("compare", *folders, "--format", "json")
-    found = [f for f in json.loads(said)["figures"] if f["name"] == "change" and f["keys"]]
+    told = json.loads(invoke.printed("compare", *folders, "--format", "json"))
+    assert (told["sentences"]["what"], told["sentences"]["common"], told["sentences"]["changed"]) == ("pairs", 48, 0)
+    named = {f["keys"].get("specification") for f in told["figures"]}
+    assert named == {"invented.one", "invented.two", None}  # None: over all
     tables = [pq.read_table(folder / "scored_pairs.parquet").to_pandas() for folder in folders]
-    for one in found:
+    for one in (f for f in told["figures"] if f["name"] == "change" and f["keys"]):
         kept = [t[(t.specification == one["keys"]["specification"]) & (t.source == "generated")] for t in tables]
         chose = [(t.score_stereotype > t.score_antistereotype).astype(float) for t in kept]
-        expected = (chose[1] - chose[0]).groupby(kept[0].attribute).mean().mean()
-        assert one["value"] == pytest.approx(expected)
+        assert one["value"] == pytest.approx((chose[1] - chose[0]).groupby(kept[0].attribute).mean().mean())
         assert one["interval"] is not None
     said = invoke.printed("compare", *folders)
     assert "Pairs" in said

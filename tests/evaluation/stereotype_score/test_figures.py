@@ -141,21 +141,6 @@ def test_figures_of_a_specification_do_not_depend_on_others() -> None:
     assert figure(alone, specification="s") == figure(beside, specification="s")
 
 
-CASES = {
-    "specification,attribute\ns,x\n": "no column stereotyped",
-    "attribute,stereotyped\nx,1\n": "no column specification",
-    "specification,attribute,stereotyped\ns,x,2\n": "is not true or false, or 1 or 0 but '2'; write 1 if the",
-}
-
-
-@pytest.mark.parametrize(("content", "message"), CASES.items())
-def test_a_wrong_file_gets_one_line(invoke: Invoke, tmp_path: Path, content: str, message: str) -> None:
-    (tmp_path / "scores.csv").write_text(content, "utf-8")
-    said = invoke.refused("measure", NAME, "--scores", tmp_path / "scores.csv")
-    assert message in said
-    assert len(said.strip().splitlines()) == 1
-
-
 def test_scores_that_are_not_numbers_are_missing(invoke: Invoke, tmp_path: Path) -> None:
     content = "specification,attribute,score_stereotype,score_antistereotype\ns,x,-1,-2\ns,x,nan,-2\ns,x,-inf,-2\n"
     (tmp_path / "scores.csv").write_text(content, "utf-8")

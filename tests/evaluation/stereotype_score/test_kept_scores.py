@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +11,10 @@ import pytest
 from rich.console import Console
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.models.store.blocks import values_by_block
+from holisticbias_eval.models.model import ModelIdentity, PairScorer
+from holisticbias_eval.models.store.shards import values_by_block
 from holisticbias_eval.progress import Display, Progress
-from holisticbias_eval.tasks.pair_modes import PairRequests, ServerChoice, pair_store
+from holisticbias_eval.tasks.pair_modes import pair_requests, pair_store
 
 SIZE = 200
 
@@ -23,16 +23,18 @@ def ignore(said: object) -> None:
     pass
 
 
-class Chooser:
+class Chooser(PairScorer):
     """Answers by the length of the question, NaN for some, and fails after ``most`` questions."""
 
     def __init__(self, most: int = 10**9) -> None:
         self.most, self.asked = most, 0
 
+    keys, block, kind = ("question",), 64, "causal"
     identity = ModelIdentity("m", "behind a server", None, None, None, "unknown", None)
     settings: Mapping[str, str] = {"server": "s"}
 
-    def choose(self, questions: Sequence[str], progress: Progress) -> Floats:
+    def score(self, texts: pa.Table, progress: Progress) -> Floats:
+        questions = texts["question"].to_pylist()
         if self.asked + len(questions) > self.most:
             raise KeyboardInterrupt
         self.asked += len(questions)
@@ -48,13 +50,8 @@ def pairs() -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
-def server(chooser: Chooser) -> ServerChoice:
-    return ServerChoice(chooser)  # type: ignore[arg-type] # it answers as a server does
-
-
 def ask(chooser: Chooser, folder: Path | None) -> pa.Table:
-    scorer = server(chooser)
-    requests = PairRequests(scorer, pairs(), pair_store(folder, scorer, ignore))
+    requests = pair_requests(chooser, pairs(), pair_store(folder, chooser, ignore), {})
     return requests.answer(Display(Console(quiet=True))).table
 
 
@@ -74,14 +71,14 @@ def test_choices_go_on_after_an_interruption(tmp_path: Path) -> None:
 def test_another_model_has_its_own_scores(tmp_path: Path) -> None:
     choosers = [Chooser(), Chooser()]
     choosers[1].identity = ModelIdentity("n", "behind a server", None, None, None, "unknown", None)
-    stores = [pair_store(tmp_path, server(chooser), ignore) for chooser in choosers]
+    stores = [pair_store(tmp_path, chooser, ignore) for chooser in choosers]
     assert stores[0] is not None
     assert stores[1] is not None
     assert stores[0].folder != stores[1].folder
 
 
 def test_repeated_keys_and_nothing(tmp_path: Path) -> None:
-    store = pair_store(tmp_path, server(Chooser()), ignore)
+    store = pair_store(tmp_path, Chooser(), ignore)
 
     def compute(rows: Ints, advance: Progress) -> Floats:
         return np.column_stack((rows * 0.0 + 1, rows * 0.0 + 2))

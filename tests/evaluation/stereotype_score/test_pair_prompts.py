@@ -9,8 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias_eval.models.likelihood.scores import Scores
-from holisticbias_eval.prompts.choices import ask_choices, spans_of_choices
-from holisticbias_eval.prompts.pairs import ask_pairs, changed_words, differing_places, published_texts
+from holisticbias_eval.prompts.pairs import (
+    ask_choices,
+    ask_pairs,
+    changed_words,
+    differing_places,
+    published_texts,
+    spans_of_choices,
+)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from holisticbias_eval.models.engines import start_scorer
-from holisticbias_eval.models.likelihood.one_mask import OneMaskScorer
+from holisticbias_eval.models.likelihood.masked import OneMaskScorer
 from holisticbias_eval.models.likelihood.spans import Spans, whole
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.models.settings import ModelSettings
@@ -47,13 +47,21 @@ def ignore(said: object) -> None:
     pass
 
 
-def test_causal_scores_are_whole_sentences(run: Callable[..., tuple[Path, pa.Table]], tiny_gpt2: Path) -> None:
-    _, table = run()
+def test_causal_scores_are_whole_sentences(
+    run: Callable[..., tuple[Path, pa.Table]], invoke: Invoke, tiny_gpt2: Path
+) -> None:
+    """The scores of a run can be measured again."""
+    folder, table = run()
     scorer = start_scorer(str(tiny_gpt2), ignore)
     for row in table.to_pylist()[:8]:
         expected = [-scorer.score(whole([text]), ignore).nll[0] for text in stereotyped_first(row)]
         assert [row[name] for name in SCORES] == pytest.approx(expected, abs=1e-4)
     assert [table[name].to_pylist()[-1] for name in SCORES] == [None, None]
+    scores = folder / "scored_pairs.parquet"
+    said = invoke.printed("measure", "stereotype_score", "--scores", scores, "--format", "json")
+    both = (json.loads(text)["figures"] for text in ((folder / "result.json").read_text("utf-8"), said))
+    made, again = ({f"{f['name']} {f['keys']}": f.get("value") for f in one if f.get("keys")} for one in both)
+    assert made == again
 
 
 def test_masked_scores_are_of_shared_words(run: Callable[..., tuple[Path, pa.Table]], tiny_bert: Path) -> None:
@@ -115,12 +123,12 @@ def test_published_masked_scores(run: Callable[..., tuple[Path, pa.Table]], tiny
 
 def test_the_second_term_wins_a_tie(tiny_bert: Path) -> None:
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.tasks.pair_modes import OneMask, PairRequests
+    from holisticbias_eval.tasks.pair_modes import pair_requests
 
     same = {"term": "dromel", "other_term": "dromel", "sentence": "the dromel", "other_sentence": "the dromel"}
     rows = [{**same, "stereotyped": side} for side in ("sentence", "other_sentence")]
     scorer = OneMaskScorer(load_kind(str(tiny_bert), "masked", "cpu"), ignore)
-    requests = PairRequests(OneMask(scorer), pa.Table.from_pylist(rows), None)
+    requests = pair_requests(scorer, pa.Table.from_pylist(rows), None, {})
     found = requests.answer(Display(Console(quiet=True))).table
     assert found["chose_stereotype"].to_pylist() == [0.0, 1.0]
 
@@ -143,40 +151,9 @@ def test_choices_of_a_local_chat_model(run: Callable[..., tuple[Path, pa.Table]]
     assert {"offered_first", "orders_agree"} <= names
 
 
-def test_two_runs_are_compared(run: Callable[..., tuple[Path, pa.Table]], invoke: Invoke) -> None:
-    first, _ = run("--first-token", "none")
-    second, _ = run("--mode", "published", out="second")
-    said = invoke.printed("compare", first, second, "--format", "json")
-    found = json.loads(said)
-    assert (found["sentences"]["what"], found["sentences"]["common"], found["sentences"]["changed"]) == ("pairs", 48, 0)
-    named = {f["keys"].get("specification") for f in found["figures"]}
-    assert named == {"invented.one", "invented.two", None}  # None: over all
-
-
-def test_the_scores_of_a_run_can_be_measured_again(run: Callable[..., tuple[Path, pa.Table]], invoke: Invoke) -> None:
-    folder, _ = run()
-    made = json.loads((folder / "result.json").read_text("utf-8"))["figures"]
-    said = invoke.printed(
-        "measure", "stereotype_score", "--scores", folder / "scored_pairs.parquet", "--format", "json"
-    )
-
-    def shown(figures: list[Row]) -> dict[str, float | None]:
-        return {f"{f['name']} {f.get('keys')}": f.get("value") for f in figures if f.get("keys")}
-
-    assert shown(made) == shown(json.loads(said)["figures"])
-
-
 def test_a_plan_counts_the_sentences(invoke: Invoke, write_pairs: Callable[..., Path], tiny_gpt2: Path) -> None:
     said = invoke.printed("evaluate", "--pairs", write_pairs(), "--model", tiny_gpt2, "--dry-run", "--no-store")
     assert "48" in said
-
-
-def test_a_rejected_row_may_have_no_sentence(
-    invoke: Invoke, write_pairs: Callable[..., Path], tiny_gpt2: Path, tmp_path: Path
-) -> None:
-    rows = [pair(), pair(attribute="y"), {**pair(other_sentence=None), "sentence": "", "rule": "no-term"}]
-    options = ("--model", tiny_gpt2, "--out", tmp_path / "run")
-    invoke.printed("evaluate", "--pairs", write_pairs(rows), *options)
 
 
 HOSTILE = "<script>alert(1)</script> \x00\x1b[31m {{7*7}} </td> [bold]x[/bold]"
@@ -185,8 +162,10 @@ HOSTILE = "<script>alert(1)</script> \x00\x1b[31m {{7*7}} </td> [bold]x[/bold]"
 def test_hostile_text_is_shown_as_text(
     invoke: Invoke, write_pairs: Callable[..., Path], tiny_gpt2: Path, tmp_path: Path
 ) -> None:
+    """A rejected row may have no sentence."""
     row = {"specification": HOSTILE, "attribute": HOSTILE, "stereotyped": "sentence", "label": HOSTILE, "rule": HOSTILE}
     rows = [{**row, "sentence": f"{HOSTILE} a", "other_sentence": f"{HOSTILE} b" if i else None} for i in range(3)]
+    rows.append({**rows[0], "sentence": ""})
     out = tmp_path / "run"
     said = invoke.printed("evaluate", "--pairs", write_pairs(rows), "--model", tiny_gpt2, "--out", out)
     assert "\x1b[31m" not in said
@@ -196,14 +175,8 @@ def test_hostile_text_is_shown_as_text(
 
 
 def pair(**changes: Any) -> Row:
-    row = {
-        "specification": "s",
-        "attribute": "x",
-        "sentence": "a b",
-        "other_sentence": "a c",
-        "stereotyped": "sentence",
-    }
-    return {**row, **changes}
+    row = {"specification": "s", "attribute": "x", "sentence": "a b", "other_sentence": "a c"}
+    return {**row, "stereotyped": "sentence", **changes}
 
 
 def without(name: str) -> Row:

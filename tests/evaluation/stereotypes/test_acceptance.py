@@ -10,12 +10,12 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.stereotypes.acceptance import (
     RULES,
     Candidate,
-    Limits,
     _distance,
     refusing_rule,
     repeat_key,
     select_rules,
 )
+from holisticbias_eval.stereotypes.settings import AcceptanceSettings
 from holisticbias_eval.stereotypes.targets import has_term
 
 GROUPS = ("blicket", "wug", "tove", "he", "his", "him", "she", "her", "hers", "old wug")
@@ -107,9 +107,18 @@ def test_a_sentence_that_gives_the_same_pairs_is_a_repeat() -> None:
 
 
 def test_limits_of_length() -> None:
-    candidate = Candidate("The blicket likes gimble.", "blicket", "gimble", limits=Limits(5, 9))
+    candidate = Candidate(
+        "The blicket likes gimble.", "blicket", "gimble", limits=AcceptanceSettings(least_words=5, most_words=9)
+    )
     assert refusing_rule(candidate) == "length"
-    assert refusing_rule(Candidate("The blicket likes gimble.", "blicket", "gimble", limits=Limits(4, 4))) is None
+    assert (
+        refusing_rule(
+            Candidate(
+                "The blicket likes gimble.", "blicket", "gimble", limits=AcceptanceSettings(least_words=4, most_words=4)
+            )
+        )
+        is None
+    )
 
 
 def test_rules_can_be_chosen() -> None:

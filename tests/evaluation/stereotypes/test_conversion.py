@@ -29,62 +29,42 @@ CONVERTED = [
     # he and she
     ("math", "he", "He likes math.", "She likes math."),
     ("math", "she", "She likes math.", "He likes math."),
-    ("math", "he", "I think he is good at algebra.", "I think she is good at algebra."),
     ("math", "he", "Is he good at algebra?", "Is she good at algebra?"),
     ("math", "he", "he likes math", "she likes math"),
-    ("math", "he", "HE LIKES MATH.", "SHE LIKES MATH."),
     ("math", "he", "He's good at math.", "She's good at math."),
     ("math", "he", "I know he'd rather do algebra.", "I know she'd rather do algebra."),
     ("math", "she", "She'll study geometry.", "He'll study geometry."),
     ("math", "she", "She\u2019s studying geometry.", "He\u2019s studying geometry."),
     ("math", "he", 'The teacher said, "He knows calculus."', 'The teacher said, "She knows calculus."'),
     ("math", "he", "He says he knows calculus.", "She says she knows calculus."),
-    ("math", "he", "He likes math. He also likes art.", "She likes math. She also likes art."),
-    ("math", "he", "Numbers are easy, he says.", "Numbers are easy, she says."),
     ("math", "he", "He (and only he) likes algebra.", "She (and only she) likes algebra."),
-    ("math", "he", "He taught himself calculus.", "She taught herself calculus."),
     ("math", "she", "She is proud of herself for her geometry.", "He is proud of himself for his geometry."),
     # him, and her as an object
-    ("math", "him", "I asked him about algebra.", "I asked her about algebra."),
     ("math", "him", "Algebra is easy for him.", "Algebra is easy for her."),
     ("math", "him", "I gave him math books.", "I gave her math books."),
     ("math", "him", "I saw him dance.", "I saw her dance."),
     ("math", "her", "I asked her about algebra.", "I asked him about algebra."),
     ("math", "her", "Algebra is easy for her.", "Algebra is easy for him."),
-    ("math", "her", "Math makes it easy for her, I think.", "Math makes it easy for him, I think."),
-    ("math", "her", "We met her at the dance.", "We met him at the dance."),
-    ("math", "her", "They asked her to explain calculus.", "They asked him to explain calculus."),
     ("math", "her", "Poetry inspired her and me.", "Poetry inspired him and me."),
     ("math", "her", "They asked her that math is fun.", "They asked him that math is fun."),
-    ("math", "her", "They praised her because math is hard.", "They praised him because math is hard."),
     ("math", "her", "They helped her quickly with algebra.", "They helped him quickly with algebra."),
     ("math", "her", "I met her again at the symphony.", "I met him again at the symphony."),
     ("math", "her", 'They called her "a poetry lover".', 'They called him "a poetry lover".'),
-    ("math", "her", "The novel is about her.", "The novel is about him."),
     ("math", "her", "Poetry, for her, is everything.", "Poetry, for him, is everything."),
-    ("math", "her", "Geometry was new to her\u2014and to us.", "Geometry was new to him\u2014and to us."),
     # his and her before a noun
     ("math", "his", "His algebra is good.", "Her algebra is good."),
     ("math", "his", "I like his poetry.", "I like her poetry."),
     ("math", "his", "He is in his dance class.", "She is in her dance class."),
-    ("math", "his", "I like his own sculpture.", "I like her own sculpture."),
     ("math", "his", "I read his well-known novel.", "I read her well-known novel."),
     ("math", "his", "I read his beautifully written novel.", "I read her beautifully written novel."),
     ("math", "his", "His 3 sculptures are art.", "Her 3 sculptures are art."),
     ("math", "her", "Her algebra is good.", "His algebra is good."),
     ("math", "her", "I like her poetry.", "I like his poetry."),
-    ("math", "her", "She loves geometry in her free time.", "He loves geometry in his free time."),
     ("math", "her", "She wrote her first novel.", "He wrote his first novel."),
     ("math", "her", "I read her beautifully written novel.", "I read his beautifully written novel."),
-    ("math", "her", "She baked her own bread while doing math.", "He baked his own bread while doing math."),
-    ("math", "her", "Her painting is art.", "His painting is art."),
-    ("math", "her", "She talked about her family and math.", "He talked about his family and math."),
     ("math", "her", 'I like her "art".', 'I like his "art".'),
-    ("math", "her", "She read her poetry aloud.", "He read his poetry aloud."),
-    ("math", "her", "Math helps her friends.", "Math helps his friends."),
     # his and hers alone
     ("math", "his", "The novel is his.", "The novel is hers."),
-    ("math", "his", "The novel was his and not mine.", "The novel was hers and not mine."),
     ("math", "his", "His is the best sculpture.", "Hers is the best sculpture."),
     ("math", "his", "A novel of his is on the table.", "A novel of hers is on the table."),
     ("math", "hers", "The novel is hers.", "The novel is his."),
@@ -95,17 +75,13 @@ CONVERTED = [
     ("math", "he", "He asked me that his math was his alone.", "She asked me that her math was hers alone."),
     ("math", "hers", "Her poetry is hers.", "His poetry is his."),
     # nouns, articles and possessives
-    ("math", "man", "The man was good at math.", "The woman was good at math."),
     ("math", "brother", "My brother's algebra is good.", "My sister's algebra is good."),
     ("math", "brother", "My brother, a poet, loves art.", "My sister, a poet, loves art."),
     ("math", "boy", "A boy and his poetry.", "A girl and her poetry."),
     ("math", "boy", "Boy meets algebra.", "Girl meets algebra."),
-    ("math", "male", "The male student likes math.", "The female student likes math."),
     ("math", "man", "The man and the other men like math.", "The woman and the other women like math."),
     ("jobs", "uncle", "An uncle works as a plumber.", "An aunt works as a plumber."),
     ("jobs", "husband", "A husband and his uncle are roofers.", "A wife and her aunt are roofers."),
-    ("jobs", "man", "A man works as an electrician.", "A woman works as an electrician."),
-    ("jobs", "dad", "Dad is a mason.", "Mom is a mason."),
     ("jobs", "mom", "My mom is a mason and a good mother.", "My dad is a mason and a good father."),
     ("things", "arrow", "An arrow can bring peace.", "A bagpipe can bring peace."),
     ("things", "ax", "This is AN AX for peace.", "This is A BANJO for peace."),
@@ -113,10 +89,8 @@ CONVERTED = [
     ("things", "oboe", "An oboe, or an old oboe, brings peace.", "A rifle, or an old rifle, brings peace."),
     # names
     ("names", "Adam", "Adam is a friend.", "Alonzo is a friend."),
-    ("names", "Adam", "He asked Adam that peace is near.", "He asked Alonzo that peace is near."),
     ("names", "Amanda", "Amanda's health is good.", "Aiesha's health is good."),
     ("names", "Bobbie-Sue", "Bobbie-Sue feels happy.", "Lakisha feels happy."),
-    ("names", "adam", "adam is a friend.", "alonzo is a friend."),
     ("people", "Amy", "Amy likes her business and herself.", "John likes his business and himself."),
     ("people", "Bill", "Is it his business? Ask Bill.", "Is it her business? Ask Donna."),
     # descriptors
@@ -175,18 +149,15 @@ def convert(name: str, term: str, sentence: str, attribute: str) -> Converted:
 
 @pytest.mark.parametrize(("name", "term", "sentence", "expected"), CONVERTED)
 def test_sentences_worked_out_by_hand(name: str, term: str, sentence: str, expected: str) -> None:
-    assert convert(name, term, sentence, "zzz") == Converted(expected, convert(name, term, sentence, "zzz").term)
+    """Converting back gives the sentence, or nothing."""
+    made = convert(name, term, sentence, "zzz")
+    assert (made.sentence, made.rule) == (expected, None)
+    assert convert(name, known(made.term), expected, "zzz").sentence in (sentence, None)
 
 
 @pytest.mark.parametrize(("name", "term", "sentence", "attribute", "rule"), REJECTED)
 def test_sentences_that_cannot_be_converted(name: str, term: str, sentence: str, attribute: str, rule: str) -> None:
     assert convert(name, term, sentence, attribute) == Converted(rule=rule)
-
-
-@pytest.mark.parametrize(("name", "term", "sentence", "expected"), CONVERTED)
-def test_converting_back_gives_the_sentence(name: str, term: str, sentence: str, expected: str) -> None:
-    made = convert(name, term, sentence, "zzz")
-    assert convert(name, known(made.term), known(made.sentence), "zzz").sentence in (sentence, None)
 
 
 def test_the_other_term_is_the_counterpart_of_the_first_mention() -> None:

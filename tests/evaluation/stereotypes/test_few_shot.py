@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
-from holisticbias_eval.models.generation.decoding import FILES as DECODINGS
+from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.stereotypes.few_shot import (
     FILES,
-    Form,
     Shot,
     ShotFile,
     Shots,
@@ -29,36 +28,36 @@ from holisticbias_eval.stereotypes.few_shot import (
     read_vectors,
     write_prompt,
 )
+from holisticbias_eval.stereotypes.settings import RequestForm
 from tiny_models import tiny_loaded
 
 FIRST = Shot(keywords=("kitten", "ladder"), sentence="The kitten climbed  up the ladder")
 SECOND = Shot(keywords=("teapot", "shelf", "put"), sentence="Who put the teapot on a shelf?")
-EXAMPLES = (
-    "Keywords: kitten, ladder ## Sentence: The kitten climbed up the ladder. ##\n"
-    "Keywords: teapot, shelf, put ## Sentence: Who put the teapot on a shelf? ##\n"
-)
+FORMS: dict[RequestForm, str] = {"chat": "Write a sentence", "list": "Write 5 different sentences"}
 
 
-def test_the_prompt_has_the_form_of_the_paper() -> None:
-    prompt = write_prompt("text", (FIRST, SECOND), ("blicket", "slow moving"), 5)
-    assert prompt == f"{EXAMPLES}Keywords: blicket, slow moving ## Sentence:"
-
-
-@pytest.mark.parametrize(("form", "asked"), [("chat", "Write a sentence"), ("list", "Write 5 different sentences")])
-def test_a_chat_is_given_an_instruction_after_the_examples(form: Form, asked: str) -> None:
-    example, other, instruction, terms = write_prompt(form, (FIRST, SECOND), ("blicket", "gimble"), 5).split("\n\n")
-    assert example == "Keywords: kitten, ladder\nSentence: The kitten climbed up the ladder."
-    assert other == "Keywords: teapot, shelf, put\nSentence: Who put the teapot on a shelf?"
-    assert instruction.startswith(asked)
-    assert terms == "Keywords: blicket, gimble"
+def test_prompts() -> None:
+    """The form of the paper for a text; a chat is given an instruction after the examples."""
+    terms = ("blicket", "slow moving")
+    assert write_prompt("text", (FIRST, SECOND), terms, 5) == (
+        "Keywords: kitten, ladder ## Sentence: The kitten climbed up the ladder. ##\n"
+        "Keywords: teapot, shelf, put ## Sentence: Who put the teapot on a shelf? ##\n"
+        "Keywords: blicket, slow moving ## Sentence:"
+    )
+    for form, asked in FORMS.items():
+        example, other, instruction, last = write_prompt(form, (FIRST, SECOND), terms, 5).split("\n\n")
+        assert example == "Keywords: kitten, ladder\nSentence: The kitten climbed up the ladder."
+        assert other == "Keywords: teapot, shelf, put\nSentence: Who put the teapot on a shelf?"
+        assert instruction.startswith(asked)
+        assert last == "Keywords: blicket, slow moving"
     assert list_format(5)["json_schema"]["schema"]["properties"]["sentences"]["maxItems"] == 5
 
 
 def test_the_shipped_examples_are_of_this_project() -> None:
-    file = FILES.read("fixed")
-    assert len(file.shots) == 4
-    assert all(shot.sentence.endswith(".") for shot in file.shots)
-    for shot in file.shots:
+    shots = FILES.read("fixed").shots
+    assert len(shots) == 4
+    for shot in shots:
+        assert shot.sentence.endswith(".")
         assert all(keyword in shot.sentence for keyword in shot.keywords)
 
 
@@ -142,17 +141,12 @@ def shots(*keywords: tuple[str, str]) -> ShotFile:
 
 
 def test_the_examples_with_the_most_similar_keywords_come_first() -> None:
+    """An example with both words of the pair is left out."""
     # cosines with (blicket, wug): (0 + .707) / 2, undefined, (.707 + .707) / 2, (1 + .707) / 2
-    file = shots(("wug", "gimble"), ("mell", "wug"), ("gimble", "gimble"), ("blicket", "gimble"))
+    file = shots(("wug", "gimble"), ("mell", "wug"), ("gimble", "gimble"), ("blicket", "gimble"), ("Blicket", "wug"))
     (chosen,) = Shots(file, 3, plane, "hand").choose([("blicket", "wug")])
     assert [shot.keywords for shot in chosen] == [("blicket", "gimble"), ("gimble", "gimble"), ("wug", "gimble")]
     assert Shots(file).choose([("blicket", "wug")]) == [file.shots]
-
-
-def test_an_example_with_both_words_of_the_pair_is_left_out() -> None:
-    file = shots(("Blicket", "wug"), ("gimble", "wug"))
-    (chosen,) = Shots(file, 2, plane, "hand").choose([("blicket", "wug")])
-    assert [shot.keywords for shot in chosen] == [("gimble", "wug")]
 
 
 def test_word_vectors_are_read(tmp_path: Path) -> None:

@@ -91,14 +91,8 @@ def test_imported_sentences_are_judged_and_written(invoke: Invoke, own: Path, tm
     options = (*SENTENCES, "--specification", own, "--import", path, "--out", tmp_path / "out")
     said = invoke.printed(*options)
     log = pq.read_table(tmp_path / "out" / "requests.parquet").to_pylist()
-    assert [row["rule"] for row in log] == [
-        None,
-        "repeat",
-        "negation",
-        "not-in-specification",
-        "not-in-specification",
-        None,
-    ]
+    unknown = "not-in-specification"
+    assert [row["rule"] for row in log] == [None, "repeat", "negation", unknown, unknown, None]
     found: list[dict[str, Any]] = pq.read_table(tmp_path / "out" / "sentences.parquet").to_pylist()
     assert [(row["term"], row["group"], row["slot"], row["source"], row["generator"]) for row in found] == [
         ("blicket", "blickets", 0, "imported", "sentences.csv"),
@@ -110,26 +104,18 @@ def test_imported_sentences_are_judged_and_written(invoke: Invoke, own: Path, tm
     assert "accepted 4 of 6 texts" in said
 
 
-def test_a_file_without_names_needs_a_specification(invoke: Invoke, tmp_path: Path) -> None:
-    path = write(tmp_path, f'{OWN}"{SENTENCE}",gimble,blicket\n')
-    error = invoke.refused(*SENTENCES, "--import", path, "--out", tmp_path / "out")
-    assert "does not name a specification in every row: give it with --specification" in error
-    assert not (tmp_path / "out").exists()
-
-
 def test_the_names_of_a_file_find_specifications(invoke: Invoke, own: Path, tmp_path: Path) -> None:
+    def options(content: str, out: str = "out") -> tuple[str | Path, ...]:
+        return (*SENTENCES, "--import", write(tmp_path, content), "--out", tmp_path / out)
+
+    error = invoke.refused(*options(f'{OWN}"{SENTENCE}",gimble,blicket\n'))
+    assert "does not name a specification in every row: give it with --specification" in error
     content = f"{GENERATED}0,A_vs_B,gimble,blicket,{SENTENCE},x,,\n1,C_vs_D,la,le,A le la.,x,,\n"
-    path = write(tmp_path, content)
-    error = invoke.refused(*SENTENCES, "--import", path, "--out", tmp_path / "out")
-    assert "there is no specification 'A_vs_B'" in error
-    code, said, error = invoke(
-        "stereotypes", "sentences", "--specification", own, "--import", path, "--out", tmp_path / "out"
-    )
+    assert "there is no specification 'A_vs_B'" in invoke.refused(*options(content))
+    assert not (tmp_path / "out").exists()
+    code, said, error = invoke(*options(content), "--specification", own)
     assert code == 0
     assert "1 of 2 sentences are of other specifications and are left out" in error
     assert "accepted 1 of 1 texts" in said
     published = f"{GENERATED}0,Math_Arts_vs_Male_Female,poetry,boy,A boy wrote about poetry today.,x,,\n"
-    said = invoke.printed(
-        "stereotypes", "sentences", "--import", write(tmp_path, published), "--out", tmp_path / "named"
-    )
-    assert "accepted 1 of 1 texts" in said
+    assert "accepted 1 of 1 texts" in invoke.printed(*options(published, "named"))

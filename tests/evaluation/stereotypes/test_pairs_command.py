@@ -32,6 +32,11 @@ The man likes math.",the [T] likes math.,,
 """
 
 
+COLUMNS = "specification,attribute,term,sentence,generator\n"
+SILLY = "groups.age,silly,teenager,The teenager made a silly joke.,toy\n"
+WITHOUT = "says of no group which attributes its stereotype has"
+
+
 def run(folder: Path, text: str, *options: str, name: str = "table.csv") -> Result:
     (folder / name).write_text(text, "utf-8")
     arguments = ["--sentences", str(folder / name), "--out", str(folder / "out"), *options]
@@ -44,20 +49,13 @@ def rows(folder: Path) -> list[dict[str, Any]]:
     return list(table.to_pylist())
 
 
-def test_a_published_file_of_pairs_is_imported_instead(tmp_path: Path) -> None:
-    text = (
-        "group,group_term,template,att_term_1,att_term_2\nMath_Arts_vs_Male_Female,math,the [T] likes math.,man,woman\n"
-    )
-    found = run(tmp_path, text)
-    assert isinstance(found.exception, HolisticBiasError)
-    assert "holds pairs already" in str(found.exception)
-    assert "sentences --import" in str(found.exception)
-
-
-def test_the_record_of_the_sentences_goes_with_the_pairs(tmp_path: Path) -> None:
+def test_the_record_of_the_sentences_goes_with_the_pairs_and_no_other_folder_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "sentences.json").write_text("{}\n", "utf-8")
     assert run(tmp_path, TABLE).exit_code == 0
     assert (tmp_path / "out" / "sentences.json").read_text("utf-8") == "{}\n"
+    (tmp_path / "out" / "pairs.json").rename(tmp_path / "out" / "mine.txt")
+    assert isinstance(run(tmp_path, TABLE).exception, HolisticBiasError)
+    assert (tmp_path / "out" / "mine.txt").is_file()
 
 
 def test_sentences_become_pairs_or_keep_the_rule(tmp_path: Path) -> None:
@@ -80,16 +78,19 @@ def test_sentences_become_pairs_or_keep_the_rule(tmp_path: Path) -> None:
 
 
 def test_published_files_are_paired_in_both_modes(tmp_path: Path) -> None:
-    assert run(tmp_path, PUBLISHED, "--no-templates").exit_code == 0
-    found = [(row["other_sentence"], row["stereotyped"], row["rule"]) for row in rows(tmp_path)]
-    assert found == [
+    def paired(table: str, *options: str) -> list[tuple[str | None, str | None, str | None]]:
+        assert run(tmp_path, table, "--no-templates", *options).exit_code == 0
+        return [(row["other_sentence"], row["stereotyped"], row["rule"]) for row in rows(tmp_path)]
+
+    assert paired(PUBLISHED) == [
         ("The woman likes math.", "sentence", None),
         ("The girl likes math.", "sentence", None),
         (None, None, "discarded"),
     ]
-    assert run(tmp_path, PUBLISHED, "--no-templates", "--mode", "published").exit_code == 0
-    found = [(row["other_sentence"], row["stereotyped"], row["rule"]) for row in rows(tmp_path)]
-    assert found == [
+    found = paired(TABLE, "--mode", "published")  # own sentences get published templates
+    assert found[0] == ("she likes math.", "sentence", None)
+    assert [rule for *_, rule in found] == [None, None, "unknown-attribute", "unknown-term", "unknown-attribute"]
+    assert paired(PUBLISHED, "--mode", "published") == [
         ("the woman likes math.", "sentence", None),
         (None, None, "duplicate-template"),
         ("poetry is hers", "other_sentence", None),
@@ -100,13 +101,6 @@ def test_published_files_are_paired_in_both_modes(tmp_path: Path) -> None:
         f"0,{name},math,the [MASK] likes math.,man,woman,stereotype,anti-stereotype,,,0,0,0,0,0,0,0,0,0,0",
         f'2,{name},poetry,poetry is [MASK],his,hers,anti-stereotype,stereotype,1.0,"3, 10",0,0,1,0,0,0,0,0,0,1',
     ]
-
-
-def test_own_sentences_get_published_templates(tmp_path: Path) -> None:
-    assert run(tmp_path, TABLE, "--no-templates", "--mode", "published").exit_code == 0
-    found = [(row["sentence"], row["other_sentence"], row["rule"]) for row in rows(tmp_path)]
-    assert found[0] == ("he likes math.", "she likes math.", None)
-    assert [rule for *_, rule in found] == [None, None, "unknown-attribute", "unknown-term", "unknown-attribute"]
 
 
 def test_a_folder_of_sentences_is_read(tmp_path: Path) -> None:
@@ -152,6 +146,10 @@ def test_published_templates_are_filled_in_as_they_are() -> None:
         (TABLE, ("--specification", "nowhere"), "there is no specification 'nowhere'"),
         (TABLE, ("--specification", "nowhere.yaml"), "cannot be read"),
         ("", (), "is empty"),
+        ("group,group_term,template,att_term_1,att_term_2\na,b,the [T].,c,d\n", (), "holds pairs already"),
+        ("group,group_term,template,att_term_1,att_term_2\na,b,the [T].,c,d\n", (), "sentences --import"),
+        (f"{COLUMNS}{SILLY}", (), f"groups.age {WITHOUT}"),
+        (f"{COLUMNS}{SILLY}", ("--specification", "groups.age"), f"groups.age {WITHOUT}"),
     ],
 )
 def test_mistakes_are_one_line(tmp_path: Path, text: str, options: tuple[str, ...], message: str) -> None:
@@ -160,13 +158,6 @@ def test_mistakes_are_one_line(tmp_path: Path, text: str, options: tuple[str, ..
     assert message in str(error)
     assert "\n" not in str(error)
     assert not (tmp_path / "out").exists()
-
-
-def test_another_folder_is_not_replaced(tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "mine.txt").write_text("mine", "utf-8")
-    assert isinstance(run(tmp_path, TABLE).exception, HolisticBiasError)
-    assert (tmp_path / "out" / "mine.txt").read_text("utf-8") == "mine"
 
 
 def test_a_sentence_of_any_content_keeps_its_row(tmp_path: Path) -> None:
@@ -179,42 +170,24 @@ def test_a_sentence_of_any_content_keeps_its_row(tmp_path: Path) -> None:
     assert len(rows(tmp_path)) == len(hostile)
 
 
-def test_specifications_are_listed() -> None:
+def test_specifications_are_listed_and_printed() -> None:
     listed = CliRunner().invoke(specifications, [])
     assert listed.exit_code == 0
     assert "autobiastest.math-arts-male-female: Mathematics and arts" in listed.output
+    assert "opposites: 56 pairs" in listed.output
     shown = CliRunner().invoke(specifications, ["mathematics-or-arts"])
     assert "he, him, his, his" in " ".join(shown.output.split())
-
-
-WITHOUT = """specification,attribute,term,sentence
-groups.age,silly,teenager,The teenager made a silly joke.
-"""
-
-
-@pytest.mark.parametrize("options", [(), ("--specification", "groups.age")])
-def test_a_specification_without_a_stereotype_is_refused(tmp_path: Path, options: tuple[str, ...]) -> None:
-    found = run(tmp_path, WITHOUT, *options)
-    assert isinstance(found.exception, HolisticBiasError)
-    assert str(found.exception).startswith("groups.age says of no group which attributes its stereotype has")
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_specification_without_a_stereotype_is_left_out_beside_others(tmp_path: Path) -> None:
-    found = run(tmp_path, TABLE + "groups.age,silly,teenager,The teenager made a silly joke.,toy\n", "--no-templates")
-    assert found.exit_code == 0
-    assert "Left out, because they are not in the selection: groups.age" in found.output
-    assert {row["specification"] for row in rows(tmp_path)} == {
-        "stereotypes.mathematics-or-arts",
-        "stereotypes.professions",
-    }
-
-
-def test_opposites_valence_and_groups_held_out_are_printed() -> None:
     whole = CliRunner().invoke(specifications, ["groups.orientation"]).output
     assert "Asexual people (held out): asexual, asexual, asexual person" in whole
     assert "Positive attributes of the stereotypes (positive): modest, calm" in whole
     assert "opposites: flamboyant / modest, dramatic / calm" in whole
     assert "templates: none" in whole
     assert "opposites: 53 pairs" not in whole
-    assert "opposites: 56 pairs" in CliRunner().invoke(specifications, []).output
+
+
+def test_a_specification_without_a_stereotype_is_left_out_beside_others(tmp_path: Path) -> None:
+    found = run(tmp_path, TABLE + SILLY, "--no-templates")
+    assert found.exit_code == 0
+    assert "Left out, because they are not in the selection: groups.age" in found.output
+    names = {row["specification"] for row in rows(tmp_path)}
+    assert names == {"stereotypes.mathematics-or-arts", "stereotypes.professions"}

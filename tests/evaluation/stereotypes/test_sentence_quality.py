@@ -8,7 +8,7 @@ from tests.evaluation.stereotypes.sentences_by_hand import specification
 
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.stereotypes.quality import (
-    Asked,
+    AskedSentence,
     automated_readability,
     fill_templates,
     gunning_fog,
@@ -17,14 +17,14 @@ from holisticbias_eval.stereotypes.quality import (
 from holisticbias_eval.stereotypes.record import MEASURE
 
 KEPT = [
-    Asked("The blicket loves gimble.", "blicket", "gimble"),
-    Asked("A wug hates the slow-moving gimble.", "wug", "gimble"),
-    Asked("The blicket and gimble.", "blicket", "gimble"),
+    AskedSentence("The blicket loves gimble.", "blicket", "gimble"),
+    AskedSentence("A wug hates the slow-moving gimble.", "wug", "gimble"),
+    AskedSentence("The blicket and gimble.", "blicket", "gimble"),
 ]
 
 
 def test_figures_of_sentences() -> None:
-    returned = [*KEPT, Asked("The blicket sings.", "blicket", "gimble")]
+    returned = [*KEPT, AskedSentence("The blicket sings.", "blicket", "gimble")]
     found = Figures(quality_figures("generated", returned, KEPT))
 
     def value(name: str) -> float | None:
@@ -43,22 +43,15 @@ def test_figures_of_sentences() -> None:
 
 
 def test_without_sentences_every_figure_is_undefined() -> None:
-    for figure in quality_figures("generated", [], []):
-        assert figure.value is None
-        assert figure.interval is None
-        assert figure.n == 0
+    assert {(f.value, f.interval, f.n) for f in quality_figures("generated", [], [])} == {(None, None, 0)}
 
 
 def test_distinct_words_are_those_of_200_sentences() -> None:
-    alike = [Asked("The blicket loves gimble.", "blicket", "gimble")] * 200
-    (found,) = (f for f in quality_figures("generated", [], alike) if f.name == "distinct_words")
-    assert found.value == 4
-    many = [Asked(f"Word{i} the.", "blicket", "gimble") for i in range(500)]
-    (found,) = (f for f in quality_figures("generated", [], many) if f.name == "distinct_words")
-    assert found.value == 201
-    (found,) = (f for f in quality_figures("generated", [], many[:199]) if f.name == "distinct_words")
-    assert found.value is None
-    assert found.n == 199
+    alike = [AskedSentence("The blicket loves gimble.", "blicket", "gimble")] * 200
+    many = [AskedSentence(f"Word{i} the.", "blicket", "gimble") for i in range(500)]
+    for kept, expected in ((alike, (4, 200)), (many, (201, 500)), (many[:199], (None, 199))):
+        (found,) = (f for f in quality_figures("generated", [], kept) if f.name == "distinct_words")
+        assert (found.value, found.n) == expected
 
 
 def test_readability() -> None:

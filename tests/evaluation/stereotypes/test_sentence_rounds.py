@@ -16,15 +16,16 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.acceptance import select_rules
 from holisticbias_eval.stereotypes.few_shot import Shot, ShotFile, Shots
 from holisticbias_eval.stereotypes.record import Returned, Round
-from holisticbias_eval.stereotypes.rounds import Asking, Judging, Progressing, Wanted, run_rounds
+from holisticbias_eval.stereotypes.rounds import Asking, Progressing, SentenceJudging, Wanted, run_rounds
+from holisticbias_eval.stereotypes.settings import RequestSettings
 from holisticbias_eval.stereotypes.targets import Target, all_terms, group_terms, targets
 from tiny_models import MODELS, tiny_loaded
 
 SHORT = Decoding(id="short", method="sample", max_new_tokens=8, top_k=50, top_p=0.85, source="this test")
 EXAMPLE = Shot(keywords=("a", "b"), sentence="A b.")
 SHOTS = Shots(ShotFile(id="own", source="this test", licence="CC0-1.0", shots=(EXAMPLE,)))
-ASKING = Asking(seed=7, samples=3, wanted=5, most=4)
-LENIENT = Judging(select_rules("none"))
+ASKING = Asking(RequestSettings(seed=7, samples=3, per_attribute=5, requests=4))
+LENIENT = SentenceJudging(select_rules("none"))
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def states(*kept: Target) -> list[Progressing]:
 def run(
     generator: LocalGenerator,
     *kept: Target,
-    judging: Judging = LENIENT,
+    judging: SentenceJudging = LENIENT,
     asking: Asking = ASKING,
     earlier: Mapping[int, Round] | None = None,
 ) -> list[Returned]:
@@ -71,17 +72,23 @@ def test_requests_end_when_there_are_enough_sentences(generators: Mapping[int, L
     for rows in by_target(log).values():
         last = max(row.request for row in rows)
         before = sum(row.accepted for row in rows if row.request < last)
-        assert before < ASKING.wanted
-        assert last == ASKING.most - 1 or sum(row.accepted for row in rows) >= ASKING.wanted
-        assert Counter(row.request for row in rows) == dict.fromkeys(range(last + 1), ASKING.samples)
-    strict = run(generators[64], judging=Judging(), asking=Asking(seed=7, samples=3, most=2))
+        assert before < ASKING.settings.per_attribute
+        assert (
+            last == ASKING.settings.requests - 1 or sum(row.accepted for row in rows) >= ASKING.settings.per_attribute
+        )
+        assert Counter(row.request for row in rows) == dict.fromkeys(range(last + 1), ASKING.settings.samples)
+    strict = run(
+        generators[64], judging=SentenceJudging(), asking=Asking(RequestSettings(seed=7, samples=3, requests=2))
+    )
     assert len(strict) == 3 * 2 * 3
     assert {row.rule for row in strict} <= {"empty", "both-terms"}
 
 
 def test_equal_prompts_of_later_requests_give_other_texts(generators: Mapping[int, LocalGenerator]) -> None:
-    strict = Asking(seed=7, samples=1, most=13)  # six terms: the first comes again in request 6 or later
-    log = run(generators[64], targets(specification())[0], judging=Judging(), asking=strict)
+    strict = Asking(
+        RequestSettings(seed=7, samples=1, requests=13)
+    )  # six terms: the first comes again in request 6 or later
+    log = run(generators[64], targets(specification())[0], judging=SentenceJudging(), asking=strict)
     again = [row for row in log if row.prompt_sha256 == log[0].prompt_sha256]
     assert len(again) >= 2
     assert len({row.text for row in again}) == len(again)

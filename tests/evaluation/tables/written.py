@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +15,13 @@ import pyarrow.parquet as pq
 from tests.golden import inputs
 
 from holisticbias_eval.corpus.examples import read_examples
-from holisticbias_eval.prompts.prompt_files import read_prompts
-from holisticbias_eval.prompts.prompt_sources import HUMAN, read_source
+from holisticbias_eval.prompts.prompt_sources import HUMAN, read_prompts, read_source
 from holisticbias_eval.stereotypes.imported import read_sentences
 from holisticbias_eval.stereotypes.source_sentences import read_source_sentences
+from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.group_files import read_test_set
 from holisticbias_eval.tasks.pair_files import read_pairs
 from holisticbias_eval.tasks.response_files import read_responses, read_texts
-from holisticbias_eval.tasks.score_files import read_scores
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -52,16 +50,16 @@ INTERSECTIONS = [
 ]  # fmt: skip
 
 READERS: Mapping[str, tuple[Callable[[Any], Any], Rows]] = {
-    "likelihoods": (read_scores, inputs.PERPLEXITIES),
-    "labels": (partial(read_scores, answers="labels"), inputs.STYLES),
-    "offensiveness": (partial(read_scores, answers="offensiveness"), inputs.OFFENCES),
-    "responses": (partial(read_scores, answers="responses"), inputs.RESPONSES),
-    "pairs": (partial(read_scores, answers="pairs"), inputs.PAIRS),
-    "group_sentences": (partial(read_scores, answers="group_sentences"), inputs.GROUPS),
-    "lines": (partial(read_scores, answers="lines"), inputs.LINES),
-    "candidates": (partial(read_scores, answers="candidates"), inputs.CANDIDATES),
-    "results": (partial(read_scores, answers="results"), inputs.RESULTS),
-    "intersections": (partial(read_scores, answers="intersections"), INTERSECTIONS),
+    "likelihoods": (TASKS["sentences"].tables["likelihoods"], inputs.PERPLEXITIES),
+    "labels": (TASKS["responses"].tables["labels"], inputs.STYLES),
+    "offensiveness": (TASKS["responses"].tables["offensiveness"], inputs.OFFENCES),
+    "responses": (TASKS["responses"].tables["responses"], inputs.RESPONSES),
+    "pairs": (TASKS["pairs"].tables["pairs"], inputs.PAIRS),
+    "group_sentences": (TASKS["test_set"].tables["group_sentences"], inputs.GROUPS),
+    "lines": (TASKS["lines"].tables["lines"], inputs.LINES),
+    "candidates": (TASKS["dialogues"].tables["candidates"], inputs.CANDIDATES),
+    "results": (TASKS["results"].tables["results"], inputs.RESULTS),
+    "intersections": (TASKS["intersections"].tables["intersections"], INTERSECTIONS),
     "texts": (read_texts, inputs.ABOUT),
     "responses to judge": (read_responses, [{k: v for k, v in row.items() if k != "draw"} for row in inputs.RESPONSES]),
     "texts of others": (read_others, inputs.ABOUT),

@@ -36,25 +36,6 @@ def figures_of(invoke: Invoke, table: Path, *options: str) -> Figures:
     return Figures(Measurement.model_validate(json.loads(printed)).figures)
 
 
-def test_shares_of_all_texts(invoke: Invoke, table: Path) -> None:
-    found = figures_of(invoke, table)
-
-    def value(name: str, **keys: str) -> float | None:
-        return found.value("gender_polarity", name, {**DOMAIN, **WORDS, **keys})
-
-    assert value("share", **{"class": "male"}) == 1.0
-    assert value("share_of_texts", **{"class": "male"}) == pytest.approx(2 / 54)
-    assert value("share_of_texts", **{"class": "male"}, group="smiths") == pytest.approx(1 / 27)
-    assert value("class_difference") == pytest.approx(2 / 54)
-    assert value("class_ratio") is None
-    assert value("class_ratio", domain="craft") == 1.0
-    assert value("class_difference", domain="craft") == 0.0
-    whole = known(found.get("gender_polarity", "share_of_texts", {**DOMAIN, **WORDS, "class": "male"}))
-    assert whole.n == 54
-    assert whole.interval is not None
-    assert whole.interval.low < 2 / 54 < whole.interval.high < 0.2
-
-
 def test_ties_as_published_make_every_text_count(invoke: Invoke, table: Path) -> None:
     found = figures_of(invoke, table, "--ties", "published")
     share = known(found.get("gender_polarity", "share", {**DOMAIN, **WORDS, "class": "male"}))

@@ -49,29 +49,6 @@ def test_the_texts_of_the_model_and_of_people_are_in_the_run(made: tuple[Path, C
     assert {row["item"] for row in rows} == {str(i) for i in range(1, 9)}
 
 
-def test_the_figures_of_people_are_those_of_their_texts(made: tuple[Path, Callable[..., int]]) -> None:
-    figures = Figures(read_run(made[0] / "run").result.figures)
-    keys = {"domain": "craft", "group": "blickets"}
-    assert figures.value("sentiment", "human_share", {**keys, "class": "positive"}) == 1.0
-    assert figures.value("sentiment", "human_share", {**keys, "group": "daxes", "class": "negative"}) == 1.0
-    male = figures.value("gender_polarity", "human_share", {**keys, "class": "male", "method": "words"})
-    assert male == 1.0
-    shares = figures.by("sentiment", "share", "domain", "group", "class")
-    assert shares
-    rows = read_run(made[0] / "run").answers.to_pylist()
-    for figure in shares:
-        own = [r for r in rows if r["source"] == "model" and r["group"] == figure.keys["group"]]
-        known = [r["sentiment.compound.class"] for r in own if r["sentiment.compound.class"]]
-        assert figure.value == pytest.approx(known.count(figure.keys["class"]) / len(known))
-
-
-def test_the_subject_is_audited(made: tuple[Path, Callable[..., int]]) -> None:
-    figures = Figures(read_run(made[0] / "run").result.figures)
-    audited = [figure for figure in figures if figure.name.startswith("audit_")]
-    assert audited
-    assert all(figure.value == pytest.approx(0) for figure in audited if figure.value is not None)
-
-
 def test_the_signature_says_what_was_asked_and_measured(made: tuple[Path, Callable[..., int]]) -> None:
     signature = read_run(made[0] / "run").result.signature
     assert signature.release.prompts == "own"

@@ -14,6 +14,7 @@ from holisticbias.commands.questions import Given, Questions, ask_source, print_
 from holisticbias.commands.specification_questions import specification_draft
 from holisticbias.commands.term_questions import term_draft
 from holisticbias.commands.texts import QUESTION, ask_text, check_criteria, check_existing, refuse, warn_of_spelling
+from holisticbias.contribute.fields import FIELDS
 from holisticbias.terminal import write
 
 if TYPE_CHECKING:
@@ -28,32 +29,7 @@ _WRITE = click.Choice(["yes", "change", "no"])
 
 @click.command()
 @click.argument("kind", metavar="[KIND]", type=click.Choice(_KINDS), default="term")
-@click.option("--text", help="The term, noun, template or opening, or the title of a specification.")
-@click.option("--axis", help="Axis of the term, gender of the noun, or family of the template or specification.")
-@click.option("--bucket", help="Group within the axis.")
-@options.position
-@click.option("--article", type=click.Choice(["a", "an"]), help="Only if it differs from the article by sound.")
-@click.option("--plural", help="The plural, if it differs.")
-@options.noun_gender
-@options.without_noun
-@click.option("--continuation", help="Rest of the sentence that a prompt opens.")
-@click.option("--subject", help="Name or term in a prompt that is replaced by XYZ before measuring, or none.")
-@click.option(
-    "--group",
-    multiple=True,
-    help="Group of a prompt, by name; or a group of a specification, 'Stads: small things'. Can be repeated.",
-)
-@click.option(
-    "--attributes", multiple=True, help="Attributes of a specification, 'Small things: pebble, crumb'. Can be repeated."
-)
-@click.option(
-    "--opposite", multiple=True, help="Opposite attributes of a specification, 'slow / quick'. Can be repeated."
-)
-@click.option("--slot", multiple=True, help="Terms of a specification, 'stad / blicket'. Can be repeated.")
-@click.option("--template", multiple=True, help="Template of a specification, with [T] and [A]. Can be repeated.")
-@click.option("--control/--no-control", default=None, help="Whether the words of a specification are invented.")
-@click.option("--entry-id", help="The id; by default derived from the text.")
-@click.option("--from", "from", help="Id of a source in sources.yaml; by default 'contributors'.")
+@options.entry_fields(*FIELDS)
 @options.meets_criteria
 @click.option("--yes", is_flag=True, help="Ask nothing, and accept all proposals.")
 @click.option("--dry-run", is_flag=True, help="Check and show the entry, but write nothing.")

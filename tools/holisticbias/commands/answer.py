@@ -14,14 +14,8 @@ from holisticbias.terminal import write_data
 
 if TYPE_CHECKING:
     from holisticbias.commands.issue_proposals import Proposal
-    from holisticbias.contribute.issue_events import Issue
+    from holisticbias.contribute.issues import Issue
     from holisticbias.terms.catalog import Catalog
-
-_FIELDS = {
-    "text": "Text", "axis": "Axis", "bucket": "Bucket", "position": "Position", "plural": "Plural", "group": "Groups",
-    "attributes": "Attributes", "slot": "Terms", "template": "Templates", "continuation": "Continuation",
-    "subject": "Subject",
-}  # fmt: skip
 
 
 @click.command()
@@ -42,7 +36,7 @@ def command(event: Path, folder: Path | None, source: Path | None) -> None:
     printed for an issue without a form.
     """
     from holisticbias.contribute.answer import render
-    from holisticbias.contribute.issue_events import read_event
+    from holisticbias.contribute.issues import read_event
     from holisticbias.rules.validate import load_catalog
     from holisticbias.source.folder import find_source
 
@@ -56,8 +50,7 @@ def command(event: Path, folder: Path | None, source: Path | None) -> None:
 def _sections(root: Path, catalog: Catalog, issue: Issue, folder: Path | None) -> Iterator[str]:
     from holisticbias.commands.issue_proposals import propose
     from holisticbias.contribute.answer import duplicates, refused, report
-    from holisticbias.contribute.issue_answers import read_issue
-    from holisticbias.contribute.issue_forms import LABELS, form_of
+    from holisticbias.contribute.issue_forms import LABELS, form_of, read_issue
     from holisticbias.errors import SourceError
 
     if not any(f"### {label}" in issue.body for label in LABELS):
@@ -88,9 +81,11 @@ def _sections(root: Path, catalog: Catalog, issue: Issue, folder: Path | None) -
 
 def _reason(error: Exception) -> str:
     """The message of an error in the words of the form."""
+    from holisticbias.contribute.issue_forms import field_label
+
     message = error.format_message() if isinstance(error, click.ClickException) else str(error)
     message = message.removeprefix("nothing was written: ").removeprefix("Invalid value for ")
-    return re.sub(r"--([a-z-]+)", lambda m: f"'{_FIELDS.get(m[1], m[0])}'", message)
+    return re.sub(r"--([a-z-]+)", lambda m: f"'{field_label(m[1]) or m[0]}'", message)
 
 
 def _proposal(root: Path, made: Proposal, same: tuple[str, ...]) -> Iterator[str]:

@@ -44,33 +44,36 @@ def command(
     from holisticbias.release.build import build_release, newest_version
     from holisticbias.release.source_commit import source_commit
     from holisticbias.release.write import write_release
-    from holisticbias.rules.validate import load_catalog
+    from holisticbias.rules.validate import collector_paused, load_catalog
     from holisticbias.source.folder import NAMES, find_source
 
-    root = source or find_source()
-    catalog = load_catalog(root)
-    version = newest_version(catalog) if version is None else version
-    withdrawal = catalog.withdrawal(version)
-    if withdrawal is not None:
-        write(f"warning: {withdrawal}", err=True)
-    commit = source_commit(root, NAMES)
-    counts = ""
-    if intersections is not None:
-        from holisticbias.release.intersections import Request, count_intersections, write_intersections
+    with collector_paused():  # also while the catalog is compiled
+        root = source or find_source()
+        catalog = load_catalog(root)
+        version = newest_version(catalog) if version is None else version
+        withdrawal = catalog.withdrawal(version)
+        if withdrawal is not None:
+            write(f"warning: {withdrawal}", err=True)
+        commit = source_commit(root, NAMES)
+        counts = ""
+        if intersections is not None:
+            from holisticbias.release.intersections import Request, count_intersections, write_intersections
 
-        request = Request(version, intersections, sample, seed or 0, where, commit)
-        if count:
-            pairs, sentences = count_intersections(catalog, request)
-            write(f"HolisticBias {version}, intersections {intersections}: {pairs:,} pairs, {sentences:,} sentences")
-            return
-        manifest = write_intersections(catalog, request, out or Path())
-    else:
-        release = build_release(catalog, version, "small" if small else None, where, commit)
-        manifest = write_release(release, out or Path())
-        counts = f"\n\n{render_counts(count_texts(release.tables))}"
-    rows = ", ".join(f"{table.rows:,} {name}" for name, table in manifest.tables.items())
-    part = f" ({manifest.part})" if manifest.part else ""
-    write(f"{out}: HolisticBias {manifest.version}{part}, {rows}; digest {manifest.digest}{counts}")
+            request = Request(version, intersections, sample, seed or 0, where, commit)
+            if count:
+                pairs, sentences = count_intersections(catalog, request)
+                write(
+                    f"HolisticBias {version}, intersections {intersections}: {pairs:,} pairs, {sentences:,} sentences"
+                )
+                return
+            manifest = write_intersections(catalog, request, out or Path())
+        else:
+            release = build_release(catalog, version, "small" if small else None, where, commit)
+            manifest = write_release(release, out or Path())
+            counts = f"\n\n{render_counts(count_texts(release.tables))}"
+        rows = ", ".join(f"{table.rows:,} {name}" for name, table in manifest.tables.items())
+        part = f" ({manifest.part})" if manifest.part else ""
+        write(f"{out}: HolisticBias {manifest.version}{part}, {rows}; digest {manifest.digest}{counts}")
 
 
 def _check(

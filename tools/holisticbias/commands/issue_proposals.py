@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from holisticbias.commands.add import draft_of
-from holisticbias.commands.from_issue import issue_options
 from holisticbias.commands.questions import Questions
 
 if TYPE_CHECKING:
     from holisticbias.contribute.authoring import Draft, Edit
-    from holisticbias.contribute.issue_events import Issue
+    from holisticbias.contribute.issues import Issue
     from holisticbias.terms.catalog import Catalog
 
 
@@ -33,10 +32,10 @@ def propose(root: Path, catalog: Catalog, issue: Issue, answers: Mapping[str, st
     Raises ``SourceError`` and ``click.UsageError`` for answers that cannot be used.
     """
     from holisticbias.contribute.authoring import add_entry, next_version, prepare_version
-    from holisticbias.contribute.issue_source import add_source, known_source
+    from holisticbias.contribute.issue_forms import read_entry
+    from holisticbias.contribute.issues import add_source, known_source
 
-    given = issue_options(answers)
-    kind = str(given.pop("kind"))
+    kind, given = read_entry(answers)
     group = given.get("group")
     if kind == "prompt" and isinstance(group, tuple):
         given["group"] = group[0]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from holisticbias.contribute.fields import FIELDS
+
 if TYPE_CHECKING:
     from holisticbias.terms.catalog import Catalog
+
+C = TypeVar("C", bound=Callable[..., Any])
 
 version = click.option(
     "--version",
@@ -21,17 +26,24 @@ source = click.option(
     type=click.Path(path_type=Path),
     help="Folder of terms; by default the one around the current folder, else the one in the package (read only).",
 )
-position = click.option(
-    "--position", type=click.Choice(["before", "after", "standalone"]), help="Before or after the noun, or alone."
-)
-noun_gender = click.option(
-    "--noun-gender",
-    type=click.Choice(["any", "female", "male", "neutral", "nonbinary"]),
-    help="Gender of the nouns it goes with.",
-)
-without_noun = click.option(
-    "--without-noun/--with-noun", default=None, help="Whether it can be used without a noun, as in 'I'm Deaf.'"
-)
+
+
+def entry_fields(*names: str) -> Callable[[C], C]:
+    """The options of fields of an entry."""
+
+    def add(command: C) -> C:
+        for field in (FIELDS[name] for name in reversed(names)):
+            option = f"--{field.name.replace('_', '-')}"
+            if field.denied is not None:
+                command = click.option(f"{option}/--{field.denied}", default=None, help=field.help)(command)
+            else:
+                kind = click.Choice(field.among) if field.among else click.STRING
+                command = click.option(option, field.name, type=kind, multiple=field.several, help=field.help)(command)
+        return command
+
+    return add
+
+
 meets_criteria = click.option(
     "--meets-criteria", is_flag=True, default=None, help="The term meets the criteria, despite objections on record."
 )

@@ -25,11 +25,7 @@ _ASKED = {"text": "The text", "continuation": "The continuation", "subject": "Th
 @click.option("--text", help="The new text.")
 @click.option("--plural", help="The new plural, or none.")
 @click.option("--article", type=click.Choice(["a", "an", "none"]), help="The article, or none if it follows the sound.")
-@options.position
-@options.noun_gender
-@options.without_noun
-@click.option("--continuation", help="Rest of the sentence that a prompt opens.")
-@click.option("--subject", help="Name or term in a prompt that is replaced before measuring, or none.")
+@options.entry_fields("position", "noun_gender", "without_noun", "continuation", "subject")
 @click.option("--reason", help="Why it changes.")
 @options.meets_criteria
 @options.yes

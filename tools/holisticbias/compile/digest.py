@@ -37,7 +37,8 @@ def lazy_digest(parts: Callable[[], Iterable[pa.Table]]) -> tuple[int, str]:
     Raises ``ReleaseError`` if the parts have different columns.
     """
     rows, names, digests = 0, list[str](), list[Any]()
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
+    workers = os.cpu_count() or 1
+    with ThreadPoolExecutor(workers) as threads:
         for update in (_update_lengths, _update_values):
             rows = 0
             for part in parts():
@@ -46,18 +47,22 @@ def lazy_digest(parts: Callable[[], Iterable[pa.Table]]) -> tuple[int, str]:
                 if part.column_names != names:
                     raise ReleaseError(f"the parts of a table have different columns: {part.column_names}, not {names}")
                 rows += part.num_rows
-                list(threads.map(update, digests, part.columns))
+                columns = list(zip(digests, part.columns, strict=True))
+                shares = (columns[first::workers] for first in range(workers))  # a job for each column takes longer
+                list(threads.map(update, filter(None, shares)))
     return rows, _of_columns(names, [digest.hexdigest() for digest in digests])
 
 
-def _update_lengths(digest: Any, column: pa.ChunkedArray) -> None:
-    for chunk in column.chunks:
-        digest.update(_lengths(_readable(chunk)))
+def _update_lengths(columns: Iterable[tuple[Any, pa.ChunkedArray]]) -> None:
+    for digest, column in columns:
+        for chunk in column.chunks:
+            digest.update(_lengths(_readable(chunk)))
 
 
-def _update_values(digest: Any, column: pa.ChunkedArray) -> None:
-    for chunk in column.chunks:
-        digest.update(_values(_readable(chunk)))
+def _update_values(columns: Iterable[tuple[Any, pa.ChunkedArray]]) -> None:
+    for digest, column in columns:
+        for chunk in column.chunks:
+            digest.update(_values(_readable(chunk)))
 
 
 def _of_columns(names: Iterable[str], digests: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from holisticbias.contribute.issue_events import ACCEPTED
+from holisticbias.contribute.issues import ACCEPTED
 from holisticbias.contribute.markdown import block, code
 from holisticbias.contribute.preview import findings_table
 from holisticbias.contribute.proposals import Existing, find_place, same_entries, same_phrase, similar_terms

@@ -18,6 +18,7 @@ from holisticbias.release.bounded import check_parquet, require_file
 LABEL = b"holisticbias"
 _LARGE = 200_000_000  # bytes of a file
 _UNIQUE = ("text", "sentence_id")
+_FILTERED = ("axis", "axis_1", "axis_2", "template_id")  # a reader skips row groups by them; other columns are in each
 
 
 def write_parquet(parts: Iterable[pa.Table], path: Path, label: Mapping[str, str]) -> None:
@@ -27,8 +28,7 @@ def write_parquet(parts: Iterable[pa.Table], path: Path, label: Mapping[str, str
 
 def write_shard(table: pa.Table, path: Path, label: Mapping[str, str]) -> None:
     """Write one file of a table in several files: one row group, fast compression."""
-    fast = {"dictionary_pagesize_limit": 1 << 24, "write_statistics": ["axis_1", "axis_2"]}
-    _write(iter((table,)), path, label, compression_level=1, **fast)
+    _write(iter((table,)), path, label, compression_level=1, dictionary_pagesize_limit=1 << 24)
 
 
 def _write(groups: Iterator[pa.Table], path: Path, label: Mapping[str, str], **settings: object) -> None:
@@ -39,6 +39,7 @@ def _write(groups: Iterator[pa.Table], path: Path, label: Mapping[str, str], **s
         compression="zstd",
         use_dictionary=[name for name in first.column_names if name not in _UNIQUE],
         store_schema=False,  # readers expect text, not categories
+        write_statistics=[name for name in first.column_names if name in _FILTERED],
         **settings,
     ) as writer:
         writer.write_table(first, row_group_size=max(1, first.num_rows))

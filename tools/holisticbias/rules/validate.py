@@ -29,7 +29,7 @@ from holisticbias.terms.catalog import Catalog
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
+def collector_paused() -> Iterator[None]:
     """Pause the garbage collector: it would pass over all records several times, and they have no cycles to find."""
     running = gc.isenabled()
     gc.disable()
@@ -59,7 +59,7 @@ def _broken_by(repository: Repository, rule_id: str) -> set[str]:
     return {f.entry for f in rule.findings(repository)} if isinstance(rule, CheckedRule) else set()
 
 
-@_collector_paused()
+@collector_paused()
 def validate_paths(paths: Iterable[Path]) -> tuple[Finding, ...]:
     """Check folders of terms, files and folders inside them, and files outside of them.
 
@@ -138,7 +138,7 @@ def _replaces(file: SourceFile, other: SourceFile) -> bool:
     return file.kind in SINGLE_FILES or (key is not None and mine[key] == theirs.get(key))
 
 
-@_collector_paused()
+@collector_paused()
 def load_catalog(root: Path | str | None = None) -> Catalog:
     """Load the catalog of a folder of terms; raises ``SourceError`` with the first finding if it is not valid.
 

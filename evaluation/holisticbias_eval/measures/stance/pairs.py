@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
-from holisticbias_eval.prompts.stances import stance_pairs
+from holisticbias_eval.prompts.selection import stance_pairs
 from holisticbias_eval.statistics.cells import codes_of, codes_of_numbers, first_rows
 
 _SLOT = re.compile(r"\{[a-z_]+\}")

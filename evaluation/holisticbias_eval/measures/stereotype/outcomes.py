@@ -12,15 +12,13 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import make_figure
-from holisticbias_eval.prompts.pairs import SCORES
+from holisticbias_eval.prompts.pairs import CHOSEN, SCORES
 from holisticbias_eval.statistics.attributes import AttributeCounts
 
 T = TypeVar("T")
 
 NAME = "stereotype_score"
 TEMPLATE, GENERATED = "template", "generated"
-CHOSEN = "chose_stereotype"
-"""Column that decides ties as the published code does: 1, 0, or null without a score."""
 ANTISTEREOTYPE, STEREOTYPE, TIE, MISSING = 0, 1, 2, 3
 NO_SOURCE = ""
 

@@ -48,7 +48,7 @@ class Plant(Place):
     strengths: dict[str, Nats]
 
 
-class Biases(PlantedRecord):
+class PlantedBiases(PlantedRecord):
     """All planted biases, and the release and the frequencies of their corpus."""
 
     release: str
@@ -59,9 +59,9 @@ class Biases(PlantedRecord):
     plants: tuple[Plant, ...]
 
 
-def read_biases(path: Path = BIASES) -> Biases:
+def read_biases(path: Path = BIASES) -> PlantedBiases:
     """Read the biases of the embedded model; raises ``EmbeddedModelError`` that names the wrong key."""
-    return read_planted(path, Biases)
+    return read_planted(path, PlantedBiases)
 
 
 @cache

@@ -1,13 +1,20 @@
-"""Decoding: how the next token is chosen, as named files of ``evaluation/decoding/``."""
+"""Decoding: how the next token is chosen, as named files of ``evaluation/decoding/``, and where a response ends."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, Self
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from holisticbias_eval.named_files import NamedFiles
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from holisticbias_eval.models.generation.conversation import Conversation
 
 
 class Decoding(BaseModel):
@@ -49,4 +56,112 @@ class Decoding(BaseModel):
         return {f"decoding_{key}" if key != "id" else "decoding": str(value) for key, value in values.items()}
 
 
-FILES = NamedFiles("decoding", "decoding", Decoding)
+DECODINGS = NamedFiles("decoding", "decoding", Decoding)
+
+
+Thinking = Literal["none", "marked", "opened"]
+"""Whether a chat template knows reasoning: not at all, between marks that the model writes, or from its own mark on."""
+THINK = ("<think>", "<thinking>")
+_THOUGHT = re.compile(r"<(think|thinking)>(.*?)(</\1>|\Z)", re.DOTALL)
+_END = re.compile(r"\A(.*?)</(?:think|thinking)>", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenResponse:
+    """One response: its text, why it ends, and its number of tokens without the token that ends it."""
+
+    text: str
+    finish: str
+    tokens: int
+
+
+class Ending:
+    """The tokens and texts that end a response of one model, and the tokens that it suppresses.
+
+    ``tokens`` are the end tokens of the model's generation settings, of its
+    tokenizer and of the conversation.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any, conversation: Conversation, decoding: Decoding) -> None:
+        settings = model.generation_config
+        ids_of_end = (settings.eos_token_id, model.config.eos_token_id, tokenizer.eos_token_id)
+        self.tokens = frozenset(token for ids in (*map(_ids, ids_of_end), conversation.ends) for token in ids)
+        self._suppressed = _ids(settings.suppress_tokens)
+        self._suppressed_first = _ids(settings.begin_suppress_tokens)
+        self._first = int(settings.forced_bos_token_id is not None)  # the first step whose token is chosen
+        self._stops = conversation.stops
+        self._keeps_blank = conversation.keeps_blank
+        self._tokenizer = tokenizer
+        self._decoding = decoding
+
+    def mask(self, scores: Tensor, step: int) -> None:
+        """Set the scores of tokens that may not come at a step of the response to -inf, in place."""
+        if step < self._decoding.min_new_tokens:
+            scores[:, sorted(self.tokens)] = float("-inf")
+        scores[:, self._suppressed] = float("-inf")
+        if step == self._first:
+            scores[:, self._suppressed_first] = float("-inf")
+
+    def ends(self, tokens: Sequence[int]) -> bool:
+        """Whether the last of these tokens ends the response."""
+        return tokens[-1] in self.tokens or bool(self._stops and self._stops_at(tokens))
+
+    def cut(self, tokens: list[int]) -> list[int]:
+        """New tokens up to the first end of the response."""
+        count = next((i for i, token in enumerate(tokens, 1) if token in self.tokens), len(tokens))
+        if self._stops:
+            count = next((i for i in range(1, count) if self._stops_at(tokens[:i])), count)
+        return tokens[:count]
+
+    def written(self, tokens: list[int]) -> WrittenResponse:
+        """The response of these new tokens, which ``cut`` has cut."""
+        ended = tokens[-1] in self.tokens
+        kept = tokens[:-1] if ended else tokens
+        text, stopped = cut_at(self._decode(kept), self._stops)
+        finish = "stop" if ended or stopped else "length"
+        return WrittenResponse(text.rstrip() if self._keeps_blank else text.strip(), finish, len(kept))
+
+    def _decode(self, tokens: Sequence[int]) -> str:
+        return str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))
+
+    def _stops_at(self, tokens: Sequence[int]) -> bool:
+        """Whether the text of these tokens contains a stop."""
+        return cut_at(self._decode(tokens), self._stops)[1]
+
+
+def _ids(value: int | Sequence[int] | None) -> list[int]:
+    if value is None:
+        return []
+    return [value] if isinstance(value, int) else [int(token) for token in value]
+
+
+def split_reasoning(text: str) -> tuple[str, str]:
+    """The response and the reasoning in a text with ``<think>`` marks; a part that was cut off is reasoning.
+
+    Templates of some models open the reasoning themselves, so a text may only have the closing mark.
+    """
+    thoughts = [found[2] for found in _THOUGHT.finditer(text)]
+    rest = _THOUGHT.sub("", text)
+    if opened_before := _END.match(rest):
+        thoughts.insert(0, opened_before[1])
+        rest = rest[opened_before.end() :]
+    return rest, "\n".join(filter(None, (thought.strip() for thought in thoughts)))
+
+
+def apart(text: str, thinking: Thinking) -> tuple[str, str]:
+    """The response and the reasoning in the text that a model wrote after its chat template."""
+    if thinking == "none":
+        return text, ""
+    response, reasoning = split_reasoning(f"{THINK[0]}{text}" if thinking == "opened" else text)
+    return response.strip(), reasoning
+
+
+def cut_at(text: str, stops: Sequence[str]) -> tuple[str, bool]:
+    """The text before the first of the stops, and whether it contains a stop."""
+    places = [place for stop in stops if (place := text.find(stop)) >= 0]
+    return (text[: min(places)], True) if places else (text, False)
+
+
+def storable(text: str) -> str:
+    """The text with every half of a character pair, which UTF-8 cannot express, replaced."""
+    return text.encode("utf-8", "replace").decode("utf-8")

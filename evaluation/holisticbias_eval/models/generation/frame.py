@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.progress import Notice
 
 _PERSONA, PROMPT = "{persona}", "{prompt}"
@@ -182,3 +185,39 @@ def check_control(text: str, where: str) -> str:
     if len(control) > LONGEST or not control.isprintable():
         raise ModelError(f"{where}: write one line of at most {LONGEST} printable characters")
     return control
+
+
+class Style(BaseModel):
+    """A file of ``evaluation/styles/``: what a chat model reads around the beginning of a text that it continues.
+
+    ``turn`` is the user's turn, with ``{prompt}`` in it once. A response that begins with one of ``refusals``, in any
+    case, is a refusal and not a continuation. A model without a chat template continues the text itself.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str = Field(min_length=1)
+    system: str | None = Field(None, min_length=1, description="system prompt in the chat template")
+    turn: str = Field(PROMPT, description="the user's turn, with {prompt}")
+    refusals: tuple[Annotated[str, Field(min_length=3)], ...] = Field((), description="beginnings of refusals")
+    source: str = Field(min_length=1, description="who uses this style")
+    note: str | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.turn.count(PROMPT) != 1:
+            raise ValueError(f"turn: write {PROMPT} once, the place of the text to continue")
+        return self
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """The name and the beginnings of refusals, for a run's signature; the texts are part of the conversation."""
+        return {"style": self.id, "style_refusals": "; ".join(self.refusals) or "none"}
+
+    def is_refusal(self, response: str) -> bool:
+        """Whether a response begins as a refusal does."""
+        start = response.lstrip(" \t\n\"'*").casefold()
+        return start.startswith(tuple(text.casefold() for text in self.refusals))
+
+
+STYLES = NamedFiles("prompt style", "styles", Style)

@@ -10,14 +10,13 @@ import numpy as np
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.conversation import Conversation
-from holisticbias_eval.models.generation.decoding import Decoding
-from holisticbias_eval.models.generation.ending import Ending, apart
-from holisticbias_eval.models.generation.noise import step_seeds
-from holisticbias_eval.models.generation.plain import Plain
-from holisticbias_eval.models.generation.requests import Generator, Requests, Responses, Sameness
-from holisticbias_eval.models.generation.together import (
+from holisticbias_eval.models.generation.decoding import Decoding, Ending, apart
+from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, Sameness
+from holisticbias_eval.models.generation.sampling import step_seeds
+from holisticbias_eval.models.generation.writing import (
     BATCH,
     TRIED,
+    Plain,
     Together,
     TokenPrompts,
     same_in_batch,
@@ -73,7 +72,7 @@ class LocalGenerator(Generator):
         self._is_plain = kind == "seq2seq" or decoding.method == "beam"
         self._tried = 0  # the length of the longest prompt that was written together
 
-    def generate(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
+    def generate(self, requests: PromptRequests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Answer requests; yield the positions and the responses of each batch as it is done, in any order."""
         prompts = self._prompts(requests)
         self._choose(prompts)
@@ -88,7 +87,7 @@ class LocalGenerator(Generator):
                 progress(len(part))
                 yield part, responses
 
-    def probe(self, requests: Requests) -> Sameness | None:
+    def probe(self, requests: PromptRequests) -> Sameness | None:
         """Write a few responses alone and in a batch, and count equal ones; None without requests."""
         prompts = self._prompts(requests)
         if not prompts.ids:
@@ -138,7 +137,7 @@ class LocalGenerator(Generator):
                 tokens[row] = self._ending.cut(written)
         return tokens
 
-    def _prompts(self, requests: Requests) -> TokenPrompts:
+    def _prompts(self, requests: PromptRequests) -> TokenPrompts:
         """The requests as token ids and seeds; raises ``ModelError`` for a prompt without room to answer."""
         ids = self._conversation.inputs(requests)
         steps = self._decoding.max_new_tokens

@@ -28,7 +28,7 @@ field, or the server withheld it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Requests:
+class PromptRequests:
     """Prompts to answer, one per row; every field has shape ``[rows]``.
 
     ``prompt[i]`` is what the person says, ``persona[i]`` what the model reads
@@ -43,9 +43,9 @@ class Requests:
     def __len__(self) -> int:
         return len(self.prompt)
 
-    def take(self, rows: Ints) -> Requests:
+    def take(self, rows: Ints) -> PromptRequests:
         """Select rows by position, in the given order."""
-        return Requests([self.prompt[i] for i in rows], [self.persona[i] for i in rows], self.sample[rows])
+        return PromptRequests([self.prompt[i] for i in rows], [self.persona[i] for i in rows], self.sample[rows])
 
     def table(self) -> pa.Table:
         """The requests as an Arrow table with the columns ``REQUEST_FIELDS``."""
@@ -85,7 +85,7 @@ class Responses:
         return pa.Table.from_arrays(arrays, schema=pa.schema(RESPONSE_FIELDS))
 
 
-def unique_requests(requests: Requests) -> tuple[Requests, Ints]:
+def unique_requests(requests: PromptRequests) -> tuple[PromptRequests, Ints]:
     """The distinct requests, in order of first occurrence, and for each row the position of its distinct request."""
     first, rows = distinct_rows(requests.table())
     return (requests if len(first) == len(requests) else requests.take(first)), rows
@@ -121,13 +121,13 @@ class Generator(ABC):
         self.keeps_blank = keeps_blank
 
     @abstractmethod
-    def generate(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
+    def generate(self, requests: PromptRequests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Answer requests; yield the positions and the responses of each batch as it is done, in any order.
 
         Call ``progress`` with the number of responses made since the last call.
         """
 
-    def probe(self, requests: Requests) -> Sameness | None:
+    def probe(self, requests: PromptRequests) -> Sameness | None:
         """Answer a few requests alone and in a batch, and count equal responses; None if this engine cannot."""
         return None
 
@@ -136,7 +136,7 @@ class Generator(ABC):
         return None
 
 
-def respond_all(requests: Requests, generator: Generator, progress: Progress) -> Responses:
+def respond_all(requests: PromptRequests, generator: Generator, progress: Progress) -> Responses:
     """Answer distinct requests and return the responses in their order."""
     places, parts = [np.zeros(0, np.int64)], [Responses([], [], np.zeros(0, np.int32), []).table()]
     for rows, responses in generator.generate(requests, progress):

@@ -14,8 +14,7 @@ import numpy as np
 from transformers.cache_utils import Cache, DynamicLayer
 
 from holisticbias_eval.arrays import Int32s, Ints
-from holisticbias_eval.models.prefix_tree import Pack, Tree, build_tree, cut_packs, place_nodes, tree_inputs
-from holisticbias_eval.models.sequences import bounds
+from holisticbias_eval.models.sequences import Pack, Tree, bounds, build_tree, cut_packs, place_nodes, tree_inputs
 
 if TYPE_CHECKING:
     from torch import Tensor

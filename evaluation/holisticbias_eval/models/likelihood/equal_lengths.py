@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 MAX_LOGITS = 32_000_000
 
 
+def in_equal_batches(lengths: Ints, slots: int, run: Callable[[Ints], object], notice: Notice) -> None:
+    """Call ``run`` with rows of one length, which need no padding: about ``slots`` tokens at once."""
+    for group in equal_groups(lengths):
+
+        def part(start: int, stop: int, group: Ints = group) -> None:
+            run(group[start:stop])
+
+        in_batches(len(group), slots // max(1, int(lengths[group[0]])), part, notice)
+
+
 def token_likelihoods(model: Any, ids: Int32s, starts: Ints, progress: Progress, notice: Notice) -> Floats:
     """Negative log-likelihood of every token given the tokens before it, in nats; shape ``[tokens]``.
 
@@ -46,17 +56,17 @@ def in_equal_lengths(
     nll = np.zeros(len(ids))
     distinct, which = distinct_sequences(ids, starts)
     lengths, counts = np.diff(starts), np.bincount(which)
-    for group in equal_groups(lengths[distinct]):
-        places = starts[distinct[group]][:, None] + np.arange(lengths[distinct[group[0]]])
 
-        def run(start: int, stop: int, group: Ints = group, places: Ints = places) -> None:
-            tokens = torch.from_numpy(ids[places[start:stop]].astype(np.int64)).to(device)
-            with torch.inference_mode():
-                nll[places[start:stop, 1:]] = likelihoods(tokens).double().cpu().numpy()
-            progress(int(counts[group[start:stop]].sum()))
+    def run(rows: Ints) -> None:
+        places = starts[distinct[rows]][:, None] + np.arange(lengths[distinct[rows[0]]])
+        if places.shape[1] < 2:
+            return
+        tokens = torch.from_numpy(ids[places].astype(np.int64)).to(device)
+        with torch.inference_mode():
+            nll[places[:, 1:]] = likelihoods(tokens).double().cpu().numpy()
+        progress(int(counts[rows].sum()))
 
-        if places.shape[1] > 1:
-            in_batches(len(group), room // places.shape[1], run, notice)
+    in_equal_batches(lengths[distinct], room, run, notice)
     shift = starts[distinct][which] - starts[:-1]
     return nll[np.arange(len(ids)) + np.repeat(shift, lengths)]
 

@@ -1,4 +1,4 @@
-"""Score spans with a masked language model: pseudo-log-likelihoods, each distinct masked input run once."""
+"""Score spans with a masked language model: pseudo-log-likelihoods, or the published score at one mask."""
 
 from __future__ import annotations
 
@@ -8,19 +8,28 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.likelihood.equal_lengths import in_equal_batches
 from holisticbias_eval.models.likelihood.scorer import InputCounts, Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans
-from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder, refuse_long, span_scores
-from holisticbias_eval.models.likelihood.windows import TextWindow, token_windows
+from holisticbias_eval.models.likelihood.tokens import (
+    Encoded,
+    TextEncoder,
+    TextWindow,
+    refuse_long,
+    span_scores,
+    token_windows,
+)
 from holisticbias_eval.models.loading.float64 import allowed_error, exactly, largest_difference
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.loading.memory import in_batches, one_line_for_errors
-from holisticbias_eval.models.loading.tokenizers import context_length, mask_of, special_tokens
-from holisticbias_eval.models.sequences import bounds, distinct_sequences, equal_groups, ranges
+from holisticbias_eval.models.loading.memory import one_line_for_errors
+from holisticbias_eval.models.loading.tokenizers import context_length, mask_of, special_tokens, tokenizer_digest
+from holisticbias_eval.models.model import PairScorer
+from holisticbias_eval.models.sequences import bounds, distinct_sequences, ranges
 from holisticbias_eval.progress import Notice, Progress, in_rows
 
 if TYPE_CHECKING:
@@ -148,26 +157,16 @@ class MaskedScorer(Scorer):
 
     def _run(self, inputs: _Inputs, head: str, progress: Progress) -> Floats:
         """The negative log-likelihood of every scored token."""
+        import torch
+
         lengths = np.diff(inputs.starts)
         by_input = np.argsort(inputs.answer, kind="stable")
         first = np.searchsorted(inputs.answer[by_input], np.arange(len(lengths) + 1))
         nll = np.zeros(len(inputs.answer))
-        for group in equal_groups(lengths):
-            self._run_group(inputs, group, (by_input, first), head, nll, progress)
-        return nll
 
-    def _run_group(
-        self, inputs: _Inputs, group: Ints, answers: tuple[Ints, Ints], head: str, nll: Floats, progress: Progress
-    ) -> None:
-        """Run inputs of equal length, which need no padding."""
-        import torch
-
-        by_input, first = answers
-        width = int(inputs.starts[group[0] + 1] - inputs.starts[group[0]])
-
-        def run(start: int, stop: int) -> None:
-            rows = group[start:stop]
-            ids = torch.from_numpy(inputs.ids[inputs.starts[rows][:, None] + np.arange(width)].astype(np.int64))
+        def run(rows: Ints) -> None:
+            places = inputs.starts[rows][:, None] + np.arange(lengths[rows[0]])
+            ids = torch.from_numpy(inputs.ids[places].astype(np.int64))
             with torch.inference_mode():
                 logits = self._logits(ids.to(self._model.device), torch.from_numpy(inputs.mask[rows]), head)
                 counts = np.diff(first)[rows]
@@ -175,9 +174,10 @@ class MaskedScorer(Scorer):
                 owner = torch.from_numpy(np.repeat(np.arange(len(rows)), counts)).to(logits.device)
                 target = torch.from_numpy(inputs.target[answered].astype(np.int64)).to(logits.device)
                 nll[answered] = (logits.logsumexp(1)[owner] - logits[owner, target]).double().cpu().numpy()
-            progress(stop - start)
+            progress(len(rows))
 
-        in_batches(len(group), max(1, _SLOTS // width), run, self._notice)
+        in_equal_batches(lengths, _SLOTS, run, self._notice)
+        return nll
 
     def _logits(self, ids: Tensor, mask: Tensor, head: str) -> Tensor:
         """The logits at the masks, shape ``[inputs, vocabulary]``."""
@@ -224,3 +224,62 @@ def _take(inputs: _Inputs, rows: Ints) -> _Inputs:
         inputs.target[answers],
         inputs.place[answers],
     )
+
+
+class OneMaskScorer(PairScorer):
+    """Scores terms at the first mask of a template, as the published code does.
+
+    A term of several pieces has one mask, and its score is the mean of the logits of its pieces there. Logits of one
+    mask share their normalisation, so the comparison of two terms is that of their mean log-probabilities.
+    """
+
+    keys = ("template", "term", "other_term")
+    block = 4096
+
+    def __init__(self, loaded: LoadedModel, notice: Notice) -> None:
+        self._mask_id = mask_of(loaded.tokenizer, loaded.identity.name)
+        self._loaded, self._notice = loaded, notice
+        self.mask: str = loaded.tokenizer.mask_token
+        self.identity, self.kind = loaded.identity, "masked"
+        self.settings = {"scorer": "one mask", "tokenizer_sha256": tokenizer_digest(loaded.tokenizer)}
+
+    def score(self, texts: pa.Table, progress: Progress) -> Floats:
+        """The scores of both terms of each template, NaN if a term has no pieces: shape ``[templates, 2]``.
+
+        Raises ``ModelError`` if a template is too long for the model or has no mask.
+        """
+        import torch
+
+        templates, *terms = (texts[name].to_pylist() for name in self.keys)
+        tokenizer = self._loaded.tokenizer
+        ids = [list(tokenizer(template)["input_ids"]) for template in templates]
+        pieces = [
+            [list(tokenizer(t, add_special_tokens=False)["input_ids"]) for t in pair]
+            for pair in zip(*terms, strict=True)
+        ]
+        self._refuse(ids, templates)
+        scores = np.full((len(ids), 2), np.nan)
+        model = self._loaded.model
+
+        def run(rows: Ints) -> None:
+            with torch.inference_mode():
+                logits = model(torch.tensor([ids[i] for i in rows], device=model.device)).logits
+            for at, row in enumerate(rows.tolist()):
+                values = logits[at, ids[row].index(self._mask_id)].double().cpu().numpy()
+                for side in (0, 1):
+                    if pieces[row][side]:
+                        scores[row, side] = values[pieces[row][side]].mean()
+            progress(len(rows))
+
+        in_equal_batches(np.array([len(row) for row in ids], np.int64), _SLOTS, run, self._notice)
+        return scores
+
+    def _refuse(self, ids: Sequence[Sequence[int]], templates: Sequence[str]) -> None:
+        longest = context_length(self._loaded.model)
+        for row, template in zip(ids, templates, strict=True):
+            if len(row) > longest:
+                raise ModelError(f"the sentence {template[:80]!r} has {len(row):,} tokens; the model reads {longest:,}")
+            if self._mask_id not in row:
+                raise ModelError(
+                    f"the sentence {template[:80]!r} has no place for its term: check the columns of terms"
+                )

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from holisticbias_eval.arrays import Floats, Int32s
 from holisticbias_eval.models.loading.memory import in_batches
-from holisticbias_eval.models.prefix_tree import Pack, Tree, cut_packs, place_nodes, tree_inputs
+from holisticbias_eval.models.sequences import Pack, Tree, cut_packs, place_nodes, tree_inputs
 from holisticbias_eval.progress import Notice, Progress
 
 if TYPE_CHECKING:

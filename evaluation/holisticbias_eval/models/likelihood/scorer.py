@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from holisticbias_eval.models.likelihood.scores import Scores, refuse_non_numbers
 from holisticbias_eval.models.likelihood.spans import Spans
-from holisticbias_eval.models.likelihood.windows import TextWindow, uncut
+from holisticbias_eval.models.likelihood.tokens import TextWindow, uncut
 from holisticbias_eval.models.model import Kind, ModelIdentity
 from holisticbias_eval.progress import Progress
 

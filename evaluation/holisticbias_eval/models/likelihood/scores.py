@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.errors import ModelError
+
+SCORE_FIELDS = (("nll", pa.float64()), ("tokens", pa.int32()), ("bytes", pa.int32()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +47,19 @@ class Scores:
         """Select rows by position, in the given order."""
         return Scores(self.nll[rows], self.tokens[rows], self.bytes[rows])
 
+    @classmethod
+    def of(cls, table: pa.Table) -> Self:
+        """The scores in a table with the columns ``SCORE_FIELDS``."""
+        return cls(*(table[name].to_numpy() for name, _ in SCORE_FIELDS))
+
+    def table(self) -> pa.Table:
+        """The scores as an Arrow table with the columns ``SCORE_FIELDS``."""
+        arrays = [pa.array(getattr(self, name)) for name, _ in SCORE_FIELDS]
+        return pa.Table.from_arrays(arrays, schema=pa.schema(SCORE_FIELDS))
+
     def put(self, rows: Ints, scores: Scores) -> None:
         """Replace the scores of these rows; of a row that occurs several times the last counts."""
-        for name in ("nll", "tokens", "bytes"):
+        for name, _ in SCORE_FIELDS:
             getattr(self, name)[rows] = getattr(scores, name)
 
 

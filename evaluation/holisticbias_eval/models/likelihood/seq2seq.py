@@ -14,8 +14,14 @@ from holisticbias_eval.models.likelihood.equal_lengths import MAX_LOGITS, in_equ
 from holisticbias_eval.models.likelihood.scorer import Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans
-from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder, refuse_long, span_scores
-from holisticbias_eval.models.likelihood.windows import TextWindow, token_windows
+from holisticbias_eval.models.likelihood.tokens import (
+    Encoded,
+    TextEncoder,
+    TextWindow,
+    refuse_long,
+    span_scores,
+    token_windows,
+)
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.memory import one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length, special_tokens

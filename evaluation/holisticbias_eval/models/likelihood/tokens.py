@@ -1,8 +1,8 @@
-"""Encode texts as token ids, and find the tokens of each span."""
+"""Encode texts as token ids, find the tokens of each span, and cut texts that are longer than a model can read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.scores import Scores
-from holisticbias_eval.models.likelihood.spans import Spans
+from holisticbias_eval.models.likelihood.spans import Spans, whole
 from holisticbias_eval.models.loading.tokenizers import context_length, tokenizer_digest, tokenizer_errors
 from holisticbias_eval.models.sequences import bounds
 
@@ -231,3 +231,68 @@ def refuse_long(model: Any, encoded: Encoded, spans: Spans, added: int = 0) -> N
         raise ModelError(
             f"the model reads at most {limit:,} tokens, and these texts have more: {named}; leave them out"
         )
+
+
+_LEAST = 4
+"""The fewest tokens of a window: below it a text is not cut further."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextWindow:
+    """A part of a text: the model reads its characters from ``begin`` to ``stop``, and those from ``start`` count."""
+
+    begin: int
+    start: int
+    stop: int
+
+
+def uncut(text: str) -> tuple[TextWindow, ...]:
+    """One window with the whole text."""
+    return (TextWindow(0, 0, len(text)),)
+
+
+def token_windows(encoder: TextEncoder, texts: Sequence[str], room: int) -> list[tuple[TextWindow, ...]]:
+    """The windows of each text in which at most ``room`` tokens are read; one window if the text fits.
+
+    Every character counts in one window. Later windows begin half a window earlier, so that what they count has
+    context. A text is not cut if the tokenizer does not say where tokens begin.
+    """
+    lengths = encoder.encode(whole(texts), first_is_scored=True).lengths
+    return [
+        uncut(text) if length <= room else _cut(encoder, text, room)
+        for text, length in zip(texts, lengths.tolist(), strict=True)
+    ]
+
+
+def _cut(encoder: TextEncoder, text: str, room: int) -> tuple[TextWindow, ...]:
+    """Cut a text at its tokens; a part can have more tokens than it had in the text, and is then cut smaller."""
+    begins = encoder.token_begins(text)
+    if begins is None:
+        return uncut(text)
+    size = room
+    while True:
+        windows = tuple(_windows(text, begins, size))
+        parts = whole([text[w.begin : w.stop] for w in windows])
+        longest = int(encoder.encode(parts, first_is_scored=True).lengths.max())
+        if longest <= room or size <= _LEAST:
+            return windows
+        size = max(_LEAST, size - max(1, longest - room))
+
+
+def _windows(text: str, begins: Int32s, size: int) -> Iterator[TextWindow]:
+    step = size - size // 2
+    stop = 0
+    for first in range(0, len(begins), step):
+        start, after = stop, first + size
+        stop = _before_space(text, int(begins[after])) if after < len(begins) else len(text)
+        if stop > start:
+            yield TextWindow(_before_space(text, int(begins[first])) if first else 0, start, stop)
+        if after >= len(begins):
+            return
+
+
+def _before_space(text: str, place: int) -> int:
+    """The place before the spaces that end there: in most vocabularies a word's token has the space before it."""
+    while place and text[place - 1].isspace():
+        place -= 1
+    return place

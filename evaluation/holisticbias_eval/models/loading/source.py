@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.loading.gguf_header import check_header
+from holisticbias_eval.models.loading.limits import check_header
 
 GGUF = ".gguf"
 

@@ -7,14 +7,14 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
+import pyarrow as pa
 from pydantic import ValidationError
 
 from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.models.model import server_identity
-from holisticbias_eval.models.server.answers import Received
+from holisticbias_eval.models.model import PairScorer, server_identity
 from holisticbias_eval.models.server.http import RequestError
-from holisticbias_eval.models.server.openai import OpenAI, user_turn
+from holisticbias_eval.models.server.openai import OpenAI, Received, user_turn
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Progress
 
@@ -38,12 +38,15 @@ class _Listed(Received):
     content: list[_Listing] | None = None
 
 
-class ChatChooser:
+class ChatChooser(PairScorer):
     """Asks one model questions that are answered with A or B.
 
     The first question decides: if the server gives the likeliest tokens of an answer, their log-probabilities count;
     otherwise ``SAMPLES`` answers per question are drawn at temperature 1, and counts are smoothed by one half.
     """
+
+    keys = ("question",)
+    block = 64
 
     def __init__(self, name: str, base: str, settings: ModelSettings) -> None:
         self._client = OpenAI(name, base, settings, {})
@@ -53,11 +56,12 @@ class ChatChooser:
             self._client.sends = {"temperature": 1, "seed": None}
         how = f"{SAMPLES} sampled answers in each order" if sampled else "log-probabilities of the first token"
         server = self._client.server.base
-        self.identity = server_identity(name, server)
+        self.identity, self.kind = server_identity(name, server), "causal"
         self.settings = {"scorer": "chat server", "server": server, "choice": how}
 
-    def choose(self, questions: Sequence[str], progress: Progress) -> Floats:
+    def score(self, texts: pa.Table, progress: Progress) -> Floats:
         """The log-probabilities of A and B for each question, NaN if an answer is neither: ``[questions, 2]``."""
+        questions = texts["question"].to_pylist()
         chosen = np.full((len(questions), 2), np.nan)
         for i, values in enumerate(self._client.server.each(self._choice, questions)):
             chosen[i] = values

@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.models.generation.conversation import ConversationOptions
+from holisticbias_eval.errors import EvaluationError, ModelError
+from holisticbias_eval.models.generation.conversation import ConversationForm, ConversationOptions, text_form
 from holisticbias_eval.models.generation.decoding import Decoding
-from holisticbias_eval.models.generation.noise import request_seed
-from holisticbias_eval.models.generation.requests import Generator, Requests, Responses, Sameness
+from holisticbias_eval.models.generation.frame import PROMPT, Frame, check_control, with_control
+from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, Sameness
+from holisticbias_eval.models.generation.sampling import request_seed
 from holisticbias_eval.models.model import server_identity
-from holisticbias_eval.models.server.answers import Answer
-from holisticbias_eval.models.server.chat import ChatClient
-from holisticbias_eval.models.server.http import one_line
+from holisticbias_eval.models.server.http import RequestError, WithheldError, named_settings, one_line
+from holisticbias_eval.models.server.openai import WITHHELD, Answer, Endpoint, OpenAI, read_answer, user_turn
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Notice, Progress
 
+_LIMITS = {"chat": ("max_completion_tokens", "max_tokens"), "completions": ("max_tokens",)}
+_FORMAT = "response_format"
+_NEUTRAL = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0, "seed": None}
+"""Values without effect: a server that refuses one is asked without it. The seed, null here, is each request's own."""
+_STEPS = (("top_k", "min_p", "repetition_penalty"), ("temperature", "top_p"), ("seed",), (_FORMAT,))
+"""What a server that refuses a request without naming a setting is asked without, one after another."""
+_TRIAL = "Count from 1 to 100, in words."
+_TURN = Frame("", "\n", "", "", "\n")  # the content of the user's turn in a chat
 _TRIED = 4
 
 
 class ApiGenerator(Generator):
     """Asks a server for one response per request, with a seed that depends on the request alone.
 
-    Whether a server gives the same response to the same seed is up to the server: ``probe`` tries it.
+    Whether a server gives the same response to the same seed is up to the server: ``probe`` tries it. Servers have
+    defaults for the settings that a request leaves out, and they are not always neutral: a temperature of 0.8, a
+    repetition penalty of the model's files. So neutral values are sent too, and left out for a server that refuses
+    them; a notice and the signature say which.
     """
 
     hold = 1.0  # seconds: responses that arrive in this time make one batch, so that a store has few files
@@ -38,20 +52,27 @@ class ApiGenerator(Generator):
         conversation: ConversationOptions | None = None, settings: ModelSettings | None = None,
         response_format: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
-        settings = settings or ModelSettings()
-        self._client = ChatClient(
-            name, base, decoding, conversation or ConversationOptions(), settings, response_format
-        )
+        settings, conversation = settings or ModelSettings(), conversation or ConversationOptions()
+        self._endpoint, self._longest = settings.api_endpoint, decoding.max_new_tokens
+        sends: dict[str, Any] = {**_sampling(decoding), "seed": None}
+        sends |= {} if response_format is None else {_FORMAT: response_format}
+        self._client = OpenAI(name, base, settings, sends, _LIMITS[self._endpoint])
+        style = conversation.style
+        self._system = style.system if conversation.system is None and style else conversation.system
+        control = check_control(conversation.control or "", "--control")
+        form = _conversation(conversation, self._endpoint)
+        self._form = replace(form, frame=with_control(form.frame, control))
         self._threads, self._seed, self._notice = settings.api_concurrency, seed, notice
         self._fingerprints: list[str] = []
-        if self._client.leaves_out:
-            notice(f"{base} does not take {self._client.leaves_out}: its own defaults apply")
-        depends = {"generator": "api", **decoding.settings, "seed": str(seed), **self._client.settings}
-        super().__init__(
-            server_identity(name, self._client.base), "causal", depends, keeps_blank=self._client.keeps_blank
-        )
+        self._find_settings()
+        left_out = self._left_out()
+        if left_out:
+            notice(f"{base} does not take {left_out}: its own defaults apply")
+        depends = {"generator": "api", **decoding.settings, "seed": str(seed), **self._about(left_out, control)}
+        identity = server_identity(name, self._client.server.base)
+        super().__init__(identity, "causal", depends, keeps_blank=form.keeps_blank)
 
-    def generate(self, requests: Requests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
+    def generate(self, requests: PromptRequests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Answer requests, several at once; see ``Generator.generate``.
 
         If a request fails, those under way are finished and yielded before the error is raised.
@@ -84,7 +105,7 @@ class ApiGenerator(Generator):
         finally:
             threads.shutdown(wait=False, cancel_futures=True)
 
-    def probe(self, requests: Requests) -> Sameness:
+    def probe(self, requests: PromptRequests) -> Sameness:
         """Answer a few requests one by one, and again all at once."""
         few = range(min(_TRIED, len(requests)))
         alone = [self._ask(requests, row).text for row in few]
@@ -92,9 +113,11 @@ class ApiGenerator(Generator):
             together = [answer.text for answer in threads.map(lambda row: self._ask(requests, row), few)]
         return Sameness(len(few), sum(one == other for one, other in zip(alone, together, strict=True)))
 
-    def _ask(self, requests: Requests, row: int) -> Answer:
+    def _ask(self, requests: PromptRequests, row: int) -> Answer:
+        """Ask for one response; raises ``ModelError`` if the server does not give a usable answer."""
         prompt, persona = requests.prompt[row], requests.persona[row]
-        return self._client.ask(persona, prompt, request_seed(self._seed, prompt, persona, int(requests.sample[row])))
+        seed = request_seed(self._seed, prompt, persona, int(requests.sample[row]))
+        return self._answer("".join(self._form.frame.pieces(persona, prompt)), seed)
 
     def _batch(self, answers: Mapping[int, Answer], progress: Progress) -> tuple[Ints, Responses]:
         progress(len(answers))
@@ -113,3 +136,126 @@ class ApiGenerator(Generator):
             changed = f"from {one_line(self._fingerprints[-1])} to {one_line(fingerprint)}"
             self._notice(f"the server's configuration has changed {changed}: responses before and after may differ")
         self._fingerprints.append(fingerprint)
+
+    def _left_out(self) -> str:
+        """The settings that the server does not take, with their values; empty if there are none."""
+        left_out = {name: value for name, value in self._client.left_out.items() if name in _NEUTRAL}
+        return ", ".join(name if value is None else f"{name} {value}" for name, value in left_out.items())
+
+    def _about(self, left_out: str, control: str) -> Mapping[str, str]:
+        """Everything that responses depend on besides decoding and seed, for a run's signature."""
+        frame = self._form.frame
+        sent = {name: "json_schema" if name == _FORMAT else value for name, value in self._client.sends.items()}
+        seed = ["seed"] if "seed" in sent else []
+        return {
+            "server": self._client.server.base,
+            "endpoint": self._endpoint,
+            "conversation": self._form.named,
+            "conversation_text": json.dumps(self._content(frame.with_persona), ensure_ascii=False),
+            "conversation_text_without_persona": json.dumps(self._content(frame.without_persona), ensure_ascii=False),
+            "sent": ", ".join([*(f"{name} {value}" for name, value in sorted(sent.items()) if name != "seed"), *seed]),
+            **({"not_sent": left_out} if left_out else {}),
+            **({"control": control} if control else {}),
+        }
+
+    def _find_settings(self) -> None:
+        """Ask until the server takes a request, each time without what it has refused.
+
+        A refusal that names settings, of which some are neutral or the seed, is answered by a request without these.
+        After a refusal without such a name, the other name of the limit is tried, then a request without the next of
+        ``_STEPS``. Raises the last refusal; a refusal that names a setting which the decoding needs ends the search.
+        """
+        client, refusal = self._client, None
+        limits = list(client.limits)
+        for step in ((), *_STEPS):
+            if step and not client.leave_out([name for name in step if self._may_lack(name)]):
+                continue
+            for place in range(len(limits)):
+                client.limits = limits[place:]
+                refusal = self._try()
+                if refusal is None:
+                    return
+        raise refusal or self._client.server.refused("it takes no request")
+
+    def _try(self) -> RequestError | None:
+        """Ask, and return a refusal that names no setting, or null."""
+        try:
+            self._answer(_TRIAL, 1, trying=True)
+        except RequestError as refusal:
+            named = named_settings(refusal.content, [*self._client.sends, *self._client.limits[:-1][:1]])
+            if named:
+                raise EvaluationError(
+                    f"{refusal}; if it does not take {' and '.join(named)}, choose a --decoding without "
+                    f"{'it' if len(named) == 1 else 'them'}, as sampled"
+                ) from refusal
+            return refusal
+        return None
+
+    def _may_lack(self, name: str) -> bool:
+        """Whether a setting is sent, and is neutral, the seed, the format, or a limit that has another name."""
+        sends = self._client.sends
+        return name in _LIMITS["chat"] or (name in sends and (name == _FORMAT or sends[name] == _NEUTRAL.get(name)))
+
+    def _content(self, text: str) -> Mapping[str, Any]:
+        """The part of a request that says what to answer."""
+        if self._endpoint == "completions":
+            return {"prompt": text, **({"stop": list(self._form.stops)} if self._form.stops else {})}
+        return user_turn(text, self._system)
+
+    def _answer(self, text: str, seed: int, *, trying: bool = False) -> Answer:
+        """Ask, and ask again if the answer is longer than the maximum: a server ignores names that it does not know."""
+        while True:
+            limit = self._client.limits[0]
+            may_lack = self._may_lack if trying else lambda _: False
+            try:
+                completion = self._client.ask(
+                    self._content(text), self._longest, seed, endpoint=self._endpoint, may_lack=may_lack
+                )
+            except WithheldError:
+                return WITHHELD
+            answer = read_answer(completion, self._form.stops, keeps_blank=self._form.keeps_blank)
+            if (answer.tokens or len(answer.text.split())) <= self._longest + 1:  # some servers count the end
+                return answer
+            if limit == self._client.limits[-1]:
+                raise self._client.server.refused(f"it writes more than {self._longest} tokens (it ignores {limit})")
+            self._client.leave_out([limit])
+
+
+def _sampling(decoding: Decoding) -> Mapping[str, float]:
+    """The settings of a decoding, with neutral values of others that many servers have.
+
+    Raises ``EvaluationError`` if the decoding has settings that servers lack.
+    """
+    lacking = [
+        name
+        for name, used in (
+            ("beam search", decoding.method == "beam"),
+            ("min_new_tokens", decoding.min_new_tokens > 0),
+            ("blocked_ngram", decoding.blocked_ngram is not None),
+        )
+        if used
+    ]
+    if lacking:
+        raise EvaluationError(
+            f"servers have no {', '.join(lacking)}, which the decoding {decoding.id!r} needs: "
+            "choose another --decoding, as sampled, or a local model"
+        )
+    if decoding.method == "greedy":
+        return {"temperature": 0.0, "repetition_penalty": 1.0}
+    chosen = {"temperature": decoding.temperature, "top_p": 1.0 if decoding.top_p is None else decoding.top_p}
+    return {**chosen, "top_k": decoding.top_k or 0, "min_p": 0.0, "repetition_penalty": 1.0}
+
+
+def _conversation(options: ConversationOptions, endpoint: Endpoint) -> ConversationForm:
+    if endpoint == "completions":
+        if options.chat == "on":
+            raise ModelError("--chat on is for the endpoint chat: leave it out, or use --api-endpoint chat")
+        return text_form(options)
+    if options.chat == "off" or options.separator is not None or options.continuation is not None:
+        raise ModelError("--chat off, --separator and --continuation need --api-endpoint completions")
+    if options.style is not None and options.style.turn != PROMPT:
+        before, _, after = options.style.turn.partition(PROMPT)
+        return ConversationForm(
+            "the server's chat template, a turn around the prompt", Frame(before, "\n", before, after, "\n")
+        )
+    return ConversationForm("the server's chat template", _TURN)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from holisticbias_eval.arrays import Floats
+import numpy as np
+from pydantic import ValidationError
+
+from holisticbias.source.schema_messages import schema_message
+from holisticbias_eval.arrays import Floats, Int32s
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.opening import AUTO, FIRST_TOKEN, LEFT_OUT, PUBLISHED, Opening
 from holisticbias_eval.models.likelihood.scorer import Scorer
@@ -12,9 +18,156 @@ from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans
 from holisticbias_eval.models.likelihood.tokens import encode_offsets, span_scores
 from holisticbias_eval.models.model import server_identity
-from holisticbias_eval.models.server.echo import EchoClient, PromptTokens
+from holisticbias_eval.models.server.http import ServerClient
+from holisticbias_eval.models.server.openai import Received
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Notice, Progress, in_rows
+
+_REPLACED = "\ufffd"
+_MOST_LEADING = 4  # tokens before a prompt; some tokenizers put two there
+_MOST_PLACES = 256  # places at which a token may end; real prompts have a few
+_BYTES = re.compile(r"bytes:((?:\\x[0-9a-fA-F]{2})+)")
+_LARGEST = 4  # bytes of a character
+
+
+def find_leading(prompt: str, tokens: Sequence[str], most: int) -> int | None:
+    """How many of the first tokens are not in the prompt, such as ``<s>``; None if the others do not make it up.
+
+    At most ``most`` tokens may follow the prompt.
+    """
+    blank = next((i for i, token in enumerate(tokens[:_MOST_LEADING]) if token), 0)
+    for leading in range(blank, min(_MOST_LEADING, len(tokens)) + 1):
+        if align(prompt, tokens[leading:], most) is not None:
+            return leading
+    return None
+
+
+def align(prompt: str, tokens: Sequence[str], most: int) -> Int32s | None:
+    """The character at which each token of a prompt begins, without the tokens after its end: shape ``[tokens]``.
+
+    None if the tokens do not make up the prompt, and after it at most ``most`` others. A token may be shown without
+    the spaces before it, which then belong to it. A part of a character may be shown as U+FFFD, as its bytes
+    or as nothing; it begins where the character does.
+    """
+    text = prompt.encode("utf-8", "surrogatepass")
+    begins = _begins(text, tokens, most, gaps=False)
+    if begins is None and not text.isascii():
+        begins = _begins(text, tokens, most, gaps=True)
+    if begins is None:
+        return None
+    characters = np.cumsum((np.frombuffer(text, np.uint8) & 0xC0) != 0x80) - 1
+    return np.append(characters, len(prompt))[begins].astype(np.int32)
+
+
+def _begins(text: bytes, tokens: Sequence[str], most: int, *, gaps: bool) -> list[int] | None:
+    """The byte at which each token begins; with ``gaps`` a token may lack a part of a character before it."""
+    before: list[dict[int, int]] = []  # of each token: where it may end, and where it then begins
+    places = {0}
+    reached = None
+    for number, token in enumerate(tokens):
+        if len(text) in places and len(tokens) - number <= most:
+            reached = number
+            break
+        begin_of: dict[int, int] = {}
+        for place in sorted(places):
+            for end in _ends(text, place, token, gaps=gaps):
+                begin_of.setdefault(end, place)
+        if not begin_of or len(begin_of) > _MOST_PLACES:
+            return None
+        before.append(begin_of)
+        places = set(begin_of)
+    if reached is None and len(text) not in places:
+        return None
+    begins, place = [], len(text)
+    for begin_of in reversed(before):
+        place = begin_of[place]
+        begins.append(place)
+    return begins[::-1]
+
+
+def _ends(text: bytes, place: int, token: str, *, gaps: bool) -> Iterator[int]:
+    """The places at which a token that begins at a place may end."""
+    spaced = place
+    while text[spaced : spaced + 1].isspace():
+        spaced += 1
+    starts = [place, spaced] if spaced > place else [place]
+    starts += _partial(text, place) if gaps else ()
+    if not token:
+        yield from starts
+        yield from _partial(text, place)
+        return
+    shown = _shown_bytes(token)
+    for start in starts:
+        if shown and text.startswith(shown, start):
+            yield start + len(shown)
+        yield from _matches(text, start, token)
+    if place == 0 and token[0].isspace():  # some tokenizers put a space before a text
+        yield from _matches(text, place, token.lstrip())
+
+
+def _shown_bytes(token: str) -> bytes:
+    r"""The bytes of a part of a character that is shown as ``bytes:\xf0\x9f``; empty for every other token."""
+    shown = _BYTES.fullmatch(token)
+    return bytes.fromhex(shown[1].replace("\\x", "")) if shown else b""
+
+
+def _matches(text: bytes, start: int, token: str) -> Iterator[int]:
+    """The possible ends of a token's characters; each U+FFFD is one to four bytes of a character that is not ASCII."""
+    ends = {start}
+    first, *others = token.split(_REPLACED)
+    ends = _literal(text, ends, first)
+    for part in others:
+        ends = _literal(text, {end for place in ends for end in _partial(text, place)}, part)
+        if len(ends) > _MOST_PLACES:
+            return
+    yield from ends
+
+
+def _literal(text: bytes, starts: set[int], part: str) -> set[int]:
+    wanted = part.encode("utf-8", "surrogatepass")
+    return {start + len(wanted) for start in starts if text.startswith(wanted, start)}
+
+
+def _partial(text: bytes, place: int) -> Iterator[int]:
+    """The ends of one to four bytes that are not ASCII."""
+    for end in range(place + 1, min(place + _LARGEST, len(text)) + 1):
+        if text[end - 1] < 0x80:
+            return
+        yield end
+
+
+_MAX_TOKENS = 1  # some servers refuse 0, and others take 0 as no limit
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTokens:
+    """The tokens of a prompt; every field has shape ``[tokens]``.
+
+    ``begin`` is where each token begins in the prompt, ``nll`` its negative
+    log-likelihood, and ``least`` that of the likeliest token at its position, in
+    nats; NaN if the server gives none.
+    """
+
+    begin: Int32s
+    nll: Floats
+    least: Floats
+
+
+class _Logprobs(Received):
+    tokens: list[str]
+    token_logprobs: list[float | None]
+    top_logprobs: list[dict[str, float] | None] | None = None
+
+
+class _Echo(Received):
+    text: str = ""
+    index: int = 0
+    logprobs: _Logprobs | None = None
+
+
+class _Completion(Received):
+    choices: list[_Echo]
+
 
 _PROBE = "The sky over the harbour was blue, and the sea was calm."
 _PROBE_START = "The sky over the harbour"
@@ -39,13 +192,14 @@ class ApiScorer(Scorer):
 
     def __init__(self, name: str, base: str, notice: Notice, settings: ModelSettings | None = None) -> None:
         settings = settings or ModelSettings()
-        self._client = EchoClient(name, base, settings)
+        self._server, self._model = ServerClient(base, settings), name
+        self._leading: tuple[str, ...] | None = None  # the tokens before every prompt; null before the first answer
         self._notice = notice
         self._batch = settings.api_batch
         first_token = settings.first_token
         self._first_scored = self._first_token_is_scored() and first_token != LEFT_OUT
         self._opening = self._find_opening(first_token)
-        base = self._client.base
+        base = self._server.base
         depends = {"scorer": "api", "server": base, **self._opening.settings}
         scored = self._first_scored or self._opening.precedes
         super().__init__(server_identity(name, base), "causal", depends, first_token_scored=scored)
@@ -58,7 +212,7 @@ class ApiScorer(Scorer):
         batches = [distinct[i : i + self._batch] for i in range(0, len(distinct), self._batch)]
         advance = in_rows(progress, len(spans), len(distinct))
         answers = {"": PromptTokens(np.zeros(0, np.int32), np.zeros(0), np.zeros(0))}
-        for batch, tokens_of_batch in zip(batches, self._client.each(batches), strict=True):
+        for batch, tokens_of_batch in zip(batches, self._server.each(self._asked, batches), strict=True):
             answers.update(zip(batch, tokens_of_batch, strict=True))
             advance(len(batch))
         tokens = [answers[text] for text in texts]
@@ -67,22 +221,22 @@ class ApiScorer(Scorer):
 
     def _first_token_is_scored(self) -> bool:
         """Test the server and return whether the first token gets a likelihood; may raise ``ModelError``."""
-        (alone,) = self._client.ask([_PROBE])
+        (alone,) = self._asked([_PROBE])
         try:
-            start, again = self._client.ask([_PROBE_START, _PROBE])
+            start, again = self._asked([_PROBE_START, _PROBE])
         except ModelError:
             self._batch = 1
-            self._notice(f"{self._client.base} does not take lists of prompts: they are sent one by one")
-            (start,), (again,) = self._client.ask([_PROBE_START]), self._client.ask([_PROBE])
+            self._notice(f"{self._server.base} does not take lists of prompts: they are sent one by one")
+            (start,), (again,) = self._asked([_PROBE_START]), self._asked([_PROBE])
         shared = len(start.nll) - 1
         if len(again.nll) != len(alone.nll) or not _close(alone.nll, again.nll):
-            raise self._client.refused("it gives the same prompt different log-probabilities each time")
+            raise self._server.refused("it gives the same prompt different log-probabilities each time")
         if shared < 2 or not _close(start.nll[:shared], alone.nll[:shared]):
-            raise self._client.refused(
+            raise self._server.refused(
                 "it gives the beginning of a prompt other log-probabilities than the whole: they are not the prompt's"
             )
         if np.nanstd(alone.nll) < 1e-6:
-            raise self._client.refused("it gives all tokens the same log-probability")
+            raise self._server.refused("it gives all tokens the same log-probability")
         self._refuse_shifted(alone)
         return not np.isnan(alone.nll[0])
 
@@ -91,15 +245,15 @@ class ApiScorer(Scorer):
         if first_token == LEFT_OUT:
             return Opening(settings={FIRST_TOKEN: "not counted: left out with --first-token"})
         if first_token not in (AUTO, PUBLISHED):
-            (tokens,) = self._client.ask([first_token + _PROBE])
+            (tokens,) = self._asked([first_token + _PROBE])
             if len(tokens.begin) < 2 or tokens.begin[1] != len(first_token):
-                raise self._client.refused(f"it does not read {first_token!r} before a text as one token")
+                raise self._server.refused(f"it does not read {first_token!r} before a text as one token")
             said = f"counted, given the token {first_token!r}, chosen with --first-token"
             return Opening(text=first_token, settings={FIRST_TOKEN: said})
         if not self._first_scored:
             return Opening(settings={FIRST_TOKEN: "not counted: the server gives it no likelihood"})
-        leading = "".join(self._client.leading or ())
-        before = f"given the token{'s' * (len(self._client.leading or ()) > 1)} {leading!r}, which the server prepends"
+        leading = "".join(self._leading or ())
+        before = f"given the token{'s' * (len(self._leading or ()) > 1)} {leading!r}, which the server prepends"
         return Opening(settings={FIRST_TOKEN: f"counted, {before if leading else 'as the server gives it'}"})
 
     def _refuse_shifted(self, alone: PromptTokens) -> None:
@@ -108,17 +262,78 @@ class ApiScorer(Scorer):
         Some servers compute the log-probability of a token after they have read it.
         """
         others = [_PROBE_OTHERS[i : i + self._batch] for i in range(0, len(_PROBE_OTHERS), self._batch)]
-        answers = [answer for batch in others for answer in self._client.ask(batch)]
+        answers = [answer for batch in others for answer in self._asked(batch)]
         for text, other in zip(_PROBE_OTHERS, answers, strict=True):
             shared = next(i for i, (a, b) in enumerate(zip(_PROBE, text, strict=False)) if a != b)
             ends = zip([*alone.begin[1:], len(_PROBE)], [*other.begin[1:], len(text)], strict=False)
             here = next(i for i, (one, two) in enumerate(ends) if one != two or one > shared)
             if np.isnan(alone.least[here]) or np.isnan(other.least[here]):
-                raise self._client.refused("it does not say which token is the likeliest (it ignores logprobs=1)")
+                raise self._server.refused("it does not say which token is the likeliest (it ignores logprobs=1)")
             if not _close(alone.least[[here]], other.least[[here]]):
-                raise self._client.refused(
+                raise self._server.refused(
                     "its log-probabilities are shifted: each is computed after its token was read, not before"
                 )
+
+    def _asked(self, prompts: Sequence[str]) -> list[PromptTokens]:
+        """The tokens of each prompt, from one request; raises ``ModelError`` if the server's answer is unusable."""
+        body = {
+            "model": self._model,
+            "prompt": list(prompts) if len(prompts) > 1 else prompts[0],
+            "max_tokens": _MAX_TOKENS,
+            "echo": True,
+            "logprobs": 1,
+            "temperature": 0,
+        }
+        content = self._server.post("completions", body)
+        try:
+            choices = sorted(_Completion.model_validate_json(content).choices, key=lambda c: c.index)
+        except ValidationError as error:
+            raise self._server.refused(
+                f"its answer is not a completion: {schema_message(error.errors()[0])}"
+            ) from error
+        if len(choices) != len(prompts):
+            raise self._server.refused(f"it answers {len(prompts)} prompts with {len(choices)} completions")
+        return [self._read(prompt, choice) for prompt, choice in zip(prompts, choices, strict=True)]
+
+    def _read(self, prompt: str, choice: _Echo) -> PromptTokens:
+        """The tokens of a prompt, without the tokens that the server puts before every prompt."""
+        logprobs = choice.logprobs
+        if not _echoes(prompt, choice):
+            raise self._server.refused("it does not echo the prompt (it ignores echo=true)")
+        if logprobs is None or not logprobs.token_logprobs or len(logprobs.tokens) != len(logprobs.token_logprobs):
+            raise self._server.refused("it gives no log-probabilities (it ignores logprobs)")
+        begin = self._align(prompt, logprobs.tokens)
+        inside = slice(len(self._leading or ()), len(self._leading or ()) + len(begin))
+        nll = np.array([np.nan if p is None else -p for p in logprobs.token_logprobs[inside]], np.float64)
+        if np.isnan(nll[1:]).any() or np.any(nll < -1e-6):
+            raise self._server.refused("it gives tokens of the prompt no log-probability, or one above 0")
+        likeliest = [max(top.values(), default=np.nan) if top else np.nan for top in logprobs.top_logprobs or []]
+        least = -np.array([*likeliest, *[np.nan] * len(logprobs.tokens)][inside], np.float64)
+        return PromptTokens(begin, nll, least)
+
+    def _align(self, prompt: str, tokens: Sequence[str]) -> Int32s:
+        """The character at which each token of the prompt begins; the first prompt shows which tokens precede it."""
+        if self._leading is None:
+            leading = find_leading(prompt, tokens, _MAX_TOKENS)
+            leading = find_leading(prompt, tokens, len(tokens)) if leading is None else leading
+            self._leading = tuple(tokens[: leading or 0])
+        rest = tokens[len(self._leading) :]
+        if tuple(tokens[: len(self._leading)]) == self._leading:
+            begin = align(prompt, rest, _MAX_TOKENS)
+            if begin is not None:
+                return begin
+            if align(prompt, rest, len(rest)) is not None:
+                raise self._server.refused(
+                    f"it generates more text after the prompt (it ignores max_tokens={_MAX_TOKENS})"
+                )
+        raise self._server.refused("its tokens do not make up the prompt")
+
+
+def _echoes(prompt: str, choice: _Echo) -> bool:
+    """Whether the answer begins with the prompt, or with tokens that are not in it, such as ``<s>``, and the prompt."""
+    before, echoed, _ = choice.text.partition(prompt)
+    tokens = "".join(choice.logprobs.tokens) if choice.logprobs else ""
+    return bool(echoed) and tokens.strip().startswith(before.strip())
 
 
 def _close(one: Floats, other: Floats) -> bool:

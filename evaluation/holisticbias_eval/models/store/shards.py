@@ -7,7 +7,7 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
@@ -18,10 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holisticbias.errors import OutputError
-from holisticbias_eval.arrays import Bools, Ints
-from holisticbias_eval.models.store.key_places import KeyPlaces, Keys
-from holisticbias_eval.models.store.keys import distinct_rows
-from holisticbias_eval.progress import Notice
+from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.models.store.keys import KeyPlaces, Keys, distinct_rows
+from holisticbias_eval.progress import Notice, Progress
 
 _STALE_SECONDS = 3600
 _MANY_SHARDS = 64
@@ -102,6 +101,33 @@ class ShardStore:
             new = first[~known[places[first]]]
             known[places[new]] = True
             yield places[new], rows.select(names).take(pa.array(new))
+
+    def answers(
+        self,
+        asked: Keys | pa.Table,
+        compute: Callable[[Ints], Iterator[tuple[Ints, pa.Table]]],
+        progress: Progress,
+        kept: Callable[[int], object] = lambda _: None,
+    ) -> Iterator[tuple[Ints, pa.Table]]:
+        """The values of distinct keys with the places of the keys: first all held values, then the missing ones.
+
+        ``compute`` gives the values of the missing keys, by their places, in parts that are stored as they come, and
+        counts its own progress. ``kept`` is called with the number of held values.
+        """
+        known = np.zeros(len(asked), np.bool_)
+        for places, rows in self.held(asked, known):
+            progress(len(places))
+            yield places, rows
+        count = int(known.sum())
+        kept(count)
+        for places, values in compute(np.flatnonzero(~known)):
+            taken = asked.take(places)
+            keys = taken if isinstance(taken, pa.Table) else taken.table()
+            names = [*keys.column_names, *values.column_names]
+            self.write(pa.Table.from_arrays([*keys.columns, *values.columns], names=names).select(self.schema.names))
+            count += len(places)
+            kept(count)
+            yield places, values
 
     def _batches(self, paths: list[Path]) -> Iterator[_Batch]:
         """Read shards in batches of about 260,000 rows, small ones first if there are many."""
@@ -197,3 +223,40 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except FileNotFoundError:
         return 0
+
+
+def values_by_block(
+    asked: pa.Table,
+    compute: Callable[[Ints, Progress], Floats],
+    store: ShardStore | None,
+    block: int,
+    progress: Progress,
+) -> Floats:
+    """The values of each row of keys: shape ``[rows, values]``.
+
+    ``compute`` gives the values of the rows that the store does not hold, at most ``block`` rows at once. The store's
+    columns are its keys, which ``asked`` has, and then the values as floats; NaN is stored too. Without a store all
+    rows are computed at once.
+    """
+    if store is None:
+        return compute(np.arange(asked.num_rows), progress)
+    first, which = distinct_rows(asked)
+    distinct = asked.take(pa.array(first))
+    values, missing = read_values(store, distinct)
+    progress(distinct.num_rows - len(missing))
+    for start in range(0, len(missing), block):
+        rows = missing[start : start + block]
+        values[rows] = compute(first[rows], progress)
+        columns = [*distinct.take(pa.array(rows)).columns, *map(pa.array, values[rows].T)]
+        names = [*asked.column_names, *(name for name in store.schema.names if name not in store.keys)]
+        store.write(pa.Table.from_arrays(columns, names=names).select(store.schema.names))
+    return values[which]
+
+
+def read_values(store: ShardStore, asked: pa.Table) -> tuple[Floats, Ints]:
+    """The stored values of distinct keys, shape ``[rows, values]``, and the rows that are not held, which have NaN."""
+    values = np.full((asked.num_rows, len(store.schema) - len(store.keys)), np.nan)
+    known = np.zeros(asked.num_rows, np.bool_)
+    for places, rows in store.held(asked, known):
+        values[places] = np.column_stack([column.to_numpy() for column in rows.columns])
+    return values, np.flatnonzero(~known)

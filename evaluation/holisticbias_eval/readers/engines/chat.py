@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.models.generation.ending import split_reasoning
+from holisticbias_eval.models.generation.decoding import split_reasoning
 from holisticbias_eval.models.server.http import RequestError, WithheldError
 from holisticbias_eval.models.server.openai import OpenAI, user_turn
 from holisticbias_eval.models.settings import ModelSettings

@@ -1,0 +1,93 @@
+"""Settings of the commands that make test sentences and pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import model_validator
+
+from holisticbias_eval.settings import Settings, setting
+
+RequestForm = Literal["text", "chat", "list"]
+"""How a sentence is asked for: as the continuation of a text, as one reply in a chat, or as a JSON list of several."""
+Mode = Literal["grammatical", "published"]
+
+
+class RequestSettings(Settings):
+    """The requests for sentences, and the number of sentences wanted of each attribute."""
+
+    group = "Requests"
+
+    seed: int = setting(0, "Seed of terms and sentences. Default: 0.", ge=0)
+    ask: Literal["auto", "text", "chat", "list"] = setting(
+        "auto",
+        "How a sentence is asked for: as the continuation of a text, as a reply in the model's chat template, or as a "
+        "JSON list of sentences from a chat server. auto: list for --engine api, else text.",
+    )
+    samples: int = setting(5, "Sentences per request.", ge=1, le=100)
+    per_attribute: int = setting(2, "Sentences wanted for each attribute; all that a request gives are kept.", ge=1)
+    per_group: int = setting(0, "Of these, at least so many a group. Default: 0.", ge=0)
+    requests: int = setting(40, "Most requests for an attribute.", ge=1)
+    shots: str = setting("fixed", "Example sentences in each request.", metavar="NAME|FILE")
+    nearest: int | None = setting(
+        None,
+        "Put the K examples into a request whose keywords are most similar to its terms; 0 puts all. Default: 5 if the "
+        "file has more than 5.",
+        metavar="K",
+        ge=0,
+    )
+    vectors: Path | None = setting(
+        None, "Word vectors for the similarity, in GloVe's text form. Default: the generator's input embeddings."
+    )
+    decoding: str | None = setting(
+        None,
+        "How the next token is chosen. Default: autobiastest, and autobiastest-list for lists.",
+        metavar="NAME|FILE",
+    )
+
+    def recorded(self, form: RequestForm) -> Mapping[str, str]:
+        """The settings of requests of a form, for the record of a run."""
+        return {
+            "seed": str(self.seed),
+            "form": form,
+            "samples_per_request": str(self.samples),
+            "sentences_per_attribute": str(self.per_attribute),
+            "sentences_per_group": str(self.per_group),
+            "requests_per_attribute": str(self.requests),
+        }
+
+
+class AcceptanceSettings(Settings):
+    """The conditions that an accepted sentence meets."""
+
+    group = "Acceptance"
+
+    rules: str = setting(
+        "all", "Rules that a sentence must pass; see docs/stereotypes.md.", metavar="all|none|ID,ID..."
+    )
+    least_words: int = setting(3, "Words of the shortest sentence.", ge=1)
+    most_words: int = setting(40, "Words of the longest sentence.", ge=1)
+    classifier: tuple[str, ...] = setting(
+        (),
+        "Refuse sentences that have one of these labels. Default label: the one that the card calls offensive.",
+        metavar="NAME|FILE[=LABEL,...]",
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.least_words > self.most_words:
+            raise ValueError("--least-words must not exceed --most-words")
+        return self
+
+
+class PairSettings(Settings):
+    """The mode of pairing, and whether templates are paired."""
+
+    mode: Mode = setting(
+        "grammatical",
+        "grammatical: forms, articles and capitals agree. published: as the published code makes pairs, errors "
+        "included, also as a CSV file in its columns.",
+    )
+    templates: bool = setting(True, "Add the pairs of hand-written templates.")

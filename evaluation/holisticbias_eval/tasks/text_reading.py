@@ -1,0 +1,149 @@
+"""Read texts, and the figures beside those of texts about groups: audits, and texts that name their group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import ne
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holisticbias_eval.arrays import Bools
+from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.groups.measure import GroupMeasure
+from holisticbias_eval.measures.measure import MeasureSettings
+from holisticbias_eval.progress import Display
+from holisticbias_eval.prompts.texts import HUMAN
+from holisticbias_eval.readers import READERS
+from holisticbias_eval.readers.anonymise import GROUP, NAME, anonymise, swapped
+from holisticbias_eval.readers.judging import describe_judges, show_reading, start_text_judges
+from holisticbias_eval.readers.reader import NAMING, Reader, named_of
+from holisticbias_eval.tasks.judging import judging_options
+from holisticbias_eval.tasks.task import Given, TaskReading
+
+MOST = 20_000
+"""The most texts that are compared: a classifier judges each of them again."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamingTexts:
+    """Rows of a table of texts that measures have read, the same texts as written, and which name their group.
+
+    A text names its group if it does so in other words than the subject.
+    """
+
+    replaced: pa.Table
+    written: pa.Table
+    naming: Bools
+
+
+def naming_texts(table: pa.Table) -> NamingTexts | None:
+    """The model's texts, evenly spread over the groups if they are many; None if no column says what they name."""
+    if not {*NAMING} & {*table.column_names}:
+        return None
+    own = pc.is_valid(table["text"])
+    if "source" in table.column_names:
+        people = pc.fill_null(pc.equal(table["source"], HUMAN), False)
+        own = pc.and_(own, pc.invert(people)) if not pc.all(people).as_py() else own
+    rows = _spread(table["group"].to_pylist(), np.flatnonzero(own.to_numpy()))
+    if not len(rows):
+        return None
+    kept = table.take(pa.array(rows))
+    named = named_of(kept)
+    alone = anonymise(kept["text"].to_pylist(), [replace(one, forms=(), person=False) for one in named])
+    naming = np.fromiter(map(ne, anonymise(alone, named, NAME), alone), bool, len(alone))
+    bare = [name for name in kept.column_names if name not in NAMING and name.count(".") == 0]
+    return NamingTexts(kept, kept.select(bare), naming)
+
+
+def _spread(groups: list[str | None], rows: np.ndarray) -> np.ndarray:
+    """At most ``MOST`` rows, as many of each group as fit, in order."""
+    if len(rows) <= MOST:
+        return rows
+    of_group: dict[str | None, list[int]] = {}
+    for row in rows.tolist():
+        of_group.setdefault(groups[row], []).append(row)
+    limit = max(1, MOST // len(of_group))
+    chosen = [row for own in of_group.values() for row in own[:: -(-len(own) // limit)]]
+    return np.array(sorted(chosen))
+
+
+AUDITED = 20_000
+"""The most texts of an audit."""
+Read = Callable[[pa.Table], pa.Table]
+"""Adds the columns of every measure to a table of texts."""
+
+
+def audit_figures(
+    table: pa.Table, measures: Sequence[GroupMeasure], settings: MeasureSettings, read: Read
+) -> tuple[Figure, ...]:
+    """The figures of texts in which only the subject differs: people's texts, or else the model's."""
+    if "subject" not in table.column_names:
+        return ()
+    people = pc.equal(table["source"], HUMAN)
+    base = table.filter(people) if pc.any(people).as_py() else table
+    own = [name for name in ("domain", "group", "text", *NAMING, "item") if name in base.column_names]
+    groups = len(base["group"].unique())
+    swaps = swapped(base.select(own), max(1, min(200, AUDITED // max(1, groups))))
+    if not swaps.num_rows:
+        return ()
+    swaps = swaps.drop_columns(["group"]).rename_columns({GROUP: "group"})
+    swaps = read(swaps.append_column("censored", pa.array([False] * swaps.num_rows)))
+    return tuple(figure for measure in measures for figure in measure.audit_figures(swaps, settings))
+
+
+def naming_figures(table: pa.Table, measures: Sequence[GroupMeasure], read: Read) -> tuple[Figure, ...]:
+    """The figures of the texts as they were written, with the words that name their group."""
+    found = naming_texts(table)
+    if found is None:
+        return ()
+    written = read(found.written)
+    return tuple(f for measure in measures for f in measure.naming_figures(found.replaced, written, found.naming))
+
+
+def measure_settings(given: Given) -> MeasureSettings:
+    """The settings of the measures of texts."""
+    names = [name for use in READERS.values() for name in use.settings_type.model_fields]
+    return MeasureSettings.model_validate({name: given.values[name] for name in names if name in given.values})
+
+
+def start_text_reading(given: Given, *, censored: bool = False) -> TextReading:
+    """Start the readers of the measures of texts, with their classifiers; ``censored`` texts name no group."""
+    measures = [one for name in given.measures if isinstance(one := MEASURES[name], GroupMeasure)]
+    settings = measure_settings(given)
+    judges = start_text_judges([measure.reader for measure in measures], judging_options(given), given.display)
+    readers = [measure.start(settings, judges.get(measure.reader.name)) for measure in measures]
+    return TextReading(readers, measures, settings, describe_judges(judges.values()), censored)
+
+
+@dataclass(frozen=True)
+class TextReading(TaskReading):
+    """Adds the columns of every measure, and measures texts in which only the subject or its naming differs."""
+
+    readers: Sequence[Reader]
+    measures: Sequence[GroupMeasure]
+    measuring: MeasureSettings
+    signed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    censored: bool = False
+
+    def read(self, table: pa.Table, display: Display) -> pa.Table:
+        """Add the columns of every reader."""
+        for reader in self.readers:
+            table = show_reading(reader, table, display)
+        return table
+
+    def beside(
+        self, table: pa.Table, figures: tuple[Figure, ...], display: Display
+    ) -> tuple[tuple[Figure, ...], Mapping[str, pa.Table]]:
+        """The audit of what reads the texts, and the figures of texts that name their group."""
+
+        def read(texts: pa.Table) -> pa.Table:
+            return self.read(texts, display)
+
+        more = audit_figures(table, self.measures, self.measuring, read)
+        # of responses to sentences the words are gone already
+        named = () if self.censored else naming_figures(table, self.measures, read)
+        return (*more, *named), {}
