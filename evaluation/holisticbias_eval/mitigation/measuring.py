@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from holisticbias.output import write_file
-from holisticbias_eval.corpus.multiwoz import read_multiwoz
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.evaluating import by_task, choose_measures, evaluations, used_names
 from holisticbias_eval.measures import MEASURES
@@ -21,6 +20,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.results.run import is_run, read_signature
 from holisticbias_eval.settings import Values, read_settings, split_names
 from holisticbias_eval.tasks.lines import RetainSettings, read_lines
+from holisticbias_eval.tasks.multiwoz import read_multiwoz
 from holisticbias_eval.tasks.results import CommandSettings
 from holisticbias_eval.tasks.retain_command import split_command
 from holisticbias_eval.tasks.task import Given

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import pyarrow as pa
 
-from holisticbias_eval.corpus.multiwoz import DATA, candidate_text, make_candidates, read_multiwoz, slot_values
 from holisticbias_eval.errors import DialoguesError, EvaluationError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.fine_tuning import ClassifierSettings, classify_after_training
@@ -21,6 +20,7 @@ from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.lines import RetainSettings
+from holisticbias_eval.tasks.multiwoz import DATA, candidate_text, make_candidates, read_multiwoz, slot_values
 from holisticbias_eval.tasks.sources import sign_file
 from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests, TaskSource
 

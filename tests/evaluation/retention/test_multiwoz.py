@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from holisticbias_eval.corpus.multiwoz import Turn, make_candidates, read_multiwoz, slot_values
 from holisticbias_eval.errors import DialoguesError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.dialogue_state import task_changes, task_figures
 from holisticbias_eval.models.fine_tuning import ClassifierSettings, classify_after_training
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.results.run import read_run
+from holisticbias_eval.tasks.multiwoz import Turn, make_candidates, read_multiwoz, slot_values
 from invoking import Invoke
 from known import known
 

@@ -9,8 +9,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from holisticbias.terms.specification_entries import Specification
-from holisticbias_eval.corpus.counterparts import counterpart
 from holisticbias_eval.corpus.mentions import Mention, TargetTerm, target_finder
+from holisticbias_eval.corpus.swapping import counterpart
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.losses.term_readings import TermReadings
 from holisticbias_eval.mitigation.method import GroupTask, TokenBatch
