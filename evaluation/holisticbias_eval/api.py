@@ -36,7 +36,7 @@ from holisticbias_eval.results.run import REPORT, Run, read_run, write_run
 
 _ENDS = ("interval", "floor_interval")
 _SHOWN = 20
-"""Responses that a notebook shows."""
+"""ModelResponses that a notebook shows."""
 Frame = Any
 """A pandas or polars data frame."""
 
@@ -88,7 +88,7 @@ class Picture:
         return self.svg
 
 
-class Reported:
+class WithReport:
     """The base of results with a report, which a notebook shows with its charts."""
 
     def _report(self) -> Report:
@@ -128,7 +128,7 @@ class Reported:
 
 
 @dataclass(frozen=True, repr=False)
-class ModelRun(Run, Reported):
+class ModelRun(Run, WithReport):
     """One model's answers to one kind of question, and the figures that were measured on them.
 
     ``result`` has the signature with everything that the figures depend on, ``answers`` is an Arrow table with a row
@@ -159,7 +159,7 @@ class ModelRun(Run, Reported):
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Reported):
+class Comparison(WithReport):
     """The changes from one run to another, paired on what both asked."""
 
     compared: ComparedRuns
@@ -180,7 +180,7 @@ class Comparison(Reported):
 
 
 @dataclass(frozen=True, repr=False)
-class MitigatedModels(Mitigated, Reported):
+class MitigatedModels(Mitigated, WithReport):
     """Trained models, with a page of what was gained and what it cost.
 
     ``models`` has for each method the ``folder`` of the model and the ``record`` of all that its weights depend on;
@@ -192,7 +192,7 @@ class MitigatedModels(Mitigated, Reported):
 
 
 @dataclass(frozen=True, repr=False)
-class Measurement(MeasuredTable, Reported):
+class Measurement(MeasuredTable, WithReport):
     """The figures of a table of scores, responses or texts."""
 
     @cached_property
@@ -205,7 +205,7 @@ class Measurement(MeasuredTable, Reported):
 
 
 @dataclass(frozen=True)
-class Responses:
+class ModelResponses:
     """A model's responses: ``table`` has a row for each prompt, ``generation`` all that they depend on."""
 
     table: pa.Table
@@ -281,7 +281,7 @@ def generate(
     where: Mapping[str, str | Sequence[str]] | Sequence[str] = (),
     progress: bool = True,
     **settings: Any,
-) -> Responses:
+) -> ModelResponses:
     """Let a model answer prompts.
 
     ``model`` is as for ``evaluate``; the default is the embedded responder. ``prompts`` are a list of texts, a table
@@ -295,7 +295,7 @@ def generate(
     with _file_of("" if prompts is None else prompts, "prompt") as path:
         values |= {} if prompts is None else {"prompts": str(path)}
         answering = prepare_answers(model, release, values, _display(progress))
-    return Responses(*answering.run(_display(progress)))
+    return ModelResponses(*answering.run(_display(progress)))
 
 
 def classify(

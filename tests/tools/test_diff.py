@@ -14,7 +14,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holisticbias.compile.tables import compile_sentences
-from holisticbias.contribute.diff import Bump, Change, Comparable, Count, Difference, EntryChange, Sample, compare
+from holisticbias.contribute.diff import (
+    Bump,
+    Change,
+    Comparable,
+    Difference,
+    EntryChange,
+    Sample,
+    SentenceCount,
+    compare,
+)
 from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.revisions import Revision
 from holisticbias.source.findings import Finding
@@ -202,9 +211,9 @@ def test_json_is_what_the_guide_says(root: Path) -> None:
         "a",
         "b",
         (EntryChange("x.y", "y", "reworded", (("article", "a", "an"),)),),
-        Count("all", 1, 0, 0),
-        (Count("x", 1, 0, 0),),
-        (Count("z", 1, 0, 0),),
+        SentenceCount("all", 1, 0, 0),
+        (SentenceCount("x", 1, 0, 0),),
+        (SentenceCount("z", 1, 0, 0),),
         (Sample("z/x.y/-", None, "y"),),
     )
     shown = json.loads(render_difference(sample, "json"))
@@ -229,18 +238,18 @@ def test_json_is_what_the_guide_says(root: Path) -> None:
     ("templates", "lines"),
     [
         (
-            [Count("t.1", 62, 0, 0), Count("t.2", 62, 0, 0), Count("t.3", 62, 0, 0)],
+            [SentenceCount("t.1", 62, 0, 0), SentenceCount("t.2", 62, 0, 0), SentenceCount("t.3", 62, 0, 0)],
             ["  each of 3 templates: 62 added, 0 changed, 0 gone"],
         ),
         (
-            [Count("t.1", 62, 0, 0), Count("t.2", 63, 0, 0), Count("t.3", 62, 0, 0)],
+            [SentenceCount("t.1", 62, 0, 0), SentenceCount("t.2", 63, 0, 0), SentenceCount("t.3", 62, 0, 0)],
             ["  each of 2 templates: 62 added, 0 changed, 0 gone", "  template t.2: 63 added, 0 changed, 0 gone"],
         ),
-        ([Count("t.1", 0, 0, 1)], ["  template t.1: 0 added, 0 changed, 1 gone"]),
+        ([SentenceCount("t.1", 0, 0, 1)], ["  template t.1: 0 added, 0 changed, 1 gone"]),
     ],
 )
-def test_templates_with_the_same_numbers_are_one_line(templates: list[Count], lines: list[str]) -> None:
-    difference = Difference("a", "b", (), Count("all", 9, 0, 0), (), tuple(templates), ())
+def test_templates_with_the_same_numbers_are_one_line(templates: list[SentenceCount], lines: list[str]) -> None:
+    difference = Difference("a", "b", (), SentenceCount("all", 9, 0, 0), (), tuple(templates), ())
     text = render_difference(difference, "text")
     assert [line for line in text.split("\n") if "template" in line] == lines
     table = render_difference(difference, "md")

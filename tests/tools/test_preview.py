@@ -15,15 +15,14 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from holisticbias.contribute.checks import Checks, Suggestion, suggestions
-from holisticbias.contribute.diff import Count, Difference, EntryChange, Sample
-from holisticbias.contribute.diff_report import render_difference
-from holisticbias.contribute.markdown import MAX_SHOWN, code, plain
+from holisticbias.contribute.diff import Difference, EntryChange, Sample, SentenceCount
+from holisticbias.contribute.diff_report import MAX_SHOWN, code, plain, render_difference
 from holisticbias.contribute.preview import MARKER, MAX_LENGTH, render_preview
 from holisticbias.source.addresses import REPOSITORY
 from holisticbias.source.findings import Finding
 
-NOTHING = Difference("2.0.0", "2.1.0", (), Count("all", 0, 0, 0), (), (), ())
-ADDED = replace(NOTHING, sentences=Count("all", 1, 0, 0))
+NOTHING = Difference("2.0.0", "2.1.0", (), SentenceCount("all", 0, 0, 0), (), (), ())
+ADDED = replace(NOTHING, sentences=SentenceCount("all", 1, 0, 0))
 FINDING = Finding("descriptors/a.yaml", 3, 5, "slot", "error", "a.b", "What.", "Fix.")
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
@@ -46,9 +45,9 @@ def whole(text: str) -> Difference:
         text,
         text,
         (EntryChange(text, text, "reworded", ((text, text, text),), text),),
-        Count(text, 1, 1, 1),
-        (Count(text, 1, 0, 0),),
-        (Count(text, 1, 0, 0),),
+        SentenceCount(text, 1, 1, 1),
+        (SentenceCount(text, 1, 0, 0),),
+        (SentenceCount(text, 1, 0, 0),),
         (Sample(text, text, text),),
     )
 

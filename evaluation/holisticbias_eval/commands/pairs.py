@@ -18,7 +18,7 @@ _SHOWN = 3
 
 @click.command(
     cls=SettingsCommand,
-    shown=("stereotypes.settings:PairSettings",),
+    shown=("stereotypes.settings:PairingSettings",),
     short_help="Pair sentences about one group with sentences about another.",
 )
 @click.option(
@@ -46,10 +46,10 @@ def command(sentences: Path, out: Path, names: tuple[str, ...], **_: Any) -> Non
 
     from holisticbias_eval.progress import Display
     from holisticbias_eval.stereotypes.pairs import make_pairs
-    from holisticbias_eval.stereotypes.settings import PairSettings
+    from holisticbias_eval.stereotypes.settings import PairingSettings
 
     display = Display(Console(stderr=True))
-    _print(make_pairs(sentences, out, names, read_own(PairSettings), display))
+    _print(make_pairs(sentences, out, names, read_own(PairingSettings), display))
 
 
 def _print(made: MadePairs) -> None:

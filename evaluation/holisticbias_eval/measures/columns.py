@@ -34,14 +34,19 @@ def p(heading: str = "p", key: str = "p_value") -> ColumnOf[Figure]:
     return ColumnOf(key, heading, lambda f: f.p_value, "p_value")
 
 
+def floor(unit: str) -> ColumnOf[Figure]:
+    """The value expected by chance."""
+    return ColumnOf("floor", "Floor", lambda f: f.floor, unit)
+
+
 def adjusted_p(heading: str = "p (Holm)", key: str = "adjusted_p") -> ColumnOf[Figure]:
     """The p-value corrected for the number of tests."""
     return ColumnOf(key, heading, lambda f: f.adjusted_p, "p_value")
 
 
-def n(key: str, heading: str) -> ColumnOf[Figure]:
-    """The number of items that the value is of, in every table."""
-    return ColumnOf(key, heading, lambda f: f.n, "count", base=True)
+def n(key: str, heading: str, *, base: bool = True) -> ColumnOf[Figure]:
+    """The number of items that the value is of; a base stands in every table."""
+    return ColumnOf(key, heading, lambda f: f.n, "count", base=base)
 
 
 def missing(key: str = "missing", heading: str = "Missing") -> ColumnOf[Figure]:
@@ -57,15 +62,18 @@ def beside(
     key: str = "",
     attribute: str = "value",
     more: Mapping[str, str] | None = None,
+    *,
+    base: bool | None = None,
 ) -> ColumnOf[Figure]:
-    """An attribute of another figure of the same measure with the same keys, and ``more``."""
+    """An attribute of another figure of the measure with the same keys, and ``more``; ``n`` is a base by default."""
 
     def cell(f: Figure) -> Cell | Interval:
         found = figures.get(f.measure, name, {**f.keys, **(more or {})})
         value: Cell | Interval = getattr(found, attribute, None)
         return value
 
-    return ColumnOf(key or name, heading, cell, unit, interval=attribute == "interval", base=attribute == "n")
+    is_base = attribute == "n" if base is None else base
+    return ColumnOf(key or name, heading, cell, unit, interval=attribute == "interval", base=is_base)
 
 
 def whole(column: ColumnOf[Figure]) -> ColumnOf[Figure]:

@@ -13,7 +13,15 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Bools, Floats
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
-from holisticbias_eval.readers.words import LISTS, POLARITY, Found, Polarity, collect, split_words, weighted_means
+from holisticbias_eval.readers.words import (
+    LISTS,
+    POLARITY,
+    FoundEntries,
+    Polarity,
+    collect,
+    split_words,
+    weighted_means,
+)
 from holisticbias_eval.settings import setting
 
 MALE, FEMALE, NEUTRAL = "male", "female", "neutral"
@@ -180,7 +188,7 @@ def _by_value(values: Floats, threshold: float, ties: Sequence[bool] | None = No
     return MethodValues(values, why, [_gender(value, threshold) for value in values])
 
 
-def _largest(found: Found, values: Floats) -> tuple[Floats, Bools]:
+def _largest(found: FoundEntries, values: Floats) -> tuple[Floats, Bools]:
     """The polarity of the largest size of each text, NaN if there is none or a tie; and whether it is a tie."""
     own = values[found.entries]
     largest = np.zeros(found.size)
@@ -193,7 +201,7 @@ def _largest(found: Found, values: Floats) -> tuple[Floats, Bools]:
     return chosen, tied
 
 
-def _first_largest(found: Found, values: Floats) -> Floats:
+def _first_largest(found: FoundEntries, values: Floats) -> Floats:
     """The first polarity in each text whose size is the largest in four decimals, NaN without one."""
     own = np.round(values[found.entries], _PLACES)
     sizes = np.zeros(found.size)

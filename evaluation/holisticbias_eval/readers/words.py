@@ -33,7 +33,7 @@ def entry_of(word: str, entries: Mapping[str, int]) -> int | None:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundEntries:
     """The entries of a lexicon that texts contain: which text and which entry, in order of the texts."""
 
     texts: Ints
@@ -45,15 +45,15 @@ class Found:
         return np.bincount(self.texts, minlength=self.size)
 
 
-def collect(rows: Iterable[Sequence[int]]) -> Found:
+def collect(rows: Iterable[Sequence[int]]) -> FoundEntries:
     """The entries of each text, as found one text after another."""
     lists = list(rows)
     lengths = np.fromiter(map(len, lists), np.int64, len(lists))
     entries = np.fromiter((entry for row in lists for entry in row), np.int64, int(lengths.sum()))
-    return Found(np.repeat(np.arange(len(lists)), lengths), entries, len(lists))
+    return FoundEntries(np.repeat(np.arange(len(lists)), lengths), entries, len(lists))
 
 
-def weighted_means(found: Found, values: Floats) -> Floats:
+def weighted_means(found: FoundEntries, values: Floats) -> Floats:
     """The mean of each text's values, each weighted by its size: ``sum sgn(v) v^2 / sum abs(v)``.
 
     ``values`` has one value per entry of the lexicon, NaN for an entry without one. NaN for a text without a value

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from holisticbias.contribute.diff import Difference
-from holisticbias.contribute.readings import Form, forms
+from holisticbias.contribute.readings import TermForm, forms
 from holisticbias.terms.entries import Descriptor
 from holisticbias.terms.file_kinds import DescriptorFile
 from holisticbias.terms.versions import version_key
@@ -40,7 +40,7 @@ class ShownTerm:
     release: ShownRelease
     axis: DescriptorFile
     descriptor: Descriptor
-    forms: tuple[Form, ...]
+    forms: tuple[TermForm, ...]
     counts: Mapping[str, int]
     events: tuple[Event, ...]
     entry: Descriptor

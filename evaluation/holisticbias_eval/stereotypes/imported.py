@@ -1,13 +1,14 @@
-"""Sentences from a file: a user's own table, and the files of the published code of Kocielnik et al. 2023."""
+"""Sentences from a file: a table or folder of this package, or a published file of Kocielnik et al. 2023."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.errors import EvaluationError, PairsError
+from holisticbias_eval.stereotypes.published_pairs import as_published
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import table_suffix
 from holisticbias_eval.tables.forms import Form, columns
@@ -111,3 +112,68 @@ def _read_json(path: Path) -> Iterator[Imported]:
 def _entry(row: int, entry: Mapping[str, Any], name: Any) -> Imported:
     sentence, attribute, term = (str(entry[key]) for key in ("sentence", "attribute_term", "group_term"))
     return Imported(row, sentence, attribute, term, str(name))
+
+
+FILE = "sentences.parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSentence:
+    """A sentence with its attribute and term; the other values are null if the table does not have them.
+
+    ``template``, ``discarded`` and ``reason`` are those of a file of the published code.
+    """
+
+    sentence_id: str
+    specification: str | None
+    attribute: str
+    term: str
+    sentence: str
+    attribute_set: str | None = None
+    group: str | None = None
+    source: str = "imported"
+    generator: str | None = None
+    template: str | None = None
+    discarded: str = ""
+    reason: str = ""
+
+
+def read_source_sentences(path: Path) -> list[SourceSentence]:
+    """The sentences of a folder with ``sentences.parquet``, or of a table (.csv, .jsonl or .parquet).
+
+    A table has the columns attribute, term, sentence and, unless one specification is given, specification; or the
+    columns of the published code. Raises ``PairsError``.
+    """
+    file = path / FILE if path.is_dir() else path
+    if path.is_dir() and not file.is_file():
+        raise PairsError(
+            f"{path} has no {FILE}: name a folder that `holisticbias stereotypes sentences` wrote, or a table"
+        )
+    opened = SENTENCES.open(file)
+    if {"att_term_1", "att_term_2", "template"} <= {*opened.names}:
+        raise PairsError(
+            f"{path} holds pairs already: read their sentences with `holisticbias stereotypes sentences --import "
+            f"{path}`"
+        )
+    table = SENTENCES.read(opened)
+    columns = {name: [text or "" for text in table[name].to_pylist()] for name in table.column_names}
+    columns |= {name: as_published(columns.get(name, [""] * table.num_rows)) for name in ("discarded", "reason")}
+    return [_sentence(columns, row) for row in range(table.num_rows)]
+
+
+def _sentence(columns: Mapping[str, Sequence[str]], row: int) -> SourceSentence:
+    given = {name: values[row] for name, values in columns.items()}
+    return SourceSentence(
+        sentence_id=given.get("sentence_id") or f"row-{row + 1}",
+        specification=given.get("specification") or None,
+        attribute=given["attribute"],
+        term=given["term"],
+        sentence=given["sentence"].strip(),
+        attribute_set=given.get("attribute_set") or None,
+        group=given.get("group") or None,
+        source=given.get("source") or "imported",
+        generator=given.get("generator") or None,
+        template=given.get("template"),
+        discarded=given["discarded"],
+        reason=given["reason"],
+    )

@@ -13,8 +13,8 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.stereotypes.conversion import RULES as CONVERSION_RULES
 from holisticbias_eval.stereotypes.conversion import Converter
+from holisticbias_eval.stereotypes.imported import SourceSentence
 from holisticbias_eval.stereotypes.published_pairs import LABELS, MASK, PublishedPair
-from holisticbias_eval.stereotypes.source_sentences import SourceSentence
 from holisticbias_eval.stereotypes.targets import template_pairs
 
 Stereotyped = Literal["sentence", "other_sentence"]

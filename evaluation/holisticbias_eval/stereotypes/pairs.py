@@ -15,11 +15,16 @@ from holisticbias.output import new_folder, refuse_target
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import PairsError
 from holisticbias_eval.progress import Display
+from holisticbias_eval.stereotypes.imported import SourceSentence, read_source_sentences
 from holisticbias_eval.stereotypes.pair_rows import SCHEMA, Pair, grammatical_pairs, pairs_of_templates, published_rows
-from holisticbias_eval.stereotypes.published_pairs import Sentence, pairs_csv, published_pairs, published_template
+from holisticbias_eval.stereotypes.published_pairs import (
+    PublishedSentence,
+    pairs_csv,
+    published_pairs,
+    published_template,
+)
 from holisticbias_eval.stereotypes.record import RECORD as SENTENCES_RECORD
-from holisticbias_eval.stereotypes.settings import Mode, PairSettings
-from holisticbias_eval.stereotypes.source_sentences import SourceSentence, read_source_sentences
+from holisticbias_eval.stereotypes.settings import Mode, PairingSettings
 from holisticbias_eval.stereotypes.specifications import (
     has_stereotype,
     known_specifications,
@@ -40,7 +45,9 @@ class MadePairs:
     ignored: tuple[str, ...]
 
 
-def make_pairs(sentences: Path, out: Path, names: Sequence[str], settings: PairSettings, display: Display) -> MadePairs:
+def make_pairs(
+    sentences: Path, out: Path, names: Sequence[str], settings: PairingSettings, display: Display
+) -> MadePairs:
     """Pair the sentences of a folder or table, and write ``pairs.parquet`` and ``pairs.json``.
 
     The record of the sentences, ``sentences.json``, is copied if it is beside them: it has their yield and quality.
@@ -87,10 +94,10 @@ def _specifications(given: Sequence[SourceSentence], names: Sequence[str], path:
     return chosen
 
 
-def _as_published(given: Sequence[SourceSentence]) -> list[Sentence]:
+def _as_published(given: Sequence[SourceSentence]) -> list[PublishedSentence]:
     templates = [published_template(s.sentence, s.term) if s.template is None else s.template for s in given]
     return [
-        Sentence(row, s.specification or "", s.attribute, s.term, template or "", s.discarded, s.reason)
+        PublishedSentence(row, s.specification or "", s.attribute, s.term, template or "", s.discarded, s.reason)
         for row, (s, template) in enumerate(zip(given, templates, strict=True))
     ]
 

@@ -38,7 +38,7 @@ _NUMBER = re.compile(r"-?\d+(\.\d*)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class PublishedSentence:
     """A sentence's template, empty if it has none, with its place in the table.
 
     ``discarded`` and ``reason`` are as in a published file, empty if not given.
@@ -58,7 +58,7 @@ class PublishedPair:
     """A pair, or the rule by which a sentence has none; ``index`` is its number in the published file."""
 
     index: int
-    sentence: Sentence
+    sentence: PublishedSentence
     slot: int | None = None
     other_term: str | None = None
     labels: tuple[str, str] | None = None
@@ -85,7 +85,7 @@ def published_template(sentence: str, term: str) -> str | None:
 
 
 def published_pairs(
-    sentences: Sequence[Sentence], specifications: Iterable[Specification]
+    sentences: Sequence[PublishedSentence], specifications: Iterable[Specification]
 ) -> list[tuple[Specification, PublishedPair]]:
     """The pairs of sentences, in the order of the specifications; those of other specifications are left out."""
     made: list[tuple[Specification, PublishedPair]] = []
@@ -105,7 +105,7 @@ def published_pairs(
     return made
 
 
-def _pair(sentence: Sentence, specification: Specification, index: int) -> PublishedPair:
+def _pair(sentence: PublishedSentence, specification: Specification, index: int) -> PublishedPair:
     labels = _labels(sentence.attribute, specification.attributes[:2])
     if labels is None:
         return PublishedPair(index, sentence, rule="unknown-attribute")
@@ -145,7 +145,7 @@ def pairs_csv(pairs: Iterable[tuple[Specification, PublishedPair]]) -> str:
     return text.getvalue()
 
 
-def _categories(sentence: Sentence) -> list[int]:
+def _categories(sentence: PublishedSentence) -> list[int]:
     """One column per category of issues, 1 if the reason of a discarded sentence names it; "10" is column A."""
     if sentence.discarded not in ("1", "1.0"):
         return [0] * len(CATEGORIES)

@@ -82,7 +82,7 @@ class AcceptanceSettings(Settings):
         return self
 
 
-class PairSettings(Settings):
+class PairingSettings(Settings):
     """The mode of pairing, and whether templates are paired."""
 
     mode: Mode = setting(

@@ -11,7 +11,7 @@ from tests.evaluation.made_answers import charts_of, tables_of
 from tests.evaluation.made_responses import CLUSTERS, audit_texts, judged, made_responses
 
 from holisticbias_eval.blocks import Marked, Paragraph
-from holisticbias_eval.figures import Figures
+from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
@@ -217,6 +217,11 @@ def test_a_long_response_is_cut_after_its_replaced_places_are_found() -> None:
 def test_examples_of_what_is_not_there() -> None:
     answers = made_responses({"nonce": ("stad",)}, 2)
     examples = Examples(answers)
-    assert examples.highest("nonce", "nonce.stad", "p:pity", 3) == ()
-    assert examples.with_phrase("nonce", "nonce.stad", "(unbalanced", 3) == ()
-    assert examples.with_phrase("nonce", "nobody", "word", 3) == ()
+    stad = {"axis": "nonce", "descriptor": "nonce.stad"}
+    assert examples.highest(_share(stad), "p:pity", 3) == ()
+    assert examples.with_phrase(_share({**stad, "phrase": "(unbalanced"}), 3) == ()
+    assert examples.with_phrase(_share({**stad, "descriptor": "nobody", "phrase": "word"}), 3) == ()
+
+
+def _share(keys: dict[str, str]) -> Figure:
+    return make_figure("response_wording", "phrase_share", keys, 0.5, "share", 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holisticbias_eval.stereotypes.published_pairs import (
-    Sentence,
+    PublishedSentence,
     as_published,
     pairs_csv,
     published_pairs,
@@ -43,16 +43,16 @@ def test_templates(sentence: str, term: str, template: str | None) -> None:
 
 def test_pairs_are_those_of_equal_index_and_the_first_of_equal_templates_is_kept() -> None:
     sentences = [
-        Sentence(0, "Science_Arts_vs_Male_Female", "NASA", "hers", "nasa is [T]"),
-        Sentence(1, MATH, "math", "man", " [T] likes, oh, math "),
-        Sentence(2, MATH, "math", "girl", "the [T] likes math."),
-        Sentence(3, MATH, "math", "boy", "the [T] likes math."),
-        Sentence(4, MATH, "algebra", "boy", "the [T] likes math."),
-        Sentence(5, "Unknown_vs_Bias", "math", "man", "[T] math."),
-        Sentence(6, MATH, "poetry", "her", "[T] poetry is [T] poetry"),
-        Sentence(7, MATH, "poetry", "his", '[T] "poetry".'),
-        Sentence(8, MATH, "poetry", "people", "[T] poetry."),
-        Sentence(9, MATH, "gardens", "man", "[T] gardens."),
+        PublishedSentence(0, "Science_Arts_vs_Male_Female", "NASA", "hers", "nasa is [T]"),
+        PublishedSentence(1, MATH, "math", "man", " [T] likes, oh, math "),
+        PublishedSentence(2, MATH, "math", "girl", "the [T] likes math."),
+        PublishedSentence(3, MATH, "math", "boy", "the [T] likes math."),
+        PublishedSentence(4, MATH, "algebra", "boy", "the [T] likes math."),
+        PublishedSentence(5, "Unknown_vs_Bias", "math", "man", "[T] math."),
+        PublishedSentence(6, MATH, "poetry", "her", "[T] poetry is [T] poetry"),
+        PublishedSentence(7, MATH, "poetry", "his", '[T] "poetry".'),
+        PublishedSentence(8, MATH, "poetry", "people", "[T] poetry."),
+        PublishedSentence(9, MATH, "gardens", "man", "[T] gardens."),
     ]
     made = published_pairs(sentences, read_specifications([MATH, "Science_Arts_vs_Male_Female"]))
     assert [pair.rule for _, pair in made] == [
@@ -74,7 +74,7 @@ def test_pairs_are_those_of_equal_index_and_the_first_of_equal_templates_is_kept
 def test_attributes_match_with_blanks_or_hyphens_but_not_in_another_case() -> None:
     specification = read_specification("Professions_vs_Gender")
     rows = ["bus-mechanic", "speech language pathologist", "Roofer", "judge"]
-    sentences = [Sentence(i, "Professions_vs_Gender", a, "he", f"[T] {i}.") for i, a in enumerate(rows)]
+    sentences = [PublishedSentence(i, "Professions_vs_Gender", a, "he", f"[T] {i}.") for i, a in enumerate(rows)]
     labels = [pair.labels for _, pair in published_pairs(sentences, [specification])]
     assert labels == [("stereotype", "anti-stereotype"), ("anti-stereotype", "stereotype"), None, None]
 
@@ -104,6 +104,6 @@ def test_columns_of_discarded_sentences_are_typed_as_by_pandas(values: list[str]
     ],
 )
 def test_categories_of_discarded_sentences(discarded: str, reason: str, columns: str) -> None:
-    sentence = Sentence(0, MATH, "math", "man", "[T] math.", discarded, reason)
+    sentence = PublishedSentence(0, MATH, "math", "man", "[T] math.", discarded, reason)
     text = pairs_csv(published_pairs([sentence], [read_specification(MATH)]))
     assert text.endswith(f",{columns}\n")

@@ -16,8 +16,7 @@ from tests.golden import inputs
 
 from holisticbias_eval.corpus.examples import read_examples
 from holisticbias_eval.prompts.prompt_sources import HUMAN, read_prompts, read_source
-from holisticbias_eval.stereotypes.imported import read_sentences
-from holisticbias_eval.stereotypes.source_sentences import read_source_sentences
+from holisticbias_eval.stereotypes.imported import read_sentences, read_source_sentences
 from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.group_files import read_test_set
 from holisticbias_eval.tasks.pair_files import read_pairs

@@ -14,7 +14,7 @@ from holisticbias.terminal import write_data
 
 if TYPE_CHECKING:
     from holisticbias.commands.issue_proposals import Proposal
-    from holisticbias.contribute.issues import Issue
+    from holisticbias.contribute.answer import Issue
     from holisticbias.terms.catalog import Catalog
 
 
@@ -35,8 +35,7 @@ def command(event: Path, folder: Path | None, source: Path | None) -> None:
     record and sentences; a report with the entry and its judgements. Nothing is
     printed for an issue without a form.
     """
-    from holisticbias.contribute.answer import render
-    from holisticbias.contribute.issues import read_event
+    from holisticbias.contribute.answer import read_event, render
     from holisticbias.rules.validate import load_catalog
     from holisticbias.source.folder import find_source
 
@@ -115,8 +114,8 @@ def _entry_lines(text: str, entry_id: str) -> list[str]:
 def _write(root: Path, folder: Path, made: Proposal, issue: Issue, answers: Mapping[str, str]) -> None:
     """Write the entry, and the title, message and text of its pull request; nothing if the entry breaks a rule."""
     from holisticbias.contribute.authoring import apply_edits, new_findings
+    from holisticbias.contribute.diff_report import code
     from holisticbias.contribute.issue_forms import CREDIT
-    from holisticbias.contribute.markdown import code
 
     if any(f.level == "error" for f in new_findings(root, made.edits)):
         return

@@ -42,7 +42,7 @@ def command(old: str | None, new: str | None, style: Style, samples: int, source
     """
     from holisticbias.contribute.diff import compare
     from holisticbias.contribute.diff_report import render_difference
-    from holisticbias.contribute.numbering import preparation_problem
+    from holisticbias.contribute.release_files import preparation_problem
     from holisticbias.contribute.revisions import given_files, open_sides
     from holisticbias.source.findings import render_findings
 

@@ -13,8 +13,8 @@ from holisticbias.commands.add import draft_of
 from holisticbias.commands.questions import Questions
 
 if TYPE_CHECKING:
+    from holisticbias.contribute.answer import Issue
     from holisticbias.contribute.authoring import Draft, Edit
-    from holisticbias.contribute.issues import Issue
     from holisticbias.terms.catalog import Catalog
 
 
@@ -31,9 +31,9 @@ def propose(root: Path, catalog: Catalog, issue: Issue, answers: Mapping[str, st
 
     Raises ``SourceError`` and ``click.UsageError`` for answers that cannot be used.
     """
+    from holisticbias.contribute.answer import add_source, known_source
     from holisticbias.contribute.authoring import add_entry, next_version, prepare_version
     from holisticbias.contribute.issue_forms import read_entry
-    from holisticbias.contribute.issues import add_source, known_source
 
     kind, given = read_entry(answers)
     group = given.get("group")

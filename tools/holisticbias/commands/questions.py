@@ -164,7 +164,7 @@ def ask_source(catalog: Catalog, ask: Questions) -> str:
 
 def print_lines(title: str, lines: Iterable[str] = (), *, err: bool = False) -> None:
     """Print a title and lines below it, without characters that steer a terminal."""
-    from holisticbias.contribute.markdown import plain
+    from holisticbias.contribute.diff_report import plain
 
     write(f"  {plain(title)}", err=err)
     for line in lines:

@@ -91,7 +91,7 @@ def _freeze(root: Path, version: str | None) -> None:
 
 
 def _prepare(root: Path, fix: str | None) -> None:
-    from holisticbias.contribute.numbering import begin_fix, use_next
+    from holisticbias.contribute.release_files import begin_fix, use_next
     from holisticbias.rules.validate import load_catalog
 
     if fix is not None:
@@ -103,7 +103,7 @@ def _prepare(root: Path, fix: str | None) -> None:
 
 
 def _withdraw(root: Path, version: str, reason: str) -> None:
-    from holisticbias.contribute.numbering import withdraw
+    from holisticbias.contribute.release_files import withdraw
     from holisticbias.rules.validate import load_catalog
 
     for path in withdraw(load_catalog(root), root, version, reason, datetime.now(UTC).date().isoformat()):

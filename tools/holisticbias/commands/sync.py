@@ -28,7 +28,7 @@ def command(check: bool) -> int:
 
 
 def _generated() -> Mapping[Path, str]:
-    from holisticbias.contribute.generated import generated_files
+    from holisticbias.contribute.checks import generated_files
     from holisticbias.rules.pages import rule_pages
     from holisticbias.rules.validate import load_catalog
     from holisticbias.source.folder import read_source

@@ -74,7 +74,7 @@ def _prompts(held: Catalog) -> pa.Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartRow:
     """A part of a specification: a group, a term of a slot, a word form, an attribute, a pair of opposites, a template.
 
     ``name`` is the group or the set of attributes that it belongs to; null for a template. Of a pair of opposites it
@@ -128,10 +128,10 @@ def _specifications(held: Catalog, layout: int) -> pa.Table:
     )
 
 
-def _parts(file: SpecificationFile, entry: Specification, texts: Mapping[str, str]) -> Iterator[Part]:
+def _parts(file: SpecificationFile, entry: Specification, texts: Mapping[str, str]) -> Iterator[PartRow]:
     """Groups, the terms slot by slot, word forms, attributes, opposites, templates; a missing term has no row."""
     for group in entry.groups:
-        yield Part(
+        yield PartRow(
             file,
             entry,
             "group",
@@ -145,21 +145,21 @@ def _parts(file: SpecificationFile, entry: Specification, texts: Mapping[str, st
         terms = slot.terms or tuple(texts.get(name) for name in slot.descriptors)
         for group, term, descriptor in zip(entry.groups, terms, slot.descriptors or (None,) * len(terms), strict=True):
             if term is not None:
-                yield Part(file, entry, "term", group.name, group.label, k, slot.form, term, descriptor)
+                yield PartRow(file, entry, "term", group.name, group.label, k, slot.form, term, descriptor)
     yield from _word_forms(file, entry)
     for chosen in entry.attributes:
         for term in chosen.terms:
-            yield Part(file, entry, "attribute", chosen.name, chosen.label, term=term, valence=chosen.valence)
+            yield PartRow(file, entry, "attribute", chosen.name, chosen.label, term=term, valence=chosen.valence)
     sets = {term: chosen for chosen in reversed(entry.attributes) for term in chosen.terms}
     for negative, positive in entry.opposites:
         own = sets.get(negative)
         name, label = (None, None) if own is None else (own.name, own.label)
-        yield Part(file, entry, "opposite", name, label, term=negative, opposite=positive)
+        yield PartRow(file, entry, "opposite", name, label, term=negative, opposite=positive)
     for template in entry.templates:
-        yield Part(file, entry, "template", term=template)
+        yield PartRow(file, entry, "template", term=template)
 
 
-def _word_forms(file: SpecificationFile, entry: Specification) -> Iterator[Part]:
+def _word_forms(file: SpecificationFile, entry: Specification) -> Iterator[PartRow]:
     groups = {group.name: group for group in entry.groups}
     for forms in entry.forms:
         place = next(
@@ -173,4 +173,6 @@ def _word_forms(file: SpecificationFile, entry: Specification) -> Iterator[Part]
         )
         slot, group = (None, groups[forms.group or ""]) if place is None else place
         form = None if slot is None else entry.slots[slot].form
-        yield from (Part(file, entry, "word_form", group.name, group.label, slot, form, word) for word in forms.words)
+        yield from (
+            PartRow(file, entry, "word_form", group.name, group.label, slot, form, word) for word in forms.words
+        )

@@ -24,7 +24,7 @@ from holisticbias.terms.versions import holds
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundEntry:
     """An entry, its kind, and whether a published version has it."""
 
     entry: Entry
@@ -32,7 +32,7 @@ class Found:
     published: bool
 
 
-def find_entry(catalog: Catalog, entry_id: str) -> Found:
+def find_entry(catalog: Catalog, entry_id: str) -> FoundEntry:
     """The entry with an id; raises ``SourceError`` if there is none, or if it is retired."""
     entries = {entry.id: (file.kind, entry) for file, entry in catalog.entries()}
     if entry_id not in entries:
@@ -42,7 +42,7 @@ def find_entry(catalog: Catalog, entry_id: str) -> Found:
     kind, entry = entries[entry_id]
     if entry.until is not None:
         raise SourceError(f"{entry_id} is retired since version {entry.until}, so it cannot change")
-    return Found(entry, kind, any(holds(v, entry.since, entry.until) for v in catalog.published))
+    return FoundEntry(entry, kind, any(holds(v, entry.since, entry.until) for v in catalog.published))
 
 
 def retire(
@@ -91,7 +91,7 @@ def reword(
     return (Edit(path, found.kind, canonical_text(content, found.kind)),)
 
 
-def _editable(root: Path, found: Found) -> tuple[Path, CommentedMap, CommentedMap]:
+def _editable(root: Path, found: FoundEntry) -> tuple[Path, CommentedMap, CommentedMap]:
     """The file of an entry, its content, and the entry in it."""
     path = entry_file(root, found.kind, found.entry.id)
     content = read_editable(path.read_text("utf-8"))

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from holisticbias.compile.sentence_changes import Kind, SentenceChanges
 from holisticbias.compile.tables import compile_sentences
 from holisticbias.contribute.revisions import Revision
-from holisticbias.contribute.sentence_changes import Kind, SentenceChanges
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Entry, Noun, Template
 from holisticbias.terms.file_kinds import CompanionFile
@@ -36,7 +36,7 @@ class EntryChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class SentenceCount:
     """Numbers of sentences added, changed and removed, in total or for one axis or template."""
 
     name: str
@@ -65,11 +65,11 @@ class Difference:
     old: str
     new: str
     entries: tuple[EntryChange, ...]
-    sentences: Count
-    axes: tuple[Count, ...]
-    templates: tuple[Count, ...]
+    sentences: SentenceCount
+    axes: tuple[SentenceCount, ...]
+    templates: tuple[SentenceCount, ...]
     samples: tuple[Sample, ...]
-    companions: tuple[Count, ...] = ()
+    companions: tuple[SentenceCount, ...] = ()
     not_compared: tuple[str, ...] = ()
 
     @property
@@ -107,7 +107,7 @@ def compare(old: Revision, new: Revision, samples: int = 10) -> Difference:
         f"{old.name} ({old.version})" if old.name != old.version else old.name,
         f"{new.name} ({new.version})" if new.name != new.version else new.name,
         entries,
-        Count("all", added, changed, gone),
+        SentenceCount("all", added, changed, gone),
         axes,
         templates,
         tuple(_samples(changes, (added, changed, gone), samples)),
@@ -139,7 +139,7 @@ def _entries(catalog: Catalog) -> Iterator[tuple[str, tuple[str, Entry]]]:
         yield entry.id, (f"{place} ({shared})" if shared else place, entry)
 
 
-def _companion_counts(before: Catalog, after: Catalog) -> Iterator[Count]:
+def _companion_counts(before: Catalog, after: Catalog) -> Iterator[SentenceCount]:
     """Count the groups, prompts and specifications that differ; kinds without a difference are left out.
 
     An entry is changed if a key other than its sources, judgements and word forms differs, or a value that its file
@@ -148,7 +148,7 @@ def _companion_counts(before: Catalog, after: Catalog) -> Iterator[Count]:
     old, new = _said(before), _said(after)
     for kind in ("collections", "prompts", "specifications"):
         was, now = ({key for key in said if key[0] == kind} for said in (old, new))
-        count = Count(kind, len(now - was), sum(old[key] != new[key] for key in was & now), len(was - now))
+        count = SentenceCount(kind, len(now - was), sum(old[key] != new[key] for key in was & now), len(was - now))
         if count.added or count.changed or count.gone:
             yield count
 
@@ -196,10 +196,10 @@ def _only_changed(before: Catalog, after: Catalog, changed: set[str]) -> tuple[C
     return before.changed(differs), after.changed(differs)
 
 
-def _counts(of: Callable[[Kind], Mapping[Any, int]]) -> Iterator[Count]:
+def _counts(of: Callable[[Kind], Mapping[Any, int]]) -> Iterator[SentenceCount]:
     added, changed, gone = ({name or "no descriptor": n for name, n in of(kind).items()} for kind in KINDS)
     for name in sorted({*added, *changed, *gone}):
-        yield Count(name, added.get(name, 0), changed.get(name, 0), gone.get(name, 0))
+        yield SentenceCount(name, added.get(name, 0), changed.get(name, 0), gone.get(name, 0))
 
 
 def _samples(changes: SentenceChanges, counts: tuple[int, int, int], size: int) -> Iterator[Sample]:

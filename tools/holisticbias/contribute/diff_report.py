@@ -1,14 +1,15 @@
-"""Render a difference as text, Markdown or JSON."""
+"""Render a difference as text, Markdown or JSON, with untrusted text that does not act as markup."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Literal
 
-from holisticbias.contribute.diff import CHANGES, Count, Difference, EntryChange, Sample
-from holisticbias.contribute.markdown import code, collapsed, plain, table
+from holisticbias.contribute.diff import CHANGES, Difference, EntryChange, Sample, SentenceCount
+from holisticbias.source.findings import one_line
 
 Style = Literal["text", "md", "json"]
 
@@ -62,9 +63,9 @@ def _at_least(d: Difference) -> str:
     return "at least " if d.not_compared else ""
 
 
-def _folded(templates: Sequence[Count]) -> Iterator[tuple[Count, bool]]:
+def _folded(templates: Sequence[SentenceCount]) -> Iterator[tuple[SentenceCount, bool]]:
     """One count for all templates with the same numbers, and whether it is that of several templates."""
-    groups: dict[tuple[int, int, int], list[Count]] = {}
+    groups: dict[tuple[int, int, int], list[SentenceCount]] = {}
     for count in templates:
         groups.setdefault((count.added, count.changed, count.gone), []).append(count)
     for first, *others in groups.values():
@@ -120,9 +121,46 @@ def _rows(e: EntryChange) -> Iterator[tuple[str, ...]]:
         yield code(e.id), code(e.text), f"{e.change}: {code(key)}", code(before), code(after)
 
 
-def _count_table(name: str, counts: Sequence[Count]) -> str:
+def _count_table(name: str, counts: Sequence[SentenceCount]) -> str:
     rows = ((code(c.name), f"{c.added:,}", f"{c.changed:,}", f"{c.gone:,}") for c in counts)
     return table((name, "added", "changed", "gone"), rows)
 
 
 _RENDER: dict[Style, Callable[[Difference], str]] = {"text": _text, "md": _markdown, "json": _json}
+
+
+MAX_SHOWN = 200
+
+
+def plain(text: str, most: int = MAX_SHOWN) -> str:
+    """The text as one line with escaped control characters, cut after ``most`` characters."""
+    shown = one_line(text)
+    return shown if len(shown) <= most else f"{shown[:most]}…"
+
+
+def code(text: str, most: int = MAX_SHOWN) -> str:
+    """The text as a code span, without HTML, links or mentions; safe in a table cell."""
+    shown = plain(text, most) or " "
+    longest = max(map(len, re.findall("`+", shown)), default=0)
+    fence = "`" * (longest + 1)
+    inner = f" {shown} " if longest or shown.strip() != shown else shown
+    return f"{fence}{inner}{fence}".replace("|", "\\|")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; the cells are already Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def collapsed(summary: str, content: str) -> str:
+    """A collapsed section; summary and content are already Markdown."""
+    return f"<details>\n<summary>{summary}</summary>\n\n{content}\n\n</details>"
+
+
+def block(lines: Iterable[str]) -> str:
+    """Lines as a block of code, without HTML, links or mentions."""
+    shown = [plain(line) for line in lines]
+    longest = max((len(run) for line in shown for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join([fence, *shown, fence])

@@ -11,7 +11,14 @@ from pathlib import Path
 from holisticbias.contribute.authoring import Edit, edited_files
 from holisticbias.contribute.diff import compare
 from holisticbias.contribute.diff_report import render_difference
-from holisticbias.contribute.numbering import fixes, following, gathered, interrupted_number, number_problem, renamed
+from holisticbias.contribute.release_files import (
+    fixes,
+    following,
+    gathered,
+    interrupted_number,
+    number_problem,
+    renamed,
+)
 from holisticbias.contribute.revisions import Revision
 from holisticbias.errors import SourceError
 from holisticbias.output import clean_up, write_files

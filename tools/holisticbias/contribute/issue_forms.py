@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -27,7 +27,7 @@ CREDIT = ("Name my account in the commit", "Do not name me")
 class FormQuestion:
     """A question of a form: one line, several lines if ``long``, or a choice ``among`` some.
 
-    ``field`` is the field of the entry that it answers (see ``FIELDS``), if any.
+    ``field`` is the field of the entry that it answers, if any.
     """
 
     label: str
@@ -43,11 +43,6 @@ class FormQuestion:
     def id(self) -> str:
         """The name of the answer in the address of a form."""
         return self.name or self.label.lower()
-
-    @property
-    def kind(self) -> str:
-        """The kind of field that GitHub shows."""
-        return "dropdown" if self.among else "textarea" if self.long else "input"
 
     def read(self, answers: Mapping[str, str]) -> str | tuple[str, ...] | None:
         """The value of the entry's field; raises ``SourceError`` if it is needed and missing."""
@@ -242,9 +237,10 @@ def _render(form: IssueForm) -> str:
 
 
 def _render_question(question: FormQuestion) -> str:
+    kind = "dropdown" if question.among else "textarea" if question.long else "input"
     options = "".join(f"        - {_quoted(o)}\n" for o in question.among)
     return (
-        f"  - type: {question.kind}\n    id: {question.id}\n    attributes:\n"
+        f"  - type: {kind}\n    id: {question.id}\n    attributes:\n"
         f"      label: {question.label}\n      description: {_quoted(question.description)}\n"
         + (f"      options:\n{options}" if options else "")
         + ("      default: 0\n" if question.default else "")
@@ -288,8 +284,12 @@ def read_issue(text: str) -> Mapping[str, str]:
     """
     if len(text) > MAX_ISSUE:
         raise SourceError(f"the issue has more than {MAX_ISSUE:,} characters")
+    text = text.replace("\r\n", "\n")
+    places = [m for m in _HEADING.finditer(text) if m[1].strip() in LABELS]  # other headings are parts of answers
+    ends = [*(m.start() for m in places[1:]), len(text)]
     answers: dict[str, str] = {}
-    for label, answer in _parts(text.replace("\r\n", "\n")):
+    for place, end in zip(places, ends, strict=False):
+        label, answer = place[1].strip(), text[place.end() : end]
         shown = "\n".join(" ".join(line.split()) for line in answer.split("\n") if line.strip())
         if label in answers:
             raise SourceError(f"the issue answers {label!r} twice")
@@ -297,11 +297,3 @@ def read_issue(text: str) -> Mapping[str, str]:
     if not answers:
         raise SourceError("the file is not a filled form: it has no heading such as '### Term'")
     return answers
-
-
-def _parts(text: str) -> Iterator[tuple[str, str]]:
-    """The labels and answers; a heading that is not a label of a form is a part of the answer above it."""
-    places = [m for m in _HEADING.finditer(text) if m[1].strip() in LABELS]
-    ends = [*(m.start() for m in places[1:]), len(text)]
-    for place, end in zip(places, ends, strict=False):
-        yield place[1].strip(), text[place.end() : end]

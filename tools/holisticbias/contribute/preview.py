@@ -17,9 +17,8 @@ from holisticbias.contribute.checks import (
     suggestions,
 )
 from holisticbias.contribute.diff import Difference, compare
-from holisticbias.contribute.diff_report import render_difference
-from holisticbias.contribute.markdown import block, code, collapsed, table
-from holisticbias.contribute.numbering import preparation_problem
+from holisticbias.contribute.diff_report import block, code, collapsed, render_difference, table
+from holisticbias.contribute.release_files import preparation_problem
 from holisticbias.contribute.reviews import entry_reviews
 from holisticbias.contribute.revisions import Files, Sides, open_sides
 from holisticbias.rules import RULES

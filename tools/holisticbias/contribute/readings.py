@@ -16,7 +16,7 @@ from holisticbias.terms.specification_entries import Slot, Specification
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class TermForm:
     """One form in which a term fills a slot (with a noun, without one, standalone), with its sentences."""
 
     name: str
@@ -26,15 +26,15 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TermReading:
     """All forms of a term in one version."""
 
     axis: DescriptorFile
     descriptor: Descriptor
-    forms: tuple[Form, ...]
+    forms: tuple[TermForm, ...]
 
 
-def find_readings(catalog: Catalog, term: str, version: str | None, noun: str | None) -> tuple[Reading, ...]:
+def find_readings(catalog: Catalog, term: str, version: str | None, noun: str | None) -> tuple[TermReading, ...]:
     """The readings of every entry with this text, ignoring case, or this id.
 
     ``version`` defaults to the newest one, and ``noun`` to "person"; empty if no term of the version matches. Raises
@@ -47,7 +47,7 @@ def find_readings(catalog: Catalog, term: str, version: str | None, noun: str | 
     entries = [(axis, d) for axis in held.axes for d in axis.descriptors]
     wanted = term.casefold()
     found = [(a, d) for a, d in entries if wanted in (d.text.casefold(), d.id)]
-    return tuple(Reading(a, d, forms(held, d, rule, noun)) for a, d in found)
+    return tuple(TermReading(a, d, forms(held, d, rule, noun)) for a, d in found)
 
 
 def newest(catalog: Catalog) -> str:
@@ -55,18 +55,18 @@ def newest(catalog: Catalog) -> str:
     return catalog.versions[-1] if catalog.versions else "0.0.0"
 
 
-def forms_in_newest(catalog: Catalog, descriptor: Descriptor) -> tuple[Form, ...]:
+def forms_in_newest(catalog: Catalog, descriptor: Descriptor) -> tuple[TermForm, ...]:
     """The forms of a descriptor, in the catalog or not, with the newest version's nouns and templates."""
     version = catalog.versions[-1]
     return forms(catalog.at(version), descriptor, catalog.release(version).article_rule)
 
 
-def forms(held: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: str | None = None) -> tuple[Form, ...]:
+def forms(held: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: str | None = None) -> tuple[TermForm, ...]:
     """The forms of a descriptor with the nouns and templates of one version, ``held``; see ``find_readings``."""
     return tuple(_forms(held, descriptor, rule, noun))
 
 
-def _forms(catalog: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: str | None) -> Iterator[Form]:
+def _forms(catalog: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: str | None) -> Iterator[TermForm]:
     templates = catalog.templates
     if descriptor.position == "standalone":
         singular = with_article(descriptor.text, rule, descriptor.article)
@@ -79,8 +79,8 @@ def _forms(catalog: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: st
         yield _form("without a noun", descriptor.text, descriptor.text, bare)
 
 
-def _form(name: str, singular: str, plural: str, templates: Sequence[Template]) -> Form:
-    return Form(name, singular, plural, tuple(fill(t.text, singular, plural) for t in templates))
+def _form(name: str, singular: str, plural: str, templates: Sequence[Template]) -> TermForm:
+    return TermForm(name, singular, plural, tuple(fill(t.text, singular, plural) for t in templates))
 
 
 def _choose_noun(catalog: Catalog, descriptor: Descriptor, wanted: str | None) -> Noun:
@@ -96,7 +96,7 @@ def _choose_noun(catalog: Catalog, descriptor: Descriptor, wanted: str | None) -
     raise UnknownTermError(f"{descriptor.text!r} does not go with the noun {wanted!r}; it goes with: {known}")
 
 
-def render_reading(reading: Reading) -> str:
+def render_reading(reading: TermReading) -> str:
     """Render a reading as lines of text."""
     d = reading.descriptor
     where = {"before": "before the noun", "after": "after the noun", "standalone": "on its own"}[d.position]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from holisticbias.contribute.diff import Difference
-from holisticbias.contribute.markdown import block, code, table
+from holisticbias.contribute.diff_report import block, code, table
 from holisticbias.contribute.proposals import objections
 from holisticbias.contribute.readings import entry_lines, forms
 from holisticbias.contribute.revisions import Revision

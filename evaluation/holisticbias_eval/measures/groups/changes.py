@@ -8,10 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.blocks import Column, Paragraph, Table, ends
+from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
-from holisticbias_eval.measures.columns import CHANGE_NAMES
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.groups.charts import MOST_DOTS, MOST_ROWS
 from holisticbias_eval.measures.groups.comparisons import DISPARITY
 from holisticbias_eval.measures.groups.figures import (
@@ -20,12 +21,14 @@ from holisticbias_eval.measures.groups.figures import (
     MEAN,
     SHARE,
     Groups,
+    Quantity,
     Summaries,
     arrange,
     difference_unit,
+    said,
 )
 from holisticbias_eval.measures.groups.readings import HUMAN, Method, read_method, read_texts
-from holisticbias_eval.measures.groups.shown import Charted, Shown, said
+from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.sections import Block, Estimate, Forest, Section
 from holisticbias_eval.statistics.groups.pairs import disparity_changes
 from holisticbias_eval.statistics.intervals import normal_estimate
@@ -109,66 +112,55 @@ def _in_common(both: pa.Table) -> pa.Table:
     return both.take(pa.array(texts.rows[shared[texts.group]]))
 
 
-def change_sections(changes: Figures, shown: Shown) -> tuple[Section, ...]:
+def change_sections(changes: Figures, shown: GroupFigures) -> tuple[Section, ...]:
     """Show the changes of the groups of every domain: the largest in a chart, all in a table."""
     name = shown.info.name
-    seen = Shown(shown.info, shown.methods, type(shown.view)(changes, shown.view.answers))
+    seen = GroupFigures(shown.info, shown.methods, type(shown.view)(changes, shown.view.answers))
     blocks: list[Block] = []
-    for charted in shown.charted(shown.present[0]) if shown.present else ():
-        found = [f for f in _of(changes, name, charted) if f.value is not None]
+    for quantity in shown.charted(shown.present[0]) if shown.present else ():
+        found = [f for f in _of(changes, name, quantity) if f.value is not None]
         if found:
-            blocks += _blocks(changes, seen, charted, found)
+            blocks += _blocks(changes, seen, quantity, found)
     return (Section(f"{name}-changes".replace("_", "-"), shown.info.title, tuple(blocks)),) if blocks else ()
 
 
-def _of(changes: Figures, measure: str, charted: Charted) -> list[Figure]:
-    """The changes of groups in what is charted."""
-    keys = charted.keys.items()
+def _of(changes: Figures, measure: str, quantity: Quantity) -> list[Figure]:
+    """The changes of groups in a chart."""
+    keys = quantity.keys.items()
     every = [
-        f for names in (("group",), ("domain", "group")) for f in changes.by(measure, CHANGE, *names, *charted.keys)
+        f for names in (("group",), ("domain", "group")) for f in changes.by(measure, CHANGE, *names, *quantity.keys)
     ]
     return [f for f in every if keys <= f.keys.items()]
 
 
-def _blocks(changes: Figures, shown: Shown, charted: Charted, found: Sequence[Figure]) -> Iterator[Block]:
+def _blocks(changes: Figures, shown: GroupFigures, quantity: Quantity, found: Sequence[Figure]) -> Iterator[Block]:
     measure = shown.info.name
 
     count = sum(f.differs for f in found)
     ordered = sorted(found, key=lambda f: (not f.differs, -abs(f.value or 0.0)))
     yield Paragraph(
-        f"{charted.words}: {count:,} of {len(found):,} groups change from A to B after correction.", "finding"
+        f"{quantity.words}: {count:,} of {len(found):,} groups change from A to B after correction.", "finding"
     )
     chosen = sorted(ordered[:MOST_DOTS], key=lambda f: f.keys.get("domain", ""))
     estimates = tuple(
         Estimate(said(f.keys["group"]), f.value, f.interval, f.differs, shown.domain(f.keys.get("domain", "")))
         for f in chosen
     )
-    unit = f"{charted.unit} difference"
+    unit = f"{quantity.unit} difference"
     scale = "B minus A  ·  line: 95% interval  ·  filled: differs after correction"
-    yield Forest(f"{measure}-{charted.slug}-changes", f"{charted.words}: change from A to B", unit, estimates, scale)
+    yield Forest(f"{measure}-{quantity.slug}-changes", f"{quantity.words}: change from A to B", unit, estimates, scale)
     if len(found) > len(chosen):
         yield Paragraph(f"The chart shows the {len(chosen)} largest changes.", "note")
-    yield _table(changes, shown, charted, ordered)
+    yield _table(changes, shown, quantity, ordered)
 
 
-def _table(changes: Figures, shown: Shown, charted: Charted, ordered: Sequence[Figure]) -> Table:
-    measure, unit = shown.info.name, f"{charted.unit} difference"
-    columns = (
-        Column("group", "Group"),
-        Column("domain", "Domain"),
-        Column("first", CHANGE_NAMES["first"], charted.unit),
-        Column("second", CHANGE_NAMES["second"], charted.unit),
-        Column("change", CHANGE_NAMES["change"], unit),
-        Column("interval", "95% interval", unit, interval=True),
-        Column("p", "p (Holm)", "p_value"),
+def _table(changes: Figures, shown: GroupFigures, quantity: Quantity, ordered: Sequence[Figure]) -> Table:
+    columns: FigureColumns = (
+        ColumnOf("group", "Group", lambda f: said(f.keys["group"])),
+        ColumnOf("domain", "Domain", lambda f: shown.domain(f.keys.get("domain", ""))),
+        *col.changes(changes, quantity.unit),
+        col.adjusted_p(key="p"),
     )
-    rows = tuple(
-        (
-            said(f.keys["group"]), shown.domain(f.keys.get("domain", "")),
-            *(changes.value(measure, name, f.keys) for name in ("first", "second")),
-            f.value, ends(f.interval), f.adjusted_p,
-        )
-        for f in ordered[:MOST_ROWS]
-    )  # fmt: skip
     note = f"The table has {MOST_ROWS} of {len(ordered):,} groups." if len(ordered) > MOST_ROWS else ""
-    return Table(f"{measure}-{charted.slug}-changes-table", f"{charted.words} in A and B", columns, rows, note)
+    name = f"{shown.info.name}-{quantity.slug}-changes-table"
+    return table_of(name, f"{quantity.words} in A and B", columns, ordered[:MOST_ROWS], note)

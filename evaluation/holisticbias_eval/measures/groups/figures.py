@@ -32,8 +32,8 @@ class Quantity:
     """The share of a class, or the mean if there is no class, of one method; ``reading`` is its place."""
 
     method: Method
-    reading: int
     cls: str | None
+    reading: int = 0
 
     @property
     def name(self) -> str:
@@ -49,6 +49,29 @@ class Quantity:
     def unit(self) -> str:
         """The unit of its values."""
         return self.method.unit if self.cls is None else SHARE
+
+    @property
+    def words(self) -> str:
+        """Its name in words."""
+        if self.cls is None:
+            return self.method.title
+        named = f" ({said_method(self.method)})" if self.method.key else ""
+        return f"Texts classed as {said(self.cls)}{named}"
+
+    @property
+    def slug(self) -> str:
+        """Its name in those of charts and tables."""
+        return f"{self.method.name}-{self.cls or 'mean'}".replace("_", "-")
+
+
+def said_method(method: Method) -> str:
+    """The title of a method within a sentence: names and abbreviations keep their upper case."""
+    return method.title if method.title[1:2].isupper() else method.title[:1].lower() + method.title[1:]
+
+
+def said(name: str) -> str:
+    """A class or a group in words."""
+    return name.replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +115,8 @@ def lay_out(readings: Sequence[Reading], chosen: Bools, offset: int = 0) -> Layo
         classes = range(len(reading.classes))
         columns += [known.astype(float), value, value**2, classed.astype(float)]
         columns += [(chosen & (reading.class_codes == c)).astype(float) for c in classes]
-        quantities += [Quantity(reading.method, i, reading.classes[c]) for c in classes]
-        quantities.append(Quantity(reading.method, i, None))
+        quantities += [Quantity(reading.method, reading.classes[c], i) for c in classes]
+        quantities.append(Quantity(reading.method, None, i))
         numerators += [*(at + 4 + c for c in classes), at + 1]
         denominators += [*(at + 3 for _ in classes), at]
         squares += [at + 2] * (len(classes) + 1)

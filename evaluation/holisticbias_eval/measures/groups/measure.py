@@ -14,12 +14,12 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.groups.changes import change_sections, group_changes
 from holisticbias_eval.measures.groups.comparisons import DISPARITY, MOST_GROUPS, Comparisons, domains_in_pairs
-from holisticbias_eval.measures.groups.figures import Groups, Summaries, arrange
+from holisticbias_eval.measures.groups.figures import Groups, Summaries, arrange, said_method
 from holisticbias_eval.measures.groups.naming import naming_figures
 from holisticbias_eval.measures.groups.of_all import of_all_figures, word_figures
 from holisticbias_eval.measures.groups.readings import Method, Reading, Texts, read_method, read_texts
 from holisticbias_eval.measures.groups.sections import group_sections
-from holisticbias_eval.measures.groups.shown import Shown, said_method
+from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.options import CLASSIFIED
@@ -183,7 +183,7 @@ class GroupMeasure(Measure):
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the figures, a domain at a time."""
-        return group_sections(Shown(self.info, self.methods, view), self.scope)
+        return group_sections(GroupFigures(self.info, self.methods, view), self.scope)
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change of every group; items that both runs have are paired."""
@@ -191,7 +191,7 @@ class GroupMeasure(Measure):
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the changes of the groups."""
-        return change_sections(changes, Shown(self.info, self.methods, view))
+        return change_sections(changes, GroupFigures(self.info, self.methods, view))
 
     def problems(self, figures: Figures) -> Iterator[str]:
         """Find shares outside 0 to 1."""

@@ -8,11 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats
-from holisticbias_eval.blocks import Column, Paragraph, Table
+from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, make_figure
-from holisticbias_eval.measures.groups.figures import MEAN, SHARE
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.groups.figures import MEAN, SHARE, Quantity, said
 from holisticbias_eval.measures.groups.readings import Method, Reading, Texts, read_method, read_texts
-from holisticbias_eval.measures.groups.shown import Charted, Shown, said
+from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.measures.text import percent
 
 NAMING, REPLACED, AS_WRITTEN = "texts_naming", "replaced", "as_written"
@@ -76,53 +77,52 @@ _NOTE = (
 )
 
 
-def naming_table(shown: Shown, domain: str) -> Table | None:
+def naming_table(shown: GroupFigures, domain: str) -> Table | None:
     """Each group's texts as they were written and with the words for the group replaced, by the first method."""
-    naming = {f.keys["group"]: f for f in shown.of(NAMING, domain, {}, "group")}
-    if not naming:
+    rows = shown.of(NAMING, domain, {}, "group")[:_MOST_ROWS]
+    if not rows:
         return None
-    charted = shown.charted(shown.present[0])
-    columns = [Column("group", "Group"), Column("naming", "Name the group", "share")]
-    for one in charted:
+    columns = [
+        ColumnOf[Figure]("group", "Group", lambda f: said(f.keys["group"])),
+        col.value("naming", "Name the group", "share"),
+    ]
+    for one in shown.charted(shown.present[0]):
         heading = said(one.cls).capitalize() if one.cls else one.words
         columns += [
-            Column(f"{one.slug}-replaced", f"{heading}, replaced", one.unit),
-            Column(f"{one.slug}-written", f"{heading}, as written", one.unit),
+            shown.beside(name, f"{heading}, {words}", one.unit, f"{one.slug}-{end}", of=one.keys)
+            for name, words, end in ((REPLACED, "replaced", "replaced"), (AS_WRITTEN, "as written", "written"))
         ]
-    columns.append(Column("texts", "Texts", "count"))
-    rows = []
-    for group, figure in list(naming.items())[:_MOST_ROWS]:
-        pairs = [_pair(shown, domain, group, one) for one in charted]
-        rows.append((said(group), figure.value, *(value for pair in pairs for value in pair), figure.n))
+    columns.append(col.n("texts", "Texts", base=False))
     name = f"{shown.info.name}-{domain or 'groups'}-naming".replace("_", "-")
-    caption = f"Words that name a group, replaced and left in: {shown.domain(domain)}"
-    return Table(name, caption, tuple(columns), tuple(rows), _NOTE)
+    return table_of(
+        name, f"Words that name a group, replaced and left in: {shown.domain(domain)}", columns, rows, _NOTE
+    )
 
 
-def naming_paragraph(shown: Shown) -> Iterator[Paragraph]:
+def naming_paragraph(shown: GroupFigures) -> Iterator[Paragraph]:
     """The group whose value depends most on the words that name it, for each chart, in one sentence."""
-    for charted in shown.charted(shown.present[0]):
+    for quantity in shown.charted(shown.present[0]):
         found = [
             (abs(written - replaced), domain, group, written, replaced)
             for domain in shown.domains
             for group in (f.keys["group"] for f in shown.of(NAMING, domain, {}, "group"))
-            for replaced, written in [_pair(shown, domain, group, charted)]
+            for replaced, written in [_pair(shown, domain, group, quantity)]
             if replaced is not None and written is not None
         ]
         if not found or not max(found)[0]:
             continue
         _, domain, group, written, replaced = max(found)
         yield Paragraph(
-            f"{charted.words}: of all groups, the words that name a group change the value most for {said(group)} "
-            f"({shown.domain(domain)}): {_value(written, charted)} as written, {_value(replaced, charted)} with the "
+            f"{quantity.words}: of all groups, the words that name a group change the value most for {said(group)} "
+            f"({shown.domain(domain)}): {_value(written, quantity)} as written, {_value(replaced, quantity)} with the "
             "words replaced, as in all other figures."
         )
 
 
-def _pair(shown: Shown, domain: str, group: str, charted: Charted) -> tuple[float | None, float | None]:
-    keys = {**({"domain": domain} if domain else {}), "group": group, **charted.keys}
+def _pair(shown: GroupFigures, domain: str, group: str, quantity: Quantity) -> tuple[float | None, float | None]:
+    keys = {**shown.place(domain, quantity), "group": group}
     return shown.value(REPLACED, keys), shown.value(AS_WRITTEN, keys)
 
 
-def _value(value: float, charted: Charted) -> str:
-    return percent(value) if charted.unit == "share" else f"{value:.2f}"
+def _value(value: float, quantity: Quantity) -> str:
+    return percent(value) if quantity.unit == "share" else f"{value:.2f}"

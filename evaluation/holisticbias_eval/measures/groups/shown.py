@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from holisticbias_eval.figures import SIGNIFICANCE, Figure
+from holisticbias_eval.blocks import Cell, ColumnOf
+from holisticbias_eval.figures import SIGNIFICANCE, Figure, Interval
 from holisticbias_eval.measures.groups.comparisons import ADJUSTED, CLUSTERED_ADJUSTED, DIFFERENCE
-from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED, MEAN, SHARE
+from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED, MEAN, SHARE, Quantity
 from holisticbias_eval.measures.groups.readings import Method
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import View, title
@@ -20,54 +21,8 @@ _CHARTED = 2
 NO_DOMAIN = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Charted:
-    """The content of a chart: the share of a class, or the mean of a method."""
-
-    method: Method
-    cls: str | None
-
-    @property
-    def name(self) -> str:
-        """The name of its figures."""
-        return MEAN if self.cls is None else SHARE
-
-    @property
-    def unit(self) -> str:
-        """The unit of its values."""
-        return self.method.unit if self.cls is None else SHARE
-
-    @property
-    def keys(self) -> Mapping[str, str]:
-        """The keys of its figures besides domain and group."""
-        return self.method.keys if self.cls is None else {"class": self.cls, **self.method.keys}
-
-    @property
-    def words(self) -> str:
-        """Its name in words."""
-        if self.cls is None:
-            return self.method.title
-        named = f" ({said_method(self.method)})" if self.method.key else ""
-        return f"Texts classed as {said(self.cls)}{named}"
-
-    @property
-    def slug(self) -> str:
-        """Its name in those of charts and tables."""
-        return "-".join(part for part in (self.method.name, self.cls or "mean") if part).replace("_", "-")
-
-
-def said_method(method: Method) -> str:
-    """The title of a method within a sentence: names and abbreviations keep their upper case."""
-    return method.title if method.title[1:2].isupper() else method.title[:1].lower() + method.title[1:]
-
-
-def said(name: str) -> str:
-    """A class or a group in words."""
-    return name.replace("_", " ")
-
-
 @dataclass(frozen=True)
-class Shown:
+class GroupFigures:
     """The figures of one measure by domain; the domain is empty if the figures name none."""
 
     info: Info
@@ -90,9 +45,33 @@ class Shown:
         """The figures of a name in a domain, with these further keys, that are of these parts of it."""
         return self._index.get((name, domain, frozenset(keys.items()), frozenset(parts)), [])
 
-    def one(self, name: str, domain: str, keys: Mapping[str, str]) -> Figure | None:
-        """The figure of a whole domain."""
-        return next(iter(self.of(name, domain, keys)), None)
+    def place(self, domain: str, quantity: Quantity) -> dict[str, str]:
+        """The keys of the figures of a quantity in a whole domain."""
+        return {**({"domain": domain} if domain else {}), **quantity.keys}
+
+    def at(self, name: str, domain: str, quantity: Quantity) -> Figure | None:
+        """The figure of a quantity in a whole domain."""
+        return self.view.figures.get(self.info.name, name, self.place(domain, quantity))
+
+    def beside(
+        self,
+        name: str,
+        heading: str,
+        unit: str,
+        key: str = "",
+        attribute: str = "value",
+        of: Mapping[str, str] | None = None,
+    ) -> ColumnOf[Figure]:
+        """An attribute of another figure with the same keys, or with the same domain and group and the keys ``of``."""
+
+        def cell(f: Figure) -> Cell | Interval:
+            own = {k: v for k, v in f.keys.items() if of is None or k in ("domain", "group")}
+            other = self.view.figures.get(self.info.name, name, {**own, **(of or {})})
+            value: Cell | Interval = getattr(other, attribute, None)
+            return value
+
+        is_interval = attribute.endswith("interval")
+        return ColumnOf(key or name, heading, cell, unit, interval=is_interval, base=attribute == "n")
 
     def value(self, name: str, keys: Mapping[str, str]) -> float | None:
         """The value of a figure; ``None`` if there is no such figure or it is not defined."""
@@ -109,7 +88,7 @@ class Shown:
         """The methods that have figures."""
         return tuple(m for m in self.methods if self.charted(m))
 
-    def charted(self, method: Method) -> tuple[Charted, ...]:
+    def charted(self, method: Method) -> tuple[Quantity, ...]:
         """The share of the first of two classes, of up to two that are not in between, or the mean."""
         every = [c for c in self.quantities(method) if c.cls is not None]
         if len(every) == 2:
@@ -117,7 +96,7 @@ class Shown:
         telling = [c for c in every if c.cls not in _BETWEEN]
         return tuple(telling[:_CHARTED] or self.quantities(method))
 
-    def quantities(self, method: Method) -> list[Charted]:
+    def quantities(self, method: Method) -> list[Quantity]:
         """The share of every class, and the mean of a method, as far as there are figures."""
         own = set(method.keys.items())
         classes: dict[str, None] = {}
@@ -129,7 +108,7 @@ class Shown:
             if name == SHARE:
                 classes[keys["class"]] = None
             has_mean |= name == MEAN
-        return [*(Charted(method, c) for c in classes), *([Charted(method, None)] if has_mean else [])]
+        return [*(Quantity(method, c) for c in classes), *([Quantity(method, None)] if has_mean else [])]
 
     @property
     def has_human(self) -> bool:
@@ -177,6 +156,6 @@ class Shown:
             return p is not None and p < SIGNIFICANCE
         return change.interval.low > 0 or change.interval.high < 0
 
-    def differences(self, domain: str, charted: Charted) -> Sequence[Figure]:
+    def differences(self, domain: str, quantity: Quantity) -> Sequence[Figure]:
         """The differences between the groups of a domain."""
-        return self.of(DIFFERENCE, domain, charted.keys, "first", "second")
+        return self.of(DIFFERENCE, domain, quantity.keys, "first", "second")

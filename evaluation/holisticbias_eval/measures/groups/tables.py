@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.blocks import Cell, Column, Table, ends
+from holisticbias_eval.blocks import Column, ColumnOf, Table, table_of
 from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
+from holisticbias_eval.measures.groups.charts import with_values
 from holisticbias_eval.measures.groups.comparisons import DISPARITY, DISPARITY_ADJUSTED
-from holisticbias_eval.measures.groups.figures import UNDEFINED
+from holisticbias_eval.measures.groups.figures import UNDEFINED, Quantity, said, said_method
 from holisticbias_eval.measures.groups.of_all import OF_TEXTS, OPPOSITE, RATIO, WORD
 from holisticbias_eval.measures.groups.readings import HUMAN, Method, Reading, Texts, read_method, read_texts
-from holisticbias_eval.measures.groups.shown import Charted, Shown, said, said_method
+from holisticbias_eval.measures.groups.shown import NO_DOMAIN, GroupFigures
 from holisticbias_eval.measures.responses.examples import LETTERS, READ, cut
 from holisticbias_eval.sections import HeatMap
 
@@ -72,132 +77,106 @@ def _rows_by_group(groups: Texts, reading: Reading) -> dict[tuple[str | None, st
 MOST_ROWS, MOST_WORDS = 200, 8
 
 
-def domain_table(shown: Shown, charted: Charted) -> Table:
+def domain_table(shown: GroupFigures, quantity: Quantity) -> Table:
     """The value of each domain, and the largest difference between its groups beside chance."""
-    difference = f"{charted.unit} difference"
-    columns = (
-        Column("domain", "Domain"),
-        Column(
-            "value", "Of texts with a value" if charted.cls in charted.method.opposite else "All groups", charted.unit
-        ),
-        Column("texts", "Texts", "count", base=True),
-        *_of_all_columns(charted),
-        Column("human", shown.written.capitalize(), charted.unit),
-        Column("disparity", "Largest difference", difference),
-        Column("chance", "By chance", difference, interval=True),
-        Column("p", "p (Holm)", "p_value"),
-        Column("human_disparity", f"Largest, {shown.written}", difference),
-        Column("interval", "95% interval", charted.unit, interval=True),
-        Column("groups", "Groups", "count"),
+    name, unit, difference = quantity.name, quantity.unit, f"{quantity.unit} difference"
+
+    def groups(f: Figure) -> int:
+        return len(shown.of(name, f.keys.get("domain", NO_DOMAIN), quantity.keys, "group"))
+
+    value = "Of texts with a value" if quantity.cls in quantity.method.opposite else "All groups"
+    columns: FigureColumns = (
+        ColumnOf("domain", "Domain", lambda f: shown.domain(f.keys.get("domain", NO_DOMAIN))),
+        col.value("value", value, unit),
+        col.n("texts", "Texts"),
+        *_of_all_columns(shown, quantity),
+        shown.beside(f"{HUMAN}_{name}", shown.written.capitalize(), unit, "human"),
+        shown.beside(DISPARITY, "Largest difference", difference),
+        shown.beside(DISPARITY, "By chance", difference, "chance", "floor_interval"),
+        shown.beside(DISPARITY_ADJUSTED, "p (Holm)", "p_value", "p"),
+        shown.beside(f"{HUMAN}_{DISPARITY}", f"Largest, {shown.written}", difference),
+        col.interval(unit),
+        ColumnOf("groups", "Groups", groups, "count"),
     )
-    rows = []
-    for domain in shown.domains:
-        keys = {**({"domain": domain} if domain else {}), **charted.keys}
-        whole, apart = shown.one(charted.name, domain, charted.keys), shown.one(DISPARITY, domain, charted.keys)
-        groups = len(shown.of(charted.name, domain, charted.keys, "group"))
-        rows.append(
-            (
-                shown.domain(domain), whole.value if whole else None, whole.n if whole else 0,
-                *_of_all(shown, charted, {"domain": domain} if domain else {}),
-                shown.value(f"{HUMAN}_{charted.name}", keys),
-                apart.value if apart else None, ends(apart.floor_interval) if apart else None,
-                shown.value(DISPARITY_ADJUSTED, keys), shown.value(f"{HUMAN}_{DISPARITY}", keys),
-                ends(whole.interval) if whole else None, groups,
-            )
-        )  # fmt: skip
-    kept = [i for i, c in enumerate(columns) if not _is_optional(c) or any(row[i] is not None for row in rows)]
-    return Table(
-        f"{shown.info.name}-{charted.slug}-by-domain",
-        f"{charted.words} by domain",
-        tuple(columns[i] for i in kept),
-        tuple(tuple(row[i] for i in kept) for row in rows),
+    found = (shown.at(name, domain, quantity) for domain in shown.domains)
+    rows = [f for f in found if f is not None]
+    caption = f"{quantity.words} by domain"
+    return table_of(
+        f"{shown.info.name}-{quantity.slug}-by-domain", caption, with_values(columns, rows, _OPTIONAL), rows
     )
 
 
-def _is_optional(column: Column) -> bool:
-    """Whether a column is left out if it has no value: that of people's texts, or of all texts in an older run."""
-    return "human" in column.key or column.key in ("of_texts", "all_texts", "class_difference", "class_ratio")
+_OPTIONAL = ("human", "human_disparity", "of_texts", "all_texts", "class_difference", "class_ratio")
+"""Columns left out if they have no value: those of people's texts, and of all texts in an older run."""
 
 
-def _of_all_columns(charted: Charted) -> tuple[Column, ...]:
+def _of_all_columns(shown: GroupFigures, quantity: Quantity) -> FigureColumns:
     """The columns of a class that has an opposite: its share of all texts, and both classes against each other."""
-    if charted.cls not in charted.method.opposite:
+    method = quantity.method
+    if quantity.cls not in method.opposite:
         return ()
-    first, second = charted.method.opposite
+    first, second = method.opposite
+    title = first.capitalize()
     return (
-        Column("of_texts", "Of all texts", "share"),
-        Column("all_texts", "All texts", "count", base=True),
-        Column("class_difference", f"{first.capitalize()} - {second}, of all", "share difference"),
-        Column("class_ratio", f"{first.capitalize()} : {second}", "ratio"),
+        shown.beside(OF_TEXTS, "Of all texts", "share", "of_texts"),
+        shown.beside(OF_TEXTS, "All texts", "count", "all_texts", "n"),
+        shown.beside(OPPOSITE, f"{title} - {second}, of all", "share difference", of=method.keys),
+        shown.beside(RATIO, f"{title} : {second}", "ratio", of=method.keys),
     )
 
 
-def _of_all(shown: Shown, charted: Charted, own: dict[str, str]) -> tuple[Cell, ...]:
-    """The cells of these columns for a domain or a group, by its keys."""
-    if charted.cls not in charted.method.opposite:
-        return ()
-    of_texts = shown.view.figures.get(shown.info.name, OF_TEXTS, {**own, **charted.keys})
-    both = (shown.value(name, {**own, **charted.method.keys}) for name in (OPPOSITE, RATIO))
-    return (of_texts.value if of_texts else None, of_texts.n if of_texts else None, *both)
-
-
-def group_table(shown: Shown, domain: str, method: Method, examples: GroupExamples) -> Table:
+def group_table(shown: GroupFigures, domain: str, method: Method, examples: GroupExamples) -> Table:
     """Every quantity of the groups of a domain, with texts without a value, and examples on demand."""
     quantities = shown.quantities(method)
     first = quantities[0]
-    every = list(shown.of(first.name, domain, first.keys, "group"))
-    undefined: dict[str, float] = {}
+    every = shown.of(first.name, domain, first.keys, "group")
+    undefined: Counter[str] = Counter()
     for group, _, count in _undefined(shown, domain, method):
-        undefined[group] = undefined.get(group, 0.0) + count
-    columns = (
-        Column("group", "Group"),
-        *(column for q in quantities for column in _columns(q)),
-        *_of_all_columns(first),
-        Column("texts", "Texts", "count", base=True),
-        Column("undefined", "No value", "count"),
+        undefined[group] += count
+    columns: FigureColumns = (
+        ColumnOf("group", "Group", lambda f: said(f.keys["group"])),
+        *(column for q in quantities for column in _columns(shown, q)),
+        *_of_all_columns(shown, first),
+        col.n("texts", "Texts"),
+        ColumnOf("undefined", "No value", lambda f: undefined[f.keys["group"]], "count"),
     )
-    rows, details = [], []
-    for f in every[:MOST_ROWS]:
-        group, own = f.keys["group"], {k: v for k, v in f.keys.items() if k in ("domain", "group")}
-        cells: list[Cell] = []
-        for q in quantities:
-            figure = shown.view.figures.get(shown.info.name, q.name, {**own, **q.keys})
-            cells += [figure.value if figure else None, ends(figure.interval) if figure else None]
-        rows.append((said(group), *cells, *_of_all(shown, first, own), f.n, undefined.get(group, 0)))
-        details.append(examples.of(domain, group))
+    rows = every[:MOST_ROWS]
+    lines = {f.keys["group"]: examples.of(domain, f.keys["group"]) for f in rows}
+    opened = any(lines.values())
     left = f"The table has {MOST_ROWS} of {len(every):,} groups. " if len(every) > MOST_ROWS else ""
-    how = "Open a row for texts whose values are typical of their class." if any(details) else ""
-    return Table(
+    return table_of(
         f"{shown.info.name}-{method.name}-{domain or 'groups'}-table".replace("_", "-"),
         f"{method.title}: {shown.domain(domain)}",
         columns,
-        tuple(rows),
-        left + how,
-        tuple(details) if any(details) else (),
+        rows,
+        left + ("Open a row for texts whose values are typical of their class." if opened else ""),
+        details=(lambda f: lines[f.keys["group"]]) if opened else None,
         search=True,
     )
 
 
-def _columns(charted: Charted) -> tuple[Column, Column]:
-    key = charted.cls or "mean"
-    heading = said(key).capitalize()
-    return Column(key, heading, charted.unit), Column(f"{key}_interval", "95% interval", charted.unit, interval=True)
+def _columns(shown: GroupFigures, quantity: Quantity) -> FigureColumns:
+    key = quantity.cls or "mean"
+    return (
+        shown.beside(quantity.name, said(key).capitalize(), quantity.unit, key, of=quantity.keys),
+        shown.beside(quantity.name, "95% interval", quantity.unit, f"{key}_interval", "interval", quantity.keys),
+    )
 
 
-def _undefined(shown: Shown, domain: str, method: Method) -> Iterator[tuple[str, str, float]]:
+def _undefined(shown: GroupFigures, domain: str, method: Method) -> Iterator[tuple[str, str, int]]:
     """Group, reason and number of texts without a value."""
     for f in shown.of(UNDEFINED, domain, method.keys, "group", "why"):
-        yield f.keys["group"], f.keys["why"], f.value or 0.0
+        yield f.keys["group"], f.keys["why"], int(f.value or 0)
 
 
-def undefined_table(shown: Shown) -> Table | None:
+def undefined_table(shown: GroupFigures) -> Table | None:
     """Texts without a value by reason, for each method and domain."""
     rows = []
     for method in shown.present:
         for domain in shown.domains:
-            counts: dict[str, float] = {}
+            counts: Counter[str] = Counter()
             for _, why, count in _undefined(shown, domain, method):
-                counts[why] = counts.get(why, 0.0) + count
+                counts[why] += count
             rows += [(method.title, shown.domain(domain), why, n) for why, n in counts.items()]
     if not rows:
         return None
@@ -208,7 +187,7 @@ def undefined_table(shown: Shown) -> Table | None:
     return Table(f"{shown.info.name}-undefined", "Texts without a value", columns, tuple(rows))
 
 
-def word_table(shown: Shown, domain: str, method: Method) -> Table | None:
+def word_table(shown: GroupFigures, domain: str, method: Method) -> Table | None:
     """The words of the lexicon that contribute most to the values of each group's texts."""
     words: dict[str, list[tuple[str, float]]] = {}
     for f in shown.of(WORD, domain, method.keys, "group", "word"):
@@ -228,7 +207,7 @@ def word_table(shown: Shown, domain: str, method: Method) -> Table | None:
     return Table(name, caption, columns, tuple(rows), note)
 
 
-def method_map(shown: Shown, domain: str) -> HeatMap | None:
+def method_map(shown: GroupFigures, domain: str) -> HeatMap | None:
     """The mean of every method for each group, if the measure has several methods without classes."""
     means = [q for m in shown.present for q in shown.quantities(m) if shown.charted(m)[0].cls is None]
     if len(means) < 2:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools
-from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends
+from holisticbias_eval.blocks import ColumnOf, Paragraph, table_of
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.columns import CHANGE_NAMES
-from holisticbias_eval.measures.measure import View, baseline_of
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
+from holisticbias_eval.measures.measure import View, baseline_of, change_bars
 from holisticbias_eval.measures.responses.bias_figures import (
     CORRECTED,
     FULL,
@@ -26,7 +27,7 @@ from holisticbias_eval.measures.responses.bias_figures import (
     measure_biases,
 )
 from holisticbias_eval.measures.responses.styles import Named, arrange_styles, style_names
-from holisticbias_eval.sections import Bar, Bars, Block, Section
+from holisticbias_eval.sections import Block, Section
 from holisticbias_eval.statistics.intervals import normal_estimate
 from holisticbias_eval.statistics.responses.bias import Bias
 from holisticbias_eval.statistics.responses.cells import ResponseCells
@@ -103,45 +104,21 @@ def _change(of: str, keys: Keys, first: Bias, second: Bias) -> Iterator[Figure]:
     yield figure("change", keys, change, UNIT, second.cells, interval=interval, p_value=p, of=of)
 
 
-def _label(view: View, figure: Figure) -> str:
-    return ", ".join(view.label(key, value) for key, value in figure.keys.items()) or "All axes"
-
-
 def change_sections(changes: Figures, view: View) -> tuple[Section, ...]:
     """Show the corrected bias of both runs and its change: by axis, cluster and style."""
+
+    def label(f: Figure) -> str:
+        return ", ".join(view.label(key, value) for key, value in f.keys.items()) or "All axes"
+
     blocks: list[Block] = []
-    for key in ("axis", "cluster", "style"):
-        every = changes.by(NAME, "change") if len(changes.by(NAME, "change", "axis")) > 1 else ()
-        found = [*(every if key == "axis" else ()), *changes.by(NAME, "change", key)]
+    for key, what in (("axis", "Full"), ("cluster", "Partial"), ("style", "Partial")):
+        found = changes.by(NAME, "change", key)
+        if key == "axis" and len(found) > 1:
+            found = (*changes.by(NAME, "change"), *found)
         if found:
-            table = _change_table(changes, view, found, key)
-            bars = tuple(Bar(str(row[0]), _number(row[2]), before=_number(row[1])) for row in table.rows)
-            blocks += [Bars(table.name, table.caption, UNIT, bars, "bar: B, mark: A"), table]
+            name, caption = f"changes-by-{key}", f"{what} Gen Bias of A and B by {key}, corrected"
+            columns: FigureColumns = (ColumnOf(key, key.title(), label), *col.changes(changes, UNIT), col.p())
+            bars = change_bars(changes, found, label, name, caption, UNIT)
+            blocks += [bars, table_of(name, caption, columns, found)]
     reading = "Both runs are restricted to the descriptors and templates that both have. Sampling noise is taken off."
     return (Section("generation-bias-changes", "Generation bias of A and B", (*blocks, Paragraph(reading, "note"))),)
-
-
-def _change_table(changes: Figures, view: View, found: Sequence[Figure], key: str) -> Table:
-    columns = (
-        Column(key, key.title()),
-        *(Column(name, CHANGE_NAMES[name], UNIT) for name in ("first", "second")),
-        Column("change", CHANGE_NAMES["change"], f"{UNIT} difference"),
-        Column("interval", "95% interval", f"{UNIT} difference", interval=True),
-        Column("p_value", "p", "p_value"),
-    )
-    rows = tuple(
-        (
-            _label(view, figure),
-            *(changes.value(NAME, name, figure.keys) for name in ("first", "second")),
-            figure.value,
-            ends(figure.interval),
-            figure.p_value,
-        )
-        for figure in found
-    )
-    what = "Full" if key == "axis" else "Partial"
-    return Table(f"changes-by-{key}", f"{what} Gen Bias of A and B by {key}, corrected", columns, rows)
-
-
-def _number(cell: Cell) -> float | None:
-    return float(cell) if isinstance(cell, int | float) else None

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from scipy.stats import spearmanr
 
-from holisticbias_eval.blocks import Column, Paragraph, Table
+from holisticbias_eval.blocks import ColumnOf, Paragraph, table_of
 from holisticbias_eval.figures import Figure, Figures, make_figure
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.bias_figures import NAME, PARTIAL
-from holisticbias_eval.measures.responses.examples import Shown
+from holisticbias_eval.measures.responses.examples import ResponseFigures
 from holisticbias_eval.sections import Block, Scatter, ScatterPoint, Section
 from holisticbias_eval.statistics.tests import holm
 
@@ -31,7 +33,7 @@ def corpus_figures(view: View, texts: Mapping[str, int]) -> tuple[Figure, ...]:
     ``texts`` has the count of each descriptor's text. A correlation is null with fewer than three descriptors or if
     all have the same value.
     """
-    shown, counts = Shown(NAME, view), {}
+    shown, counts = ResponseFigures(NAME, view), {}
     for f in shown.by("style_mean", "axis", "descriptor", "style"):
         counts[f.keys["axis"], f.keys["descriptor"]] = texts.get(shown.descriptor(f), 0)
     found = [
@@ -51,17 +53,10 @@ def _correlations(figures: Figures, counts: Mapping[tuple[str, str], int], key: 
     tested = {name: _correlate(np.array(pairs, float)) for name, pairs in by_name.items()}
     adjusted = holm(np.array([p for _, p in tested.values()]))
     for (name, (value, _)), p in zip(tested.items(), adjusted.tolist(), strict=True):
-        n = len(by_name[name])
         yield make_figure(
-            NAME,
-            CORRELATION,
-            {key: name},
-            value,
-            "rank correlation",
-            n,
-            p_value=p if not np.isnan(value) else None,
-            of="style_mean",
-        )
+            NAME, CORRELATION, {key: name}, value, "rank correlation", len(by_name[name]),
+            p_value=None if np.isnan(value) else p, of="style_mean",
+        )  # fmt: skip
 
 
 def _correlate(pairs: np.ndarray) -> tuple[float, float]:
@@ -71,7 +66,7 @@ def _correlate(pairs: np.ndarray) -> tuple[float, float]:
     return float(found.statistic), float(found.pvalue)
 
 
-def corpus_section(shown: Shown) -> Iterator[Section]:
+def corpus_section(shown: ResponseFigures) -> Iterator[Section]:
     """Scatter plots of the clusters or styles of the largest bias, and all correlations; none without a corpus."""
     counts = {(f.keys["axis"], f.keys["descriptor"]): f.value for f in shown.by(COUNT, "axis", "descriptor")}
     if not counts:
@@ -79,19 +74,15 @@ def corpus_section(shown: Shown) -> Iterator[Section]:
     key = "cluster" if shown.by(PARTIAL, "cluster") else "style"
     largest = sorted(shown.by(PARTIAL, key), key=lambda f: -(f.value or 0.0))[:_SCATTERS]
     blocks: list[Block] = [_scatter(shown, counts, key, f.keys[key], i) for i, f in enumerate(largest, 1)]
-    rows = tuple(
-        (f.keys[kind], kind, f.value, f.p_value, f.n)
-        for kind in ("cluster", "style") for f in shown.by(CORRELATION, kind)
-    )  # fmt: skip
-    columns = (
-        Column("name", "Name"),
-        Column("kind", "Kind"),
-        Column("correlation", "Rank correlation", "rank correlation difference"),
-        Column("p_value", "p (Holm)", "p_value"),
-        Column("descriptors", "Descriptors", "count"),
+    columns: FigureColumns = (
+        ColumnOf("name", "Name", lambda f: next(iter(f.keys.values()))),
+        ColumnOf("kind", "Kind", lambda f: next(iter(f.keys))),
+        col.value("correlation", "Rank correlation", "rank correlation difference"),
+        col.p("p (Holm)"),
+        col.n("descriptors", "Descriptors", base=False),
     )
-    caption = "Frequency in the corpus and mean style probability"
-    table = Table("corpus-correlation", caption, columns, rows)
+    rows = (*shown.by(CORRELATION, "cluster"), *shown.by(CORRELATION, "style"))
+    table = table_of("corpus-correlation", "Frequency in the corpus and mean style probability", columns, rows)
     absent = sum(not count for count in counts.values())
     if absent:
         blocks.append(Paragraph(f"The corpus does not have {absent:,} of {len(counts):,} descriptors."))
@@ -99,7 +90,9 @@ def corpus_section(shown: Shown) -> Iterator[Section]:
     yield Section("corpus-correlation", "Frequency in a corpus and styles", (table,))
 
 
-def _scatter(shown: Shown, counts: Mapping[tuple[str, str], float | None], key: str, name: str, number: int) -> Scatter:
+def _scatter(
+    shown: ResponseFigures, counts: Mapping[tuple[str, str], float | None], key: str, name: str, number: int
+) -> Scatter:
     means = [f for f in shown.by("style_mean", "axis", "descriptor", key) if f.keys[key] == name]
     means = [f for f in means if f.value is not None and (f.keys["axis"], f.keys["descriptor"]) in counts]
     differ = [d for f in means if (d := shown.get("style_difference", f.keys)) and d.differs]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holisticbias_eval.blocks import Column, Marked, Paragraph, Table
+from holisticbias_eval.blocks import Marked, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.responses.bias_figures import PARTIAL
-from holisticbias_eval.measures.responses.examples import Examples, Shown
+from holisticbias_eval.measures.responses.examples import Examples, ResponseFigures
 from holisticbias_eval.measures.responses.styles import PREFIX
 from holisticbias_eval.sections import Block, HeatMap, Section
 
@@ -22,7 +24,7 @@ READING = (
 DIFFERENCE = "probability difference"
 
 
-def leaders_section(shown: Shown, examples: Examples) -> Iterator[Section]:
+def leaders_section(shown: ResponseFigures, examples: Examples) -> Iterator[Section]:
     """The descriptors with most and least of each style, and of each cluster as a map."""
     tested = shown.by("style_difference", "axis", "descriptor", "style")
     if not tested:
@@ -41,36 +43,25 @@ def leaders_section(shown: Shown, examples: Examples) -> Iterator[Section]:
     yield Section("leaders", "Descriptors and styles", tuple(blocks))
 
 
-def _table(shown: Shown, examples: Examples, found: Sequence[Figure]) -> Table:
-    columns = (
-        Column("descriptor", "Descriptor"),
-        Column("axis", "Axis"),
-        Column("style", "Style"),
-        Column("mean", "Mean probability", "probability"),
-        Column("difference", "Difference", DIFFERENCE),
-        Column("adjusted_p", "p, corrected", "p_value"),
-        Column("responses", "Responses", "count"),
+def _table(shown: ResponseFigures, examples: Examples, found: Sequence[Figure]) -> Table:
+    columns: FigureColumns = (
+        *shown.names,
+        col.key("style"),
+        shown.beside("style_mean", "Mean probability", "probability", key="mean"),
+        col.value("difference", "Difference", DIFFERENCE),
+        col.adjusted_p("p, corrected"),
+        shown.beside("style_mean", "Responses", "count", key="responses", attribute="n", base=False),
     )
-    rows, details = [], []
-    for f in _leading(shown, found):
-        keys, mean = f.keys, shown.get("style_mean", f.keys)
-        row = (shown.descriptor(f), shown.axis(f), keys["style"])
-        n = mean.n if mean else None
-        rows.append((*row, mean.value if mean else None, f.value, f.adjusted_p, n))
-        details.append(_lines(examples, f))
+
+    def lines(f: Figure) -> tuple[str | Marked, ...]:
+        """Examples of a descriptor that has more of a style than others do."""
+        return examples.highest(f, PREFIX + f.keys["style"], _EXAMPLES) if (f.value or 0) > 0 else ()
+
     caption = "Descriptors that differ in a style"
-    return Table("leaders", caption, columns, tuple(rows), details=tuple(details), search=True)
+    return table_of("leaders", caption, columns, _leading(shown, found), details=lines, search=True)
 
 
-def _lines(examples: Examples, figure: Figure) -> tuple[str | Marked, ...]:
-    """Examples of a descriptor that has more of a style than others do."""
-    if (figure.value or 0) <= 0:
-        return ()
-    keys = figure.keys
-    return examples.highest(keys["axis"], keys["descriptor"], PREFIX + keys["style"], _EXAMPLES)
-
-
-def _leading(shown: Shown, found: Sequence[Figure]) -> Iterator[Figure]:
+def _leading(shown: ResponseFigures, found: Sequence[Figure]) -> Iterator[Figure]:
     """The farthest above of each style, styles of the largest bias first, then the farthest below."""
     styles = sorted(shown.by(PARTIAL, "style"), key=lambda f: -(f.value or 0.0))
     by_style: dict[str, list[Figure]] = {f.keys["style"]: [] for f in styles}
@@ -83,7 +74,7 @@ def _leading(shown: Shown, found: Sequence[Figure]) -> Iterator[Figure]:
         yield from [f for f in own if (f.value or 0.0) <= 0][-_EACH:]
 
 
-def _map(shown: Shown) -> Iterator[HeatMap]:
+def _map(shown: ResponseFigures) -> Iterator[HeatMap]:
     """Differences by cluster of the descriptors that differ most in one of them."""
     clusters = [f.keys["cluster"] for f in shown.by(PARTIAL, "cluster")]
     found = [f for f in shown.by("style_difference", "axis", "descriptor", "cluster") if f.differs]

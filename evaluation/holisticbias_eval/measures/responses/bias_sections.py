@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends, without_empty
+from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, Interval
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import NONCE, View
 from holisticbias_eval.measures.responses.bias_corpus import corpus_section
 from holisticbias_eval.measures.responses.bias_figures import CORRECTED, FULL, NAME, PARTIAL, SUMMED, UNIT
 from holisticbias_eval.measures.responses.bias_leaders import leaders_section
-from holisticbias_eval.measures.responses.examples import Examples, Shown
+from holisticbias_eval.measures.responses.examples import Examples, ResponseFigures
 from holisticbias_eval.measures.text import listed, percent
 from holisticbias_eval.sections import Bar, Bars, Block, Section, Stack, StackedBars
 
@@ -22,7 +24,7 @@ READING_OF_CLUSTERS = (
 )
 
 
-def cluster_section(shown: Shown) -> Iterator[Section]:
+def cluster_section(shown: ResponseFigures) -> Iterator[Section]:
     """The clusters by axis as parts of a bar, and tables of clusters and of styles."""
     clusters, styles = shown.by(PARTIAL, "cluster"), shown.by(PARTIAL, "style")
     if not clusters and not styles:
@@ -35,7 +37,7 @@ def cluster_section(shown: Shown) -> Iterator[Section]:
     yield Section("clusters", "Clusters and styles", (*blocks, Paragraph(READING_OF_CLUSTERS, "note")))
 
 
-def _stacked(shown: Shown, clusters: Sequence[Figure]) -> StackedBars:
+def _stacked(shown: ResponseFigures, clusters: Sequence[Figure]) -> StackedBars:
     names = [f.keys["cluster"] for f in clusters]
     bars, rest = [], []
     for axis in shown.by(FULL, "axis"):
@@ -54,43 +56,35 @@ def _stacked(shown: Shown, clusters: Sequence[Figure]) -> StackedBars:
     return StackedBars("clusters", title, UNIT, (*names, OTHER), stacks, scale)
 
 
-def _tested(shown: Shown, figure: Figure) -> tuple[Cell, ...]:
+def _tested(shown: ResponseFigures, name: str, heading: str) -> FigureColumns:
     """The bias, its corrected value with the interval, its floor and its p-value."""
-    corrected = shown.get(figure.name + CORRECTED, figure.keys)
-    own = (corrected.value, ends(corrected.interval)) if corrected else (None, None)
-    return figure.value, *own, figure.floor, figure.p_value
-
-
-_TESTED = (
-    Column("bias", "Partial Gen Bias", UNIT),
-    Column("corrected", "Corrected", UNIT),
-    Column("interval", "95% interval", UNIT, interval=True),
-    Column("floor", "Floor", UNIT),
-    Column("p_value", "p (Holm)", "p_value"),
-)
-
-
-def _cluster_table(shown: Shown, clusters: Sequence[Figure]) -> Table:
-    columns = (
-        Column("cluster", "Cluster"),
-        *_TESTED,
-        Column("summed", "Summed-Cluster Gen Bias", UNIT),
-        Column("summed_corrected", "Summed, corrected", UNIT),
-        Column("audit", "Classifier's own", UNIT),
+    corrected = name + CORRECTED
+    return (
+        col.value("bias", heading, UNIT),
+        shown.beside(corrected, "Corrected", UNIT, key="corrected"),
+        shown.beside(corrected, "95% interval", UNIT, key="interval", attribute="interval"),
+        col.floor(UNIT),
+        col.p("p (Holm)"),
     )
-    rows = tuple(
-        (
-            f.keys["cluster"], *_tested(shown, f), shown.value(SUMMED, f.keys),
-            shown.value(SUMMED + CORRECTED, f.keys), shown.value(f"audit_{PARTIAL}", f.keys),
-        )
-        for f in clusters
-    )  # fmt: skip
+
+
+def _cluster_table(shown: ResponseFigures, clusters: Sequence[Figure]) -> Table:
+    columns: FigureColumns = (
+        col.key("cluster"),
+        *_tested(shown, PARTIAL, "Partial Gen Bias"),
+        shown.beside(SUMMED, "Summed-Cluster Gen Bias", UNIT, key="summed"),
+        shown.beside(SUMMED + CORRECTED, "Summed, corrected", UNIT, key="summed_corrected"),
+        shown.beside(f"audit_{PARTIAL}", "Classifier's own", UNIT, key="audit"),
+    )
     members = _members(shown)
-    details = tuple((", ".join(members.get(f.keys["cluster"], ())),) for f in clusters)
-    return without_empty(Table("clusters-by-bias", "Gen Bias by cluster", columns, rows, details=details))
+
+    def styles(f: Figure) -> tuple[str, ...]:
+        return (", ".join(members.get(f.keys["cluster"], ())),)
+
+    return table_of("clusters-by-bias", "Gen Bias by cluster", columns, clusters, details=styles, drop_empty=True)
 
 
-def _members(shown: Shown) -> Mapping[str, list[str]]:
+def _members(shown: ResponseFigures) -> Mapping[str, list[str]]:
     """The styles of each cluster."""
     found: dict[str, list[str]] = {}
     for f in shown.by(PARTIAL, "cluster", "style"):
@@ -98,14 +92,15 @@ def _members(shown: Shown) -> Mapping[str, list[str]]:
     return found
 
 
-def _style_table(shown: Shown, styles: Sequence[Figure]) -> Table:
+def _style_table(shown: ResponseFigures, styles: Sequence[Figure]) -> Table:
     cluster = {style: name for name, own in _members(shown).items() for style in own}
-    columns = (Column("style", "Style"), *([Column("cluster", "Cluster")] if cluster else []), *_TESTED)
-    ordered = sorted(styles, key=lambda f: -(f.value or 0.0))
-    rows = tuple(
-        (f.keys["style"], *([cluster.get(f.keys["style"])] if cluster else []), *_tested(shown, f)) for f in ordered
+    columns: FigureColumns = (
+        col.key("style"),
+        ColumnOf("cluster", "Cluster", lambda f: cluster.get(f.keys["style"])),
+        *_tested(shown, PARTIAL, "Partial Gen Bias"),
     )
-    return without_empty(Table("styles", "Partial Gen Bias by style", columns, rows))
+    ordered = sorted(styles, key=lambda f: -(f.value or 0.0))
+    return table_of("styles", "Partial Gen Bias by style", columns, ordered, drop_empty=True)
 
 
 _EACH = 4
@@ -125,7 +120,7 @@ AUDIT = (
 
 def bias_sections(view: View) -> tuple[Section, ...]:
     """Show the finding and the axes, clusters and styles, leading descriptors with examples, corpus, and audit."""
-    shown = Shown(NAME, view)
+    shown = ResponseFigures(NAME, view)
     axes = _ordered(shown)
     if not axes:
         return ()
@@ -145,14 +140,14 @@ def bias_sections(view: View) -> tuple[Section, ...]:
     )
 
 
-def _ordered(shown: Shown) -> list[Figure]:
+def _ordered(shown: ResponseFigures) -> list[Figure]:
     """First the axes on which responses differ, the largest bias first, then the others as they come."""
     axes = shown.by(FULL, "axis")
     differ = [f for f in axes if f.above_floor]
     return sorted(differ, key=lambda f: -(_corrected(shown, f) or 0)) + [f for f in axes if not f.above_floor]
 
 
-def _finding(shown: Shown, axes: Sequence[Figure]) -> Iterator[Paragraph]:
+def _finding(shown: ResponseFigures, axes: Sequence[Figure]) -> Iterator[Paragraph]:
     people = [f for f in axes if f.keys["axis"] != NONCE and f.value is not None]
     if not people:
         yield Paragraph(
@@ -175,7 +170,7 @@ def _finding(shown: Shown, axes: Sequence[Figure]) -> Iterator[Paragraph]:
         )
 
 
-def _by_axis(shown: Shown, people: Sequence[Figure]) -> str:
+def _by_axis(shown: ResponseFigures, people: Sequence[Figure]) -> str:
     differ = [f for f in people if f.above_floor]
     many = f"of {len(people)} axes" if len(people) > 1 else f"axis, {shown.axis(people[0])},"
     if all(f.above_floor is None for f in people):
@@ -192,7 +187,7 @@ def _by_axis(shown: Shown, people: Sequence[Figure]) -> str:
     return f"{where} responses differ by descriptor more than sampling explains: {said}."
 
 
-def _together(shown: Shown) -> Iterator[Paragraph]:
+def _together(shown: ResponseFigures) -> Iterator[Paragraph]:
     full = shown.get(FULL)
     if full is None or full.value is None:
         return
@@ -205,11 +200,11 @@ def _together(shown: Shown) -> Iterator[Paragraph]:
     yield Paragraph(f"{text}.")
 
 
-def _corrected(shown: Shown, raw: Figure) -> float | None:
+def _corrected(shown: ResponseFigures, raw: Figure) -> float | None:
     return shown.value(raw.name + CORRECTED, raw.keys)
 
 
-def _brief(shown: Shown, raw: Figure) -> str:
+def _brief(shown: ResponseFigures, raw: Figure) -> str:
     """The corrected figure with its interval, or the raw one."""
     corrected = shown.get(raw.name + CORRECTED, raw.keys)
     if corrected is None or corrected.value is None:
@@ -226,7 +221,7 @@ def _number(value: float) -> str:
     return f"{value:z.2f}" if abs(value) >= 0.1 or not value else f"{value:z.3f}"
 
 
-def _corrected_bars(shown: Shown, axes: Sequence[Figure]) -> Iterator[Bars]:
+def _corrected_bars(shown: ResponseFigures, axes: Sequence[Figure]) -> Iterator[Bars]:
     found = [(f, shown.get(FULL + CORRECTED, f.keys)) for f in axes]
     bars = tuple(
         Bar(shown.axis(f), c.value, c.interval, faint=f.above_floor is False)
@@ -237,7 +232,7 @@ def _corrected_bars(shown: Shown, axes: Sequence[Figure]) -> Iterator[Bars]:
         yield Bars("generation-bias", "Full Gen Bias by axis, corrected", UNIT, bars, scale)
 
 
-def _raw_bars(shown: Shown, axes: Sequence[Figure]) -> Bars:
+def _raw_bars(shown: ResponseFigures, axes: Sequence[Figure]) -> Bars:
     bars = tuple(
         Bar(shown.axis(f), f.value, floor=f.floor, faint=f.above_floor is False) for f in axes if f.value is not None
     )
@@ -245,62 +240,42 @@ def _raw_bars(shown: Shown, axes: Sequence[Figure]) -> Bars:
     return Bars("generation-bias-raw", "Full Gen Bias by axis, as published", UNIT, bars, scale)
 
 
-def _axis_table(shown: Shown, axes: Sequence[Figure]) -> Table:
-    columns = (
-        Column("axis", "Axis"),
-        Column("bias", "Full Gen Bias", UNIT),
-        Column("corrected", "Corrected", UNIT),
-        Column("interval", "95% interval", UNIT, interval=True),
-        Column("floor", "Floor", UNIT),
-        Column("p_value", "p (Holm)", "p_value"),
-        Column("variance_share", "Share of variance", "share"),
-        Column("audit", "Classifier's own", UNIT),
-        Column("descriptors", "Descriptors", "count"),
-        Column("responses", "Responses", "count", base=True),
-        Column("missing", "Not judged", "count"),
+def _axis_table(shown: ResponseFigures, axes: Sequence[Figure]) -> Table:
+    columns: FigureColumns = (
+        shown.axis_column,
+        *_tested(shown, FULL, "Full Gen Bias"),
+        shown.beside("variance_share", "Share of variance", "share"),
+        shown.beside(f"audit_{FULL}", "Classifier's own", UNIT, key="audit"),
+        shown.beside("descriptors", "Descriptors", "count"),
+        shown.beside("responses", "Responses", "count", base=True),
+        shown.beside("responses", "Not judged", "count", key="missing", attribute="missing"),
     )
-    rows: list[tuple[Cell, ...]] = []
-    for f in (*shown.all_axes(FULL), *axes):
-        corrected, responses = (shown.get(name, f.keys) for name in (FULL + CORRECTED, "responses"))
-        rows.append(
-            (
-                shown.axis(f) if f.keys else "All axes", f.value, corrected.value if corrected else None,
-                ends(corrected.interval) if corrected else None, f.floor, f.p_value,
-                shown.value("variance_share", f.keys), shown.value(f"audit_{FULL}", f.keys),
-                shown.value("descriptors", f.keys), responses.value if responses else None,
-                responses.missing if responses else None,
-            )
-        )  # fmt: skip
     note = "Responses that are not judged are empty, refused or withheld; they are left out."
-    return without_empty(Table("generation-bias-by-axis", "Full Gen Bias by axis", columns, tuple(rows), note))
+    rows = (*shown.all_axes(FULL), *axes)
+    return table_of("generation-bias-by-axis", "Full Gen Bias by axis", columns, rows, note, drop_empty=True)
 
 
-def _audit_section(shown: Shown, axes: Sequence[Figure]) -> Iterator[Section]:
+def _audit_section(shown: ResponseFigures, axes: Sequence[Figure]) -> Iterator[Section]:
     """The bias of the responses beside that of the classifier on fixed texts."""
     name = f"audit_{FULL}"
     if shown.get(name) is None:
         return
     bars = tuple(Bar(shown.axis(f), f.value, floor=shown.value(name, f.keys)) for f in axes if f.value is not None)
-    columns = (
-        Column("axis", "Axis"),
-        Column("responses", "Responses", UNIT),
-        Column("audit", "Fixed texts", UNIT),
-        Column("uncensored", "Fixed texts, not censored", UNIT),
-        Column("cells", "Texts", "count"),
+    columns: FigureColumns = (
+        shown.axis_column,
+        col.value("responses", "Responses", UNIT),
+        shown.beside(name, "Fixed texts", UNIT, key="audit"),
+        shown.beside(f"{name}_uncensored", "Fixed texts, not censored", UNIT, key="uncensored"),
+        shown.beside(name, "Texts", "count", key="cells", attribute="n", base=False),
     )
-    rows = []
-    for f in (*shown.all_axes(FULL), *axes):
-        audit = shown.get(name, f.keys)
-        uncensored = shown.value(f"{name}_uncensored", f.keys)
-        own = (audit.value, uncensored, audit.n) if audit else (None, uncensored, None)
-        rows.append((shown.axis(f) if f.keys else "All axes", f.value, *own))
+    rows = (*shown.all_axes(FULL), *axes)
     scale = "Full Gen Bias x 1000  ·  bar: responses  ·  mark: the classifier on fixed texts"
     yield Section(
         "audit",
         "Audit of the classifier",
         (
             Bars("audit", "Gen Bias of responses and of the classifier", UNIT, bars, scale, mark="classifier"),
-            Table("audit-by-axis", "Full Gen Bias of responses and of fixed texts", columns, tuple(rows)),
+            table_of("audit-by-axis", "Full Gen Bias of responses and of fixed texts", columns, rows),
             Paragraph(AUDIT, "note"),
         ),
     )

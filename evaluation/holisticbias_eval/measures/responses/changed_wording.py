@@ -12,6 +12,7 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Interval, make_figure
 from holisticbias_eval.identity import RESPONSES, align
+from holisticbias_eval.measures.columns import change_figures
 from holisticbias_eval.measures.responses.design import (
     MEANS,
     Grouping,
@@ -129,11 +130,9 @@ def paired_changes(
     estimates = [_estimate(after - before) for _, before, after in moved]
     p = holm(np.array([np.nan if p is None else p for *_, p in estimates], np.float64))
     for (keys, before, after), (change, interval, _), adjusted in zip(moved, estimates, p.tolist(), strict=True):
-        n = len(before)
-        for run, values_of in (("first", before), ("second", after)):
-            yield make_figure(measure, run, keys, float(values_of.mean()) if n else None, unit, n, of=name)
-        yield make_figure(
-            measure, "change", keys, change, f"{unit} difference", n, interval=interval, p_value=adjusted, of=name
+        means = (float(before.mean()), float(after.mean())) if len(before) else (None, None)
+        yield from change_figures(
+            measure, name, keys, means, unit, len(before), change=change, interval=interval, p_value=adjusted
         )
 
 

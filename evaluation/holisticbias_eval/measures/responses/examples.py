@@ -9,13 +9,17 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import accumulate, groupby
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.blocks import Column, Marked, Table
+from holisticbias_eval.arrays import Ints
+from holisticbias_eval.blocks import Column, ColumnOf, Marked, Table
 from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.design import read_design
 from holisticbias_eval.sections import Section
@@ -39,11 +43,13 @@ class Examples:
             by_text = {(axis, texts[int(rows[0])].as_py()): rows for (axis, _), rows in self._rows.items() if len(rows)}
             self._rows = by_text | self._rows
 
-    def highest(
-        self, axis: str, descriptor: str, column: str, count: int, text: str = "response"
-    ) -> tuple[str | Marked, ...]:
+    def _of(self, figure: Figure) -> Ints:
+        """The rows of a figure's descriptor."""
+        return self._rows.get((figure.keys["axis"], figure.keys["descriptor"]), np.zeros(0, np.int64))
+
+    def highest(self, figure: Figure, column: str, count: int, text: str = "response") -> tuple[str | Marked, ...]:
         """The texts with the highest values of a column, without repeats; in responses replaced places are marked."""
-        rows = self._rows.get((axis, descriptor), np.zeros(0, np.int64))
+        rows = self._of(figure)
         if column not in self._answers.column_names or text not in self._answers.column_names:
             return ()
         values = self._answers[column].take(pa.array(rows)).to_numpy().astype(float)
@@ -55,10 +61,9 @@ class Examples:
             return tuple(self._line(row, f" ({ranked[row]:.1%})") for row in chosen)
         return tuple(f"“{cut(self._text(text, row), LETTERS)}” ({ranked[row]:.1%})" for row in chosen)
 
-    def with_phrase(self, axis: str, descriptor: str, phrase: str, count: int) -> tuple[str | Marked, ...]:
-        """The first responses with a phrase, without repeats; the phrase is marked."""
-        pattern = _pattern(phrase)
-        rows = self._rows.get((axis, descriptor), np.zeros(0, np.int64))
+    def with_phrase(self, figure: Figure, count: int) -> tuple[str | Marked, ...]:
+        """The first responses with the figure's phrase, without repeats; the phrase is marked."""
+        pattern, rows = _pattern(figure.keys["phrase"]), self._of(figure)
         having = (row for row in rows.tolist() if pattern.search(self._text("response", row)))
         return tuple(self._with_mark(row, pattern) for row in self._distinct(having, count))
 
@@ -167,7 +172,7 @@ def repeated_section(view: View) -> Iterator[Section]:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ResponseFigures:
     """The figures of one measure, with the names of what they are of."""
 
     measure: str
@@ -190,13 +195,27 @@ class Shown:
         }
 
     def axis(self, figure: Figure) -> str:
-        """The label of a figure's axis."""
-        return self.view.label("axis", figure.keys["axis"])
+        """The label of a figure's axis, or all axes."""
+        return self.view.label("axis", figure.keys["axis"]) if "axis" in figure.keys else "All axes"
 
     def descriptor(self, figure: Figure) -> str:
         """The text of a figure's descriptor."""
         axis, name = figure.keys["axis"], figure.keys["descriptor"]
         return self._descriptors.get((axis, name), name)
+
+    @property
+    def axis_column(self) -> ColumnOf[Figure]:
+        """The column of axes in words."""
+        return ColumnOf("axis", "Axis", self.axis)
+
+    @property
+    def names(self) -> FigureColumns:
+        """The columns of descriptors and their axes in words."""
+        return ColumnOf("descriptor", "Descriptor", self.descriptor), self.axis_column
+
+    def beside(self, name: str, heading: str, unit: str, **other: Any) -> ColumnOf[Figure]:
+        """The column of another figure with the same keys; see ``columns.beside``."""
+        return col.beside(self.figures, name, heading, unit, **other)
 
     def by(self, name: str, *keys: str) -> tuple[Figure, ...]:
         """The figures of this name with exactly these keys."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
-from holisticbias_eval.blocks import Cell, Column, Marked, Paragraph, Table, ends
+from holisticbias_eval.blocks import ColumnOf, Marked, Paragraph, Table, table_of
 from holisticbias_eval.figures import DEVIATION, Figure
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.responses.examples import Examples, Shown
+from holisticbias_eval.measures.responses.examples import Examples, ResponseFigures
 from holisticbias_eval.measures.responses.offence_figures import MEAN, PROBABILITY, SHARE, SPREAD
 from holisticbias_eval.measures.text import percent, percents
 from holisticbias_eval.sections import Bar, Bars, Block, Section
@@ -22,7 +26,7 @@ _TEXTS = {"offensiveness": ("offensive", "response"), "prompt_offensiveness": ("
 
 def offensiveness_sections(view: View, info: Info) -> tuple[Section, ...]:
     """Show the share of offensive texts by axis, the templates, ranges of descriptors, and every descriptor."""
-    shown, slug = Shown(info.name, view), info.name.replace("_", "-")
+    shown, slug = ResponseFigures(info.name, view), info.name.replace("_", "-")
     whole = shown.get(SHARE)
     if whole is None:
         return ()
@@ -54,79 +58,76 @@ def _finding(whole: Figure, what: str) -> str:
     return f"The classifier finds {percent(whole.value)} of {whole.n:,} {what}s offensive{interval}.{missing}"
 
 
-def _axis_bars(shown: Shown, slug: str) -> Iterator[Bars]:
+def _axis_bars(shown: ResponseFigures, slug: str) -> Iterator[Bars]:
     bars = tuple(Bar(shown.axis(f), f.value, f.interval) for f in shown.by(SHARE, "axis") if f.value is not None)
     if bars:
         title, scale = "Offensive texts by axis", "share of texts  ·  line: 95% interval"
         yield Bars(slug, title, "share", bars, scale)
 
 
-def _axis_table(shown: Shown, slug: str) -> Table:
-    columns = (
-        Column("axis", "Axis"),
-        Column("share", "Offensive", "share"),
-        Column("interval", "95% interval", "share", interval=True),
-        Column("texts", "Texts", "count", base=True),
-        Column("missing", "Not judged", "count"),
+def _axis_table(shown: ResponseFigures, slug: str) -> Table:
+    columns: FigureColumns = (
+        shown.axis_column,
+        col.value("share", "Offensive", "share"),
+        col.interval("share"),
+        col.n("texts", "Texts"),
+        col.missing(heading="Not judged"),
     )
-    rows = tuple(
-        (shown.axis(f) if f.keys else "All axes", f.value, ends(f.interval), f.n, f.missing)
-        for f in shown.axes_and_all(SHARE)
-    )
-    return Table(f"{slug}-by-axis", "Share of offensive texts by axis", columns, rows)
+    return table_of(f"{slug}-by-axis", "Share of offensive texts by axis", columns, shown.axes_and_all(SHARE))
 
 
-def _template_table(shown: Shown, slug: str) -> Table:
-    columns = (
-        Column("template", "Template"),
-        Column("mean", "Mean", PROBABILITY),
-        Column("interval", "95% interval", PROBABILITY, interval=True),
-        Column("sd", "SD over descriptors", PROBABILITY),
-        Column("corrected", "SD, corrected", PROBABILITY + DEVIATION),
-        Column("own", "SD, classifier's own", PROBABILITY),
-        Column("descriptors", "Descriptors", "count", base=True),
+def _template_table(shown: ResponseFigures, slug: str) -> Table:
+    columns: FigureColumns = (
+        col.key("template"),
+        col.value("mean", "Mean", PROBABILITY),
+        col.interval(PROBABILITY),
+        shown.beside(SPREAD, "SD over descriptors", PROBABILITY, key="sd"),
+        shown.beside(f"{SPREAD}_corrected", "SD, corrected", PROBABILITY + DEVIATION, key="corrected"),
+        shown.beside(f"audit_{SPREAD}", "SD, classifier's own", PROBABILITY, key="own"),
+        col.n("descriptors", "Descriptors"),
     )
     found = sorted(shown.by(MEAN, "template"), key=lambda f: -(shown.value(SPREAD, f.keys) or 0.0))
-    rows = tuple(
-        (
-            f.keys["template"], f.value, ends(f.interval), shown.value(SPREAD, f.keys),
-            shown.value(f"{SPREAD}_corrected", f.keys), shown.value(f"audit_{SPREAD}", f.keys), f.n,
-        )
-        for f in found
-    )  # fmt: skip
     note = (
         "Templates in which descriptors differ most come first. The corrected standard deviation is without sampling "
         "noise; none is shown if descriptors differ no more than by noise alone. The classifier's own is that of fixed "
         "texts in which only the descriptor differs, judged as the responses are."
     )
-    return Table(f"{slug}-by-template", "Mean and standard deviation over descriptors", columns, rows, note)
+    return table_of(f"{slug}-by-template", "Mean and standard deviation over descriptors", columns, found, note)
 
 
-def _range_table(shown: Shown, slug: str) -> Iterator[Table]:
+@dataclass(frozen=True, slots=True)
+class DescriptorRange:
+    """The descriptors of a template whose mean probability lies between two ends."""
+
+    template: str
+    ends: tuple[float, float]
+    names: list[str]
+
+
+_RANGE_COLUMNS: tuple[ColumnOf[DescriptorRange], ...] = (
+    ColumnOf("template", "Template", lambda r: r.template),
+    ColumnOf("range", "Mean probability", lambda r: r.ends, PROBABILITY, interval=True),
+    ColumnOf("count", "Descriptors", lambda r: len(r.names), "count"),
+    ColumnOf("names", "Among them", lambda r: _few(r.names)),
+)
+
+
+def _range_table(shown: ResponseFigures, slug: str) -> Iterator[Table]:
     """The descriptors of each template by ranges of their mean probability (Table 12 of the paper)."""
-    cells: dict[str, list[list[str]]] = {}
+    by_template: dict[str, list[DescriptorRange]] = {}
     for f in shown.by(MEAN, "axis", "descriptor", "template"):
         if f.value is not None:
-            ranges = cells.setdefault(f.keys["template"], [[] for _ in RANGES[1:]])
+            template = f.keys["template"]
+            empty = [DescriptorRange(template, ends, []) for ends in pairwise(RANGES)]
             place = sum(f.value >= low for low in RANGES[1:-1])
-            ranges[place].append(shown.descriptor(f))
-    columns = (
-        Column("template", "Template"),
-        Column("range", "Mean probability", PROBABILITY, interval=True),
-        Column("count", "Descriptors", "count"),
-        Column("names", "Among them"),
-    )
-    rows: list[tuple[Cell, ...]] = []
-    details: list[tuple[str, ...]] = []
-    for template, ranges in cells.items():
-        for low, high, names in zip(RANGES, RANGES[1:], ranges, strict=False):
-            if names:
-                rows.append((template, (low, high), len(names), _few(names)))
-                details.append((", ".join(names),))
+            by_template.setdefault(template, empty)[place].names.append(shown.descriptor(f))
+    rows = [found for ranges in by_template.values() for found in ranges if found.names]
     if rows:
         note = "A range includes its lower end. On the page a row opens to all names."
-        caption = "Descriptors by mean probability"
-        yield Table(f"{slug}-ranges", caption, columns, tuple(rows), note, tuple(details), search=True)
+        yield table_of(
+            f"{slug}-ranges", "Descriptors by mean probability", _RANGE_COLUMNS, rows, note,
+            details=lambda r: (", ".join(r.names),), search=True,
+        )  # fmt: skip
 
 
 def _few(names: Sequence[str]) -> str:
@@ -134,29 +135,22 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _descriptor_table(shown: Shown, slug: str, examples: Examples) -> Table:
-    columns = (
-        Column("descriptor", "Descriptor"),
-        Column("axis", "Axis"),
-        Column("mean", "Mean probability", PROBABILITY),
-        Column("mean_interval", "95% interval", PROBABILITY, interval=True),
-        Column("share", "Offensive", "share"),
-        Column("share_interval", "95% interval", "share", interval=True),
-        Column("texts", "Texts", "count"),
+def _descriptor_table(shown: ResponseFigures, slug: str, examples: Examples) -> Table:
+    columns: FigureColumns = (
+        *shown.names,
+        shown.beside(MEAN, "Mean probability", PROBABILITY),
+        shown.beside(MEAN, "95% interval", PROBABILITY, key="mean_interval", attribute="interval"),
+        col.value("share", "Offensive", "share"),
+        col.interval("share", "share_interval"),
+        col.n("texts", "Texts", base=False),
     )
-    means: Mapping[tuple[str, ...], Figure] = {tuple(f.keys.values()): f for f in shown.by(MEAN, "axis", "descriptor")}
     found = sorted(shown.by(SHARE, "axis", "descriptor"), key=lambda f: -(f.value or 0.0))
-    rows, details = [], []
-    for i, f in enumerate(found):
-        mean = means.get(tuple(f.keys.values()))
-        own = (mean.value, ends(mean.interval)) if mean else (None, None)
-        rows.append((shown.descriptor(f), shown.axis(f), *own, f.value, ends(f.interval), f.n))
-        details.append(_lines(examples, f, shown.measure) if i < _SHOWN else ())
+    opened = {id(f) for f in found[:_SHOWN]}
+    column, text = _TEXTS[shown.measure]
+
+    def lines(f: Figure) -> tuple[str | Marked, ...]:
+        return examples.highest(f, column, _EXAMPLES, text) if id(f) in opened else ()
+
     note = f"On the page the first {_SHOWN} rows open to the texts of the highest probability."
     caption = "Offensive texts by descriptor"
-    return Table(f"{slug}-by-descriptor", caption, columns, tuple(rows), note, tuple(details), search=True)
-
-
-def _lines(examples: Examples, figure: Figure, measure: str) -> tuple[str | Marked, ...]:
-    column, text = _TEXTS[measure]
-    return examples.highest(figure.keys["axis"], figure.keys["descriptor"], column, _EXAMPLES, text)
+    return table_of(f"{slug}-by-descriptor", caption, columns, found, note, details=lines, search=True)

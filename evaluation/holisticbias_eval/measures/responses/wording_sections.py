@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
-from holisticbias_eval.blocks import Cell, Column, Marked, Paragraph, Table, ends
+from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures.columns import CHANGE_NAMES
-from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.responses.examples import Examples, Shown, repeated_section
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
+from holisticbias_eval.measures.measure import View, change_bars
+from holisticbias_eval.measures.responses.examples import Examples, ResponseFigures, repeated_section
 from holisticbias_eval.measures.text import listed, percent
 from holisticbias_eval.sections import Bar, Bars, Block, HeatMap, Section
 
 _LISTED, _FOUND, _EXAMPLES = 100, 200, 2
 
 
-def listed_section(shown: Shown, examples: Examples) -> Iterator[Section]:
+def listed_section(shown: ResponseFigures, examples: Examples) -> Iterator[Section]:
     """Phrases of the list: how common they are, by axis, and the descriptors that differ in one."""
     figures = shown.by("phrase_share", "phrase")
     present = [f for f in figures if f.value]
@@ -40,7 +42,7 @@ def _quoted(figure: Figure) -> str:
     return f"“{figure.keys['phrase']}”"
 
 
-def _heat_map(shown: Shown, present: Sequence[Figure]) -> HeatMap:
+def _heat_map(shown: ResponseFigures, present: Sequence[Figure]) -> HeatMap:
     axes = dict.fromkeys(f.keys["axis"] for f in shown.by("length", "axis"))
     rows = tuple(
         (_quoted(f), tuple(shown.value("phrase_share", {**f.keys, "axis": axis}) for axis in axes)) for f in present
@@ -49,7 +51,7 @@ def _heat_map(shown: Shown, present: Sequence[Figure]) -> HeatMap:
     return HeatMap("phrases-by-axis", "Responses with a phrase, by axis", "share", labels, rows, "percent of responses")
 
 
-def _by_descriptor(shown: Shown, examples: Examples) -> Iterator[Block]:
+def _by_descriptor(shown: ResponseFigures, examples: Examples) -> Iterator[Block]:
     tested = shown.by("phrase_share", "axis", "descriptor", "phrase")
     found = [f for f in tested if f.differs]
     if not found:
@@ -59,26 +61,16 @@ def _by_descriptor(shown: Shown, examples: Examples) -> Iterator[Block]:
         )
         return
     found.sort(key=lambda f: -(f.value or 0))
-    kept = found[:_LISTED]
-    columns = (
-        Column("descriptor", "Descriptor"),
-        Column("axis", "Axis"),
-        Column("phrase", "Phrase"),
-        Column("share", "Responses with it", "share"),
-        Column("interval", "95% interval", "share", interval=True),
-        Column("all", "Of all responses", "share"),
-        Column("adjusted_p", "p, corrected", "p_value"),
-        Column("n", "Responses", "count", base=True),
+    shares = {f.keys["phrase"]: f.value for f in shown.by("phrase_share", "phrase")}
+    columns: FigureColumns = (
+        *shown.names,
+        col.key("phrase"),
+        col.value("share", "Responses with it", "share"),
+        col.interval("share"),
+        ColumnOf("all", "Of all responses", lambda f: shares.get(f.keys["phrase"]), "share"),
+        col.adjusted_p("p, corrected"),
+        col.n("n", "Responses"),
     )
-    rows = tuple(
-        (
-            shown.descriptor(f), shown.axis(f), f.keys["phrase"], f.value, ends(f.interval),
-            shown.value("phrase_share", {"phrase": f.keys["phrase"]}),
-            f.adjusted_p, f.n,
-        )
-        for f in kept
-    )  # fmt: skip
-    details = tuple(_examples(examples, f) for f in kept)
     more = f" The {_LISTED} with the largest shares of {len(found)} are listed." if len(found) > _LISTED else ""
     note = (
         f"{len(found)} of {len(tested)} descriptors and phrases differ from all responses in the same templates "
@@ -86,15 +78,11 @@ def _by_descriptor(shown: Shown, examples: Examples) -> Iterator[Block]:
         "On the page a row opens to examples."
     )
     caption = "Descriptors that differ in a phrase"
-    yield Table("phrases-by-descriptor", caption, columns, rows, note, details, search=True)
+    lines = partial(examples.with_phrase, count=_EXAMPLES)
+    yield table_of("phrases-by-descriptor", caption, columns, found[:_LISTED], note, details=lines, search=True)
 
 
-def _examples(examples: Examples, figure: Figure) -> tuple[str | Marked, ...]:
-    keys = figure.keys
-    return examples.with_phrase(keys["axis"], keys["descriptor"], keys["phrase"], _EXAMPLES)
-
-
-def found_section(shown: Shown, examples: Examples) -> Iterator[Section]:
+def found_section(shown: ResponseFigures, examples: Examples) -> Iterator[Section]:
     """Phrases that responses to one descriptor have more often than all others."""
     tested = shown.get("phrases_tested")
     if tested is None:
@@ -115,32 +103,22 @@ def found_section(shown: Shown, examples: Examples) -> Iterator[Section]:
     yield Section("found-phrases", "Phrases found by descriptor", (*blocks, Paragraph(how, "note")))
 
 
-def _found_table(shown: Shown, examples: Examples, found: Sequence[Figure]) -> Table:
-    columns = (
-        Column("descriptor", "Descriptor"),
-        Column("axis", "Axis"),
-        Column("phrase", "Phrase"),
-        Column("share", "Responses with it", "share"),
-        Column("elsewhere", "Of all others", "share"),
-        Column("log_odds", "Log odds", "log odds"),
-        Column("interval", "95% interval", "log odds", interval=True),
-        Column("adjusted_p", "p, corrected", "p_value"),
-        Column("n", "Responses", "count"),
+def _found_table(shown: ResponseFigures, examples: Examples, found: Sequence[Figure]) -> Table:
+    columns: FigureColumns = (
+        *shown.names,
+        col.key("phrase"),
+        shown.beside("found_phrase_share", "Responses with it", "share", key="share"),
+        shown.beside("found_phrase_share_elsewhere", "Of all others", "share", key="elsewhere"),
+        col.value("log_odds", "Log odds", "log odds"),
+        col.interval("log odds"),
+        col.adjusted_p("p, corrected"),
+        col.n("n", "Responses", base=False),
     )
-    kept = found[:_FOUND]
-    rows = tuple(
-        (
-            shown.descriptor(f), shown.axis(f), f.keys["phrase"], shown.value("found_phrase_share", f.keys),
-            shown.value("found_phrase_share_elsewhere", f.keys), f.value, ends(f.interval),
-            f.adjusted_p, f.n,
-        )
-        for f in kept
-    )  # fmt: skip
     descriptors = len({(f.keys["axis"], f.keys["descriptor"]) for f in found})
     more = f" The {_FOUND} with the smallest p-values are listed." if len(found) > _FOUND else ""
     note = f"{len(found):,} phrases of {descriptors:,} descriptors.{more} On the page a row opens to examples."
-    details = tuple(_examples(examples, f) for f in kept)
-    return Table("found-phrases", "Phrases found by descriptor", columns, rows, note, details, search=True)
+    lines, caption = partial(examples.with_phrase, count=_EXAMPLES), "Phrases found by descriptor"
+    return table_of("found-phrases", caption, columns, found[:_FOUND], note, details=lines, search=True)
 
 
 NAME = "response_wording"
@@ -173,7 +151,7 @@ _NAMED = 5
 
 def wording_sections(view: View) -> tuple[Section, ...]:
     """Show the finding, parroting, length and endings by axis, phrases, and as details every descriptor."""
-    shown, examples = Shown(NAME, view), Examples(view.answers)
+    shown, examples = ResponseFigures(NAME, view), Examples(view.answers)
     if not shown.by("length"):
         return ()
     chosen = [name for name in VALUES if shown.get(name)]
@@ -194,7 +172,7 @@ def wording_sections(view: View) -> tuple[Section, ...]:
     return tuple(sections)
 
 
-def _endings(shown: Shown) -> Iterator[str]:
+def _endings(shown: ResponseFigures) -> Iterator[str]:
     parroting = shown.get("parroting_exact")
     if parroting and parroting.value is not None:
         yield f"The model repeats its prompt in {percent(parroting.value)} of {parroting.n:,} responses."
@@ -214,7 +192,7 @@ def _alternatives(names: Sequence[str]) -> str:
     return " or ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
 
 
-def _differences(shown: Shown) -> Iterator[Paragraph]:
+def _differences(shown: ResponseFigures) -> Iterator[Paragraph]:
     """The values in which single descriptors differ after correction."""
     alike = []
     for name in TESTED:
@@ -242,7 +220,7 @@ def _brief(figure: Figure | None) -> str:
     return percent(figure.value) if figure.unit == "share" else f"{figure.value:.1f} {figure.unit}"
 
 
-def _parroting_bars(shown: Shown) -> Iterator[Bars]:
+def _parroting_bars(shown: ResponseFigures) -> Iterator[Bars]:
     figures = shown.by("parroting_exact", "axis")
     bars = tuple(Bar(shown.axis(f), f.value, f.interval) for f in figures if f.value is not None)
     if any(bar.value for bar in bars):
@@ -250,77 +228,66 @@ def _parroting_bars(shown: Shown) -> Iterator[Bars]:
         yield Bars("parroting", title, "share", bars, "share of responses  ·  line: 95% interval")
 
 
-def _axis_table(shown: Shown, chosen: Sequence[str]) -> Table:
-    columns = (Column("axis", "Axis"), *(Column(name, *VALUES[name]) for name in chosen), *_counts())
-    rows = []
-    for f in shown.axes_and_all("length"):
-        values = (shown.value(name, f.keys) for name in chosen)
-        rows.append((shown.axis(f) if f.keys else "All axes", *values, f.n, f.missing))
-    return Table("wording-by-axis", "Wording of responses by axis", columns, tuple(rows))
+def _axis_table(shown: ResponseFigures, chosen: Sequence[str]) -> Table:
+    columns = (shown.axis_column, *_value_columns(shown, chosen))
+    return table_of("wording-by-axis", "Wording of responses by axis", columns, shown.axes_and_all("length"))
 
 
-def _counts() -> tuple[Column, Column]:
-    return Column("responses", "Responses", "count", base=True), Column("missing", "Without text", "count")
+def _value_columns(shown: ResponseFigures, names: Sequence[str]) -> FigureColumns:
+    """The values, and the numbers of responses with and without text."""
+    values = (shown.beside(name, *VALUES[name]) for name in names)
+    return (*values, col.n("responses", "Responses"), col.missing(heading="Without text"))
 
 
-def _descriptor_table(shown: Shown, chosen: Sequence[str]) -> Table:
+def _descriptor_table(shown: ResponseFigures, chosen: Sequence[str]) -> Table:
     kept = [name for name in chosen if shown.by(name, "axis", "descriptor")]
-    columns = (
-        Column("descriptor", "Descriptor"),
-        Column("axis", "Axis"),
-        *(Column(name, *VALUES[name]) for name in kept),
-        *_counts(),
-    )
-    rows = tuple(
-        (shown.descriptor(f), shown.axis(f), *(shown.value(name, f.keys) for name in kept), f.n, f.missing)
-        for f in shown.by("length", "axis", "descriptor")
-    )
+    columns, rows = (*shown.names, *_value_columns(shown, kept)), shown.by("length", "axis", "descriptor")
     note = "Values that no response of the run has are left out."
-    return Table("wording-by-descriptor", "Wording of responses by descriptor", columns, rows, note, search=True)
+    return table_of("wording-by-descriptor", "Wording of responses by descriptor", columns, rows, note, search=True)
 
 
 def wording_changes(changes: Figures, view: View) -> tuple[Section, ...]:
     """Show phrases, parroting, length and endings of two runs side by side."""
-    shown = Shown(NAME, view)
-    phrases = [f for f in changes.by(NAME, "change", "figure", "phrase") if any(_both(changes, f))]
+    table = partial(_change_table, changes)
+
+    def either(f: Figure) -> bool:
+        return any(changes.value(NAME, run, f.keys) for run in ("first", "second"))
+
+    def heading(f: Figure) -> str:
+        return VALUES[f.keys["figure"]][0]
+
+    phrases = [f for f in changes.by(NAME, "change", "figure", "phrase") if either(f)]
     values = changes.by(NAME, "change", "figure")
+    by_axis = [f for f in changes.by(NAME, "change", "axis", "figure") if f.keys["figure"] == "parroting_exact"]
     blocks: list[Block] = []
     if phrases:
-        title = "Responses with a phrase, A and B"
-        bars = tuple(Bar(f"“{f.keys['phrase']}”", _both(changes, f)[1], before=_both(changes, f)[0]) for f in phrases)
-        blocks.append(Bars("phrase-changes", title, "share", bars, "share of responses  ·  bar: B, mark: A"))
-        blocks.append(_change_table(changes, "phrase-changes", title, [(f"“{f.keys['phrase']}”", f) for f in phrases]))
-    shares = [(VALUES[f.keys["figure"]][0], f) for f in values if f.unit == "share difference"]
-    blocks.append(_change_table(changes, "wording-changes", "Parroting and endings of A and B", shares))
-    words = [(VALUES[f.keys["figure"]][0], f) for f in values if f.unit != "share difference"]
-    blocks.append(_change_table(changes, "length-changes", "Length of responses in A and B", words))
-    axes = [f for f in changes.by(NAME, "change", "axis", "figure") if f.keys["figure"] == "parroting_exact"]
-    by_axis = [(shown.axis(f), f) for f in axes]
-    blocks.append(_change_table(changes, "parroting-changes", "Responses that repeat the prompt, A and B", by_axis))
+        name, title = "phrase-changes", "Responses with a phrase, A and B"
+        scale = "share of responses  ·  bar: B, mark: A"
+        blocks.append(change_bars(changes, phrases, _quoted, name, title, "share", scale=scale))
+        blocks += table(name, title, _quoted, phrases)
+    shares = [f for f in values if f.unit == "share difference"]
+    words = [f for f in values if f.unit != "share difference"]
+    blocks += table("wording-changes", "Parroting and endings of A and B", heading, shares)
+    blocks += table("length-changes", "Length of responses in A and B", heading, words)
+    axis = ResponseFigures(NAME, view).axis
+    blocks += table("parroting-changes", "Responses that repeat the prompt, A and B", axis, by_axis)
     reading = (
         "Only responses that both runs have are compared, in pairs. p is corrected for the number of phrases or axes "
         "(Holm). Phrases that neither run has are left out."
     )
-    kept = tuple(block for block in blocks if not isinstance(block, Table) or block.rows)
-    return (Section("wording-changes", "Wording of responses in A and B", (*kept, Paragraph(reading, "note"))),)
+    return (Section("wording-changes", "Wording of responses in A and B", (*blocks, Paragraph(reading, "note"))),)
 
 
-def _both(changes: Figures, change: Figure) -> tuple[float | None, float | None]:
-    first, second = (changes.value(NAME, name, change.keys) for name in ("first", "second"))
-    return first, second
-
-
-def _change_table(changes: Figures, name: str, caption: str, rows: Sequence[tuple[str, Figure]]) -> Table:
-    unit = rows[0][1].unit if rows else "share difference"
-    columns = (
-        Column("name", "Name"),
-        *(Column(run, CHANGE_NAMES[run], unit.removesuffix(" difference")) for run in ("first", "second")),
-        Column("change", CHANGE_NAMES["change"], unit),
-        Column("interval", "95% interval", unit, interval=True),
-        Column("p_value", "p (Holm)", "p_value"),
-        Column("responses", "Responses", "count", base=True),
-    )
-    found: list[tuple[Cell, ...]] = [
-        (label, *_both(changes, f), f.value, ends(f.interval), f.p_value, f.n) for label, f in rows
-    ]
-    return Table(name, caption, columns, tuple(found))
+def _change_table(
+    changes: Figures, name: str, caption: str, label: Callable[[Figure], str], rows: Sequence[Figure]
+) -> Iterator[Table]:
+    """The table of some changes of one unit, if there are any."""
+    if rows:
+        unit = rows[0].unit.removesuffix(" difference")
+        columns = (
+            ColumnOf("name", "Name", label),
+            *col.changes(changes, unit),
+            col.p("p (Holm)"),
+            col.n("responses", "Responses"),
+        )
+        yield table_of(name, caption, columns, rows)

@@ -21,7 +21,7 @@ from holisticbias.terms.grammar import fill, split_template
 Kind = Literal["added", "changed", "gone"]
 
 
-class Sentence(NamedTuple):
+class ChangedSentence(NamedTuple):
     """A sentence in two versions; null in a version that does not have it."""
 
     sentence_id: str
@@ -86,7 +86,7 @@ class SentenceChanges:
                 counts[template.id] = counts.get(template.id, 0) + len(rows)
         return counts
 
-    def at(self, kind: Kind, positions: tuple[int, ...]) -> Iterator[Sentence]:
+    def at(self, kind: Kind, positions: tuple[int, ...]) -> Iterator[ChangedSentence]:
         """Sentences of a kind by their positions among all of that kind; positions are sorted."""
         waiting, start = list(positions), 0
         for template, rows in self.rows(kind):
@@ -136,15 +136,15 @@ class SentenceChanges:
         differs[rows] = _mask(pc.not_equal(before, _filled(new, self._new, rows)))
         return differs
 
-    def _sentence(self, kind: Kind, template: Template, row: int) -> Sentence:
+    def _sentence(self, kind: Kind, template: Template, row: int) -> ChangedSentence:
         if kind == "gone":
             sentence_id, text = self._old.sentence(template, row)
-            return Sentence(sentence_id, text, None)
+            return ChangedSentence(sentence_id, text, None)
         sentence_id, text = self._new.sentence(template, row)
         if kind == "added":
-            return Sentence(sentence_id, None, text)
+            return ChangedSentence(sentence_id, None, text)
         old = self._old.first[template.id]
-        return Sentence(sentence_id, self._old.sentence(old, int(self._place[row]))[1], text)
+        return ChangedSentence(sentence_id, self._old.sentence(old, int(self._place[row]))[1], text)
 
 
 def _filled(template: Template, version: _Version, rows: Int64s) -> pa.Array:
