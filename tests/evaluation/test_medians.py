@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import statistics
 
 import numpy as np
 import pyarrow as pa
@@ -74,3 +75,30 @@ def test_figures_are_those_of_the_tables(seed: int) -> None:
     assert [(f.keys["descriptor"], f.value) for f in found] == [
         (r["descriptor_id"], r["difference"]) for r in differences
     ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_love_hate_equals_a_loop(seed: int) -> None:
+    rows = random_rows(seed)
+    for row in measure_love_hate(table(rows)).to_pylist():
+        shares = []
+        for template in (LOVE, HATE):
+            of_all = [r[3] for r in rows if r[2] == template and r[3] is not None]
+            own = [r[3] for r in rows if r[:3] == (row["axis"], row["descriptor"], template) and r[3] is not None]
+            shares.append(sum(v < statistics.median(of_all) for v in own) / len(own) if own else None)
+        assert [row["love_share"], row["hate_share"]] == shares
+        love, hate = shares
+        assert row["difference"] == (None if love is None or hate is None else love - hate)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_medians_equal_a_loop(seed: int) -> None:
+    rows = random_rows(seed)
+    found = group_medians(table(rows)).to_pylist()
+    cells = {(r[0], r[1], r[2]): [x for x in rows if x[:3] == r[:3]] for r in rows}
+    assert [(f["axis"], f["descriptor"], f["template"]) for f in found] == list(cells)
+    for row, cell in zip(found, cells.values(), strict=True):
+        known = [r[3] for r in cell if r[3] is not None]
+        assert row["median"] == (statistics.median(known) if known else None)
+        assert row["median_tokens"] == statistics.median(r[4] for r in cell)
+        assert (row["sentences"], row["missing"]) == (len(known), len(cell) - len(known))

@@ -11,6 +11,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.changes import group_changes
 from holisticbias_eval.measures.groups.readings import Method
 from holisticbias_eval.measures.measure import MeasureSettings, View
+from holisticbias_eval.measures.responses.changed_wording import compare_wordings
 from holisticbias_eval.measures.responses.offence_figures import offence_changes
 from holisticbias_eval.measures.toxicity import Toxicity
 from holisticbias_eval.statistics.words import distinct_of_counts, distinct_without_blocks, expected_distinct
@@ -115,3 +116,24 @@ def test_responses_without_ids_are_compared_by_their_shares() -> None:
     view = View(Figures(measure.figures(table, MeasureSettings()).figures), table)
     change = get(Figures(measure.compare(view, view)), "offensiveness", {"axis": "x"})
     assert (change.value, change.interval) == (0, None)
+
+
+def test_fewer_distinct_words_show() -> None:
+    rng = np.random.default_rng(0)
+    words = np.array([f"w{i}" for i in range(300)])
+    varied = [" ".join(rng.choice(words, 12)) for _ in range(200)]
+    poorer = [" ".join(rng.choice(words[:100], 12)) for _ in range(200)]
+    again = [" ".join(rng.choice(words, 12)) for _ in range(200)]
+    key = {"figure": "distinct_1"}
+    lower = get(
+        Figures(compare_wordings("response_wording", responses(varied), responses(poorer), ())), "response_wording", key
+    )
+    same = get(
+        Figures(compare_wordings("response_wording", responses(varied), responses(again), ())), "response_wording", key
+    )
+    assert lower.value is not None
+    assert lower.value < -0.2
+    assert lower.interval is not None
+    assert lower.interval.high < 0
+    assert same.interval is not None
+    assert same.interval.low < 0 < same.interval.high

@@ -48,3 +48,23 @@ def test_tails() -> None:
         expected = gamma.sf(shape + z * np.sqrt(shape), shape)
         assert upper_tail(z, np.full(5, skew)) == pytest.approx(expected)
         assert upper_tail(-z, np.full(5, -skew)) == pytest.approx(1 - expected)
+
+
+@pytest.mark.parametrize("kind", ["rare", "styles", "soft"])
+def test_p_values_are_those_of_permutations(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    counts = (15,) * 8
+    kinds: dict[str, Floats] = {
+        "rare": np.asarray(rng.random((120, 1)) < 0.1, np.float64),
+        "styles": np.eye(3)[rng.choice(3, 120, p=[0.7, 0.2, 0.1])],
+        "soft": rng.beta(0.5, 2, (120, 1)),
+    }
+    values = kinds[kind]
+    moments = permuted_spread(values, np.array(counts))
+    spreads = [group_means(rng.permutation(values), counts).var(axis=0).sum() for _ in range(5000)]
+    for level, factor in ((0.2, 1.3), (0.05, 1.3), (0.01, 1.6)):
+        assert level / factor < moments.p_value(float(np.quantile(spreads, 1 - level))) < level * factor
+    assert moments.middle is not None
+    low, high = np.quantile(spreads, [0.025, 0.975])
+    assert moments.middle.high == pytest.approx(high, rel=0.1)
+    assert moments.middle.low == pytest.approx(low, abs=0.1 * high)

@@ -43,7 +43,7 @@ def cluster() -> Iterator[Any]:
     ray.shutdown()
 
 
-def killing(cluster: Any, model: RayScorer) -> tuple[list[int], Callable[[int], None]]:
+def killing(cluster: Any, model: RayScorer | RayGenerator) -> tuple[list[int], Callable[[int], None]]:
     """A progress function that kills the first replica in its third call, and the numbers that it was called with."""
     first = cluster.get(model.cluster.replicas[0].process.remote())
     counted: list[int] = []
@@ -119,3 +119,19 @@ def assert_same_responses(responses: Responses, expected: Responses) -> None:
     assert responses.text == expected.text
     assert responses.finish == expected.finish
     assert responses.tokens.tolist() == expected.tokens.tolist()
+
+
+def test_a_cluster_gives_the_responses_of_one_machine_though_a_worker_is_killed(
+    cluster: Any, tiny_gpt2: Path, tmp_path: Path
+) -> None:
+    here = start_generator(str(tiny_gpt2), ignore, SHORT, 3, settings=HERE)
+    local = respond_all(REQUESTS, here, ignore)
+    generator = start_generator(str(tiny_gpt2), ignore, SHORT, 3, settings=ON_TWO)
+    assert isinstance(generator, RayGenerator)
+    assert (generator.identity, generator.settings) == (here.identity, here.settings), "they share a store"
+    assert generator.probe(REQUESTS) == here.probe(REQUESTS)
+
+    counted, kill_one = killing(cluster, generator)
+    assert_same_responses(respond_all(REQUESTS, stored(generator, tmp_path, ignore), kill_one), local)
+    assert sum(counted) == len(REQUESTS) == store_of(generator, tmp_path, ignore).read().num_rows
+    assert len(counted) >= 16

@@ -321,3 +321,49 @@ def test_axes_with_other_nouns_are_added_up() -> None:
     contrasts = contrast_stances(pa.Table.from_pylist(rows))
     assert [(one.nouns, one.values.shape) for one in contrasts] == [(3, (2, 4, 3)), (2, (2, 4, 3))]
     assert StanceContrast().figures(pa.Table.from_pylist(rows), None).figures
+
+
+def test_agreement_of_two_pairs_of_three_is_not_agreement_of_all() -> None:
+    rng = np.random.default_rng(8)
+    differences = rng.normal(0, 0.1, (3, 1, 60, 5))
+    differences[:2] += rng.normal(size=(1, 1, 60, 1))
+    own, agreed = rng.normal(size=60), differences[0, 0].mean(axis=1)
+    own -= own @ agreed / (agreed @ agreed) * agreed
+    differences[2] += (own - 0.1 * agreed)[:, None]
+    answers = stance_scores(differences)
+    figures = measure(answers, MeasureSettings())
+    alone = figures.get(NAME, "leave_one_pair_out", AXIS)
+    assert alone is not None
+    assert alone.interval is not None
+    assert alone.interval.low < 0
+    assert alone.interval.high == pytest.approx(1, abs=0.3)
+    assert shared(figures).is_significant
+    assert StanceFigures(View(figures, answers)).agrees(shared(figures)) is False
+
+
+def test_floor_is_near_zero_whatever_the_spread() -> None:
+    answers, _ = StanceWorld(stance=1.0, wording=2.0, axes=2, descriptors=40).draw(np.random.default_rng(9))
+    for name in ("shared_contrast", "reliability"):
+        for figure in measure(answers, MeasureSettings()).by(NAME, name, "axis"):
+            assert figure.floor is not None
+            assert figure.floor_interval is not None
+            assert figure.floor == pytest.approx(0, abs=0.1)
+            assert figure.floor_interval.low < 0 < figure.floor_interval.high
+
+
+def test_nothing_but_rarity_is_exactly_nothing() -> None:
+    rng = np.random.default_rng(4)
+    answers = stance_scores(np.zeros((3, 2, 5, 6)), rng.normal(40, 10, (1, 2, 5, 6)))
+    figures = measure(answers, MeasureSettings())
+    assert set(contrasts(figures)) == {0.0}
+    assert [shared(figures, axis).value for axis in (0, 1)] == [0.0, 0.0]
+    assert {f.p_value for f in figures.by(NAME, "shared_contrast", "axis")} == {1.0}
+    assert not any(f.above_floor for f in figures)
+
+
+def test_without_settings_nothing_is_resampled() -> None:
+    answers, _ = StanceWorld(axes=2).draw(np.random.default_rng(11))
+    quick, whole = measure(answers), measure(answers, MeasureSettings())
+    assert all(f.floor is None and f.floor_interval is None for f in quick)
+    assert {f.p_value for f in quick.by(NAME, "shared_contrast", "axis")} == {None}
+    assert [(f.value, f.interval) for f in quick] == [(f.value, f.interval) for f in whole]

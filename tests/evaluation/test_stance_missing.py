@@ -216,3 +216,52 @@ def test_a_stance_in_several_wordings_is_their_mean() -> None:
     without_one = measure(both.slice(0, len(both) - 1))
     last = without_one.by(NAME, "contrast", "axis", "descriptor")[-1]
     assert (last.n, last.missing) == (14, 1)
+
+
+def test_earlier_releases_and_users_tables_are_known_by_text() -> None:
+    found = find_stances(pa.table({"template": [*TEXTS, TEXTS[0]]}))
+    assert found.names == (LOVE,)
+    assert found.template.tolist() == [0, 1, 2, 0]
+    assert found.pair.tolist() == [0, 0, -1]
+    assert found.negative.tolist() == [False, True, False]
+
+
+def test_everything_missing_is_as_no_pair() -> None:
+    answers = stance_scores(differences(3, 1, 4, 5))
+    figures = measure(with_nll(answers, np.full(len(answers), np.nan)))
+    assert shared(figures).value is None
+
+
+def test_paraphrases_are_sides_of_the_pair_that_they_word() -> None:
+    table = pa.table(
+        {
+            "template": [*TEXTS[:2], "I adore {plural_noun_phrase}.", "I can't stand {plural_noun_phrase}."],
+            "template_id": ["love", "hate", "adore", "stand"],
+            "paraphrase_of": [None, None, "love", "hate"],
+        }
+    )
+    for named in (table, table.append_column("opposite_of", pa.array([None, "love", None, "adore"]))):
+        found = find_stances(named)
+        assert found.names == (LOVE,)
+        assert found.pair.tolist() == [0, 0, 0, 0]
+        assert found.negative.tolist() == [False, True, False, True]
+
+
+def test_the_releases_own_opposites_come_first() -> None:
+    table = pa.table(
+        {"template": [*TEXTS], "template_id": ["love", "hate", "see"], "opposite_of": [None, None, "love"]},
+    )
+    found = find_stances(table)
+    assert found.names == ("I love ... / I see ...",)
+    assert found.pair.tolist() == [0, -1, 0]
+    assert found.negative.tolist() == [False, False, True]
+
+
+def test_two_negatives_of_one_positive_are_one_pair() -> None:
+    table = pa.table(
+        {"template": [*TEXTS], "template_id": ["love", "hate", "see"], "opposite_of": [None, "love", "love"]},
+    )
+    found = find_stances(table)
+    assert len(found.names) == 1
+    assert found.pair.tolist() == [0, 0, 0]
+    assert found.negative.tolist() == [False, True, True]

@@ -5,7 +5,11 @@ import pytest
 from scipy.stats import false_discovery_control, mannwhitneyu, permutation_test, wilcoxon
 
 from holisticbias_eval.statistics.intervals import expansion
+from holisticbias_eval.statistics.mannwhitney import mann_whitney_pairs
 from holisticbias_eval.statistics.resampling import (
+    noun_draws,
+    significant_when_permuted,
+    significant_when_weighted,
     significant_without_each_noun,
 )
 from holisticbias_eval.statistics.tests import benjamini_hochberg, holm, sign_flip_p_values, wilcoxon_p_values
@@ -85,3 +89,27 @@ def test_leaving_a_noun_out_is_measuring_without_it(coarse: bool) -> None:
         first, second = np.triu_indices(5, 1)
         p = mannwhitneyu(kept[first], kept[second], axis=1).pvalue
         assert (significant[noun], tested[noun]) == ((p < 0.05).sum(), 10)
+
+
+@pytest.mark.parametrize(("nouns", "missing"), [(6, False), (20, False), (20, True), (10, True)])
+def test_weighted_tests_equal_tests_of_repeated_values(nouns: int, missing: bool) -> None:
+    rng = np.random.default_rng(nouns)
+    perplexity = np.exp(rng.normal(rng.normal(0, 0.8, (5, 1)), 1, (5, nouns)))
+    if missing:
+        perplexity[rng.random(perplexity.shape) < 0.2] = np.nan
+    weights = noun_draws(nouns, 20, rng)
+    significant, tested = significant_when_weighted(perplexity, weights)
+    for k, weight in enumerate(weights):
+        repeated = np.repeat(perplexity, weight, axis=1)
+        present = ~np.isnan(repeated)
+        p = mann_whitney_pairs(repeated[present], np.nonzero(present)[0], len(repeated)).p
+        assert (significant[k], tested[k]) == ((p < 0.05).sum(), (~np.isnan(p)).sum())
+
+
+def test_permuting_keeps_each_nouns_values() -> None:
+    rng = np.random.default_rng(0)
+    # for each noun all descriptors have the same value: no permutation changes anything, and no pair differs
+    alike = np.tile(rng.normal(0, 5, 12), (4, 1))
+    significant, tested = significant_when_permuted(alike, 5, rng)
+    assert significant.tolist() == [0] * 5
+    assert tested.tolist() == [6] * 5

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from scipy.stats import mannwhitneyu
-from tests.evaluation.conftest import TEMPLATES
+from tests.evaluation.conftest import MEN, NOUNS, TEMPLATES, WOMEN
 from tests.evaluation.simulated_stances import stance_scores
 
 from holisticbias.cli import main
@@ -172,3 +172,21 @@ def test_chance_is_wider_for_terms_with_fewer_sentences(run: Run) -> None:
     figures = Figures(LoveHate().figures(run.answers, MeasureSettings()).figures)
     loved, hated = love_hate_ends(View(figures, run.answers))
     assert AMPUTEE not in {f.keys["descriptor"] for f in (*loved, *hated)}
+
+
+def test_every_term_with_sentences_is_measured(run: Run, terms_release: Release) -> None:
+    figures, terms = Figures(run.result.figures), run.result.signature.terms
+    assert terms is not None
+    assert (terms.measured, terms.available, terms.left_out) == (OLD_TERMS + 3, OLD_TERMS + 3, ())
+    medians = {f.keys["descriptor"]: f.n for f in figures.by("medians", "median_perplexity", "axis", "descriptor")}
+    every = len(NOUNS) + len(WOMEN) + len(MEN)
+    assert medians["age.old"] == every * len(TEMPLATES)
+    assert medians[GIRLISH] == len(WOMEN) * len(TEMPLATES)
+    assert medians[AMPUTEE] == len(TEMPLATES)
+    for name in ("love_hate", "medians", STANCE):
+        info = MEASURES[name].info
+        found = figures.by(name, "contrast" if name == STANCE else info.headline, "axis", "descriptor")
+        assert {f.keys["descriptor"] for f in found} == set(medians)
+    kinds = terms_release.sentences["noun_phrase_type"].cast(pa.string())
+    left_out = pc.sum(pc.is_in(kinds, pa.array(["descriptor", "noun"]))).as_py()
+    assert sum(skipped.sentences for skipped in run.result.signature.skipped) == left_out

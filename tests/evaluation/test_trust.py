@@ -10,6 +10,11 @@ from tests.evaluation.simulated import World
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.shares import measure_shares
+from holisticbias_eval.measures.shares.trust import drawn_shares, measure_cell
+from holisticbias_eval.statistics.cells import cross
+from holisticbias_eval.statistics.mannwhitney import pairs_of_rows
+from holisticbias_eval.statistics.pairs import share_of
+from holisticbias_eval.statistics.resampling import noun_draws
 from known import known
 
 pytestmark = pytest.mark.long
@@ -260,3 +265,37 @@ def test_nouns_that_occur_twice_have_shares_and_nothing_beside() -> None:
     assert "a noun occurs twice with one descriptor" in known(twice.note)
     assert twice.by_axis[0].pairs == measure_shares(scores).by_axis[0].pairs
     assert twice.by_axis[0].share != measure_shares(scores).by_axis[0].share
+
+
+def test_draws_lie_around_the_share_observed() -> None:
+    """Nouns drawn twice let more pairs differ, and must not move the interval upwards."""
+    (cell, *_) = cross(World({"a": (0.0,) * 12}, nouns=20).draw(np.random.default_rng(0))).cells
+    nouns = noun_draws(20, 100, np.random.default_rng(0))
+    one = measure_cell(cell, pairs_of_rows(cell.values), 0, nouns, QUICK, np.random.SeedSequence(0))
+    significant, tested = one.drawn.sum(axis=1)
+    observed = share_of(one.tests.stacked)
+    assert observed is not None
+    assert significant / tested > observed + 0.03
+    assert drawn_shares([one], None).mean() == pytest.approx(observed)
+
+
+def test_every_pair_with_its_effects() -> None:
+    scores = World({"a": (0.0, 0.0, 2.0)}, templates=8, template_scale=0.0).draw(np.random.default_rng(0))
+    found = {(p["first"], p["second"]): p for p in measure_shares(scores, settings=QUICK).pairs.to_pylist()}
+    assert list(found) == [("a.0", "a.1"), ("a.0", "a.2"), ("a.1", "a.2")]
+    tests = measure_shares(scores).tests.to_pylist()
+    for pair, row in found.items():
+        significant = [t["significant"] for t in tests if (t["first"], t["second"]) == pair]
+        assert (row["templates"], row["significant"]) == (len(significant), sum(significant)) == (8, sum(significant))
+        assert row["share"] == sum(significant) / 8
+    # the third is 2 nats per token less likely, in sentences of 6 tokens
+    assert found["a.0", "a.2"]["nats"] == pytest.approx(-12, abs=1.5)
+    assert found["a.0", "a.2"]["rank_biserial"] < -0.7
+    assert found["a.0", "a.1"]["nats"] == pytest.approx(0, abs=1.5)
+
+
+def test_the_same_seed_gives_the_same_figures() -> None:
+    scores = World({"a": SEVEN, "b": SEVEN}).draw(np.random.default_rng(0))
+    other = MeasureSettings(**{**QUICK.model_dump(), "seed": 1})
+    once, again, seeded = (list(measured(scores, settings)) for settings in (QUICK, QUICK, other))
+    assert once == again != seeded

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import unicodedata
+from collections import Counter
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +15,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from holisticbias_eval.statistics.intervals import wilson
-from holisticbias_eval.statistics.responses.cells import permuted_p_values
-from holisticbias_eval.statistics.tests import log_odds, share_p_values, stratified_p_values
+from holisticbias_eval.statistics.responses.cells import means_over_draws, number_draws, permuted_p_values
+from holisticbias_eval.statistics.tests import benjamini_hochberg, log_odds, share_p_values, stratified_p_values
 from holisticbias_eval.statistics.words import (
     WordArrays,
     expected_distinct,
@@ -171,3 +172,22 @@ OLD = st.characters(max_codepoint=0x1FFF)  # tables of later characters differ b
 def test_words_agree_with_a_slow_split(texts: list[str]) -> None:
     texts = [text for text in texts if text.encode("utf-8", "ignore").decode() == text]
     assert spelled(split_words(column(*texts))[0]) == [slow_words(text) for text in texts]
+
+
+def test_corrected_p_values_of_some_tests_of_many() -> None:
+    p = np.array([0.001, 0.5, 0.01, 0.9, 0.9])
+    assert benjamini_hochberg(p[[0, 2]], 5) == pytest.approx(benjamini_hochberg(p)[[0, 2]])
+
+
+def test_the_jackknife_over_draws_is_that_of_the_mean_of_equal_draws() -> None:
+    rng = np.random.default_rng(0)
+    values, draw = rng.normal(size=(5, 8)), np.tile(np.arange(8), (5, 1))
+    found = means_over_draws(values.ravel(), np.zeros(40, np.int64), draw.ravel(), 2)
+    means = values.mean(axis=0)
+    half = stats.t.ppf(0.975, 7) * means.std(ddof=1) / math.sqrt(8)
+    assert (found.mean[0], found.low[0], found.high[0]) == pytest.approx(
+        (means.mean(), means.mean() - half, means.mean() + half)
+    )
+    assert np.isnan([found.mean[1], found.low[1]]).all()
+    assert number_draws(np.array([3, 1, 3, 3, 1])).tolist() == [0, 0, 1, 2, 1]
+    assert Counter(number_draws(np.zeros(120, np.int64)).tolist()) == Counter(i % 50 for i in range(120))

@@ -381,7 +381,9 @@ def test_help(invoke: Invoke, verb: str) -> None:
 
 
 def test_version(invoke: Invoke) -> None:
-    assert invoke("--version")[1].startswith("holisticbias, version ")
+    code, out, err = invoke("--version")
+    assert (code, err) == (0, "")
+    assert out.startswith("holisticbias, version ")
 
 
 def test_help_loads_neither_arrow_nor_torch(root: Path) -> None:
@@ -420,7 +422,7 @@ def test_full_device_as_output(root: Path) -> None:
     assert done.stderr == b"holisticbias: input or output: No space left on device\n"
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_terminal_that_cannot_show_a_letter(run: Run, encoding: str) -> None:
     done = run("show", "\u014d\U0001f600", environment={"PYTHONIOENCODING": encoding})
     assert done.returncode == 2

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from calibration.scorer.corpus import make_corpus
-from calibration.texts import Corpus
+from calibration.texts import NOWHERE, Corpus, grow_tree
+from calibration.tokenizer import make_tokenizer
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import EmbeddedModelError
@@ -274,3 +275,21 @@ def test_any_text_is_decoded_as_it_was(text: str) -> None:
 
 def shipped_tokenizer() -> Tokenizer:
     return Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
+
+
+def test_a_tree_has_the_distribution_of_each_next_token(release: Release) -> None:
+    tokenizer = make_tokenizer(release)
+    corpus = Corpus(pa.array(["I'm a mom.", "I'm a dad.", "I'm an old dad."]), np.array([0.1, 0.3, 0.6]))
+    tree = grow_tree(corpus, tokenizer)
+    ids = {word: tokenizer(word)["input_ids"][0] for word in ("I'm", " a", " an", " mom", " dad", ".")}
+    after = [
+        {i: round(float(p), 9) for i, p in zip(row.indices, row.data, strict=True)}
+        for row in (tree.following[node] for node in tree.nodes[0] if node != NOWHERE)
+    ]
+    assert after == [
+        {ids["I'm"]: 1},
+        {ids[" a"]: 0.4, ids[" an"]: 0.6},
+        {ids[" mom"]: 0.25, ids[" dad"]: 0.75},
+        {ids["."]: 1},
+        {tokenizer.eos_token_id: 1},
+    ]

@@ -223,3 +223,13 @@ def test_many_groups(tmp_path: Path) -> None:
 )
 def test_the_address_of_a_page(site: str | None, address: str | None) -> None:
     assert page_address(site, 'A "b"?', 3) == address
+
+
+def test_attribution_names_each_page_once(made: Path) -> None:
+    with (made / "attribution.csv").open(newline="") as file:
+        found = [(row["page"], row["revision"], row["licence"], row["prompts"]) for row in csv.DictReader(file)]
+    assert found == [
+        ("Vell Ambro", "11", "CC BY-SA 4.0", "4"),
+        ("Glorbist (trade)", "13", "CC BY-SA 4.0", "3"),
+        ("Left-wing tarnism", "14", "CC BY-SA 4.0", "3"),
+    ]

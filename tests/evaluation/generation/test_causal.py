@@ -126,3 +126,20 @@ def test_a_folder_is_loaded_and_its_settings_are_recorded(tmp_path: Path) -> Non
     assert len(respond_all(asked(), rounded, lambda _: None)) == 24
     with pytest.raises(ModelError, match="masked model cannot answer"):
         start_generator(str(tmp_path), lambda _: None, SAMPLE, 3, settings=ModelSettings(kind="masked"))
+
+
+def test_a_response_is_cut_before_the_text_that_ends_it() -> None:
+    loaded = favouring(tiny_loaded("gpt2").tokenizer.convert_tokens_to_ids("Ċ"), 4.0)
+    made = respond(loaded, continuation="{prompt}\n")
+    assert not any("\n" in text for text in made.text)
+    assert {"stop", "length"} == set(made.finish)
+    tokens = [len(loaded.tokenizer(text)["input_ids"]) for text in made.text]
+    assert all(count >= 1 for count, finish in zip(made.tokens, made.finish, strict=True) if finish == "stop")
+    assert any(count < 8 for count in tokens)
+
+
+def test_every_end_token_of_the_models_settings_counts() -> None:
+    loaded = favouring(77, 1000.0)
+    assert set(respond(loaded).finish) == {"length"}
+    loaded.model.generation_config.eos_token_id = [1, 77]
+    assert set(respond(loaded).finish) == {"stop"}

@@ -134,3 +134,12 @@ def test_the_probe_counts_equal_responses() -> None:
     found = generator(tiny_loaded("qwen2"), decoding("restricted"), None, []).probe(requests())
     assert found is not None
     assert (found.tried, found.same) == (8, 8)
+
+
+@pytest.mark.parametrize("order", [slice(None, None, -1), slice(5, 40)])
+def test_a_response_does_not_depend_on_the_other_requests(order: slice) -> None:
+    loaded = tiny_loaded("llama")
+    whole = respond_all(requests(), generator(loaded, decoding("restricted"), None, []), lambda _: None)
+    rows = np.arange(64)[order]
+    part = respond_all(requests().take(rows), generator(loaded, decoding("restricted"), None, []), lambda _: None)
+    assert list(part.text) == [whole.text[row] for row in rows]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -172,3 +175,70 @@ def test_the_audit_compares_fixed_texts() -> None:
     assert get(found, "audit_disparity", cls="keen").value == 0
     assert get(found, "audit_disparity_uncensored", cls="keen").value == 0.5
     assert get(found, "audit_disparity_uncensored", cls="keen").p_value is None
+
+
+def test_human_texts_stand_beside_the_models() -> None:
+    rows = []
+    for i in range(8):
+        rows += rows_of("ada", 1 if i < 6 else -1, item=f"p{i}")
+        rows += rows_of("ada", 1 if i < 2 else -1, item=f"p{i}", source="human")
+    found = measure(rows)
+    assert get(found, "share", group="ada", cls="keen").value == 0.75
+    human = get(found, "human_share", group="ada", cls="keen")
+    assert (human.value, human.n) == (0.25, 8)
+    assert get(found, "human_count", group="ada", cls="keen").value == 2
+    assert get(found, "human_mean", group="ada").value == -0.5
+    change = get(found, "difference_from_human", group="ada", cls="keen")
+    # paired: four differences of 1 and four of 0, standard error sqrt(2/7 / 8), t with 7 degrees of freedom
+    assert change.value == 0.5
+    assert change.p_value == pytest.approx(0.033, abs=0.004)
+    assert known(change.interval).low == pytest.approx(0.5 - 2.365 * 0.189, abs=0.06)
+    assert get(found, "difference_from_human_adjusted_p", group="ada", cls="keen").value == change.p_value
+
+
+def test_rows_of_one_item_are_not_independent() -> None:
+    """Every text is there five times: the z test is fooled, the test of items is not."""
+    once = rows_of("ada", *[1.0] * 6, *[-1.0] * 4) + rows_of("bob", *[1.0] * 3, *[-1.0] * 7)
+    single = measure(once)
+    copied = [{**row, "item": f"i{i}"} for i, row in enumerate(once) for _ in range(5)]
+    five = measure(copied)
+    both = {"first": "ada", "second": "bob", "cls": "keen"}
+    p, wrong, right = (
+        get(single, "difference", **both).p_value,
+        get(five, "difference", **both).p_value,
+        get(five, "clustered_p", **both).value,
+    )
+    assert p is not None
+    assert wrong is not None
+    assert right is not None
+    assert wrong < 0.01 < p < right
+    narrow, wide = (get(f, "share", group="ada", cls="keen").interval for f in (single, five))
+    assert narrow is not None
+    assert wide is not None
+    assert wide.low < narrow.low + 0.01
+    assert get(five, "disparity", cls="keen").p_value == pytest.approx(
+        get(single, "disparity", cls="keen").p_value, abs=0.06
+    )
+
+
+def test_domains_are_compared_apart() -> None:
+    rows = rows_of("ada", 1, 1, domain="x") + rows_of("bob", -1, 1, domain="x") + rows_of("ada", -1, domain="y")
+    found = measure(rows)
+    assert get(found, "share", domain="x", group="ada", cls="keen").value == 1
+    assert get(found, "share", domain="y", group="ada", cls="keen").value == 0
+    assert get(found, "share", domain="y", cls="keen").n == 1
+    assert [f.keys for f in found.by(ZEAL, "difference", "domain", "first", "second")] == [
+        {"domain": "x", "first": "ada", "second": "bob"}
+    ]
+    assert {f.keys["domain"] for f in found.by(ZEAL, "disparity", "domain")} == {"x"}
+
+
+def test_the_order_of_rows_does_not_matter_to_shares() -> None:
+    table = World(items=8, per_item=3).draw(np.random.default_rng(0))
+    shuffled = table.take(pa.array(np.random.default_rng(1).permutation(len(table))))
+
+    def shares(texts: pa.Table) -> dict[str, Any]:
+        found = Zeal().figures(texts, MeasureSettings()).figures
+        return {json.dumps(f.keys, sort_keys=True): (f.value, f.n) for f in found if f.name in ("share", "count")}
+
+    assert shares(table) == shares(shuffled)

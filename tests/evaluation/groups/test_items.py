@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from holisticbias_eval.statistics.groups.items import Side, add_up, estimate, paired_p, resampled_sums, summarise
+from holisticbias_eval.statistics.intervals import score_interval
 from holisticbias_eval.statistics.tests import design_effects
 
 
@@ -71,3 +76,50 @@ def test_two_sides_with_common_items_are_paired() -> None:
     assert found.groups[0].high[0, 0] - found.groups[0].low[0, 0] > 0.5
     spread = replace(found.change, variance=np.array([[0.25]]))
     assert paired_p(spread, np.array([[20]]))[0, 0] == pytest.approx(2 * 0.0299, abs=1e-3), "t of 2 with 19 degrees"
+
+
+@pytest.mark.parametrize(("hits", "rows"), [(0, 7), (3, 10), (10, 10), (1, 1), (250, 1000)])
+def test_independent_rows_have_wilson_intervals(hits: int, rows: int) -> None:
+    share = np.array([[hits / rows]])
+    n, items = np.array([[float(rows)]]), np.array([[rows]])
+    low, high = score_interval(share, n, items, design_effects(share, n, items, np.full((1, 1), np.nan)))
+    slow = binomtest(hits, rows).proportion_ci(method="wilson")
+    assert (low[0, 0], high[0, 0]) == pytest.approx((slow.low, slow.high), abs=1e-12)
+
+
+ROWS = st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 3), st.floats(-5, 5)), min_size=1, max_size=40)
+
+
+@given(ROWS)
+def test_items_are_added_up_within_groups(rows: list[tuple[int, int, float]]) -> None:
+    group, item, value = (np.array(column) for column in zip(*rows, strict=True))
+    found = add_up(group, item, np.stack([np.ones(len(rows)), value], axis=1), 5)
+    expected: dict[tuple[int, int, int], list[float]] = defaultdict(list)
+    for i, (g, k, v) in enumerate(rows):
+        expected[g, k, i if k < 0 else 0].append(v)
+    for g in range(5):
+        own = found.sums[found.starts[g] : found.starts[g + 1]]
+        slow = sorted((len(v), sum(v)) for key, v in expected.items() if key[0] == g)
+        fast = sorted((int(n), s) for n, s in own.tolist())
+        assert [n for n, _ in fast] == [n for n, _ in slow]
+        assert sorted(s for _, s in fast) == pytest.approx(sorted(s for _, s in slow))
+    assert found.group_sums()[:, 0].tolist() == [sum(r[0] == g for r in rows) for g in range(5)]
+    assert found.counts()[:, 0].tolist() == [sum(key[0] == g for key in expected) for g in range(5)]
+
+
+def test_many_draws_in_several_parts_have_the_right_size() -> None:
+    items = add_up(np.zeros(3000, np.int64), np.full(3000, -1), np.ones((3000, 1)), 1)
+    (drawn,) = resampled_sums(items, 1500, np.random.default_rng(0))
+    assert drawn.shape == (1500, 1)
+    assert set(drawn[:, 0]) == {3000.0}
+
+
+def test_the_variance_of_the_bootstrap_is_that_of_a_mean() -> None:
+    values = np.random.default_rng(0).normal(size=25)
+    items = add_up(np.zeros(25, np.int64), np.full(25, -1), np.stack([np.ones(25), values], axis=1), 1)
+    (drawn,) = resampled_sums(items, 20_000, np.random.default_rng(1))
+    found = summarise(np.array([values.mean()]), drawn[:, 1:] / drawn[:, :1], np.array([25]))
+    assert found.variance[0] == pytest.approx(values.var(ddof=1) / 25, rel=0.03)
+    assert found.low[0] < values.mean() < found.high[0]
+    half = 2.064 * values.std(ddof=1) / 5
+    assert found.high[0] - found.low[0] == pytest.approx(2 * half, rel=0.05), "as wide as Student's interval"

@@ -185,3 +185,14 @@ def test_hostile_texts_and_names(tmp_path: Path) -> None:
     assert found["valid"] == [True, True, False, False, False, False]
     assert (found["title"], found["images"]) == ("Compare two speakers", 0)
     assert all('</script><script>document.title="taken"' in text for text in found["texts"])
+
+
+@browser
+def test_hostile_texts_are_shown_as_text(tmp_path: Path) -> None:
+    found = browse(
+        page_of(hostile_study()),
+        'begin("sam", "1"); found.texts = texts(); found.title = inner.title; found.images = inner.images.length;',
+        tmp_path,
+    )
+    assert (found["title"], found["images"]) == ("Compare two speakers", 0)
+    assert all('</script><script>document.title="taken"' in text for text in found["texts"])

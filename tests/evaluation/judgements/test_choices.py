@@ -45,3 +45,35 @@ def test_repeated_judgements_of_a_prompt_do_not_narrow_the_interval() -> None:
     thrice = clustered_interval(3 * wins, np.full(40, 3), 2000, 0)
     assert once == thrice
     assert flip_p_value(3 * (2 * wins[:10] - 1)) == flip_p_value(2 * wins[:10] - 1)
+
+
+@pytest.mark.parametrize(
+    ("wins", "count", "p", "low", "high"),
+    [
+        (5, 10, 1.0, 0.187086, 0.812914),
+        (9, 10, 22 / 1024, 0.554984, 0.997471),
+        (0, 4, 2 / 16, 0.0, 0.602365),
+    ],
+)
+def test_exact_shares(wins: int, count: int, p: float, low: float, high: float) -> None:
+    found = exact_share(wins, count)
+    assert found.value == wins / count
+    assert found.p_value == pytest.approx(p)
+    assert found.interval is not None
+    assert (found.interval.low, found.interval.high) == pytest.approx((low, high), abs=1e-6)
+
+
+@given(st.integers(0, 60), st.integers(1, 60))
+def test_one_judgement_per_prompt_gives_the_binomial_test(wins: int, more: int) -> None:
+    differences = np.array([1] * wins + [-1] * more)
+    assert flip_p_value(differences) == pytest.approx(binomtest(wins, wins + more).pvalue)
+
+
+def test_the_bootstrap_of_many_prompts_is_near_the_normal_interval() -> None:
+    rng = np.random.default_rng(0)
+    wins = rng.binomial(1, 0.6, 400)
+    found = clustered_interval(wins, np.ones(400, np.int64), 4000, 1)
+    share = wins.mean()
+    half = 1.96 * np.sqrt(share * (1 - share) / 400)
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((share - half, share + half), abs=0.006)

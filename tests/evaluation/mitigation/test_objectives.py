@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from random import Random
 
 import numpy as np
 import pytest
@@ -94,3 +95,35 @@ def test_add_gradient() -> None:
     attributes = torch.randn(2, 4, dtype=torch.float64, requires_grad=True)
     present = torch.tensor([[True, True], [True, False], [True, True]])
     assert torch.autograd.gradcheck(lambda t, a: add_loss(t, present, a), (targets, attributes))
+
+
+def test_distance_is_the_papers_sum_over_its_number_of_terms() -> None:
+    torch.manual_seed(0)
+    targets, attributes = torch.randn(4, 3, 5, dtype=torch.float64), torch.randn(2, 5, dtype=torch.float64)
+    present = torch.tensor([[True, True, False], [True, True, True], [True, False, False], [True, True, False]])
+    total, pairs = 0.0, 0
+    for a in attributes:
+        for s in range(3):
+            for i in range(4):
+                for j in range(4):
+                    if i != j and present[i, s] and present[j, s]:
+                        first, second = (torch.cosine_similarity(targets[k, s], a, dim=0) for k in (i, j))
+                        total += abs(float(first - second))
+                        pairs += 1
+    assert pairs == 2 * 2 * (6 + 3)  # the last slot has one term: nothing to compare
+    assert float(add_loss(targets, present, attributes)) == pytest.approx(total / pairs, abs=1e-12)
+    order = [2, 0, 3, 1]
+    assert float(add_loss(targets[order], present[order], attributes)) == pytest.approx(total / pairs, abs=1e-12)
+
+
+@given(logs, st.randoms())
+def test_divergence_is_bounded_and_has_no_order(
+    values: np.ndarray[tuple[int, int], np.dtype[np.float64]], random: Random
+) -> None:
+    tensor = torch.from_numpy(values)
+    found = divergence_from_uniform(tensor, everywhere(tensor))
+    order = list(range(values.shape[1]))
+    random.shuffle(order)
+    again = divergence_from_uniform(tensor[:, order], everywhere(tensor))
+    assert again.tolist() == pytest.approx(found.tolist(), abs=1e-12)
+    assert bool(((found > -1e-12) & (found < math.log(2))).all())

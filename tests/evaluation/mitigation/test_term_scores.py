@@ -206,3 +206,10 @@ def test_prefixes_that_are_read_once_give_the_same_values_and_gradients(
     torch.testing.assert_close(fast[0], slow[0], rtol=1e-9, atol=1e-9)
     for one, other in zip(fast[1:], slow[1:], strict=True):  # gradients are added up in float32
         assert (one - other).abs().max() <= 1e-6 * other.abs().max()
+
+
+def test_padding_and_batch_make_no_difference(model: Any, tokenizer: Any) -> None:
+    together = scored(model, tokenizer)
+    torch.testing.assert_close(scored(model, tokenizer, side="left"), together)
+    alone = torch.cat([scored(model, tokenizer, (text,)) for text in TEXTS if text != "Nobody came."])
+    torch.testing.assert_close(alone, together)

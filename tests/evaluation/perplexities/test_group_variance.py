@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import f_oneway, friedmanchisquare, ttest_ind, ttest_rel, wilcoxon
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.statistics.groups.moments import MomentSums, mean_abs, moments, pairs_of_groups
+from holisticbias_eval.statistics.groups.moments import MomentSums, centred, mean_abs, moments, pairs_of_groups
 from holisticbias_eval.statistics.groups.resampling import draw_sentences, permute_groups, shifted_interval
 from holisticbias_eval.statistics.groups.variance import (
     GroupValues,
@@ -217,3 +217,33 @@ def test_the_interval_of_a_statistic_is_lowered_by_its_bias_and_not_below_zero()
     assert (shifted_interval(0.1, drawn, 10**6) or (-1, 0))[0] == 0
     assert shifted_interval(float("nan"), drawn, 50) is None
     assert shifted_interval(1.0, drawn, 1) is None
+
+
+def test_centring_changes_neither_f_nor_t() -> None:
+    values = random_values(7)
+    moved = GroupValues(centred(values.values), paired=True)
+    assert one_way(moved).value == pytest.approx(one_way(values).value)
+
+
+def test_permutations_without_pairs_mix_all_values() -> None:
+    values = GroupValues(np.array([[1.0, 100.0], [2.0, 200.0], [3.0, 300.0]]), paired=False)
+    possible = [np.array(p).reshape(3, 2) for p in itertools.permutations([1.0, 2.0, 3.0, 100.0, 200.0, 300.0])]
+    found = permute_groups(values, np.random.default_rng(0), 3000)
+    assert drawn_f(found.f) == every_f(possible)
+
+
+@given(seeds)
+def test_shares_sum_to_one(seed: int) -> None:
+    values = random_values(seed, missing=0.1).values
+    moved = values - np.nanmean(values)
+    shares = variance_shares(GroupValues(values, paired=True))
+    assert shares.sum() == pytest.approx(1)
+    assert shares[2] == pytest.approx(np.nansum(moved[2] ** 2) / np.nansum(moved**2))
+    assert variance_shares(GroupValues(values, paired=False)).reshape(values.shape).sum(axis=1) == pytest.approx(shares)
+
+
+@given(seeds)
+def test_within_is_the_squared_t_of_two_groups(seed: int) -> None:
+    values = GroupValues(random_values(seed).values[:, :2], paired=True)
+    assert within_sentences(values).value == pytest.approx(pairwise_t(values, paired=True).value[0] ** 2, rel=1e-7)
+    assert np.isnan(friedman(values).value)  # two groups: Wilcoxon's test is the one to read

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from holisticbias import build_release, load_catalog
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.prompts.conversations import PromptDrawing, draw_prompts
@@ -100,3 +101,16 @@ def test_unknown_filters_are_refused(small_release: Release, where: str, message
 def test_filters_that_leave_nothing_are_refused(small_release: Release) -> None:
     with pytest.raises(SelectionError, match=r"no sentence meets --where axis=age and descriptor=ability\.deaf"):
         draw_prompts(small_release, replace(FEW, where=("axis=age", "descriptor=ability.deaf")))
+
+
+@pytest.fixture(scope="module")
+def release() -> Release:
+    return build_release(load_catalog(), "1.0.0", "small")
+
+
+def test_each_variant_is_applied_to_about_half(release: Release) -> None:
+    rows = draw_prompts(release, replace(FEW, per_cell=60)).to_pylist()
+    final = [row["prompt"].endswith(".") for row in rows]
+    assert abs(sum(final) / len(final) - 0.5) < 0.03
+    contracted = [row["prompt"].startswith("I'm") for row in rows if row["template_id"] == "dialogue.im"]
+    assert abs(sum(contracted) / len(contracted) - 0.5) < 0.03

@@ -9,14 +9,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from holisticbias.compile.variants import VARIANTS
+from holisticbias.compile.variants import VARIANTS, vary
 from holisticbias.errors import UnknownTermError
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.prompts.prompts import AskedSentences, Draw, Selection
 from holisticbias_eval.prompts.seat import ask_phrases
-from holisticbias_eval.prompts.selection import NOUNS
+from holisticbias_eval.prompts.selection import NOUNS, select_sentences
 from holisticbias_eval.prompts.sentences import ask_sentences, drawn_variants
 from holisticbias_eval.report.leaderboard import leaderboard_tables
 from holisticbias_eval.results.entry import make_entries
@@ -153,3 +153,17 @@ def test_the_registry_keeps_parts_apart(tiny_run: Path) -> None:
         "Likelihood Bias on HolisticBias 0.1.0, only axis=age",
     ]
     assert len({entry.file_name for entry in entries}) == 2
+
+
+def test_variants_are_the_same_for_a_phrase_in_every_template(small_release: Release) -> None:
+    plain, seed = select_sentences(small_release.sentences), 7
+    asked = ask(ask_sentences, small_release, Selection(seed=seed, variants=True))
+    rows = plain.slice(0, 3000).to_pylist()
+    texts = [str(text) for text in asked.sentences["text"].slice(0, 3000).to_pylist()]
+    for row, text in zip(rows, texts, strict=True):
+        assert text == vary(row, drawn_variants(seed, row["descriptor_id"], row["noun_id"]))[0]
+    assert 0.6 < sum(row["text"] != text for row, text in zip(rows, texts, strict=True)) / len(rows) < 1
+    phrases = list(asked.together.text)[len(values(asked, "axis")) :]
+    assert asked.phrase is not None
+    for text, place in zip(texts, asked.phrase.tolist(), strict=False):
+        assert phrases[place] in text

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holisticbias_eval.readers.anonymise import Named, anonymise
+from holisticbias_eval.readers.anonymise import Named, anonymise, replace_subject
 
 
 @pytest.mark.parametrize(
@@ -102,3 +102,14 @@ def test_a_long_text_takes_linear_time() -> None:
     text = "Doff Blick " * 50_000
     (found,) = anonymise([text], [Named("Doff Vell Osk", person=True)])
     assert found == "Person Blick " * 50_000
+
+
+JOINING = "-\u2010\u2011\u2012\u2013\u2014\u2015"
+
+
+@given(st.text(max_size=40), st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=8))
+def test_any_text_and_subject(text: str, subject: str) -> None:
+    assert len(replace_subject(text, Named(subject), "")) <= len(text)
+    (named,) = anonymise([f" {subject} "], [Named(subject)])
+    words = subject.strip(JOINING)
+    assert named == f" {subject.replace(words, 'XYZ', 1) if words else subject} "

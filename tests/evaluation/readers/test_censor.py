@@ -90,3 +90,10 @@ def test_a_long_text_takes_time_in_proportion(text: str) -> None:
 def test_settings_name_the_words_or_say_that_nothing_is_replaced() -> None:
     assert censor_settings(censored=False) == {"censoring": "off"}
     assert "right-handed for descriptors that say left-handed" in censor_settings(censored=True)["censoring"]
+
+
+def test_rows_keep_their_places() -> None:
+    texts = ["blicket", None, "doff", "blicket doff"]
+    found, counts = censor(texts, ["blicket", "blicket", "blicket", "doff"], [None, None, None, "doffen"])
+    assert found == ["left-handed", None, "doff", "blicket left-handed"]
+    assert counts.tolist() == [1, 0, 0, 1]

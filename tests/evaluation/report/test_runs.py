@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from holisticbias_eval.results.run import Run, read_run
 from holisticbias_eval.results.signature import ExactnessRecord, RoundingRecord
 
 from .html_reader import HtmlReader, check_structure
+from .invented import HIDDEN, HOSTILE
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +76,11 @@ def test_a_quantized_file_rounding_and_exactness_stand_in_the_signature(run: Run
     )
     plain = run.result.signature.model_copy(update={"exactness": None, "rounding": None})
     assert {"Quantization", "File, SHA-256", "Exactness", "Rounding"}.isdisjoint(dict(signature_rows(plain)))
+
+
+def test_names_of_models_are_only_text(run: Run) -> None:
+    page = HtmlReader(render_page(run_report(with_model(run, name=HOSTILE, note=HIDDEN))))
+    check_structure(page)
+    words = page.all("body")[0][1]
+    assert HOSTILE.rpartition("/")[2] in page.all("h1")[0][1]
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e]", words)

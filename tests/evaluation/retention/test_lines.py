@@ -165,3 +165,22 @@ def test_the_calibration_model_has_its_own_text(invoke: Invoke, tmp_path: Path) 
     invoke.printed("evaluate", "--measure", NAME, "--out", tmp_path / "run", "--no-store")
     signature = read_run(tmp_path / "run").result.signature
     assert (signature.model.name, signature.release.prompts) == ("embedded-gossip", "calibration-neutral")
+
+
+def test_the_interval_excludes_no_change_exactly_if_the_test_does() -> None:
+    rng, seen = np.random.default_rng(3), set()
+    for seed in range(40):
+        nats = rng.normal(40, 5, 30)
+        moved = nats + rng.normal(0.4, 1.2, 30)
+        one, other = (
+            scored([(f"line {i}", float(n), 10, 40) for i, n in enumerate(values)]) for values in (nats, moved)
+        )
+        changes = Figures(line_changes(one, other, seed))
+        for figure in ("perplexity", "nats_per_token", "byte_perplexity"):
+            change = get(changes, "change", figure)
+            assert change.interval is not None
+            assert change.p_value is not None
+            excluded = not change.interval.low <= 0 <= change.interval.high
+            assert excluded == (change.p_value < 0.05)
+            seen.add(excluded)
+    assert seen == {True, False}

@@ -100,3 +100,9 @@ def test_rounds_of_a_log_are_not_asked_again(generators: Mapping[int, LocalGener
     for row in (row for row in log if row.request == 0):
         earlier[0].setdefault(Target(row.specification, row.attribute_set or "", row.attribute), []).append(row)
     assert run(generators[4], earlier=earlier) == log
+
+
+def test_an_attribute_does_not_depend_on_the_others(generators: Mapping[int, LocalGenerator]) -> None:
+    together = by_target(run(generators[64]))
+    for target in targets(specification()):
+        assert run(generators[4], target) == together[target.attribute]
