@@ -23,7 +23,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.results.replacement import differences
 from holisticbias_eval.results.run import RESULT, read_run, read_signature
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.tasks import scored, task
+from holisticbias_eval.tasks import scored, sources
 
 Refused = Callable[..., str]
 DISPLAY = Display(Console(stderr=True))
@@ -228,7 +228,7 @@ def test_release_and_model_are_loaded_once_for_several_runs(
 
         monkeypatch.setattr(module, name, load)
 
-    counting(task, "open_release")
+    counting(sources, "open_release")
     counting(scored, "start_scorer")
     lines = tmp_path / "lines.txt"
     lines.write_text("A quiet day.\n")
@@ -264,11 +264,9 @@ def test_a_dry_run_says_what_it_does_and_counts_each_text_once(
         f"Loading model {tiny_gpt2}",
         "Selecting sentences",
         "Finding the texts that are not scored yet",
-        "Preparing to score",
-        "Counting tokens: 140 texts",
-        "Timing a few texts",
+        "Counting tokens and timing a few texts",
     ]
-    assert encoded == [168, 140, 64, 140]  # to test, to count, and to time: first a few, then all of them
+    assert encoded == [64, 140, 16, 140]  # to test, to count, to warm up, and to time
     assert list(tmp_path.iterdir()) == []
 
 

@@ -77,7 +77,7 @@ def test_a_change_of_a_model_checks_the_schemas(root: Path, hooks: dict[str, dic
         ("schema/nouns.schema.json", {"schema"}),
         ("pyproject.toml", {"schema"}),
         ("tools/holisticbias/terms/versions.py", {"schema", "sync"}),
-        ("evaluation/holisticbias_eval/measures/shares/records.py", {"schema"}),
+        ("evaluation/holisticbias_eval/measures/shares/shares.py", {"schema"}),
         ("tests/data/invalid/several.yaml", {"sync"}),
         ("tests/data/valid/nouns.yaml", {"sync"}),
         (".github/ISSUE_TEMPLATE/propose-term.yml", {"sync", "zizmor"}),

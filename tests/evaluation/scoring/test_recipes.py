@@ -81,7 +81,7 @@ def test_a_recipe_names_a_version_which_is_compiled(
         asked.append(version)
         return mini_release
 
-    monkeypatch.setattr("holisticbias_eval.tasks.task.build_release", build)
+    monkeypatch.setattr("holisticbias_eval.tasks.sources.build_release", build)
     monkeypatch.setattr("holisticbias_eval.tasks.scored.start_scorer", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main(["evaluate", "--recipe", "gpt2-large", "--model", str(tiny_gpt2), "--out", str(tmp_path / "run")])

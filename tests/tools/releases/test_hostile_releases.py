@@ -77,7 +77,9 @@ def wrong_class(folder: Path) -> None:
     table = pq.read_table(path)
     place = table.column_names.index("axis")
     changed = table.set_column(place, "axis", pa.array([10**6] * table.num_rows, pa.int64()))
-    write_rows(folder, changed.replace_schema_metadata(pq.read_schema(path).metadata))
+    features = {"info": {"features": {"axis": {"_type": "ClassLabel", "names": ["ability"]}}}}
+    classes = {b"huggingface": json.dumps(features).encode()}
+    write_rows(folder, changed.replace_schema_metadata({**pq.read_schema(path).metadata, **classes}))
 
 
 def pipe(name: str) -> Callable[[Path], None]:

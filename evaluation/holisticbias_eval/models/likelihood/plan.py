@@ -5,18 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.likelihood.scorer import Scorer, Work
-from holisticbias_eval.models.likelihood.spans import Spans
+from holisticbias_eval.models.likelihood.spans import Spans, joined
 from holisticbias_eval.progress import duration
 
 _COUNTED, _WINDOWS = 4096, 6
 """Neighbouring texts whose work is counted at once, and the places where it is."""
-_WARM_UP, _TIMED = 16, (256, 1024, 4096)
+_WARM_UP, _TESTED, _TIMED = 16, 64, (256, 1024, 4096)
 _ENOUGH_SECONDS = 1.0
 _LONG = 600.0
 _SPREAD = 0.2
@@ -71,6 +72,8 @@ def plan_work(
         return Plan(texts, 0, Work(0, 0), (0.0, 0.0))
     exact = missing <= _COUNTED * _WINDOWS
     places = list(blocks) if exact else [_place(blocks, int(start)) for start in _starts(missing)]
+    # a method is tested once for all lengths: on the longest texts
+    scorer.probe(reduce(joined, [p.take(np.argsort(p.lengths(), kind="stable")[-_TESTED:]) for p in places]))
     works = [_work(scorer, place) for place in places]
     counted = missing / sum(map(len, places))
     work = Work(round(counted * sum(w.tokens for w in works)), round(counted * sum(w.forward for w in works)))
@@ -78,7 +81,8 @@ def plan_work(
     if not exact:
         forward = np.array([work.forward / len(place) for work, place in zip(works, places, strict=True)])
         spread += 2 * float(forward.std(ddof=1) / forward.mean()) / len(places) ** 0.5
-    seconds = work.forward * _seconds_per_token(scorer, places[len(places) // 2], clock)
+    middle = len(places) // 2
+    seconds = work.forward * _seconds_per_token(scorer, places[middle], works[middle], clock)
     return Plan(texts, missing, work, (seconds / (1 + spread), seconds * (1 + spread)), exact)
 
 
@@ -94,7 +98,7 @@ def _place(blocks: Sequence[Spans], start: int) -> Spans:
     return blocks[block].take(np.arange(first, min(first + _COUNTED, len(blocks[block]))))
 
 
-def _seconds_per_token(scorer: Scorer, texts: Spans, clock: Callable[[], float]) -> float:
+def _seconds_per_token(scorer: Scorer, texts: Spans, of_texts: Work, clock: Callable[[], float]) -> float:
     """Seconds per forward token, from more and more of these texts until that takes a second.
 
     The first texts that an engine reads take longer, and are not counted.
@@ -108,7 +112,8 @@ def _seconds_per_token(scorer: Scorer, texts: Spans, clock: Callable[[], float])
         seconds = clock() - start
         if seconds > _ENOUGH_SECONDS or few is texts:
             break
-    return seconds / max(1, _work(scorer, few).forward)
+    timed = of_texts if few is texts else _work(scorer, few)
+    return seconds / max(1, timed.forward)
 
 
 def _work(scorer: Scorer, spans: Spans) -> Work:
