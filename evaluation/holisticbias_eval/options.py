@@ -173,10 +173,14 @@ def read_own(kind: type[S]) -> S:
 def _show_all(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if not wanted or not isinstance(ctx.command, SettingsCommand):
         return
-    for param in ctx.command.params:
-        if isinstance(param, click.Option):
-            param.hidden = False
-    raise _Help(ctx)
+    hidden = [param for param in ctx.command.params if isinstance(param, click.Option) and param.hidden]
+    for param in hidden:
+        param.hidden = False
+    try:
+        raise _Help(ctx)
+    finally:
+        for param in hidden:  # the command may run again in this process
+            param.hidden = True
 
 
 class _Help(click.exceptions.Exit):
@@ -219,7 +223,8 @@ def _option(name: str, fields: Sequence[tuple[type[Settings], FieldInfo]], *, hi
     annotation, several = _kind(info.annotation)
     flags = flags_of(kind, name)
     says = "; ".join(dict.fromkeys(str(one.description) for _, one in fields))
-    if info.default not in (None, (), False, True) and all(one.default == info.default for _, one in fields):
+    is_shown = info.default not in (None, ()) and not isinstance(info.default, bool)
+    if is_shown and all(one.default == info.default for _, one in fields):
         says = f"{says.removesuffix('.')}. Default: {info.default}."
     shared: dict[str, Any] = {"help": says, "hidden": hidden, "default": () if several else None}
     if annotation is bool:

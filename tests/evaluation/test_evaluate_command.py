@@ -66,6 +66,15 @@ def test_a_model_that_is_not_there(
     assert message in refused("--model", model, "--release", mini_release_folder)
 
 
+def test_help_is_short_again_after_all_settings_were_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    said = []
+    for option in ("--help", "--help-all", "--help"):
+        assert main(["evaluate", option]) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[2]
+    assert len(said[1].splitlines()) > 3 * len(said[0].splitlines())
+
+
 def test_a_part_of_a_release_has_no_small_part(
     refused: Callable[..., str], tiny_gpt2: Path, mini_release_folder: Path
 ) -> None:

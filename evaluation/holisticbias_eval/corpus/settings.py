@@ -46,7 +46,7 @@ class RetrievalSettings(Settings):
         "more files.",
         metavar="FILE",
     )
-    seed: int = setting(0, "Seed of the draw. Default: 0.", ge=0)
+    seed: int = setting(0, "Seed of the draw.", ge=0)
 
     conditions: ClassVar[Mapping[str, Condition]] = {
         "years": Condition("with --until", lambda values: values.get("until") is not None)
@@ -84,7 +84,7 @@ class AnnotationSettings(Settings):
         None, "A file for each. Optional for Label Studio, which knows its users.", metavar="NAME,NAME..."
     )
     per_example: int | None = setting(None, "Annotators of each example, in turns. Default: all.", metavar="N", ge=1)
-    seed: int = setting(0, "Seed of the order of examples. Default: 0.", ge=0)
+    seed: int = setting(0, "Seed of the order of examples.", ge=0)
     labels: tuple[Path, ...] = setting(
         (),
         "Files with labels: annotators' CSV files, or JSON exports of Label Studio. More files may follow.",
@@ -111,7 +111,7 @@ class SplitSettings(Settings):
     validation: int | None = setting(
         None, "Sentences of each group for the validation. Default: 15% of the smallest group's.", metavar="N", ge=0
     )
-    seed: int = setting(0, "Seed of the draw. Default: 0.", ge=0)
+    seed: int = setting(0, "Seed of the draw.", ge=0)
     apart: bool = setting(
         False, "Leave sentences out of the training that differ from a test or validation sentence in the group alone."
     )

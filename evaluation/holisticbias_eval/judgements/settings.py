@@ -33,7 +33,7 @@ class StudySettings(Settings):
         ge=0,
         le=1,
     )
-    seed: int = setting(0, "Seed of pairs, sides and order. Default: 0.", ge=0)
+    seed: int = setting(0, "Seed of pairs, sides and order.", ge=0)
 
     @property
     def sheet_count(self) -> int:
@@ -46,4 +46,4 @@ class AnalysisSettings(Settings):
 
     least: float = setting(0.8, "Leave out annotators who pass a smaller share of their catch questions.", ge=0, le=1)
     draws: int = setting(2000, "Bootstrap draws of prompts.", ge=2)
-    seed: int = setting(0, "Seed of the draws. Default: 0.", ge=0)
+    seed: int = setting(0, "Seed of the draws.", ge=0)
