@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cached_property
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,216 +12,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
 
-from holisticbias.output import new_folder
+from holisticbias_eval.api_results import Comparison, Frame, Measurement, MitigatedModels, ModelResponses, ModelRun
 from holisticbias_eval.classifying import classify as classify_table
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.evaluating import by_task, choose_measures, prepare
-from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.generating import Generation, prepare_answers
-from holisticbias_eval.measuring import MeasuredTable, measure_table
-from holisticbias_eval.mitigation.run import Mitigated
+from holisticbias_eval.generating import prepare_answers
+from holisticbias_eval.measuring import measure_table
 from holisticbias_eval.mitigation.run import mitigate as train_models
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.prompts import restored
-from holisticbias_eval.report.page import render_page
-from holisticbias_eval.report.report import Report, drawables
-from holisticbias_eval.report.runs import comparison_report, measurement_report, run_report
-from holisticbias_eval.report.write import render, write_report
-from holisticbias_eval.results.compare import ComparedRuns, compare_runs
-from holisticbias_eval.results.gains import Gain, find_gains, sort_gains
-from holisticbias_eval.results.replacement import may_replace
-from holisticbias_eval.results.run import REPORT, Run, read_run, write_run
-
-_ENDS = ("interval", "floor_interval")
-_SHOWN = 20
-"""ModelResponses that a notebook shows."""
-Frame = Any
-"""A pandas or polars data frame."""
-
-
-class FigureTable:
-    """Figures of measures, one row each: the name of the measure and the figure, its keys, value and uncertainty."""
-
-    def __init__(self, figures: Sequence[Figure]) -> None:
-        self._figures = tuple(figures)
-
-    def __len__(self) -> int:
-        return len(self._figures)
-
-    def __iter__(self) -> Any:
-        return iter(self._figures)
-
-    def __repr__(self) -> str:
-        return f"<{len(self):,} figures of {', '.join(dict.fromkeys(figure.measure for figure in self))}>"
-
-    def to_arrow(self) -> pa.Table:
-        """The figures as an Arrow table; a key that a figure lacks is null, and so is an undefined value."""
-        keys = list(dict.fromkeys(key for figure in self._figures for key in figure.keys))
-        plain = [name for name in Figure.model_fields if name not in (*_ENDS, "keys")]
-        columns: dict[str, list[Any]] = {name: [getattr(figure, name) for figure in self._figures] for name in plain}
-        columns |= {key: [figure.keys.get(key) for figure in self._figures] for key in keys}
-        for name in _ENDS:
-            found = [getattr(figure, name) for figure in self._figures]
-            columns |= {f"{name}_{end}": [one and getattr(one, end) for one in found] for end in ("low", "high")}
-        return pa.table(columns)
-
-    def to_pandas(self) -> Frame:
-        """The figures as a pandas data frame."""
-        return self.to_arrow().to_pandas()
-
-    def to_polars(self) -> Frame:
-        """The figures as a polars data frame; needs polars."""
-        import polars
-
-        return polars.from_arrow(self.to_arrow())
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A chart of a report as SVG, which a notebook shows."""
-
-    svg: str = field(repr=False)
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
-
-class WithReport:
-    """The base of results with a report, which a notebook shows with its charts."""
-
-    def _report(self) -> Report:
-        raise NotImplementedError
-
-    def report(self, path: str | Path | None = None) -> Report:
-        """The report, which is also written to a ``path`` that ends in .html or .md."""
-        made = self._report()
-        if path is not None:
-            write_report(made, "md" if Path(path).suffix == ".md" else "html", None, Path(path))
-        return made
-
-    @property
-    def charts(self) -> tuple[str, ...]:
-        """The names of what a chart can show, the most important first: charts, tables and sections of the report."""
-        return tuple(name for name, _ in drawables(self._report()))
-
-    def chart(self, name: str | None = None, path: str | Path | None = None) -> Picture:
-        """A chart by its name, by default the first; also written to a ``path`` that ends in .svg or .png.
-
-        Raises ``ReportError`` if there is none of this name.
-        """
-        report = self._report()
-        if path is not None:
-            write_report(report, "png" if Path(path).suffix == ".png" else "svg", name, Path(path))
-        return Picture(render(report, "svg", name).decode())
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self._report().title}>"
-
-    def _repr_html_(self) -> str:
-        """The page in a frame, so that its styles stay inside."""
-        from markupsafe import escape
-
-        page = escape(render_page(self._report()))
-        return f'<iframe srcdoc="{page}" style="width:100%;height:32rem;border:0"></iframe>'
-
-
-@dataclass(frozen=True, repr=False)
-class ModelRun(Run, WithReport):
-    """One model's answers to one kind of question, and the figures that were measured on them.
-
-    ``result`` has the signature with everything that the figures depend on, ``answers`` is an Arrow table with a row
-    for each answer, and ``tables`` are details of measures by name. A notebook shows the report.
-    """
-
-    @cached_property
-    def figures(self) -> FigureTable:
-        """The figures; their units stand in the column ``unit``."""
-        return FigureTable(self.result.figures)
-
-    def _report(self) -> Report:
-        return run_report(self)
-
-    def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the run and its report to a folder, as ``holisticbias evaluate`` does.
-
-        Raises ``RunError`` if the folder holds another run, unless ``overwrite``.
-        """
-
-        def may(old: Path) -> bool:
-            return may_replace(old, self.result.signature, overwrite=overwrite)
-
-        with new_folder(Path(folder), may) as unfinished:
-            write_run(self, unfinished)
-            write_report(run_report(self), "html", None, unfinished / REPORT)
-        return Path(folder)
-
-
-@dataclass(frozen=True, repr=False)
-class Comparison(WithReport):
-    """The changes from one run to another, paired on what both asked."""
-
-    compared: ComparedRuns
-    second: Run
-
-    @cached_property
-    def figures(self) -> FigureTable:
-        """The changes as figures: ``first``, ``second`` and ``change`` of each headline."""
-        return FigureTable(self.compared.figures)
-
-    def gains(self) -> tuple[Gain, ...]:
-        """The changes of headline figures with their direction: gains, costs, and changes that chance explains."""
-        found = find_gains(Figures(self.compared.figures), (), after=Figures(self.second.result.figures))
-        return sort_gains(tuple(found))
-
-    def _report(self) -> Report:
-        return comparison_report(self.compared, self.second)
-
-
-@dataclass(frozen=True, repr=False)
-class MitigatedModels(Mitigated, WithReport):
-    """Trained models, with a page of what was gained and what it cost.
-
-    ``models`` has for each method the ``folder`` of the model and the ``record`` of all that its weights depend on;
-    ``page`` is the file of the report. A notebook shows the report.
-    """
-
-    def _report(self) -> Report:
-        return self.shown
-
-
-@dataclass(frozen=True, repr=False)
-class Measurement(MeasuredTable, WithReport):
-    """The figures of a table of scores, responses or texts."""
-
-    @cached_property
-    def figures(self) -> FigureTable:
-        """The figures."""
-        return FigureTable(self.measurement.figures)
-
-    def _report(self) -> Report:
-        return measurement_report(self.measurement.measure, self.measurement.scores, self.view, self.sections)
-
-
-@dataclass(frozen=True)
-class ModelResponses:
-    """A model's responses: ``table`` has a row for each prompt, ``generation`` all that they depend on."""
-
-    table: pa.Table
-    generation: Generation
-
-    def to_pandas(self) -> Frame:
-        """The responses as a pandas data frame."""
-        return self.table.to_pandas()
-
-    def to_polars(self) -> Frame:
-        """The responses as a polars data frame; needs polars."""
-        import polars
-
-        return polars.from_arrow(self.table)
-
-    def _repr_html_(self) -> str:
-        shown = self.table.slice(0, _SHOWN).select(["prompt", "response"]).to_pandas()
-        return str(shown.to_html(escape=True, index=False))
+from holisticbias_eval.results.compare import compare_runs
+from holisticbias_eval.results.run import Run, read_run
 
 
 def evaluate(
@@ -268,8 +67,8 @@ def measure(name: str, table: str | Path | pa.Table | Frame, *, progress: bool =
 
     ``settings`` are those of ``holisticbias measure --help-all``. Raises ``ScoresError`` for a table that does not fit.
     """
-    with _file_of(table, "text") as path:
-        found = measure_table(name, path, settings, _display(progress))
+    with _file_of(table, "text") as file:
+        found = measure_table(name, Path(file), settings, _display(progress))
     return Measurement(found.measurement, found.tables, found.view, found.sections)
 
 
@@ -292,8 +91,8 @@ def generate(
     Raises ``EvaluationError`` for a setting without effect, and if the model or a file does not fit.
     """
     values = {**settings, **({"where": _conditions(where)} if where else {})}
-    with _file_of("" if prompts is None else prompts, "prompt") as path:
-        values |= {} if prompts is None else {"prompts": str(path)}
+    with nullcontext() if prompts is None else _file_of(prompts, "prompt") as name:
+        values |= {} if name is None else {"prompts": name}
         answering = prepare_answers(model, release, values, _display(progress))
     return ModelResponses(*answering.run(_display(progress)))
 
@@ -310,8 +109,8 @@ def classify(
 
     Raises ``ScoresError`` for a table that does not fit, and ``EvaluationError`` for an unknown classifier.
     """
-    with _file_of(texts, "response") as path:
-        return classify_table(path, {"classifier": (classifier,), **settings}, _display(progress)).table
+    with _file_of(texts, "response") as name:
+        return classify_table(Path(name), {"classifier": (classifier,), **settings}, _display(progress)).table
 
 
 def mitigate(
@@ -357,25 +156,26 @@ def _conditions(where: Mapping[str, str | Sequence[str]] | Sequence[str]) -> tup
 
 
 @contextmanager
-def _file_of(table: str | Path | Sequence[str] | pa.Table | Frame, column: str) -> Iterator[Path]:
-    """The file of a table: its own, or one for as long as the block runs; a list of texts is its column.
+def _file_of(table: str | Path | Sequence[str] | pa.Table | Frame, column: str) -> Iterator[str]:
+    """The name of a table: its own, or a file for as long as the block runs; a list of texts is its column.
 
     A message about that file is about the table.
     """
     if isinstance(table, str | Path):
-        yield Path(table)
+        yield str(table)
         return
     if isinstance(table, list | tuple):
         table = pa.table({column: pa.array(table, pa.string())})
     if not isinstance(table, pa.Table):
         table = table.to_arrow() if hasattr(table, "to_arrow") else pa.Table.from_pandas(table, preserve_index=False)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "table.parquet"
+        path = f"{folder}/table.parquet"
         pq.write_table(table.replace_schema_metadata(None), path)
         try:
             yield path
         except EvaluationError as error:
-            raise type(error)(str(error).replace(str(path), "the table")) from error
+            error.args = (str(error).replace(path, "the table"),)
+            raise
 
 
 def _display(progress: bool) -> Display:

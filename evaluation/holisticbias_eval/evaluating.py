@@ -30,6 +30,8 @@ from holisticbias_eval.settings import Use, Values, refuse_unused
 from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.task import Given, Task, TaskReading, TaskRequests, TaskSource
 
+_SHORTER = {"small", "where", "limit"}
+
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
@@ -207,7 +209,8 @@ def plans(
         if TASKS[MEASURES[name].task].ability == "generate":
             raise EvaluationError(f"--dry-run is for measures of likelihoods, not for {name}: try it with --limit")
     for one in prepare(model, release, chosen, values, display):
-        yield one.requests.plan(display)
+        shorter = used_names(one.given.measures) & _SHORTER - {*values}
+        yield replace(one.requests.plan(display), shorter=tuple(sorted(shorter)))
 
 
 def measure_answers(

@@ -16,6 +16,7 @@ import pytest
 from tests.golden.inputs import PERPLEXITIES
 
 import holisticbias_eval as hbe
+from holisticbias_eval.api_results import ModelRun
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.results.run import read_run
 
@@ -28,7 +29,7 @@ def run(tiny_gpt2: Path, mini_release_folder: Path) -> object:
     return hbe.evaluate(str(tiny_gpt2), str(mini_release_folder), measures, progress=False, no_store=True)
 
 
-def test_an_evaluation_is_that_of_the_command(run: hbe.api.ModelRun, tiny_run: Path, tmp_path: Path) -> None:
+def test_an_evaluation_is_that_of_the_command(run: ModelRun, tiny_run: Path, tmp_path: Path) -> None:
     made = read_run(tiny_run)
     names = {"likelihood_bias", "stance_contrast"}
     assert list(run.figures) == [figure for figure in made.result.figures if figure.measure in names]
@@ -40,7 +41,7 @@ def test_an_evaluation_is_that_of_the_command(run: hbe.api.ModelRun, tiny_run: P
     assert (tmp_path / "report.md").read_text("utf-8").startswith("# ")
 
 
-def test_figures_become_frames(run: hbe.api.ModelRun) -> None:
+def test_figures_become_frames(run: ModelRun) -> None:
     frame = run.figures.to_pandas()
     assert len(frame) == len(run.figures) == run.figures.to_polars().height
     shares = frame[(frame.measure == "likelihood_bias") & (frame.name == "share") & frame.axis.notna()]
@@ -81,7 +82,7 @@ def test_one_of_several_files_is_a_text(tmp_path: Path, tiny_gpt2: Path) -> None
     assert found.result.signature.measures == ("retention",)
 
 
-def test_a_notebook_shows_the_report(run: hbe.api.ModelRun) -> None:
+def test_a_notebook_shows_the_report(run: ModelRun) -> None:
     shown = run._repr_html_()
     assert shown.startswith("<iframe ")
     assert "Likelihood Bias" in shown
@@ -115,7 +116,7 @@ def test_a_frame_is_measured_as_its_file(make: Callable[..., object], tmp_path: 
     assert list(of_frame.figures) == list(of_file.figures)
 
 
-def test_two_runs_are_compared(run: hbe.api.ModelRun) -> None:
+def test_two_runs_are_compared(run: ModelRun) -> None:
     found = hbe.compare(run, run)
     changes = found.figures.to_pandas()
     assert (changes[changes.name == "change"].value.dropna() == 0).all()

@@ -14,7 +14,8 @@ from functools import cache
 import pytest
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.server.http import HIDDEN, KEY_VARIABLE, ServerClient, without_key
+from holisticbias_eval.models.server.address import HIDDEN, KEY_VARIABLE, without_key
+from holisticbias_eval.models.server.http import ServerClient
 from holisticbias_eval.models.settings import ModelSettings
 
 KEY = "sk-a/very+secret=key"

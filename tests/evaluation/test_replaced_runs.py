@@ -17,7 +17,8 @@ from holisticbias import build_release, write_release
 from holisticbias.cli import main
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.evaluating import evaluations
-from holisticbias_eval.models.likelihood.causal import CausalScorer, plain_sums
+from holisticbias_eval.models.likelihood.causal import CausalScorer
+from holisticbias_eval.models.likelihood.exactness import plain_sums
 from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.replacement import differences

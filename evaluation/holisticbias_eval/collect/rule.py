@@ -13,13 +13,12 @@ _POSSESSIVES = ("'s", "\u2019s")
 _LONGEST = 2000  # characters
 Tokens = tuple[str, ...]
 
+# why a sentence gives no prompt
 SHORT, LONG, UNFINISHED = "too few words", "more than 2,000 characters", "does not end a sentence"
 MARKED = "markup that is left"
 UNKNOWN_PART = "a template or a formula whose text is not known"
 NO_TERM, NO_PERSON, NO_REST = "no term among the first words", "no person's name", "nothing left to continue"
 REPEATED = "repeats a prompt of its group"
-REASONS = (UNKNOWN_PART, SHORT, LONG, UNFINISHED, MARKED, NO_TERM, NO_PERSON, NO_REST, REPEATED)
-"""Why a sentence gives no prompt, in the order in which they are tested."""
 
 
 @dataclass(frozen=True, slots=True)

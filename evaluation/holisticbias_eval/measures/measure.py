@@ -98,6 +98,8 @@ class View:
     def descriptors(self) -> Mapping[str, Mapping[str, Any]]:
         """The text of each descriptor by its id and, if the answers have them, its bucket and its preference."""
         names = ("descriptor_id", "descriptor", "bucket", "descriptor_preference", "noun_id")
+        if names[0] not in self.answers.column_names:
+            return {}
         columns = self.answers.select([name for name in names if name in self.answers.column_names])
         _, codes = codes_of(columns["descriptor_id"])
         return {row["descriptor_id"]: row for row in columns.take(pa.array(first_rows(codes))).to_pylist()}

@@ -379,19 +379,3 @@ def test_terms_that_the_tokenizer_cannot_write_are_named(tmp_path: Path) -> None
     assert "blickets" not in found
     assert "stads" in found
     assert unknown_terms(shipped_specifications(GOSSIP)[0], tiny_tokenizer()) == ()
-
-
-def test_a_full_disk_at_a_checkpoint_is_one_line_and_nothing_is_lost(tmp_path: Path, monkeypatch: Any) -> None:
-    out = tmp_path / "out"
-
-    def full(self: Any, *_: Any, **__: Any) -> None:
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(loop.Loop, "_save_optimizer_and_scheduler", full)
-        error = mitigate("lmd", *QUICK, "--out", out, "--no-measure", fails=True).exception
-    part = tmp_path / ".out.part"
-    expected = f"cannot write {out}: No space left on device; finished work is kept in {part}; run the same command"
-    assert str(error).startswith(expected)
-    assert not out.exists()
-    assert list(part.glob(".training"))

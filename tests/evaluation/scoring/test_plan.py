@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -107,5 +108,8 @@ def test_a_plan_is_one_line_and_a_long_one_has_advice() -> None:
     assert str(plan) == ("1,000 of 2,000 texts to score: 9,000 tokens, 1,500 of them forward tokens; 80 s to 2 min")
     assert plan.advice() == ""
     long = Plan(2_000_000, 1_000_000, Work(9, 1), (36_000.0, 50_000.0))
-    assert "--small" in long.advice()
-    assert "--limit 20000 (at most 17 min)" in long.advice()
+    assert long.advice() == "", "nothing shortens it"
+    said = replace(long, shorter=("limit", "small")).advice()
+    assert "--small (100 descriptors), or --limit 20000 (at most 17 min)" in said
+    assert "--where" not in said
+    assert replace(long, missing=900, shorter=("limit",)).advice() == ""

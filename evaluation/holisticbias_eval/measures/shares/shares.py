@@ -143,8 +143,10 @@ class Shares:
 
         Without ``trust`` there are only ``share``, ``differing_pairs`` and ``descriptors``.
         """
-        for share in (*self.by_axis, *self.by_template, *self.by_axis_and_template):
-            yield from share.figures(measure, self.trust.of(share.keys) if self.trust else None)
+        shares = (*self.by_axis, *self.by_template, *self.by_axis_and_template)
+        trusted = self.trust.shares if self.trust else (None,) * len(shares)
+        for share, reliability in zip(shares, trusted, strict=True):
+            yield from share.figures(measure, reliability)
         if self.trust:
             yield from self.trust.figures(measure)
 

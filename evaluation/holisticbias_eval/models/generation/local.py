@@ -11,12 +11,12 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.conversation import Conversation
 from holisticbias_eval.models.generation.decoding import Decoding, Ending, apart
+from holisticbias_eval.models.generation.plain import Plain
 from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, Sameness
 from holisticbias_eval.models.generation.sampling import step_seeds
 from holisticbias_eval.models.generation.writing import (
     BATCH,
     TRIED,
-    Plain,
     Together,
     TokenPrompts,
     same_in_batch,

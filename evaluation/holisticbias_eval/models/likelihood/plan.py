@@ -19,7 +19,8 @@ _COUNTED, _WINDOWS = 4096, 6
 """Neighbouring texts whose work is counted at once, and the places where it is."""
 _WARM_UP, _TESTED, _TIMED = 16, 64, (256, 1024, 4096)
 _ENOUGH_SECONDS = 1.0
-_LONG = 600.0
+_LONG, _FEW = 600.0, 20_000
+"""Seconds from which a run has advice, and the texts of a short one."""
 _SPREAD = 0.2
 """How far the speed of a whole run is from that of a trial, besides what differs between places."""
 
@@ -29,6 +30,7 @@ class Plan:
     """The number of texts of a run (sentences and single phrases), how many are missing, and their work.
 
     ``seconds`` is the range of the time that they take; ``exact`` says whether the work was counted or estimated.
+    ``shorter`` names the settings that would shorten the run.
     """
 
     texts: int
@@ -36,6 +38,7 @@ class Plan:
     work: Work
     seconds: tuple[float, float]
     exact: bool = True
+    shorter: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if not self.missing:
@@ -48,15 +51,17 @@ class Plan:
         )
 
     def advice(self) -> str:
-        """Ways to shorten the run; empty if it is short."""
-        if self.seconds[1] < _LONG:
+        """Ways to shorten the run; empty if it is short, or nothing shortens it."""
+        takes = duration(self.seconds[1] * _FEW / max(1, self.missing))
+        ways = {
+            "small": "--small (100 descriptors)",
+            "where": "--where axis=ability (some axes)",
+            "limit": f"--limit {_FEW} (at most {takes})",
+        }
+        named = [words for name, words in ways.items() if name in self.shorter]
+        if self.seconds[1] < _LONG or self.missing <= _FEW or not named:
             return ""
-        few = 20_000
-        takes = duration(self.seconds[1] * few / self.missing)
-        return (
-            f"To shorten it: --small (100 descriptors), --where axis=ability (some axes), or --limit {few} (at most "
-            f"{takes}); finished scores are kept, so that a longer run continues from them"
-        )
+        return f"To shorten it: {', or '.join(named)}; finished scores are kept, and a longer run continues from them"
 
 
 def plan_work(
