@@ -131,7 +131,7 @@ def _measure_texts(measure: GroupMeasure, path: Path, settings: MeasureSettings,
     name, display = measure.info.name, given.display
     judge = start_text_judges([measure.reader], judging_options(given), display).get(measure.reader.name)
     if judge is not None:
-        measuring |= judge.classifier.settings
+        measuring |= judge.settings
     reader = measure.start(settings, judge)
     read = show_reading(reader, texts, display)
     with display.step(f"Measuring {name} of {texts.num_rows:,} texts"):
