@@ -32,6 +32,15 @@ def entry_of(word: str, entries: Mapping[str, int]) -> int | None:
     return entries.get(word.removesuffix("'s")) if found is None else found
 
 
+def is_number(text: str) -> bool:
+    """Whether a text is a number, finite or not."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 @dataclass(frozen=True)
 class FoundEntries:
     """The entries of a lexicon that texts contain: which text and which entry, in order of the texts."""
