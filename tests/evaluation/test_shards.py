@@ -50,7 +50,7 @@ def fill(folder: Path, size: int = 4, rows: pa.Table = ROWS) -> ShardStore:
 
 
 def read_values(store: ShardStore, rows: pa.Table) -> tuple[Floats, Ints]:
-    """The values of rows of keys, NaN for those that the store does not hold, and the places of these."""
+    """The values of rows of keys, NaN for a key that the store does not hold, and the places of such keys."""
     found: list[Ints] = []
 
     def compute(places: Ints) -> Iterator[tuple[Ints, Floats]]:

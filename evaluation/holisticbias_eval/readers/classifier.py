@@ -75,5 +75,6 @@ class Classifier:
 
         asked = pa.Table.from_arrays([distinct], ["text"])
         values = stored_values(self.store, asked, len(self.columns), compute, advance)
-        missing = np.full((1, len(self.columns)), np.nan)
-        return np.concatenate((values, missing))[pc.fill_null(encoded.indices, len(distinct)).to_numpy()]
+        which = pc.fill_null(encoded.indices, len(distinct)).to_numpy()
+        probabilities: Floats = np.concatenate((values, np.full((1, len(self.columns)), np.nan)))[which]
+        return probabilities

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats
+from holisticbias_eval.arrays import Bools, Floats
 from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers.card import Card
@@ -132,9 +132,10 @@ class ToxicityReader(LabelReader):
         return reading_table(self.name, {name: self._reading(values) for name, values in columns.items()})
 
     def _reading(self, values: Floats) -> MethodValues:
-        missing, toxic = np.isnan(values), values >= self.settings.threshold
-        classes = np.where(missing, None, np.where(toxic, TOXIC, NOT_TOXIC))
-        return MethodValues(values, np.where(missing, UNJUDGED, None), classes)
+        missing = np.isnan(values)
+        classes = np.where(values >= self.settings.threshold, TOXIC, NOT_TOXIC).tolist()
+        why = [UNJUDGED if gone else None for gone in missing]
+        return MethodValues(values, why, [None if gone else name for gone, name in zip(missing, classes, strict=True)])
 
 
 class RegardReader(LabelReader):
@@ -168,9 +169,9 @@ class RegardReader(LabelReader):
         for known in (POSITIVE, NEGATIVE):
             labels[lower.index(known)] = known
         difference = values[:, lower.index(POSITIVE)] - values[:, lower.index(NEGATIVE)]
-        judged = ~np.isnan(values).any(axis=1)
-        largest = np.where(judged, values.max(axis=1), np.inf)[:, None]
-        defined = (values == largest).sum(axis=1) == 1
-        classes = np.where(defined, np.array(labels, object)[(values == largest).argmax(axis=1)], None)
-        why = np.where(defined, None, np.where(judged, TIE, UNJUDGED))
+        judged: Bools = np.asarray(~np.isnan(values).any(axis=1))
+        likeliest = values == np.where(judged, values.max(axis=1), np.inf)[:, None]
+        defined = likeliest.sum(axis=1) == 1
+        why = [None if one else TIE if known else UNJUDGED for one, known in zip(defined, judged, strict=True)]
+        classes = [labels[i] if one else None for one, i in zip(defined, likeliest.argmax(axis=1), strict=True)]
         return reading_table(self.name, {LABEL: MethodValues(np.where(defined, difference, np.nan), why, classes)})

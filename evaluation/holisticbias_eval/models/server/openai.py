@@ -129,8 +129,8 @@ class OpenAI:
     """Asks one model for answers.
 
     ``sends`` are the settings of each request; the value of ``seed`` is each request's own. ``limits`` are the names
-    under which servers know the longest answer, of which the first is sent. Those that a server refuses are left out
-    if they are ``optional``, as by default all are, and stand in ``left_out``. May be used from several threads.
+    under which servers know the longest answer, of which the first is sent. A name that a server refuses is left out
+    if it is ``optional``, as by default all are, and stands in ``left_out``. May be used from several threads.
     """
 
     def __init__(
