@@ -24,7 +24,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.options import CorpusSettings, Resampling, ResamplingSeed
-from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
+from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import show_reading, start_text_judges

@@ -22,7 +22,7 @@ from holisticbias_eval.measures.options import (
     Judging,
     Phrasing,
 )
-from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
+from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CLUSTERS
 from holisticbias_eval.readers.classifier import Classifier
