@@ -12,8 +12,8 @@ import numpy as np
 from holisticbias_eval.errors import ClassifierError, EvaluationError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CARDS
+from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.judging import JudgingOptions, start_judge
-from holisticbias_eval.readers.labels import Judge
 from holisticbias_eval.stereotypes.settings import AcceptanceSettings
 from holisticbias_eval.stereotypes.targets import has_term, term_pattern
 
@@ -216,14 +216,14 @@ class LabelRules:
     The id of a rule is ``CARD:LABEL``, or ``CARD:not-judged`` for a sentence without probabilities.
     """
 
-    judge: Judge
+    judge: Classifier
     labels: tuple[str, ...]
 
     @property
     def settings(self) -> Mapping[str, str]:
         """The settings of the classifier, the labels and the threshold, for the record of a run."""
         about = {"labels": ", ".join(self.labels), "threshold": str(self.judge.card.threshold)}
-        return {**self.judge.classifier.settings, **about}
+        return {**self.judge.settings, **about}
 
     def refusing(self, texts: Sequence[str]) -> list[str | None]:
         """The id of the rule that refuses each text, None for a text that is accepted."""
