@@ -22,7 +22,8 @@ from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.options import CLASSIFIED
 from holisticbias_eval.readers import READERS
-from holisticbias_eval.readers.labels import Judge, LabelReader
+from holisticbias_eval.readers.classifier import Classifier
+from holisticbias_eval.readers.labels import LabelReader
 from holisticbias_eval.readers.reader import Reader, measured_texts, unread
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Use
@@ -66,7 +67,7 @@ class GroupMeasure(Measure):
         """The reader with the name of the measure."""
         return READERS[self.info.name]
 
-    def start(self, settings: MeasureSettings, judge: Judge | None = None) -> Reader:
+    def start(self, settings: MeasureSettings, judge: Classifier | None = None) -> Reader:
         """The reader with its settings, and with a classifier if it takes one."""
         return self.reader.of(settings, **({"judge": judge} if issubclass(self.reader, LabelReader) else {}))
 
