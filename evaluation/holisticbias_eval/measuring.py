@@ -24,7 +24,7 @@ from holisticbias_eval.measures import MEASURES, find_measure
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.options import CorpusSettings, Resampling, ResamplingSeed
-from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
+from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import show_reading, start_text_judges
@@ -132,7 +132,7 @@ def _measure_texts(measure: GroupMeasure, path: Path, settings: MeasureSettings,
     name, display = measure.info.name, given.display
     judge = start_text_judges([measure.reader], judging_options(given), display).get(measure.reader.name)
     if judge is not None:
-        measuring |= judge.classifier.settings
+        measuring |= judge.settings
     reader = measure.start(settings, judge)
     read = show_reading(reader, texts, display)
     with display.step(f"Measuring {name} of {texts.num_rows:,} texts"):
