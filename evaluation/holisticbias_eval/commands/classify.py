@@ -38,9 +38,8 @@ def command(responses: Path, out: Path, **_: Any) -> None:
     The new columns are judged, the text that was classified, and one column p:LABEL for each label. An interrupted
     run continues where it stopped.
     """
-    from holisticbias_eval.classifying import classify
+    from holisticbias_eval.classifying import classify, refuse_name, write_judged
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.readers.classification import refuse_name, write_judged
 
     refuse_name(out)
     judged = classify(responses, given_settings(), Display())

@@ -36,7 +36,7 @@ def command(sources: tuple[str, ...], specification: str, out: Path, **_: Any) -
     """
     needed = ["datasets"] if any(source.startswith("hub:") for source in sources) else []
     refuse_missing_packages("corpus", "emoji", "zstandard", *needed)
-    from holisticbias_eval.corpus.retrieval_files import retrieve_examples
+    from holisticbias_eval.corpus.retrieving import retrieve_examples
     from holisticbias_eval.corpus.settings import RetrievalSettings
     from holisticbias_eval.progress import Display
 

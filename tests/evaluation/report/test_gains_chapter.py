@@ -80,7 +80,7 @@ def test_one_row_for_each_thing() -> None:
         ("other", "f", UNTOUCHED, "no change shown"),
     ]
     assert {(g.keys.get("scale", "log"), g.keys.get("test", "unpaired")) for g in main} == {("log", "unpaired")}
-    # models with other tokenizers are compared per byte only: another figure stands for one that is not defined
+    # models with other tokenizers are compared per byte only
     undefined = gains_of(text_perplexity(20.0, None, None))
     assert [gain.figure for gain in undefined if gain.main and gain.change is not None] == ["byte_perplexity"]
 
