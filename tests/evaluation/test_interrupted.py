@@ -17,7 +17,7 @@ from holisticbias.cli import main
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 
 pytestmark = pytest.mark.long
-NOUNS = 350  # several blocks of the store
+NOUNS = 500  # several blocks of the store
 TEXTS = 7 * NOUNS * 3 + 7 * NOUNS * 2  # sentences, and phrases in the singular and in the plural
 
 
