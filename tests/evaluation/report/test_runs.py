@@ -31,7 +31,7 @@ def with_model(run: Run, **model: object) -> Run:
     return replace(run, result=run.result.model_copy(update={"signature": changed}))
 
 
-def test_the_page_of_a_run_is_well_formed_and_ends_with_hashes(run: Run) -> None:
+def test_the_page_of_a_run_begins_with_notes_and_ends_with_hashes(run: Run) -> None:
     source = render_page(run_report(run))
     page = HtmlReader(source)
     check_structure(page)
@@ -39,9 +39,6 @@ def test_the_page_of_a_run_is_well_formed_and_ends_with_hashes(run: Run) -> None
     assert "What the community preferences mean" in source
     assert source.count(digest) == 1
     assert source.index(digest) > source.index('id="method"')
-
-
-def test_the_note_of_a_model_comes_first_and_in_a_comparison_once(run: Run) -> None:
     noted = with_model(run, note="A calibration model.")
     assert run_report(noted).notes == ("A calibration model.",)
     assert run_report(run).notes == ()
