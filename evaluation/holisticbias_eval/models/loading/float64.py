@@ -1,4 +1,4 @@
-"""Run a float32 model in float64, to distinguish rounding from faults."""
+"""Run a model in float64 or float32, whatever its own precision, to distinguish rounding from faults."""
 
 from __future__ import annotations
 
@@ -80,6 +80,19 @@ def in_float64(model: Any) -> Iterator[None]:
             yield
     finally:
         torch.set_default_dtype(default)
+
+
+@contextmanager
+def in_float32(model: Any) -> Iterator[None]:
+    """Run a model with rounded weights in float32 within the block, so that small faults show."""
+    rounded = [(parameter, parameter.data) for parameter in model.parameters()]
+    for parameter, data in rounded:
+        parameter.data = data.float()
+    try:
+        yield
+    finally:
+        for parameter, data in rounded:
+            parameter.data = data
 
 
 @contextmanager
