@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood import causal
+from holisticbias_eval.models.likelihood.batches import PackSize
 from holisticbias_eval.models.likelihood.causal import PLAIN, CausalScorer
-from holisticbias_eval.models.likelihood.packed import PackSize
 from holisticbias_eval.models.likelihood.spans import whole
 
 COMMON = {

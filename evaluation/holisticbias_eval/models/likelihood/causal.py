@@ -11,9 +11,8 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.likelihood.equal_lengths import token_likelihoods
+from holisticbias_eval.models.likelihood.batches import HEADS, PackSize, node_likelihoods, token_likelihoods
 from holisticbias_eval.models.likelihood.opening import Opening, find_opening
-from holisticbias_eval.models.likelihood.packed import HEADS, PackSize, node_likelihoods
 from holisticbias_eval.models.likelihood.scorer import Exactness, Probe, Rounding, Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores, no_scores
 from holisticbias_eval.models.likelihood.spans import Spans, whole
@@ -26,9 +25,14 @@ from holisticbias_eval.models.likelihood.tokens import (
     span_scores,
     token_windows,
 )
-from holisticbias_eval.models.loading.float64 import allowed_error, exactly, in_float32, largest_difference
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.loading.memory import one_line_for_errors
+from holisticbias_eval.models.loading.running import (
+    allowed_error,
+    exactly,
+    in_float32,
+    largest_difference,
+    one_line_for_errors,
+)
 from holisticbias_eval.models.loading.tokenizers import context_length
 from holisticbias_eval.models.sequences import bounds, build_tree
 from holisticbias_eval.progress import Notice, Progress, in_rows

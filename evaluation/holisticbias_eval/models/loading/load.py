@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED, Shipped
-from holisticbias_eval.models.loading.limits import check_config
-from holisticbias_eval.models.loading.source import ModelFiles, describe_gguf, find_source
+from holisticbias_eval.models.loading.source import ModelFiles, check_config, describe_gguf, find_source
 from holisticbias_eval.models.loading.tokenizers import is_failure, tried
 from holisticbias_eval.models.model import Kind, ModelIdentity
 
