@@ -17,7 +17,14 @@ from holisticbias.cli import main
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 
 pytestmark = pytest.mark.long
-NOUNS = 500  # several blocks of the store
+NOUNS = 60
+RUN = """
+from holisticbias.__main__ import run
+from holisticbias_eval.models.likelihood.causal import CausalScorer
+
+CausalScorer.block_size = 50
+run()
+"""
 TEXTS = 7 * NOUNS * 3 + 7 * NOUNS * 2  # sentences, and phrases in the singular and in the plural
 
 
@@ -30,7 +37,7 @@ def long_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def stop(arguments: list[str], sent: signal.Signals, store: Path | None) -> tuple[int, str]:
     """Run until the store has scores, or without one until scoring begins, and send a signal: exit code and errors."""
-    process = subprocess.Popen([sys.executable, "-m", "holisticbias", *arguments], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", RUN, *arguments], stderr=subprocess.PIPE, text=True)
     assert process.stderr
     for line in process.stderr:
         if line.startswith("Scoring with"):

@@ -71,20 +71,6 @@ def test_a_cluster_gives_the_scores_of_one_machine_though_a_worker_is_killed(
     assert sum(counted) == len(TEXTS)
 
 
-def test_a_cluster_gives_the_responses_of_one_machine(cluster: Any, tiny_gpt2: Path, tmp_path: Path) -> None:
-    here = start_generator(str(tiny_gpt2), ignore, SHORT, 3, settings=HERE)
-    local = respond_all(REQUESTS, here, ignore)
-    generator = start_generator(str(tiny_gpt2), ignore, SHORT, 3, settings=ON_TWO)
-    assert isinstance(generator, RayGenerator)
-    assert (generator.identity, generator.settings) == (here.identity, here.settings), "they share a store"
-    assert generator.probe(REQUESTS) == here.probe(REQUESTS)
-
-    counted: list[int] = []
-    assert_same_responses(respond_all(REQUESTS, stored(generator, tmp_path, ignore), counted.append), local)
-    assert sum(counted) == len(REQUESTS) == store_of(generator, tmp_path, ignore).read().num_rows
-    assert len(counted) >= 16
-
-
 def test_a_model_that_cannot_be_loaded_or_takes_every_cpu_is_one_line(cluster: Any, tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match=rf"^{tmp_path}/nothing: no such model folder$"):
         start_scorer(str(tmp_path / "nothing"), ignore, ON_TWO)
