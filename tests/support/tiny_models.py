@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from holisticbias_eval.models.generation.conversation import Conversation, ConversationOptions, find_conversation
+from holisticbias_eval.models.generation.decoding import Decoding, Ending
+from holisticbias_eval.models.generation.local import LocalGenerator
+from holisticbias_eval.models.generation.requests import PromptRequests
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.model import Kind, ModelIdentity
 
 TEXTS = (
     "I'm a blicket.",
@@ -93,3 +100,33 @@ def tiny_loaded(name: str) -> LoadedModel:
     model = tiny_model(name)
     identity = ModelIdentity(name, type(model).__name__, None, "0" * 64, 1, "float32")
     return LoadedModel(model, tiny_tokenizer(), identity, lambda dtype: copy.deepcopy(model).to(getattr(torch, dtype)))
+
+
+def conversation_of(loaded: LoadedModel, **options: Any) -> Conversation:
+    """The conversation of a tiny model."""
+    kind: Kind = "seq2seq" if loaded.model.config.is_encoder_decoder else "causal"
+    return find_conversation(loaded.tokenizer, ConversationOptions(**options), kind)
+
+
+def local_generator(
+    loaded: LoadedModel,
+    decoding: Decoding,
+    seed: int = 3,
+    batch: int | None = None,
+    notices: list[str] | None = None,
+    **options: Any,
+) -> LocalGenerator:
+    """A tiny model that answers, with the options of its conversation."""
+    kind: Kind = "seq2seq" if loaded.model.config.is_encoder_decoder else "causal"
+    notice = ([] if notices is None else notices).append
+    return LocalGenerator(loaded, kind, notice, decoding, seed, conversation_of(loaded, **options), batch)
+
+
+def ending_of(loaded: LoadedModel, decoding: Decoding, **options: Any) -> Ending:
+    """What ends a response of a tiny model."""
+    return Ending(loaded.model, loaded.tokenizer, conversation_of(loaded, **options), decoding)
+
+
+def first_samples(texts: Sequence[str]) -> PromptRequests:
+    """One request for each text, without a persona."""
+    return PromptRequests(texts, [""] * len(texts), np.zeros(len(texts), np.int32))
