@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -130,3 +131,28 @@ def ending_of(loaded: LoadedModel, decoding: Decoding, **options: Any) -> Ending
 def first_samples(texts: Sequence[str]) -> PromptRequests:
     """One request for each text, without a persona."""
     return PromptRequests(texts, [""] * len(texts), np.zeros(len(texts), np.int32))
+
+
+ADDED = ("<s>", "</s>", "<unk>", "<|im_start|>", "<|im_end|>", "<|endoftext|>")
+
+
+@cache
+def byte_tokenizer(template: str | None = None, *, bos: bool = False, close: bool = False) -> Any:
+    """A tokenizer of single bytes with chat tokens; ``bos``: it puts <s> before each text, as Llama's does."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from tokenizers.processors import TemplateProcessing
+    from transformers import PreTrainedTokenizerFast
+
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    backend = Tokenizer(models.BPE({c: i for i, c in enumerate([*ADDED, *alphabet])}, []))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    if bos or close:
+        single = "<s> $A" if bos else "$A </s>"
+        backend.post_processor = TemplateProcessing(single=single, special_tokens=[("<s>", 0), ("</s>", 1)])
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=backend, bos_token="<s>", eos_token="</s>", unk_token="<unk>",  # noqa: S106 - tokens
+        extra_special_tokens=list(ADDED[3:]),
+    )  # fmt: skip
+    tokenizer.chat_template = template
+    return tokenizer
