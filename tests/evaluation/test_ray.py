@@ -20,6 +20,7 @@ from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.ray import RayGenerator, RayScorer
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import store_of, stored
+from known import ignore
 
 pytestmark = pytest.mark.long
 SHORT = Decoding(id="short", method="sample", max_new_tokens=8, top_p=0.95, source="a test")
@@ -28,10 +29,6 @@ ASKED = TEXTS[:32]
 REQUESTS = PromptRequests(ASKED * 2, ["I like tea.", ""] * len(ASKED), np.repeat([0, 1], len(ASKED)).astype(np.int32))
 HERE = ModelSettings(device="cpu")
 ON_TWO = ModelSettings(device="cpu", engine="ray", replicas=2)
-
-
-def ignore(said: object) -> None:
-    pass
 
 
 @pytest.fixture(scope="module")

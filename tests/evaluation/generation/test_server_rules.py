@@ -10,8 +10,9 @@ from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.generation.decoding import DECODINGS, Decoding
 from holisticbias_eval.models.generation.requests import respond_all
 from holisticbias_eval.models.settings import ModelSettings
+from known import ignore
 
-from .chat_server import Body, echo, generator, ignore, is_trial, message, prompts
+from .chat_server import Body, echo, generator, is_trial, message, prompts
 
 Answer = tuple[int, Any]
 PROMPTS = [f"I'm a blicket {i}." for i in range(6)]

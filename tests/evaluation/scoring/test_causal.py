@@ -14,6 +14,7 @@ from holisticbias_eval.models.likelihood import causal
 from holisticbias_eval.models.likelihood.batches import PackSize
 from holisticbias_eval.models.likelihood.causal import PLAIN, CausalScorer
 from holisticbias_eval.models.likelihood.spans import whole
+from known import ignore
 
 COMMON = {
     "vocab_size": 400,
@@ -110,10 +111,6 @@ ARCHITECTURES: list[tuple[str, dict[str, Any], str]] = [
         PLAIN,
     ),
 ]  # fmt: skip
-
-
-def ignore(message: object) -> None:
-    pass
 
 
 def expected(model: Any, tokenizer: Any, texts: Sequence[str], plainly: Callable[..., Floats]) -> list[Floats]:

@@ -17,10 +17,7 @@ from holisticbias_eval.models.likelihood.spans import Spans, parts, unique_spans
 from holisticbias_eval.models.likelihood.tokens import TextEncoder
 from holisticbias_eval.models.loading.load import load_model
 from holisticbias_eval.models.loading.running import in_batches
-
-
-def ignore(message: object) -> None:
-    pass
+from known import ignore
 
 
 @pytest.mark.parametrize("special", [{"bos_token": "<s>", "eos_token": "<s>"}, {}], ids=["bos", "no bos"])
