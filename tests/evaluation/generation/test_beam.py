@@ -17,7 +17,7 @@ from holisticbias_eval.models.generation.writing import Plain, TokenPrompts
 from holisticbias_eval.models.loading.load import LoadedModel
 from tiny_models import TEXTS, conversation_of, ending_of, first_samples, local_generator, tiny_loaded
 
-NEW = 12
+NEW = 9
 
 
 def beam(blocked: int | None = None) -> Decoding:
@@ -41,10 +41,10 @@ def alone(loaded: LoadedModel, ids: Sequence[int], **settings: Any) -> list[int]
 @pytest.mark.parametrize("name", ["gpt2", "llama", "t5"])
 def test_it_is_transformers_own_in_any_batch(name: str) -> None:
     loaded = tiny_loaded(name)
-    prompts = first_samples([text + end for text in TEXTS for end in ("", "!")])
+    prompts = first_samples(TEXTS)
     made = [
         respond_all(prompts, local_generator(loaded, beam(), batch=batch, separator="</s>"), lambda _: None)
-        for batch in (1, 7, 64)
+        for batch in (1, 3, 64)
     ]
     assert list(made[0].text) == list(made[1].text) == list(made[2].text)
     conversation = conversation_of(loaded, separator="</s>")

@@ -176,8 +176,8 @@ def test_a_model_that_reads_no_plain_text_is_one_line(make_model: Any, tokenizer
         CausalScorer(loaded(model, tokenizer), ignore).score(whole(["I'm a tall guy and a veteran."]), ignore)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(rows=st.lists(st.text("ab é", max_size=9), min_size=1, max_size=25), slots=st.integers(1, 40))
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.lists(st.text("ab é", max_size=9), min_size=1, max_size=15), slots=st.integers(1, 40))
 def test_any_texts_in_packs_of_any_size(
     gpt2: Any, tokenizer: Any, loaded: Any, plainly: Any, rows: list[str], slots: int
 ) -> None:

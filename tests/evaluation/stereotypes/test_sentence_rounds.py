@@ -33,8 +33,9 @@ def generators() -> Mapping[int, LocalGenerator]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(MODELS, "llama", (MODELS["llama"][0], {**MODELS["llama"][1], "max_position_embeddings": 512}))
         loaded = tiny_loaded("llama")
-    options = {"chat": "off", "continuation": "{prompt}"}
-    return {batch: local_generator(loaded, SHORT, 7, batch, **options) for batch in (1, 4, 64)}
+    return {
+        batch: local_generator(loaded, SHORT, 7, batch, chat="off", continuation="{prompt}") for batch in (1, 4, 64)
+    }
 
 
 def states(*kept: Target) -> list[Progressing]:

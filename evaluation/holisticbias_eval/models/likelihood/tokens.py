@@ -115,8 +115,10 @@ class TextEncoder:
         pieces = [self._tokenize_batch(texts[i : i + _BATCH], offsets) for i in range(0, len(texts), _BATCH)]
         if not pieces:
             return _Tokens(np.zeros(0, np.int32), np.zeros(0, np.int64), None, None)
-        columns = zip(*pieces, strict=True)
-        return _Tokens(*(None if column[0] is None else np.concatenate(column) for column in columns))
+        columns: list[Any] = [
+            None if column[0] is None else np.concatenate(column) for column in zip(*pieces, strict=True)
+        ]
+        return _Tokens(*columns)
 
     def _tokenize_batch(self, texts: Sequence[str], offsets: bool) -> _Tokens:
         if self._fast is None:

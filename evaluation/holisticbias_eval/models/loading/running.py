@@ -108,7 +108,6 @@ def _plain_experts(model: Any) -> Iterator[None]:
         model.set_experts_implementation(chosen)
 
 
-Result = TypeVar("Result")
 _MESSAGES = ("out of memory", "can't allocate memory", "not enough memory")
 
 
