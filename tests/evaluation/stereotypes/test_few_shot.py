@@ -174,14 +174,3 @@ def test_a_local_generator_gives_the_mean_embedding_of_a_text() -> None:
     table = loaded.model.get_input_embeddings().weight.detach().double().numpy()
     ids = loaded.tokenizer(" wug", add_special_tokens=False)["input_ids"]
     np.testing.assert_allclose(found[0], table[ids].mean(0), rtol=1e-12)
-
-
-EXAMPLES = (
-    "Keywords: kitten, ladder ## Sentence: The kitten climbed up the ladder. ##\n"
-    "Keywords: teapot, shelf, put ## Sentence: Who put the teapot on a shelf? ##\n"
-)
-
-
-def test_the_prompt_has_the_form_of_the_paper() -> None:
-    prompt = write_prompt("text", (FIRST, SECOND), ("blicket", "slow moving"), 5)
-    assert prompt == f"{EXAMPLES}Keywords: blicket, slow moving ## Sentence:"
