@@ -114,7 +114,7 @@ def check_closed_loop(method: str, before: Path, out: Path) -> None:
     """A method takes most of what is planted away, and leaves the rest.
 
     F and mean |t| halve, and F of LMD and CTDA is below its 95% point under the null; so is F of LMD over all groups,
-    also those that it was not trained on. F of the untouched specification is within the interval that it had before.
+    held-out groups too. F of the untouched specification is within the interval that it had before.
     Validation sentences, and the neutral lines, which no training text has, become at most 5% less likely.
     """
     after = out / "measured" / "after"
