@@ -14,9 +14,8 @@ import pytest
 from browser import CHROMIUM
 from browser import browse as run_beside
 from holisticbias_eval.judgements.key import STUDIO, Key
-from holisticbias_eval.judgements.page import render_annotator_page
 from holisticbias_eval.judgements.settings import StudySettings
-from holisticbias_eval.judgements.study import make_key, shown_tasks
+from holisticbias_eval.judgements.study import make_key, render_annotator_page, shown_tasks
 
 from .made_studies import FILTERS, NAMES, QUESTIONS, source, study
 

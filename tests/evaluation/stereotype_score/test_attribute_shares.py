@@ -40,16 +40,17 @@ def test_the_mean_is_of_attributes_not_of_pairs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("chosen", "pairs", "p"),
-    # sums of binomial coefficients over 2^n, both tails
-    [(5, 5, 2 / 32), (0, 4, 2 / 16), (4, 5, 12 / 32), (5, 10, 1.0), (9, 10, 22 / 1024), (1, 1, 1.0)],
-)
-def test_the_binomial_test_is_exact(chosen: int, pairs: int, p: float) -> None:
+    ("chosen", "pairs", "p", "low", "high"),
+    # sums of binomial coefficients over 2^n, both tails; ends of Clopper and Pearson
+    [
+        (5, 5, 2 / 32, 0.025 ** (1 / 5), 1.0), (0, 4, 2 / 16, 0.0, 0.602365), (4, 5, 12 / 32, 0.283582, 0.994949),
+        (5, 10, 1.0, 0.187086, 0.812914), (9, 10, 22 / 1024, 0.554984, 0.997471), (1, 1, 1.0, 0.025, 1.0),
+    ],
+)  # fmt: skip
+def test_the_binomial_test_is_exact(chosen: int, pairs: int, p: float, low: float, high: float) -> None:
     found = known(binomial_test(chosen, pairs))
     assert found[0] == pytest.approx(p, rel=1e-12)
-    assert found[1].low <= chosen / pairs <= found[1].high
-    if chosen == pairs:  # Clopper and Pearson, all successes
-        assert [found[1].low, found[1].high] == pytest.approx([0.025 ** (1 / pairs), 1.0])
+    assert [found[1].low, found[1].high] == pytest.approx([low, high], abs=1e-6)
 
 
 def test_nothing_is_not_tested() -> None:
