@@ -15,7 +15,7 @@ from holisticbias.release.parquet import read_parquet
 
 
 def sign(folder: Path, change: Callable[[dict[str, Any]], object] = lambda manifest: None) -> None:
-    """Change the manifest, and write its checksums anew."""
+    """Change the manifest, and write its checksums again."""
     content = json.loads((folder / MANIFEST).read_text("utf-8"))
     change(content)
     for name in (MANIFEST, CHECKSUMS):

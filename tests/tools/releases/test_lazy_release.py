@@ -132,7 +132,7 @@ def test_shards_are_the_sentences_in_parts(build: Build, catalog: Catalog) -> No
 
 
 @dataclass(frozen=True, slots=True)
-class Interrupted:
+class Interrupted(LazyTable):
     """A lazy table that is interrupted after its first part."""
 
     table: pa.Table

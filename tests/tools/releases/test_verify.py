@@ -34,7 +34,11 @@ def remove(name: str) -> Damage:
 
 
 def become_a_folder(name: str) -> Damage:
-    return lambda folder: (remove(name)(folder), (folder / name).mkdir())
+    def change(folder: Path) -> None:
+        (folder / name).unlink()
+        (folder / name).mkdir()
+
+    return change
 
 
 def write(name: str, content: bytes) -> Damage:
