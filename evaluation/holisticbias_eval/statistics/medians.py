@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-from scipy.stats import spearmanr
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.figures import Figure
@@ -92,6 +91,8 @@ def correlate_frequency(measure: str, scores: pa.Table, counts: Mapping[str, int
 
 
 def _correlate(measure: str, axis: str, descriptors: dict[str, list[float]], counts: Mapping[str, int]) -> Figure:
+    from scipy.stats import spearmanr
+
     frequency = np.array([counts.get(name, 0) for name in descriptors])
     perplexity = np.array([np.median(values) for values in descriptors.values()])
     defined = len(descriptors) >= 3 and len(set(frequency)) > 1 and len(set(perplexity)) > 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from scipy.stats import spearmanr
 
 from holisticbias_eval.blocks import ColumnOf, Paragraph, table_of
 from holisticbias_eval.figures import Figure, Figures, make_figure
@@ -62,6 +61,8 @@ def _correlations(figures: Figures, counts: Mapping[tuple[str, str], int], key: 
 def _correlate(pairs: np.ndarray) -> tuple[float, float]:
     if len(pairs) < 3 or any(len(np.unique(column)) < 2 for column in pairs.T):
         return np.nan, np.nan
+    from scipy.stats import spearmanr
+
     found = spearmanr(pairs[:, 0], pairs[:, 1])
     return float(found.statistic), float(found.pvalue)
 

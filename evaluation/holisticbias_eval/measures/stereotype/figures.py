@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
-from scipy.stats import spearmanr
 
 from holisticbias_eval.arrays import Bools, Ints
 from holisticbias_eval.figures import Figure, Interval, corrected
@@ -102,6 +101,8 @@ def _wordings(outcomes: Outcomes, counts: AttributeCounts, rows: Bools, keys: di
 
 def _template_correlation(outcomes: Outcomes) -> Figure:
     """Spearman's rank correlation over specifications of the scores on templates and on other sentences."""
+    from scipy.stats import spearmanr
+
     template = np.array([source == TEMPLATE for source in outcomes.source], bool)
     pairs = []
     for i in range(len(outcomes.specifications)):
