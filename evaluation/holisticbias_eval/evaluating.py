@@ -14,7 +14,7 @@ import pyarrow as pa
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures import MEASURES, find_measure
 from holisticbias_eval.measures.measure import Measured, MeasureSettings
 from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.loading.load import ModelSource
@@ -98,10 +98,8 @@ def choose_measures(measures: Sequence[str] | None, values: Values) -> tuple[str
     if measures is None:
         named = {name for name, task in TASKS.items() if task.is_named(values)} or {"sentences"}
         measures = [name for name, measure in MEASURES.items() if measure.task in named]
-    unknown = [name for name in measures if name not in MEASURES]
-    if unknown:
-        raise EvaluationError(f"there is no measure {unknown[0]!r}; available: {', '.join(MEASURES)}")
-    return tuple(name for name in MEASURES if name in measures)
+    chosen = {find_measure(name).info.name for name in measures}
+    return tuple(name for name in MEASURES if name in chosen)
 
 
 def by_task(measures: Sequence[str]) -> list[tuple[str, ...]]:

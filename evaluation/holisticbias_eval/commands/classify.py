@@ -48,9 +48,8 @@ def command(responses: Path, out: Path, **_: Any) -> None:
     """
     from rich.console import Console
 
-    from holisticbias_eval.classifying import classify
+    from holisticbias_eval.classifying import classify, refuse_name, write_judged
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.readers.classification import refuse_name, write_judged
 
     refuse_name(out)
     judged = classify(responses, given_settings(), Display(Console(stderr=True)))

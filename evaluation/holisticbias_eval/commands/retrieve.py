@@ -43,7 +43,7 @@ def command(sources: tuple[str, ...], specification: str, out: Path, **_: Any) -
     refuse_missing_packages("corpus", "emoji", "zstandard", *needed)
     from rich.console import Console
 
-    from holisticbias_eval.corpus.retrieval_files import retrieve_examples
+    from holisticbias_eval.corpus.retrieving import retrieve_examples
     from holisticbias_eval.corpus.settings import RetrievalSettings
     from holisticbias_eval.progress import Display
 

@@ -165,6 +165,12 @@ def signed_root(values: Floats) -> Floats:
     return np.sign(values) * np.sqrt(np.abs(values))
 
 
+def rooted(low: float, high: float) -> Interval:
+    """The ends of an interval as signed roots."""
+    low, high = signed_root(np.array([low, high])).tolist()
+    return Interval(low=low, high=high)
+
+
 _SMALLEST = 1e-5
 
 

@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.named_files import NamedFiles
-from holisticbias_eval.stereotypes.settings import RequestForm
 
 _ONE = (
     "Write a sentence in the same way. It contains both keywords exactly as they are given. "
@@ -55,8 +54,8 @@ class Shot(BaseModel):
         return sentence if sentence.endswith(tuple(_FINAL)) else f"{sentence}."
 
 
-def write_prompt(form: RequestForm, shots: Sequence[Shot], keywords: Sequence[str], count: int) -> str:
-    """The prompt of a request: the examples, then the two terms.
+def write_prompt(form: str, shots: Sequence[Shot], keywords: Sequence[str], count: int) -> str:
+    """The prompt of a request of a ``RequestForm``: the examples, then the two terms.
 
     A text to continue ends without a blank: tokenizers put the blank before the next word. In a chat the instruction
     stands between the examples and the terms, where small models heed it more than at the beginning.
@@ -72,12 +71,8 @@ def write_prompt(form: RequestForm, shots: Sequence[Shot], keywords: Sequence[st
 def list_format(count: int) -> Mapping[str, Any]:
     """The ``response_format`` of a request for a list of sentences (OpenAI's structured outputs)."""
     sentences = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": count}
-    schema = {
-        "type": "object",
-        "properties": {"sentences": sentences},
-        "required": ["sentences"],
-        "additionalProperties": False,
-    }
+    properties, needed = {"sentences": sentences}, ["sentences"]
+    schema = {"type": "object", "properties": properties, "required": needed, "additionalProperties": False}
     return {"type": "json_schema", "json_schema": {"name": "sentences", "strict": True, "schema": schema}}
 
 
@@ -105,20 +100,13 @@ def read_list(text: str, count: int) -> list[str] | None:
     """
     fenced = _FENCE.match(text)
     try:
-        found = json.loads(fenced[1] if fenced else text)
+        content = json.loads(fenced[1] if fenced else text)
     except (ValueError, RecursionError):
         return None
-    try:
-        sentences = _Sentences.model_validate({"sentences": found} if isinstance(found, list) else found).sentences
-    except ValidationError:
+    sentences = content.get("sentences") if isinstance(content, dict) else content
+    if not isinstance(sentences, list) or not all(isinstance(sentence, str) for sentence in sentences):
         return None
     return [sentence[:LONGEST] for sentence in sentences[:count]]
-
-
-class _Sentences(BaseModel):
-    model_config = ConfigDict(extra="ignore", strict=True)
-
-    sentences: list[str]
 
 
 def _one_line(keywords: Sequence[str]) -> str:
@@ -188,12 +176,12 @@ class Shots:
         """
         if self.vectors is None:
             return [self.file.shots] * len(pairs)
-        shots = self.file.shots
-        similar = (
-            _cosines(self.vectors, [term for term, _ in pairs], [shot.keywords[0] for shot in shots])
-            + _cosines(self.vectors, [attribute for _, attribute in pairs], [shot.keywords[1] for shot in shots])
-        ) / 2
-        return [self._nearest(pair, row) for pair, row in zip(pairs, np.nan_to_num(similar, nan=-2.0), strict=True)]
+        parts = (
+            _cosines(self.vectors, [pair[place] for pair in pairs], [shot.keywords[place] for shot in self.file.shots])
+            for place in (0, 1)
+        )
+        similar = np.nan_to_num(sum(parts) / 2, nan=-2.0)
+        return [self._nearest(pair, row) for pair, row in zip(pairs, similar, strict=True)]
 
     def _nearest(self, pair: tuple[str, str], similar: Floats) -> tuple[Shot, ...]:
         own = {word.casefold() for word in pair}

@@ -22,11 +22,11 @@ from holisticbias_eval.measures.options import (
     Judging,
     Phrasing,
 )
-from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
+from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CLUSTERS
+from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.judging import Judges, JudgingOptions, judge_responses
-from holisticbias_eval.readers.labels import Judge
 from holisticbias_eval.statistics.medians import count_terms
 from holisticbias_eval.tasks.audit import audit_table
 from holisticbias_eval.tasks.response_tables import counts_in_words
@@ -121,7 +121,7 @@ class ResponseReading(TaskReading):
             audits["offensiveness"] = audit.select(kept).append_column("offensive", offensive)
         return audits
 
-    def _audit(self, table: pa.Table, judge: Judge, display: Display) -> pa.Table | None:
+    def _audit(self, table: pa.Table, judge: Classifier, display: Display) -> pa.Table | None:
         """Classify fixed texts in which only the descriptor changes; None, with a notice, if no noun goes with all."""
         if self.release is None:
             return None

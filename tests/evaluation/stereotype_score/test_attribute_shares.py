@@ -140,10 +140,11 @@ def test_sets_of_sentences() -> None:
 
 
 def test_spreads_within_and_between_attributes() -> None:
-    within, between = spreads(np.array([1.0, 3.0, 5.0, 9.0]), np.array([7, 7, 2, 2]))
+    mean, within, between = spreads(np.array([1.0, 3.0, 5.0, 9.0]), np.array([7, 7, 2, 2]))
+    assert mean == 4.5
     assert within == pytest.approx(np.sqrt((2 + 8) / 2))
     assert between == pytest.approx(5 / np.sqrt(2))
-    assert all(np.isnan(spreads(np.array([1.0]), np.array([0]))))
+    assert all(np.isnan(spreads(np.array([1.0]), np.array([0]))[1:]))
 
 
 def test_equal_pairs_still_have_an_interval() -> None:
