@@ -21,8 +21,7 @@ from holisticbias_eval.report.runs import comparison_report, measurement_report,
 from holisticbias_eval.report.write import render, write_report
 from holisticbias_eval.results.compare import ComparedRuns
 from holisticbias_eval.results.gains import Gain, find_gains, sort_gains
-from holisticbias_eval.results.replacement import may_replace
-from holisticbias_eval.results.run import REPORT, Run, write_run
+from holisticbias_eval.results.run import REPORT, Run, may_replace, write_run
 
 _ENDS = ("interval", "floor_interval")
 _SHOWN = 20

@@ -23,8 +23,7 @@ from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.runs import run_report
 from holisticbias_eval.report.write import write_report
 from holisticbias_eval.results.recipes import RecipeBase, recipe_model
-from holisticbias_eval.results.replacement import may_replace
-from holisticbias_eval.results.run import REPORT, Result, Run, write_run
+from holisticbias_eval.results.run import REPORT, Result, Run, may_replace, write_run
 from holisticbias_eval.results.signature import EngineSettings, Signature, sign
 from holisticbias_eval.settings import Use, Values, refuse_unused
 from holisticbias_eval.tasks import TASKS

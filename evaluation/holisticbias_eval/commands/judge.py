@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.packages import refuse_missing_packages
-from holisticbias_eval.commands.report_output import (
+from holisticbias_eval.commands.shared import (
+    PATH,
     Style,
+    out_folder,
     out_option,
     part_option,
+    refuse_missing_packages,
     refuse_part,
     show_report,
     style_option,
@@ -34,9 +36,9 @@ def command() -> None:
 @command.command(
     cls=SettingsCommand, shown=("judgements.settings:StudySettings",), short_help="Make the page for annotators."
 )
-@click.argument("first", type=click.Path(path_type=Path), metavar="RUN_A")
-@click.argument("second", type=click.Path(path_type=Path), metavar="RUN_B")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write.")
+@click.argument("first", type=PATH, metavar="RUN_A")
+@click.argument("second", type=PATH, metavar="RUN_B")
+@out_folder
 def make(first: Path, second: Path, out: Path, **_: Any) -> None:
     """Match the responses of two runs by prompt, and make the files for annotators.
 
@@ -72,8 +74,8 @@ def make(first: Path, second: Path, out: Path, **_: Any) -> None:
     shown=("judgements.settings:AnalysisSettings",),
     short_help="Analyse the answers of annotators.",
 )
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR [FILE]...")
-@click.option("--key", "key_file", type=click.Path(path_type=Path), help="The study's key. Default: key.json in DIR.")
+@click.argument("paths", nargs=-1, required=True, type=PATH, metavar="DIR [FILE]...")
+@click.option("--key", "key_file", type=PATH, help="The study's key. Default: key.json in DIR.")
 @style_option
 @part_option
 @out_option

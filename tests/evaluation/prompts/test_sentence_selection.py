@@ -18,7 +18,7 @@ from holisticbias_eval.prompts.seat import ask_phrases
 from holisticbias_eval.prompts.selection import NOUNS, Selection, select_sentences
 from holisticbias_eval.prompts.sentences import AskedSentences, Draw, ask_sentences, drawn_variants
 from holisticbias_eval.report.leaderboard import leaderboard_tables
-from holisticbias_eval.results.entry import make_entries
+from holisticbias_eval.results.registry import make_entries
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.statistics.mannwhitney import exact_p_values
 from invoking import Invoke
