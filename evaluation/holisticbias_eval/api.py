@@ -20,7 +20,7 @@ from holisticbias_eval.generating import prepare_answers
 from holisticbias_eval.measuring import measure_table
 from holisticbias_eval.mitigation.run import mitigate as train_models
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.prompts import restored
+from holisticbias_eval.prompts.sentences import restored
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import Run, read_run
 
