@@ -39,9 +39,7 @@ def stop(arguments: list[str], sent: signal.Signals, store: Path | None) -> tupl
     """Run until the store has scores, or without one until scoring begins, and send a signal: exit code and errors."""
     process = subprocess.Popen([sys.executable, "-c", RUN, *arguments], stderr=subprocess.PIPE, text=True)
     assert process.stderr
-    for line in process.stderr:
-        if line.startswith("Scoring with"):
-            break
+    next(line for line in process.stderr if line.startswith("Scoring with"))
     while store and process.poll() is None and not [*store.rglob("*.parquet")]:
         time.sleep(0.01)
     process.send_signal(sent)

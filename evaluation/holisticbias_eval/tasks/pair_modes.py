@@ -30,7 +30,7 @@ from holisticbias_eval.prompts.pairs import (
     scored_sentences,
     with_pair_scores,
 )
-from holisticbias_eval.prompts.prompts import Skipped
+from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.tasks.task import Answered, Given, TaskRequests
 
 HOW: Mapping[str, str] = {
