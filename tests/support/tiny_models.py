@@ -124,7 +124,7 @@ def local_generator(
 
 
 def ending_of(loaded: LoadedModel, decoding: Decoding, **options: Any) -> Ending:
-    """What ends a response of a tiny model."""
+    """The end of a response of a tiny model."""
     return Ending(loaded.model, loaded.tokenizer, conversation_of(loaded, **options), decoding)
 
 
