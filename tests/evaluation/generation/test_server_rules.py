@@ -135,6 +135,17 @@ def test_a_403_about_the_key_ends_the_run(chat_server: Any) -> None:
             generator(chat_server(lambda body, turn, s=status, a=answer: (s, a)).base)
 
 
+def test_a_neutral_setting_that_is_refused_later_ends_the_run(chat_server: Any) -> None:
+    """Responses before and after would differ."""
+
+    def answering(body: Body, turn: int) -> Answer:
+        return echo(body, turn) if is_trial(body) else (400, {"error": "top_k is unknown"})
+
+    made = generator(chat_server(answering).base, PLAIN)
+    with pytest.raises(ModelError, match="answers with 400: .*top_k"):
+        respond_all(prompts("Hi."), made, ignore)
+
+
 @pytest.mark.parametrize(
     "busy",
     [
