@@ -142,7 +142,7 @@ def test_a_neutral_setting_that_is_refused_later_ends_the_run(chat_server: Any) 
         return echo(body, turn) if is_trial(body) else (400, {"error": "top_k is unknown"})
 
     made = generator(chat_server(answering).base, PLAIN)
-    with pytest.raises(ModelError, match="answers with 400: .*top_k"):
+    with pytest.raises(ModelError, match=r"answers with 400: .*top_k"):
         respond_all(prompts("Hi."), made, ignore)
 
 
