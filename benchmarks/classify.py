@@ -30,7 +30,7 @@ from holisticbias import build_release, load_catalog
 from holisticbias.compile.random_words import random_words
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.readers.card import Card
-from holisticbias_eval.readers.classifier import Classifier, classify_texts
+from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.engines.transformers import load_transformers
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -146,7 +146,7 @@ def benchmark(count: int, rounds: int, clock: Callable[[], float]) -> dict[str, 
         classifier, theirs = load_classifier(Path(name)), load_pipeline(Path(name))
 
         def ours(texts: Sequence[str]) -> Floats:
-            return classify_texts(classifier, texts, None, lambda _: None)
+            return classifier.probabilities(texts, lambda _: None)
 
         compare(ours, theirs, texts[:BATCH], 1, clock)  # the first passes are slow
         ratio, difference, rate = compare(ours, theirs, texts, rounds, clock)

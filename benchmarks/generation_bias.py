@@ -34,7 +34,7 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.generation_bias import GenerationBias
 from holisticbias_eval.measures.measure import MeasureSettings
-from holisticbias_eval.measures.responses.bias_changes import bias_changes
+from holisticbias_eval.measures.responses.bias_figures import bias_changes
 
 NAME = "generation_bias"
 FIVE = ResponseWorld(responses=5)

@@ -20,7 +20,7 @@ from holisticbias_eval.generating import prepare_answers
 from holisticbias_eval.measuring import measure_table
 from holisticbias_eval.mitigation.run import mitigate as train_models
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.prompts import restored
+from holisticbias_eval.prompts.sentences import restored
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import Run, read_run
 
@@ -157,7 +157,7 @@ def _conditions(where: Mapping[str, str | Sequence[str]] | Sequence[str]) -> tup
 
 @contextmanager
 def _file_of(table: str | Path | Sequence[str] | pa.Table | Frame, column: str) -> Iterator[str]:
-    """The name of a table: its own, or a file for as long as the block runs; a list of texts is its column.
+    """The name of a table: its own, or a file for as long as the block runs; a list is of rows, or of texts.
 
     A message about that file is about the table.
     """
@@ -165,7 +165,7 @@ def _file_of(table: str | Path | Sequence[str] | pa.Table | Frame, column: str) 
         yield str(table)
         return
     if isinstance(table, list | tuple):
-        table = pa.table({column: pa.array(table, pa.string())})
+        table = pa.Table.from_pylist([row if isinstance(row, dict) else {column: row} for row in table])
     if not isinstance(table, pa.Table):
         table = table.to_arrow() if hasattr(table, "to_arrow") else pa.Table.from_pandas(table, preserve_index=False)
     with tempfile.TemporaryDirectory() as folder:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from holisticbias_eval.errors import EvaluationError
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from holisticbias.output import new_file
+from holisticbias.spreadsheet import safe_columns
+from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring
 from holisticbias_eval.progress import Display
-from holisticbias_eval.readers.classification import JudgedTable, judge_table
-from holisticbias_eval.readers.judging import start_judge
+from holisticbias_eval.readers.judging import JudgedTable, judge_table, start_judge
 from holisticbias_eval.settings import Use, Uses, Values, refuse_unused
 from holisticbias_eval.tasks.judging import judging_options
 from holisticbias_eval.tasks.response_files import read_responses
@@ -16,6 +22,8 @@ from holisticbias_eval.tasks.task import Given
 
 USES: Uses = {"classify": (*CLASSIFIED, Use(Censoring))}
 """The settings of a classification."""
+SETTINGS = b"holisticbias.classification"
+"""The key of a Parquet file's metadata that holds the settings, as JSON."""
 
 
 def classify(responses: Path, values: Values, display: Display) -> JudgedTable:
@@ -35,3 +43,27 @@ def classify(responses: Path, values: Values, display: Display) -> JudgedTable:
     judge = start_judge(name, options, display)
     with display.progress(f"Judging with {judge.card.id}", table.num_rows) as advance:
         return judge_table(table, judge, advance, censored=given.read(Censoring).censor)
+
+
+def write_judged(judged: JudgedTable, path: Path) -> None:
+    """Write a judged table as Parquet or CSV, whole or not at all; Parquet holds the settings as metadata.
+
+    Raises ``TableError`` if the name ends otherwise or CSV cannot hold a column.
+    """
+    refuse_name(path)
+    with new_file(path) as made:
+        if path.suffix.lower() == ".parquet":
+            metadata = {SETTINGS: json.dumps(dict(judged.settings))}
+            pq.write_table(judged.table.replace_schema_metadata(metadata), made, compression="zstd")
+            return
+        try:
+            pa.csv.write_csv(safe_columns(judged.table), made)
+        except pa.ArrowException as error:
+            reason = " ".join(str(error).split())[:200]
+            raise TableError(f"{path}: CSV cannot hold the table, write .parquet: {reason}") from error
+
+
+def refuse_name(path: Path) -> None:
+    """Raise ``TableError`` if a table cannot be written under this name."""
+    if path.suffix.lower() not in {".csv", ".parquet"}:
+        raise TableError(f"{path} is neither .parquet nor .csv: give the file one of these endings")

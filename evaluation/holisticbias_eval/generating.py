@@ -32,6 +32,7 @@ from holisticbias_eval.settings import (
     Settings,
     Small,
     Use,
+    Uses,
     Values,
     Variants,
     is_one_of,
@@ -105,10 +106,12 @@ class Prompting(Settings):
 
 
 SAID = Condition("about a release's sentences", is_one_of("prompts", None, SENTENCES))
-USES: tuple[Use, ...] = (
-    Use(ReleaseName), Use(Small, (SAID,)), Use(Prompting), Use(Variants, (SAID,)), Use(Personas, (SAID,)),
-    *asking_uses(),
-)  # fmt: skip
+USES: Uses = {
+    "generate": (
+        Use(ReleaseName), Use(Small, (SAID,)), Use(Prompting), Use(Variants, (SAID,)), Use(Personas, (SAID,)),
+        *asking_uses(),
+    )
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +139,7 @@ def prepare_answers(model: ModelSource, release: str | None, values: Values, dis
 
     Raises ``EvaluationError`` for a setting that has no effect.
     """
-    refuse_unused({**values, **({"release": release} if release else {})}, {"generate": USES}, ["generate"])
+    refuse_unused({**values, **({"release": release} if release else {})}, USES, ["generate"])
     given = Given(model, release, values, (), display)
     prompts = given.read(Prompting).prompts
     asked = _ask(release or _own_release(given, prompts), prompts, given)

@@ -20,11 +20,11 @@ from holisticbias_eval.blocks import Column, Table
 from holisticbias_eval.corpus.published import is_published, published_paths
 from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.machine import package_versions
-from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures import MEASURES, find_measure
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.options import CorpusSettings, Resampling, ResamplingSeed
-from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
+from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import show_reading, start_text_judges
@@ -87,12 +87,13 @@ def measure_uses() -> Mapping[str, Sequence[Use]]:
 def measure_table(name: str, path: Path, values: Values, display: Display) -> MeasuredTable:
     """Measure a user's table of scores, responses or texts.
 
-    Raises ``EvaluationError`` for a setting that has no effect, and ``TableError`` for a table that does not fit.
+    Raises ``EvaluationError`` for an unknown measure and a setting that has no effect, and ``TableError`` for a table
+    that does not fit.
     """
+    measure = find_measure(name)
     refuse_unused(values, measure_uses(), [name])
     given = Given(None, None, values, (name,), display)
     settings = measuring_settings(given)
-    measure = MEASURES[name]
     if isinstance(measure, GroupMeasure):
         return _measure_texts(measure, path, settings, given)
     trusted = given.read(Resampling).trust or not measure.resamples
@@ -131,7 +132,7 @@ def _measure_texts(measure: GroupMeasure, path: Path, settings: MeasureSettings,
     name, display = measure.info.name, given.display
     judge = start_text_judges([measure.reader], judging_options(given), display).get(measure.reader.name)
     if judge is not None:
-        measuring |= judge.classifier.settings
+        measuring |= judge.settings
     reader = measure.start(settings, judge)
     read = show_reading(reader, texts, display)
     with display.step(f"Measuring {name} of {texts.num_rows:,} texts"):

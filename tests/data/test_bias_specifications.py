@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.stereotypes.pair_rows import fits
 from holisticbias_eval.stereotypes.specifications import has_stereotype, list_specifications, read_specifications
-from holisticbias_eval.stereotypes.targets import fits
 
 ALL = {s.id: s for s in read_specifications()}
 STEREOTYPES = {name: s for name, s in ALL.items() if has_stereotype(s)}

@@ -17,7 +17,7 @@ from holisticbias.cli import main
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 
 pytestmark = pytest.mark.long
-NOUNS = 500  # several blocks of the store
+NOUNS = 200  # several blocks of the store
 TEXTS = 7 * NOUNS * 3 + 7 * NOUNS * 2  # sentences, and phrases in the singular and in the plural
 
 
@@ -32,9 +32,7 @@ def stop(arguments: list[str], sent: signal.Signals, store: Path | None) -> tupl
     """Run until the store has scores, or without one until scoring begins, and send a signal: exit code and errors."""
     process = subprocess.Popen([sys.executable, "-m", "holisticbias", *arguments], stderr=subprocess.PIPE, text=True)
     assert process.stderr
-    for line in process.stderr:
-        if line.startswith("Scoring with"):
-            break
+    next(line for line in process.stderr if line.startswith("Scoring with"))
     while store and process.poll() is None and not [*store.rglob("*.parquet")]:
         time.sleep(0.01)
     process.send_signal(sent)

@@ -11,8 +11,8 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.changes import group_changes
 from holisticbias_eval.measures.groups.readings import Method
 from holisticbias_eval.measures.measure import MeasureSettings, View
-from holisticbias_eval.measures.responses.changed_wording import compare_wordings
-from holisticbias_eval.measures.responses.offence_figures import offence_changes
+from holisticbias_eval.measures.offensiveness import Offensiveness
+from holisticbias_eval.measures.response_wording import compare_wordings
 from holisticbias_eval.measures.toxicity import Toxicity
 from holisticbias_eval.statistics.words import distinct_of_counts, distinct_without_blocks, expected_distinct
 from known import known
@@ -34,7 +34,7 @@ def get(changes: Figures, measure: str, keys: dict[str, str], name: str = "chang
 def test_offensiveness_by_hand() -> None:
     first = responses(["a"] * 8, [0.9, 0.1, 0.9, 0.1, 0.9, 0.1, 0.1, 0.1])
     second = responses(["a"] * 8, [0.9, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.9])
-    changes = Figures(offence_changes("offensiveness", "offensive", first, second, 0.5))
+    changes = Figures(Offensiveness().compare(*(View(Figures(()), table) for table in (first, second))))
     # 3 of 8 before, 2 of 8 after: differences -1, -1, +1 and five zeros
     whole = get(changes, "offensiveness", {})
     assert whole.value == pytest.approx(-1 / 8)
@@ -125,12 +125,8 @@ def test_fewer_distinct_words_show() -> None:
     poorer = [" ".join(rng.choice(words[:100], 12)) for _ in range(200)]
     again = [" ".join(rng.choice(words, 12)) for _ in range(200)]
     key = {"figure": "distinct_1"}
-    lower = get(
-        Figures(compare_wordings("response_wording", responses(varied), responses(poorer), ())), "response_wording", key
-    )
-    same = get(
-        Figures(compare_wordings("response_wording", responses(varied), responses(again), ())), "response_wording", key
-    )
+    lower = get(Figures(compare_wordings(responses(varied), responses(poorer), ())), "response_wording", key)
+    same = get(Figures(compare_wordings(responses(varied), responses(again), ())), "response_wording", key)
     assert lower.value is not None
     assert lower.value < -0.2
     assert lower.interval is not None

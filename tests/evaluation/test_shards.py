@@ -6,7 +6,7 @@ import errno
 import os
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 from unittest.mock import Mock
@@ -19,10 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias.errors import OutputError
+from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.models.store import keys as key_places
 from holisticbias_eval.models.store import shards
 from holisticbias_eval.models.store.keys import KeyPlaces, distinct_rows
-from holisticbias_eval.models.store.shards import ShardStore, fingerprint, read_values
+from holisticbias_eval.models.store.shards import ShardStore, fingerprint, stored_values
 from killed import begun, ended, killed_before
 
 Key: TypeAlias = "tuple[object, ...]"
@@ -46,6 +47,17 @@ def fill(folder: Path, size: int = 4, rows: pa.Table = ROWS) -> ShardStore:
     for start in range(0, missing.num_rows, size):
         store.write(missing.slice(start, size))
     return store
+
+
+def read_values(store: ShardStore, rows: pa.Table) -> tuple[Floats, Ints]:
+    """The values of rows of keys, NaN for a key that the store does not hold, and the places of such keys."""
+    found: list[Ints] = []
+
+    def compute(places: Ints) -> Iterator[tuple[Ints, Floats]]:
+        found.append(places)
+        return iter(())
+
+    return stored_values(store, rows, 1, compute, lambda _: None), found[0]
 
 
 def shards_in(folder: Path) -> list[Path]:
@@ -81,7 +93,7 @@ def test_many_rows_and_long_texts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_texts_with_the_same_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_places, "_hashes", lambda rows: np.zeros(rows.num_rows, np.uint64))
+    monkeypatch.setattr(key_places, "_hashes", lambda rows: np.zeros(rows.num_rows, np.int64))
     found = KeyPlaces(keyed([("a", 0, ""), ("b", 0, "")]), KEYS.names).find(keyed([(x, 0, "") for x in "bac"]))
     assert found.tolist() == [-1, 0, -1]
 

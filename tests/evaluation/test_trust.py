@@ -9,8 +9,9 @@ from tests.evaluation.simulated import World
 
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import MeasureSettings
-from holisticbias_eval.measures.shares.resampled import drawn_shares, measure_cell
+from holisticbias_eval.measures.shares.cells import measure_cell
 from holisticbias_eval.measures.shares.shares import measure_shares
+from holisticbias_eval.measures.shares.trust import drawn_shares
 from holisticbias_eval.statistics.cells import cross
 from holisticbias_eval.statistics.mannwhitney import pairs_of_rows
 from holisticbias_eval.statistics.pairs import share_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,19 +151,16 @@ class _Run:
         for (group, why), number in sorted(result.left_out.items()):
             self.journal.count("sentence", f"{self.collection.groups[group].id} {why}", number)
         if result.found:
-            source = self._source(page)
+            source = {
+                "page": page.title,
+                "page_id": page.page_id,
+                "revision": page.revision,
+                "timestamp": page.timestamp,
+                "licence": self.settings.licence,
+                "address": page_address(self.settings.site, page.title, page.revision),
+            }
             rows = [{**self._row(found, number), **source} for number, found in enumerate(result.found, 1)]
-            self.journal.add_page({**source, "prompts": len(rows)}, rows)
-
-    def _source(self, page: WikiPage) -> dict[str, Any]:
-        return {
-            "page": page.title,
-            "page_id": page.page_id,
-            "revision": page.revision,
-            "timestamp": page.timestamp,
-            "licence": self.settings.licence,
-            "address": page_address(self.settings.site, page.title, page.revision),
-        }
+            self.journal.add_rows(rows)
 
     def _row(self, found: FoundSentence, number: int) -> dict[str, Any]:
         group = self.collection.groups[found.group]
@@ -214,10 +212,8 @@ class _Run:
             raise CollectError(f"{path}: no sentence of the collection's pages gives a prompt{self._reasons()}")
 
     def _reasons(self) -> str:
-        totals: dict[str, int] = {}
+        totals = Counter(self.journal.counts("failed"))
         for detail, number in self.journal.counts("sentence").items():
-            why = detail.partition(" ")[2]
-            totals[why] = totals.get(why, 0) + number
-        totals |= self.journal.counts("failed")
-        shown = sorted(totals.items(), key=lambda item: -item[1])[:4]
-        return "".join(f"{':' if not i else ','} {why} ({number:,})" for i, (why, number) in enumerate(shown))
+            totals[detail.partition(" ")[2]] += number
+        shown = ", ".join(f"{why} ({number:,})" for why, number in totals.most_common(4))
+        return f": {shown}" if shown else ""

@@ -17,7 +17,6 @@ create table if not exists state (name text primary key, value text) without row
 create table if not exists redirect (source text primary key, target text) without rowid;
 create table if not exists link (list text, title text, primary key (list, title)) without rowid;
 create table if not exists row (number integer primary key, content text);
-create table if not exists page (number integer primary key, content text);
 create table if not exists counted (what text, detail text, number integer, primary key (what, detail)) without rowid;
 create table if not exists failed (number integer primary key, page text, why text);
 """
@@ -76,9 +75,8 @@ class Journal:
             last = title = target
         return last
 
-    def add_page(self, page: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> None:
-        """Keep a page that gave prompts, and its rows."""
-        self._database.execute("insert into page (content) values (?)", (json.dumps(page),))
+    def add_rows(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Keep rows."""
         self._database.executemany("insert into row (content) values (?)", ((json.dumps(row),) for row in rows))
 
     def add_failed(self, page: str, why: str) -> None:
@@ -98,11 +96,6 @@ class Journal:
     def rows(self) -> Iterator[dict[str, Any]]:
         """The rows, in the order in which they were added."""
         return (json.loads(content) for (content,) in self._database.execute("select content from row order by number"))
-
-    def pages(self) -> Iterator[dict[str, Any]]:
-        """The pages that gave prompts, in order."""
-        found = self._database.execute("select content from page order by number")
-        return (json.loads(content) for (content,) in found)
 
     def failed(self, most: int) -> list[tuple[str, str]]:
         """The first pages that could not be read, with why."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
-from itertools import islice
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -36,22 +38,22 @@ SCHEMA = pa.schema(
     ]
 )
 """The columns of prompts. ``item`` is the page's title: prompts of one page are resampled together."""
-PAGE_COLUMNS = ("page", "page_id", "revision", "timestamp", "licence", "address", "prompts")
+PAGE_COLUMNS = ("page", "page_id", "revision", "timestamp", "licence", "address")
 _BATCH = 10_000  # rows
 _FAILED = 1000  # pages that the record names
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class WrittenPrompts:
     """The prompts of each group by its id, and how many of them repeat others."""
 
-    prompts: dict[str, int]
-    repeated: dict[str, int]
+    prompts: Counter[str] = field(default_factory=Counter)
+    repeated: Counter[str] = field(default_factory=Counter)
 
 
 def write_prompts(journal: Journal, folder: Path) -> WrittenPrompts:
     """Write ``prompts.parquet``; of equal prompts of a group the first is kept."""
-    made = WrittenPrompts({}, {})
+    made = WrittenPrompts()
     with pq.ParquetWriter(folder / PROMPTS, SCHEMA, compression="zstd") as writer:
         rows = _distinct(journal, made)
         while batch := list(islice(rows, _BATCH)):
@@ -66,43 +68,38 @@ def _distinct(journal: Journal, made: WrittenPrompts) -> Iterator[dict[str, Any]
         group = row["group_id"]
         key = hashlib.sha256(f"{group} {row['prompt']}".encode("utf-8", "replace")).digest()[:16]
         if key in seen:
-            made.repeated[group] = made.repeated.get(group, 0) + 1
+            made.repeated[group] += 1
             continue
         seen.add(key)
-        made.prompts[group] = made.prompts.get(group, 0) + 1
+        made.prompts[group] += 1
         yield {"prompt_id": f"{group}/{row['page_id']}/{row.pop('number')}", "item": row["page"], **row}
 
 
 def write_attribution(journal: Journal, folder: Path) -> None:
-    """Write ``attribution.csv``, one row per page that gave prompts.
+    """Write ``attribution.csv``, one row per page that gave prompts, with their number.
 
     A title that a spreadsheet would run as a formula begins with an apostrophe.
     """
     with (folder / ATTRIBUTION).open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(PAGE_COLUMNS)
-        for page in journal.pages():
-            cells = (page.get(name) for name in PAGE_COLUMNS)
-            writer.writerow([safe_cell(cell) if isinstance(cell, str) else cell for cell in cells])
+        writer.writerow([*PAGE_COLUMNS, "prompts"])
+        for page, rows in groupby(journal.rows(), key=itemgetter(*PAGE_COLUMNS)):
+            cells = [safe_cell(cell) if isinstance(cell, str) else cell for cell in page]
+            writer.writerow([*cells, sum(1 for _ in rows)])
 
 
 def write_record(journal: Journal, folder: Path, made: WrittenPrompts, about: Mapping[str, Any]) -> dict[str, Any]:
     """Write ``collection.json``: what the prompts depend on, and the counts; return its content."""
-    left_out: dict[str, dict[str, int]] = {}
-    for detail, number in journal.counts("sentence").items():
-        group, _, why = detail.partition(" ")
-        left_out.setdefault(group, {})[why] = number
-    for group, number in made.repeated.items():
-        left_out.setdefault(group, {})[REPEATED] = number
     pages = journal.counts("group_page")
-    groups = {
-        group: {
-            "pages": pages.get(group, 0),
-            "prompts": made.prompts.get(group, 0),
-            "left_out": left_out.get(group, {}),
-        }
+    groups: dict[str, dict[str, Any]] = {
+        group: {"pages": pages.get(group, 0), "prompts": made.prompts[group], "left_out": {}}
         for group in about["groups"]
     }
+    for detail, number in journal.counts("sentence").items():
+        group, _, why = detail.partition(" ")
+        groups[group]["left_out"][why] = number
+    for group, number in made.repeated.items():
+        groups[group]["left_out"][REPEATED] = number
     record = {
         **about,
         "groups": groups,

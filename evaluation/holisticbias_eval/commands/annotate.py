@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.packages import refuse_missing_packages
+from holisticbias_eval.commands.shared import PATH, refuse_missing_packages
 from holisticbias_eval.options import SettingsCommand, read_own
-
-if TYPE_CHECKING:
-    from holisticbias_eval.corpus.annotating import AgreementFigure, Annotated, AnnotatorCounts, GroupCounts
 
 _NAMES = {
     "raw": "raw agreement of pairs of labels",
@@ -30,10 +27,10 @@ _WIDTH = 40
     shown=("corpus.settings:AnnotationSettings",),
     short_help="Make files for annotators, and join their labels.",
 )
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="EXAMPLES")
+@click.argument("paths", nargs=-1, required=True, type=PATH, metavar="EXAMPLES")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=PATH,
     required=True,
     help="Folder to write for the annotators; with --labels the table to write (.parquet, .csv, .jsonl).",
 )
@@ -67,52 +64,46 @@ def _join(examples: Path, labels: tuple[Path, ...], out: Path) -> None:
     from holisticbias_eval.corpus.annotating import RECORD_SUFFIX, join_labels
 
     annotated = join_labels(examples, labels, out)
-    for line in _report(annotated):
+    for line in _report(annotated.record):
         write(line)
     write(f"Examples with labels: {out}; report: {out.with_name(out.stem + RECORD_SUFFIX)}")
 
 
-def _report(annotated: Annotated) -> Iterator[str]:
+def _report(record: Mapping[str, Any]) -> Iterator[str]:
     """Annotators, agreement, then the counts of Zhao et al. 2024, table 9."""
     yield "Annotators:"
-    for one in annotated.annotators:
-        yield from _annotator(one)
-    if len(annotated.annotators) < 2:
+    for row in record["annotators"]:
+        yield from _annotator(row)
+    if len(record["annotators"]) < 2:
         yield "Labels of one annotator: there is no agreement to measure."
-    for dimension in dict.fromkeys(figure.dimension for figure in annotated.agreement):
+    for dimension in dict.fromkeys(figure["dimension"] for figure in record["agreement"]):
         yield f"Agreement, {_shortened(dimension)}:" if dimension else "Agreement:"
-        yield from (_figure(figure) for figure in annotated.agreement if figure.dimension == dimension)
-    yield from _counts(annotated.counts)
+        yield from (_figure(figure) for figure in record["agreement"] if figure["dimension"] == dimension)
+    names = {"candidates": 10, "removed": 8, "biased": 8, "not_biased": 10, "incomplete": 10}
+    yield f"  {'':<{_WIDTH}} " + " ".join(f"{name.replace('_', ' '):>{width}}" for name, width in names.items())
+    for row in record["counts"]:
+        name = _shortened(row["dimension"]) if row["group"] is None else f"  {_shortened(row['group'])}"
+        yield f"  {name:<{_WIDTH}} " + " ".join(f"{row[name]:>{width},}" for name, width in names.items())
 
 
-def _annotator(one: AnnotatorCounts) -> Iterator[str]:
-    missing = f"{one.empty:,} rows without a label, {one.absent:,} examples without a row"
-    yield f"  {_shortened(one.annotator)}: {one.labels:,} labels, {one.biased:,} biased; {missing}"
-    for count, ids, what in (
-        (one.unknown, one.unknown_ids, "rows with an id that no example has"),
-        (one.repeated, one.repeated_ids, "ids in several rows"),
-        (one.conflicting, one.conflicting_ids, "ids with two different labels, which count as not labelled"),
+def _annotator(row: Mapping[str, Any]) -> Iterator[str]:
+    missing = f"{row['empty']:,} rows without a label, {row['absent']:,} examples without a row"
+    yield f"  {_shortened(row['annotator'])}: {row['labels']:,} labels, {row['biased']:,} biased; {missing}"
+    for name, what in (
+        ("unknown", "rows with an id that no example has"),
+        ("repeated", "ids in several rows"),
+        ("conflicting", "ids with two different labels, which count as not labelled"),
     ):
-        if count:
-            yield f"    {count:,} {what}, such as {', '.join(map(_shortened, ids[:_NAMED]))}"
-    if one.other_sentence:
-        yield f"    {one.other_sentence:,} rows with another sentence than the example: are they of this table?"
+        if row[name]:
+            yield f"    {row[name]:,} {what}, such as {', '.join(map(_shortened, row[f'{name}_ids'][:_NAMED]))}"
+    if row["other_sentence"]:
+        yield f"    {row['other_sentence']:,} rows with another sentence than the example: are they of this table?"
 
 
-def _figure(figure: AgreementFigure) -> str:
-    pair = f" {_shortened(figure.first)}, {_shortened(figure.second or '')}" if figure.first else ""
-    value = "-" if figure.value is None else f"{figure.value:.3f}"
-    return f"  {_NAMES[figure.name] + pair:<48} {value:>7}  {figure.n:,} examples"
-
-
-def _counts(counts: Sequence[GroupCounts]) -> Iterator[str]:
-    yield f"  {'':<{_WIDTH}} {'candidates':>10} {'removed':>8} {'biased':>8} {'not biased':>10} {'incomplete':>10}"
-    for row in counts:
-        name = _shortened(row.dimension) if row.group is None else f"  {_shortened(row.group)}"
-        yield (
-            f"  {name:<{_WIDTH}} {row.candidates:>10,} {row.removed:>8,} {row.biased:>8,} {row.not_biased:>10,} "
-            f"{row.incomplete:>10,}"
-        )
+def _figure(figure: Mapping[str, Any]) -> str:
+    pair = f" {_shortened(figure['first'])}, {_shortened(figure['second'])}" if figure["first"] else ""
+    value = "-" if figure["value"] is None else f"{figure['value']:.3f}"
+    return f"  {_NAMES[figure['name']] + pair:<48} {value:>7}  {figure['n']:,} examples"
 
 
 def _shortened(text: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,8 +23,7 @@ from holisticbias_eval.corpus.examples import (
     STATE,
     annotators_of,
     read_examples,
-    refuse_source,
-    refuse_suffix,
+    refuse_target_table,
     write_examples,
 )
 from holisticbias_eval.errors import CorpusError
@@ -31,79 +31,24 @@ from holisticbias_eval.statistics.labels import agreement_figures, cohens_kappa
 
 RECORD_SUFFIX = ".agreement.json"
 _NAMED = 20  # ids in the record
-
-
-@dataclass(frozen=True, slots=True)
-class AnnotatorCounts:
-    """Counts of an annotator's files.
-
-    ``empty`` rows have no label, ``absent`` examples have no row, ``conflicting`` ids have two labels and so count as
-    not labelled, ``other_sentence`` rows have another sentence than the example with their id.
-    """
-
-    annotator: str
-    labels: int
-    biased: int
-    empty: int
-    absent: int
-    unknown: int
-    unknown_ids: tuple[str, ...]
-    repeated: int
-    repeated_ids: tuple[str, ...]
-    conflicting: int
-    conflicting_ids: tuple[str, ...]
-    other_sentence: int
-
-
-@dataclass(frozen=True, slots=True)
-class AgreementFigure:
-    """A figure of agreement, null if undefined, and the number of examples behind it.
-
-    ``dimension`` is null for all examples together; ``first`` and ``second`` are the annotators of a pair.
-    """
-
-    dimension: str | None
-    name: str
-    value: float | None
-    n: int
-    first: str | None = None
-    second: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class GroupCounts:
-    """Counts as in Zhao et al. 2024, table 9, for a group, or for a whole dimension if ``group`` is null.
-
-    ``candidates`` have enough labels; of these, ``removed`` are those on which annotators disagree. ``incomplete``
-    examples have too few labels, and do not count as candidates.
-    """
-
-    dimension: str
-    group: str | None
-    candidates: int
-    removed: int
-    biased: int
-    not_biased: int
-    incomplete: int
+Counts = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
-    """Examples with ``label``, ``annotation`` and the labels of each annotator, and the report about them."""
+    """Examples with ``label``, ``annotation`` and the labels of each annotator, and the report about them as JSON.
+
+    The report has the number of ``examples`` and three lists. ``annotators``: counts of each; ``empty`` rows have no
+    label, ``absent`` examples have no row, ``conflicting`` ids have two labels and so count as not labelled,
+    ``other_sentence`` rows have another sentence than the example with their id. ``agreement``: figures, null if
+    undefined, with the number ``n`` of examples behind them; ``dimension`` is null for all examples together, and
+    ``first`` and ``second`` are the annotators of a pair. ``counts``: as in Zhao et al. 2024, table 9, of each
+    dimension, whose ``group`` is null, and each of its groups; ``candidates`` have enough labels, which ``incomplete``
+    examples have not, and of these ``removed`` are those on which annotators disagree.
+    """
 
     table: pa.Table
-    annotators: tuple[AnnotatorCounts, ...]
-    agreement: tuple[AgreementFigure, ...]
-    counts: tuple[GroupCounts, ...]
-
-    def record(self) -> dict[str, object]:
-        """The report as JSON."""
-        return {
-            "examples": len(self.table),
-            "annotators": [asdict(counts) for counts in self.annotators],
-            "agreement": [asdict(figure) for figure in self.agreement],
-            "counts": [asdict(counts) for counts in self.counts],
-        }
+    record: Mapping[str, Any]
 
 
 def join_labels(examples: Path, labels: Sequence[Path], out: Path) -> Annotated:
@@ -111,11 +56,10 @@ def join_labels(examples: Path, labels: Sequence[Path], out: Path) -> Annotated:
 
     Raises ``CorpusError``, ``TableError`` and ``OutputError``.
     """
-    refuse_suffix(out)
-    refuse_source(out, [examples, *labels])
+    refuse_target_table(out, [examples, *labels])
     annotated = annotate(read_examples(examples), read_label_files(labels))
     write_examples(annotated.table, out)
-    record = json.dumps(annotated.record(), indent=2)
+    record = json.dumps(annotated.record, indent=2)
     write_file(out.with_name(out.stem + RECORD_SUFFIX), f"{record}\n".encode())
     return annotated
 
@@ -135,21 +79,22 @@ def annotate(examples: pa.Table, labels: Iterable[AnnotatorLabel]) -> Annotated:
         raise CorpusError("the files have no labels: fill in the column Label first")
     for name in set(annotators_of(examples)) - set(by_annotator):
         values = zip(texts, examples[LABEL_OF + name].to_pylist(), strict=True)
-        by_annotator[name] = [AnnotatorLabel(name, (example,), value, None) for example, value in values]
-        by_annotator[name] = [label for label in by_annotator[name] if label.label is not None]
+        by_annotator[name] = [AnnotatorLabel(name, (i,), value, None) for i, value in values if value is not None]
     names = sorted(by_annotator)
     joined = [_joined(name, by_annotator[name], texts) for name in names]
     matrix = np.column_stack([column for column, _ in joined])
-    counts = tuple(count for _, count in joined)
+    counts = [count for _, count in joined]
     if np.isnan(matrix).all():
-        unknown = next((count.unknown_ids[0] for count in counts if count.unknown_ids), None)
+        unknown = next((count["unknown_ids"][0] for count in counts if count["unknown"]), None)
         why = f"no example has the id {unknown[:80]!r}" if unknown else "every label is empty"
         raise CorpusError(f"no example has a label: {why}")
     table = _with_labels(examples, matrix, names)
-    return Annotated(table, counts, tuple(_agreement(table, matrix, names)), _counts(table))
+    agreement = list(_agreement(table, matrix, names))
+    record = {"examples": len(table), "annotators": counts, "agreement": agreement, "counts": list(_counts(table))}
+    return Annotated(table, record)
 
 
-def _joined(name: str, labels: Iterable[AnnotatorLabel], texts: Mapping[str, str]) -> tuple[Floats, AnnotatorCounts]:
+def _joined(name: str, labels: Iterable[AnnotatorLabel], texts: Mapping[str, str]) -> tuple[Floats, Counts]:
     """The labels of an annotator for each example, NaN without one, and counts of what is missing or wrong."""
     rows: dict[str, list[AnnotatorLabel]] = defaultdict(list)
     unknown: list[str] = []
@@ -159,25 +104,23 @@ def _joined(name: str, labels: Iterable[AnnotatorLabel], texts: Mapping[str, str
             unknown.append(label.ids[0])
         else:
             rows[example].append(label)
-    values = {example: {label.label for label in found} - {None} for example, found in rows.items()}
-    single = {example: next(iter(found)) for example, found in values.items() if len(found) == 1}
-    repeated = [example for example, found in rows.items() if len(found) > 1]
-    conflicting = [example for example, found in values.items() if len(found) > 1]
+    values = {example: {row.label for row in own} - {None} for example, own in rows.items()}
+    single = {example: next(iter(own)) for example, own in values.items() if len(own) == 1}
     column = np.array([single.get(example, np.nan) for example in texts], float)
-    return column, AnnotatorCounts(
-        annotator=name,
-        labels=len(single),
-        biased=int((column == 1).sum()),
-        empty=sum(not found for found in values.values()),
-        absent=len(texts) - len(rows),
-        unknown=len(unknown),
-        unknown_ids=tuple(unknown[:_NAMED]),
-        repeated=len(repeated),
-        repeated_ids=tuple(repeated[:_NAMED]),
-        conflicting=len(conflicting),
-        conflicting_ids=tuple(conflicting[:_NAMED]),
-        other_sentence=sum(_differs(label, texts[example]) for example, found in rows.items() for label in found),
-    )
+    ids = {
+        "unknown": unknown,
+        "repeated": [example for example, own in rows.items() if len(own) > 1],
+        "conflicting": [example for example, own in values.items() if len(own) > 1],
+    }
+    return column, {
+        "annotator": name,
+        "labels": len(single),
+        "biased": int((column == 1).sum()),
+        "empty": sum(not own for own in values.values()),
+        "absent": len(texts) - len(rows),
+        **{key: value for kind, of in ids.items() for key, value in ((kind, len(of)), (f"{kind}_ids", of[:_NAMED]))},
+        "other_sentence": sum(_differs(row, texts[example]) for example, own in rows.items() for row in own),
+    }
 
 
 def _differs(label: AnnotatorLabel, text: str) -> bool:
@@ -186,36 +129,40 @@ def _differs(label: AnnotatorLabel, text: str) -> bool:
 
 def _with_labels(examples: pa.Table, labels: Floats, names: Sequence[str]) -> pa.Table:
     """The examples with the label that annotators agree on, its state, and each annotator's labels."""
-    given = (~np.isnan(labels)).sum(axis=1)
+    count = (~np.isnan(labels)).sum(axis=1)
     needed = min(2, len(names))
     biased = (labels == 1).sum(axis=1)
-    agreed = (given >= needed) & ((biased == 0) | (biased == given))
-    states = np.where(given < needed, "incomplete", np.where(agreed, "agreed", "disagreed"))
-    table = examples.select(COLUMNS)
-    table = table.append_column(LABEL, pa.array((biased > 0).astype(np.int8), mask=~agreed))
-    table = table.append_column(STATE, pa.array(states.tolist(), pa.string()))
+    agreed = (count >= needed) & ((biased == 0) | (biased == count))
+    states = np.where(count < needed, "incomplete", np.where(agreed, "agreed", "disagreed"))
+    columns = {
+        LABEL: pa.array((biased > 0).astype(np.int8), mask=~agreed),
+        STATE: pa.array(states.tolist(), pa.string()),
+    }
     for name, column in zip(names, labels.T, strict=True):
-        table = table.append_column(LABEL_OF + name, pa.array(column, from_pandas=True).cast(pa.int8()))
+        columns[LABEL_OF + name] = pa.array(column, from_pandas=True).cast(pa.int8())
+    table = examples.select(COLUMNS)
+    for name, values in columns.items():
+        table = table.append_column(name, values)
     return table
 
 
-def _agreement(table: pa.Table, labels: Floats, names: Sequence[str]) -> Iterator[AgreementFigure]:
+def _agreement(table: pa.Table, labels: Floats, names: Sequence[str]) -> Iterator[Counts]:
     """The figures of all examples, then those of each dimension if there are several."""
     if len(names) < 2:
         return
     dimensions = np.array(table["dimension"].to_pylist())
-    several = sorted(set(dimensions)) if len(set(dimensions)) > 1 else ()
-    for dimension in (None, *several):
+    several = sorted(set(dimensions.tolist()))
+    for dimension in (None, *(several if len(several) > 1 else ())):
         rated = labels if dimension is None else labels[dimensions == dimension]
-        where = None if dimension is None else str(dimension)
         for name, (value, n) in agreement_figures(rated).items():
-            yield AgreementFigure(where, name, value, n)
+            yield {"dimension": dimension, "name": name, "value": value, "n": n, "first": None, "second": None}
         for i, j in combinations(range(len(names)), 2):
             value, n = cohens_kappa(rated[:, i], rated[:, j])
-            yield AgreementFigure(where, "cohen_kappa", value, n, names[i], names[j])
+            pair = {"first": names[i], "second": names[j]}
+            yield {"dimension": dimension, "name": "cohen_kappa", "value": value, "n": n, **pair}
 
 
-def _counts(table: pa.Table) -> tuple[GroupCounts, ...]:
+def _counts(table: pa.Table) -> Iterator[Counts]:
     """Counts for each dimension, and for each of its groups."""
     columns = (table[name].to_pylist() for name in ("dimension", "group", STATE, LABEL))
     counted: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -223,15 +170,11 @@ def _counts(table: pa.Table) -> tuple[GroupCounts, ...]:
         outcome = {1: "biased", 0: "not_biased", None: state}[label]
         counted[dimension, ""][outcome] += 1
         counted[dimension, group][outcome] += 1
-    return tuple(
-        GroupCounts(
-            dimension=dimension,
-            group=group or None,
-            candidates=outcomes.total() - outcomes["incomplete"],
-            removed=outcomes["disagreed"],
-            biased=outcomes["biased"],
-            not_biased=outcomes["not_biased"],
-            incomplete=outcomes["incomplete"],
-        )
-        for (dimension, group), outcomes in sorted(counted.items())
-    )
+    for (dimension, group), outcomes in sorted(counted.items()):
+        yield {
+            "dimension": dimension,
+            "group": group or None,
+            "candidates": outcomes.total() - outcomes["incomplete"],
+            "removed": outcomes["disagreed"],
+            **{name: outcomes[name] for name in ("biased", "not_biased", "incomplete")},
+        }

@@ -51,13 +51,12 @@ def make_annotation_files(examples: Path, out: Path, settings: AnnotationSetting
     has all. Raises ``CorpusError`` and ``OutputError``.
     """
     refuse_target(out, _may_replace)
-    annotators, form, seed = settings.names, settings.form, settings.seed
+    annotators, form = settings.names, settings.form
     _refuse_names(annotators, form)
     each = len(annotators) if settings.per_example is None else settings.per_example
     if each > len(annotators):
         raise CorpusError(f"{each} annotators for each example are more than the {len(annotators)} that are named")
-    rows: list[Row] = read_examples(examples).to_pylist()
-    shares = _shares(rows, annotators, each, seed) if annotators else {TASKS: _shuffled(rows, seed, TASKS)}
+    shares = _shares(read_examples(examples).to_pylist(), annotators or (TASKS,), each or 1, settings.seed)
     with new_folder(out, _may_replace) as folder:
         for name, share in shares.items():
             if form == "csv":
@@ -66,7 +65,7 @@ def make_annotation_files(examples: Path, out: Path, settings: AnnotationSetting
                 tasks = studio_tasks(_task(row, name if annotators else None) for row in share)
                 (folder / f"{name}.json").write_text(tasks, "utf-8", newline="")
         for resource in (GUIDELINES, CONFIG) if form == "label-studio" else (GUIDELINES,):
-            (folder / resource).write_text(files(__package__).joinpath(resource).read_text("utf-8"), "utf-8")
+            (folder / resource).write_bytes(files(__package__).joinpath(resource).read_bytes())
     return {name: len(share) for name, share in shares.items()}
 
 
@@ -88,14 +87,12 @@ def _refuse_names(annotators: Sequence[str], form: AnnotationForm) -> None:
 def _shares(rows: Sequence[Row], annotators: Sequence[str], each: int, seed: int) -> dict[str, list[Row]]:
     """The examples of each annotator: of ``each`` in turn."""
     shares: dict[str, list[Row]] = {name: [] for name in annotators}
-    for place, row in enumerate(_shuffled(rows, seed, "turns")):
+    for place, row in enumerate(sorted(rows, key=lambda row: digest_of(seed, "turns", row["id"]))):
         for turn in range(each):
             shares[annotators[(place + turn) % len(annotators)]].append(row)
-    return {name: _shuffled(share, seed, name) for name, share in shares.items()}
-
-
-def _shuffled(rows: Sequence[Row], seed: int, name: str) -> list[Row]:
-    return sorted(rows, key=lambda row: digest_of(seed, name, row["id"]))
+    for name, share in shares.items():
+        share.sort(key=lambda row: digest_of(seed, name, row["id"]))
+    return shares
 
 
 def _csv(rows: Sequence[Row]) -> str:
@@ -115,21 +112,20 @@ def _task(row: Row, annotator: str | None) -> Row:
 
 def read_label_files(paths: Sequence[Path]) -> list[AnnotatorLabel]:
     """Read the labels of all files; raises ``CorpusError`` with the file and the place of what is wrong."""
-    labels = [label for path in paths for label in _read(path)]
-    stems = [path.stem for path in paths if path.suffix.lower() == ".csv"]
+    labels: list[AnnotatorLabel] = []
+    stems: list[str] = []
+    for path in paths:
+        if path.suffix.lower() == ".csv":
+            labels += _csv_labels(path, read_text(path, "save it as CSV UTF-8"))
+            stems.append(path.stem)
+        elif path.suffix.lower() == ".json":
+            labels += _studio_labels(path, read_text(path, "export the project as JSON again"))
+        else:
+            raise CorpusError(f"{path} is not .csv or .json: give an annotator's CSV file or an export of Label Studio")
     repeated = next((stem for stem in stems if stems.count(stem) > 1), None)
     if repeated is not None:
         raise CorpusError(f"two CSV files are named {repeated}: name each file after its annotator")
     return labels
-
-
-def _read(path: Path) -> Iterator[AnnotatorLabel]:
-    kind = path.suffix.lower()
-    if kind == ".csv":
-        return _csv_labels(path, read_text(path, "save it as CSV UTF-8"))
-    if kind == ".json":
-        return _studio_labels(path, read_text(path, "export the project as JSON again"))
-    raise CorpusError(f"{path} is not .csv or .json: give an annotator's CSV file or an export of Label Studio")
 
 
 def _csv_labels(path: Path, text: str) -> Iterator[AnnotatorLabel]:
@@ -144,19 +140,17 @@ def _csv_labels(path: Path, text: str) -> Iterator[AnnotatorLabel]:
                 raise CorpusError(f"{path} has no column {name}: an annotator's file has ID and Label")
         for row in reader:
             if any(cell.strip() for cell in row):
-                yield _csv_label(path, reader.line_num, dict(zip(names, row, strict=False)))
+                cells = dict(zip(names, row, strict=False))
+                label = cells.get("label", "").strip()
+                if label.casefold() not in _LABELS:
+                    raise CorpusError(
+                        f"{path}:{reader.line_num}: the label is {label[:_SHOWN]!r}: write 1 for biased, 0 for not "
+                        "biased, or nothing"
+                    )
+                sentence = cell_text(cells["sentence"]) if "sentence" in cells else None
+                yield AnnotatorLabel(path.stem, id_forms(cells.get("id", "")), _LABELS[label.casefold()], sentence)
     except csv.Error as error:
         raise CorpusError(f"{path}:{reader.line_num}: it is not CSV: {error}") from error
-
-
-def _csv_label(path: Path, line: int, cells: Mapping[str, str]) -> AnnotatorLabel:
-    label = cells.get("label", "").strip()
-    if label.casefold() not in _LABELS:
-        raise CorpusError(
-            f"{path}:{line}: the label is {label[:_SHOWN]!r}: write 1 for biased, 0 for not biased, or nothing"
-        )
-    sentence = cell_text(cells["sentence"]) if "sentence" in cells else None
-    return AnnotatorLabel(path.stem, id_forms(cells["id"]), _LABELS[label.casefold()], sentence)
 
 
 def _studio_labels(path: Path, text: str) -> Iterator[AnnotatorLabel]:

@@ -34,8 +34,7 @@ def calibration_corpus(name: str = MANY) -> pa.Table:
     attribute is what the group's odds give, and there are as many more with one as validation and test take. A sentence
     is labelled 1, biased, if its attribute is negative, else 0.
     """
-    rows = _rows(name)
-    return rows.filter(pc.is_valid(rows[LABEL])).combine_chunks()
+    return _rows(name, labelled=True).combine_chunks()
 
 
 @cache
@@ -65,18 +64,17 @@ def neutral_lines() -> tuple[str, ...]:
     return tuple(NEUTRAL_LINES.read_text("utf-8").splitlines())
 
 
-def _rows(name: str) -> pa.Table:
-    """The examples about a specification, and without a label its sentences for training on the other one."""
+def _rows(name: str, *, labelled: bool) -> pa.Table:
+    """The examples about a specification; those without a label are for training on the other one."""
     rows = pq.ParquetFile(CORPUS).read()
-    return rows.filter(pc.equal(rows["dimension"], name))
+    return rows.filter(pc.and_(pc.equal(rows["dimension"], name), pc.equal(pc.is_valid(rows[LABEL]), labelled)))
 
 
 def _others(name: str) -> pa.Table:
     """Rows of a training part that is of another specification; none is in a test or validation part of this one."""
-    split, rows = _own_split(name), _rows(name)
+    split, rows = _own_split(name), _rows(name, labelled=False).to_pylist()
     kept = {text for part in (split.validation, split.test) for text in part["sentence"].to_pylist()}
-    others = rows.filter(pc.is_null(rows[LABEL])).select(["id", "text"]).to_pylist()
-    texts = [{"sentence_id": row["id"], "sentence": row["text"]} for row in others if row["text"] not in kept]
+    texts = [{"sentence_id": row["id"], "sentence": row["text"]} for row in rows if row["text"] not in kept]
     return pa.Table.from_pylist(texts, SPLIT_SCHEMA)
 
 
@@ -87,8 +85,13 @@ def _own_split(name: str) -> Split:
     specification = next(specification for specification in shipped_specifications(GOSSIP) if specification.id == name)
     size = TESTED // sum(not group.held_out for group in specification.groups)
     split = split_examples(corpus, specification, SplitSettings(test=size, validation=size, apart=True))
-    others = pa.Table.from_pylist([_training_row(row) for row in corpus.to_pylist() if row[LABEL] == 0], SPLIT_SCHEMA)
-    train = pa.concat_tables([split.train, others]).sort_by("sentence_id")
+    named = {"id": "sentence_id", "text": "sentence"}
+    others = [
+        {**{named.get(column, column): value for column, value in row.items()}, "original_group": row["group"]}
+        for row in corpus.to_pylist()
+        if row[LABEL] == 0
+    ]
+    train = pa.concat_tables([split.train, pa.Table.from_pylist(others, SPLIT_SCHEMA)]).sort_by("sentence_id")
     own = Counter(train["group"].to_pylist())
     return replace(
         split,
@@ -97,9 +100,3 @@ def _own_split(name: str) -> Split:
         groups={group: {**counts, "train": own[group]} for group, counts in split.groups.items()},
         left_out={reason: count for reason, count in split.left_out.items() if reason != _NOT_BIASED},
     )
-
-
-def _training_row(row: dict[str, str | None]) -> dict[str, str | None]:
-    """An example as a row of the training part."""
-    about = {name: row[name] for name in ("dimension", "group", "target", "attribute", "attribute_set")}
-    return {**about, "sentence_id": row["id"], "original_group": row["group"], "sentence": row["text"]}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -31,6 +32,7 @@ STATE = "annotation"
 """``agreed``, ``disagreed`` or ``incomplete``, if fewer than two annotators have labelled."""
 LABEL_OF = "label:"
 """Beginning of the column with an annotator's labels."""
+Column: TypeAlias = "pa.ChunkedArray | pa.Array"
 WRITTEN = (".parquet", ".csv", ".jsonl")
 FORM = Form(
     "examples",
@@ -52,11 +54,23 @@ def read_examples(path: Path, specification: Specification | None = None) -> pa.
     ``specification`` names the groups and terms of published files; see ``published.read_published_examples``.
     Raises ``CorpusError`` and ``TableError``.
     """
-    if is_published(path):
-        return _checked(path, read_published_examples(path, specification))
-    if path.is_dir():
+    published = is_published(path)
+    if path.is_dir() and not published:
         raise CorpusError(f"{path} is a folder without published files that are known: name a table of examples")
-    return _checked(path, FORM.read(path))
+    table = read_published_examples(path, specification) if published else FORM.read(path)
+    none = pa.nulls(len(table), pa.string())
+    columns: dict[str, Column] = {n: table[n] if n in table.column_names else none for n in COLUMNS}
+    for name in REQUIRED:
+        Field(name).refuse_missing(str(path), name, pc.utf8_trim_whitespace(columns[name]))
+    columns["id"] = _ids(path, columns)
+    for name in (name for name in table.column_names if name not in COLUMNS):
+        columns[name] = table[name] if name == STATE else table[name].cast(pa.int8())
+    if table_suffix(path) in CSV:  # cells that ``safe_columns`` wrote
+        for name, values in columns.items():
+            if pa.types.is_string(values.type):
+                texts = [None if text is None else cell_text(text) for text in values.to_pylist()]
+                columns[name] = pa.array(texts, pa.string())
+    return pa.table(columns)
 
 
 def write_examples(table: pa.Table, path: Path) -> None:
@@ -65,7 +79,7 @@ def write_examples(table: pa.Table, path: Path) -> None:
     In CSV a cell that a spreadsheet program would run as a formula has an apostrophe before it, which ``read_examples``
     removes.
     """
-    refuse_suffix(path)
+    refuse_target_table(path, ())
     with new_file(path) as file:
         if path.suffix == ".parquet":
             pq.write_table(table, file, compression="zstd")
@@ -76,17 +90,13 @@ def write_examples(table: pa.Table, path: Path) -> None:
             file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
 
-def refuse_source(path: Path, sources: Iterable[Path]) -> None:
-    """Raise ``CorpusError`` if a table would replace one of the files that it is made from."""
+def refuse_target_table(path: Path, sources: Iterable[Path]) -> None:
+    """Raise ``CorpusError`` if no table has this name, or if it would replace one of the files that it is made from."""
+    if path.suffix not in WRITTEN:
+        raise CorpusError(f"{path.name[:80]} does not end in {', '.join(WRITTEN)}: name the table so")
     for source in sources:
         if path.exists() and source.exists() and path.samefile(source):
             raise CorpusError(f"{path} is read, and would be lost: name another file with --out")
-
-
-def refuse_suffix(path: Path) -> None:
-    """Raise ``CorpusError`` if no table can be written under this name."""
-    if path.suffix not in WRITTEN:
-        raise CorpusError(f"{path.name[:80]} does not end in {', '.join(WRITTEN)}: name the table so")
 
 
 def annotators_of(table: pa.Table) -> tuple[str, ...]:
@@ -94,21 +104,8 @@ def annotators_of(table: pa.Table) -> tuple[str, ...]:
     return tuple(name.removeprefix(LABEL_OF) for name in table.column_names if name.startswith(LABEL_OF))
 
 
-def _checked(path: Path, table: pa.Table) -> pa.Table:
-    """Examples with all columns of text, their ids, and labels as whole numbers."""
-    columns: dict[str, pa.ChunkedArray | pa.Array] = {
-        name: table[name] if name in table.column_names else pa.nulls(len(table), pa.string()) for name in COLUMNS
-    }
-    for name in REQUIRED:
-        Field(name).refuse_missing(str(path), name, pc.utf8_trim_whitespace(columns[name]))
-    columns["id"] = _ids(path, columns)
-    for name in (name for name in table.column_names if name not in COLUMNS):
-        columns[name] = table[name] if name == STATE else table[name].cast(pa.int8())
-    read = pa.table(columns)
-    return _cell_texts(read) if table_suffix(path) in CSV else read
-
-
-def _ids(path: Path, columns: Mapping[str, pa.ChunkedArray | pa.Array]) -> pa.Array:
+def _ids(path: Path, columns: Mapping[str, Column]) -> pa.Array:
+    """The ids, made of the content where a row has none."""
     ids = columns["id"].to_pylist()
     seen: Counter[str] = Counter()
     rows = zip(*(columns[name].to_pylist() for name in REQUIRED), strict=True)
@@ -121,14 +118,3 @@ def _ids(path: Path, columns: Mapping[str, pa.ChunkedArray | pa.Array]) -> pa.Ar
     if repeated:
         raise CorpusError(f"{path}: {len(repeated):,} ids stand in several rows, such as {repeated[0][:80]!r}")
     return pa.array(ids, pa.string())
-
-
-def _cell_texts(table: pa.Table) -> pa.Table:
-    """The texts of the cells that ``safe_columns`` wrote."""
-    for place, field in enumerate(table.schema):
-        if pa.types.is_string(field.type):
-            texts: Sequence[str | None] = table[field.name].to_pylist()
-            table = table.set_column(
-                place, field, pa.array([None if text is None else cell_text(text) for text in texts], pa.string())
-            )
-    return table

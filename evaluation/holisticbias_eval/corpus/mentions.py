@@ -6,7 +6,7 @@ import re
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from holisticbias.terms.specification_entries import Specification, is_stem
 
@@ -53,6 +53,10 @@ class Mention(Generic[T]):
     start: int
     stop: int
     of: T
+
+    def overlaps(self, other: Mention[Any]) -> bool:
+        """Whether two mentions share a character."""
+        return self.start < other.stop and other.start < self.stop
 
 
 class TermFinder(Generic[T]):
@@ -108,15 +112,10 @@ def target_words(specification: Specification) -> Iterator[TargetTerm]:
                 yield TargetTerm(None, forms.group, word, None)
 
 
-@lru_cache(maxsize=32)
-def target_finder(specification: Specification) -> TermFinder[TargetTerm]:
+@lru_cache(maxsize=64)
+def target_finder(specification: Specification, *, in_compounds: bool = False) -> TermFinder[TargetTerm]:
     """The finder of the groups' terms and word forms."""
-    return TermFinder((one.term, one) for one in target_words(specification))
-
-
-@lru_cache(maxsize=32)
-def _name_finder(specification: Specification) -> TermFinder[TargetTerm]:
-    return TermFinder(((one.term, one) for one in target_words(specification)), in_compounds=True)
+    return TermFinder(((word.term, word) for word in target_words(specification)), in_compounds=in_compounds)
 
 
 def named_groups(text: str, specification: Specification) -> frozenset[str]:
@@ -124,7 +123,7 @@ def named_groups(text: str, specification: Specification) -> frozenset[str]:
 
     Rewriting uses it to see what it has not replaced; as mentions, only words of ``target_finder`` count.
     """
-    return frozenset(found.of.group for found in _name_finder(specification).find(text))
+    return frozenset(mention.of.group for mention in target_finder(specification, in_compounds=True).find(text))
 
 
 @lru_cache(maxsize=32)

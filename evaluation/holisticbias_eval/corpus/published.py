@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,7 +60,7 @@ class PublishedFile:
 def is_published(path: Path) -> bool:
     """Whether a path is a published file, or a folder with some."""
     if path.is_dir():
-        return bool(_files_in(path))
+        return bool(_files_of(path))
     return _is_paper_form(path) or (_by_name(path) is not None and bool(_header(path) & {*_SENTENCES, "phrase"}))
 
 
@@ -91,13 +91,13 @@ def read_test_sets(path: Path) -> pa.Table:
     and ``perplexity``, null if there is none.
     Raises ``CorpusError`` if the groups have different numbers of rows, or if a folder has several test sets.
     """
-    rows = []
+    made = []
     for file in _series(path):
-        cells = _read_rows(file.path)
-        for number, (row, sentence) in enumerate(zip(cells, _column(cells, _SENTENCES, file.path), strict=True)):
-            perplexity = _number(row.get("perplexity", ""), file.path)
-            rows.append((file.dimension, str(number), file.group, sentence, perplexity))
-    return pa.Table.from_pylist([dict(zip(_TEST_SETS.names, row, strict=True)) for row in rows], _TEST_SETS)
+        rows = _read_rows(file.path)
+        for number, (row, sentence) in enumerate(zip(rows, _column(rows, _SENTENCES, file.path), strict=True)):
+            about = {"dimension": file.dimension, "sentence_id": str(number), "group": file.group}
+            made.append({**about, "sentence": sentence, "perplexity": _perplexity(row, file.path)})
+    return pa.Table.from_pylist(made, _TEST_SETS)
 
 
 def read_group_perplexities(path: Path) -> pa.Table:
@@ -127,24 +127,20 @@ def _by_name(path: Path) -> PublishedFile | None:
     return None
 
 
-def _named_file(path: Path) -> PublishedFile:
-    file = _by_name(path)
-    if file is None:
+def _files_of(path: Path) -> list[PublishedFile]:
+    """The file with this name, or the published files of a folder and of the folders in it, sorted by path."""
+    paths = sorted(p for p in path.rglob("*.csv") if p.is_file()) if path.is_dir() else [path]
+    files = [file for path in paths if (file := _by_name(path))]
+    if not files and not path.is_dir():
         raise CorpusError(f"{path} is not a published file that is known: see docs/corpora.md")
-    return file
-
-
-def _files_in(folder: Path) -> list[PublishedFile]:
-    """The published files of a folder and of the folders in it, sorted by path."""
-    paths = sorted(path for path in folder.rglob("*.csv") if path.is_file())
-    return [file for path in paths if (file := _by_name(path))]
+    return files
 
 
 def _files_of_examples(path: Path) -> Sequence[PublishedFile]:
     """One file; of a folder all files that are annotated, else all for training."""
+    files = _files_of(path)
     if not path.is_dir():
-        return [_named_file(path)]
-    files = _files_in(path)
+        return files
     annotated = [file for file in files if file.part == _ANNOTATED]
     training = [file for file in files if "train" in file.part]
     if not annotated and not training:
@@ -154,9 +150,9 @@ def _files_of_examples(path: Path) -> Sequence[PublishedFile]:
 
 def _series(path: Path) -> Sequence[PublishedFile]:
     """The files with the same sentences about different groups."""
-    file = None if path.is_dir() else _named_file(path)
+    file = None if path.is_dir() else _files_of(path)[0]
     series: dict[tuple[str, str], list[PublishedFile]] = {}
-    for other in _files_in(path if file is None else path.parent):
+    for other in _files_of(path if file is None else path.parent):
         if file is None or (other.series == file.series and other.path.parent == path.parent):
             series.setdefault(other.series, []).append(other)
     series = {key: files for key, files in series.items() if len(files) > 1 and (file or "test" in key[1])}
@@ -211,20 +207,17 @@ def _with_terms(row: Row, specification: Specification) -> Row:
 
     Of several targets the group's own counts, and of several attributes the row's own, else the first.
     """
-    text = str(row["text"])
-    targets = [mention.of for mention in target_finder(specification).find(text)]
-    attributes = [mention.of for mention in attribute_finder(specification).find(text)]
-    group = _group_of(str(row["group"]), specification)
-    target = next((target for target in targets if target.group == group), next(iter(targets), None))
-    attribute = next(
-        (attribute for attribute in attributes if attribute.term == row.get("attribute")), next(iter(attributes), None)
-    )
+    text, group = str(row["text"]), _group_of(str(row["group"]), specification)
     terms: Row = {"dimension": specification.id}
+    targets = [mention.of for mention in target_finder(specification).find(text)]
+    if targets:
+        target = next((target for target in targets if target.group == group), targets[0])
+        terms |= {"group": target.group, "target": target.term}
     if group is not None:
         terms["group"] = group
-    if target is not None:
-        terms |= {"group": group or target.group, "target": target.term}
-    if attribute is not None:
+    attributes = [mention.of for mention in attribute_finder(specification).find(text)]
+    if attributes:
+        attribute = next((a for a in attributes if a.term == row.get("attribute")), attributes[0])
         terms |= {"attribute": attribute.term, "attribute_set": attribute.attribute_set}
     return row | terms
 
@@ -248,14 +241,13 @@ def _read_rows(path: Path) -> list[dict[str, str]]:
     """
     try:
         content = path.read_bytes()
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = content.decode("latin-1")
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=False))
     except OSError as error:
         raise CorpusError(f"{path} cannot be read: {error.strerror}") from error
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("latin-1")
-    try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), strict=False))
     except csv.Error as error:
         raise CorpusError(f"{path} is not CSV: {error}") from error
     if len(rows) < 2:
@@ -292,7 +284,8 @@ def _header(path: Path) -> frozenset[str]:
         return frozenset()
 
 
-def _number(cell: str, path: Path) -> float | None:
+def _perplexity(row: Mapping[str, str], path: Path) -> float | None:
+    cell = row.get("perplexity", "")
     try:
         return float(cell) if cell.strip() else None
     except ValueError as error:

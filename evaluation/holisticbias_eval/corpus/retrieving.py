@@ -1,24 +1,34 @@
-"""Retrieve sentences about a specification's groups from documents that people wrote."""
+"""Retrieve sentences about a specification's groups from documents that people wrote, from end to end."""
 
 from __future__ import annotations
 
 import hashlib
 import heapq
+import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Generic, Literal, TypeVar
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeVar
 
 import pyarrow as pa
 
+from holisticbias.output import write_file
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.documents import TextDocument, bare_identifier, clean, digest_of
-from holisticbias_eval.corpus.examples import COLUMNS
-from holisticbias_eval.corpus.mentions import AttributeTerm, Mention, TargetTerm, attribute_finder, target_finder
+from holisticbias_eval.corpus.examples import COLUMNS, refuse_target_table, write_examples
+from holisticbias_eval.corpus.mentions import Mention, TargetTerm, attribute_finder, target_filter, target_finder
 from holisticbias_eval.corpus.settings import RetrievalSettings
+from holisticbias_eval.corpus.sources import DocumentReading, find_sources, size
+from holisticbias_eval.errors import CorpusError, NoExamplesError, TableError
+from holisticbias_eval.progress import Display, in_rows
+from holisticbias_eval.stereotypes.specifications import read_specification
+from holisticbias_eval.tables.content import text_lines
 
 HELD = 10_000
 """Sentences of each group that are held unless the user names a number, which bounds the memory."""
+RECORD_SUFFIX = ".retrieval.json"
+_MEGABYTE = 1_000_000
 Row = dict[str, str | None]
 NoWindow = Literal["no attribute", "several groups"]
 Offered = Literal["held", "repeated", "not drawn"]
@@ -53,13 +63,11 @@ class WindowFinder:
         """Yield for each mention in a cleaned text its window, or why it has none."""
         done = 0
         for mention in self._targets.find(text):
-            if mention.start < done:
-                continue
-            start, stop = self._around(text, mention)
-            window = self._window(text[start:stop], mention.start - start)
-            if isinstance(window, MentionWindow):
-                done = stop
-            yield window
+            if mention.start >= done:
+                start, stop = self._around(text, mention)
+                window = self._window(text[start:stop], mention.start - start)
+                done = done if isinstance(window, str) else stop
+                yield window
 
     def _around(self, text: str, mention: Mention[TargetTerm]) -> tuple[int, int]:
         """The characters from the first to the last word."""
@@ -75,20 +83,11 @@ class WindowFinder:
         if len({target.of.group for target in targets}) > 1:
             return "several groups"
         target = min(targets, key=lambda target: abs(target.start - place))
-        attributes = [
-            attribute
-            for attribute in self._attributes.find(text)
-            if not any(attribute.start < other.stop and other.start < attribute.stop for other in targets)
-        ]
+        attributes = [a for a in self._attributes.find(text) if not any(a.overlaps(other) for other in targets)]
         if not attributes:
             return "no attribute"
-        nearest = min(attributes, key=lambda attribute: _distance(attribute, target)).of
+        nearest = min(attributes, key=lambda a: max(a.start - target.stop, target.start - a.stop)).of
         return MentionWindow(target.of.group, target.of.term, nearest.term, nearest.attribute_set, text)
-
-
-def _distance(attribute: Mention[AttributeTerm], target: Mention[TargetTerm]) -> int:
-    """Characters between two mentions."""
-    return max(attribute.start - target.stop, target.start - attribute.stop)
 
 
 class Reservoir(Generic[T]):
@@ -159,16 +158,16 @@ class Retrieval:
             self.documents["deleted"] += 1
             return
         windows = list(self._windows.find(clean(document.text)))
-        if not windows:
-            return
-        self.mentioning += 1
-        refusal = self._refusal(document)
+        self.mentioning += bool(windows)
+        refusal = self._refusal(document) if windows else None
         if refusal is not None:
             self.documents[refusal] += 1
             return
-        self.without_date += document.date is None
+        self.without_date += bool(windows) and document.date is None
         for window in windows:
-            self._offer(window, document)
+            refused = window if isinstance(window, str) else self._offer(window, document)
+            if refused is not None:
+                self.sentences[refused] += 1
 
     def _refusal(self, document: TextDocument) -> str | None:
         """The reason for leaving out a document, null to keep it."""
@@ -182,29 +181,22 @@ class Retrieval:
         is_outside = (since and document.date < since) or (until and document.date >= until)
         return "outside the dates" if is_outside else None
 
-    def _offer(self, window: MentionWindow | NoWindow, document: TextDocument) -> None:
-        if isinstance(window, str):
-            self.sentences[window] += 1
-        elif window.group not in self._held:
-            self.sentences["held-out group"] += 1
-        else:
-            row = self._row(window, document)
-            if row["id"] in self.withdrawn:
-                self.sentences["withdrawn"] += 1
-                return
-            self.found[window.group] += 1
-            self.sentences["repeated"] += self._held[window.group].offer(window.text, row) == "repeated"
-
-    def _row(self, window: MentionWindow, document: TextDocument) -> Row:
-        dimension = self.specification.id
-        day = None if document.date is None else document.date.isoformat()
-        about = {
+    def _offer(self, window: MentionWindow, document: TextDocument) -> str | None:
+        """Hold a sentence, or say why it is left out; a sentence that is not drawn is not counted."""
+        if window.group not in self._held:
+            return "held-out group"
+        dimension, day = self.specification.id, document.date
+        row: Row = {
             "id": f"r{digest_of(dimension, window.text)[:16]}",
             "dimension": dimension,
             "source": document.source,
-            "date": day,
+            "date": None if day is None else day.isoformat(),
+            **asdict(window),
         }
-        return {**about, **asdict(window)}
+        if row["id"] in self.withdrawn:
+            return "withdrawn"
+        self.found[window.group] += 1
+        return "repeated" if self._held[window.group].offer(window.text, row) == "repeated" else None
 
     @property
     def held(self) -> dict[str, int]:
@@ -213,11 +205,89 @@ class Retrieval:
 
     def kept(self) -> dict[str, int]:
         """The sentences of each group in the table: equally many of all groups that have any, unless ``unequal``."""
-        held = self.held
-        least = min((count for count in held.values() if count), default=0)
-        return held if self.settings.unequal else {name: min(count, least) for name, count in held.items()}
+        least = min(filter(None, self.held.values()), default=0)
+        return {name: count if self.settings.unequal else min(count, least) for name, count in self.held.items()}
 
     def table(self) -> pa.Table:
         """The table of examples, group by group; the sentences of a group are in random order."""
         rows = [row for name, count in self.kept().items() for row in list(self._held[name].drawn().values())[:count]]
         return pa.Table.from_pylist(rows, pa.schema([(name, pa.string()) for name in COLUMNS]))
+
+
+def retrieve_examples(
+    names: Sequence[str], specification: str, out: Path, settings: RetrievalSettings, display: Display
+) -> dict[str, Any]:
+    """Retrieve sentences from files and datasets; write them, and the record beside them as ``NAME.retrieval.json``.
+
+    The record has settings and counts.
+    Raises ``CorpusError``, ``SpecificationError``, ``OutputError``, and ``NoExamplesError`` if nothing is found.
+    """
+    refuse_target_table(out, [*map(Path, names), *settings.without])
+    if out.is_dir():
+        raise CorpusError(f"{out} is a folder: name a file")
+    groups = read_specification(specification)
+    sources = find_sources(names, out)
+    retrieval = Retrieval(groups, settings, _identifiers(settings.without))
+    reading = DocumentReading(target_filter(groups), settings.text_field, settings.paragraphs)
+
+    def detail() -> str:
+        return f"{reading.documents:,} documents, {retrieval.found.total():,} sentences"
+
+    megabytes = -(-size(sources) // _MEGABYTE)
+    with display.progress("Reading", megabytes, "MB", detail) as progress:
+        reading.read = in_rows(progress, megabytes, size(sources))
+        for source in sources:
+            for document in source.documents(reading):
+                retrieval.take(document)
+    if not retrieval.found.total():
+        raise NoExamplesError(_why_nothing(retrieval, reading))
+    record = _record(retrieval, reading, [source.name for source in sources])
+    write_examples(retrieval.table(), out)
+    write_file(out.with_name(out.stem + RECORD_SUFFIX), f"{json.dumps(record, indent=2)}\n".encode())
+    return record
+
+
+def _identifiers(paths: Sequence[Path]) -> frozenset[str]:
+    """The identifiers of files with one per line. Raises ``CorpusError``."""
+    try:
+        lines = [line.strip() for path in paths for line in text_lines(path)]
+    except TableError as error:
+        raise CorpusError(f"{error}; give a file with one identifier per line") from error
+    return frozenset(bare_identifier(line) for line in lines if line)
+
+
+def _why_nothing(retrieval: Retrieval, reading: DocumentReading) -> str:
+    """The likeliest reason why there is no sentence to write."""
+    name = retrieval.specification.id
+    bad = f"; {reading.bad:,} lines are not valid, the first {reading.first_bad}" if reading.bad else ""
+    bad += "".join(f"; {damage}" for damage in reading.damaged[:1])
+    if reading.without_text and not reading.with_text:
+        return reading.missing_field
+    if not retrieval.mentioning:
+        return f"none of {reading.documents:,} documents mentions a group of {name}{bad}"
+    counts = [f"{why}: {count:,}" for why, count in (*retrieval.documents.items(), *retrieval.sentences.items())]
+    return (
+        f"{retrieval.mentioning:,} documents mention a group of {name}, but no sentence can be kept "
+        f"({', '.join(counts)}){bad}"
+    )
+
+
+def _record(retrieval: Retrieval, reading: DocumentReading, sources: Sequence[str]) -> dict[str, Any]:
+    found, kept = retrieval.found, retrieval.kept()
+    return {
+        "specification": retrieval.specification.id,
+        "sources": list(sources),
+        "settings": retrieval.settings.recorded,
+        "documents": {
+            "read": reading.documents,
+            "mentioning_a_group": retrieval.mentioning,
+            "kept_without_a_date": retrieval.without_date,
+            "left_out": dict(retrieval.documents),
+        },
+        "bad_lines": reading.bad,
+        "first_bad_line": reading.first_bad,
+        "rows_without_text": reading.without_text,
+        "damaged": reading.damaged,
+        "mentions_left_out": dict(retrieval.sentences),
+        "groups": {n: {"found": found[n], "held": held, "kept": kept[n]} for n, held in retrieval.held.items()},
+    }

@@ -12,8 +12,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import Path, PurePath
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from holisticbias_eval.corpus.documents import FIELDS, TextDocument, row_document
 from holisticbias_eval.errors import CorpusError
@@ -27,6 +27,7 @@ _TABLES = (".parquet", ".csv", ".tsv", ".arrow", ".feather")
 _NAMES = 20  # fields in a message
 _ARRAY = re.compile(rb"\[\s*\{")
 _START = 64  # bytes
+_SHOWN = 1000  # rows between two updates of the progress
 
 
 @dataclass(slots=True)
@@ -56,20 +57,24 @@ class DocumentReading:
         self.bad += 1
         self.first_bad = self.first_bad or f"{place}: {why}"
 
-    def take_json(self, line: bytes, place: str) -> TextDocument | None:
-        """The document of a line of JSON, null if it has none, which is counted."""
+    def take_line(self, line: bytes, place: str, *, is_json: bool) -> TextDocument | None:
+        """The document that a line or paragraph is, or that a line of JSON has; null, and counted, without one."""
         try:
-            row = json.loads(line)
+            if is_json:
+                return self.take_row(json.loads(line), place)
+            document = TextDocument(line.decode(), place)
         except (ValueError, RecursionError):
-            self.refuse(place, "not valid JSON")
+            self.refuse(place, "not valid JSON" if is_json else "not UTF-8")
             return None
-        return self.take_row(row, place)
+        self.with_text += 1
+        return document
 
     def take_rows(self, rows: Iterable[tuple[str, object]]) -> Iterator[TextDocument]:
         """Yield the documents that may mention a group, of rows with their places."""
         for place, row in rows:
             self.documents += 1
-            self.read(0)  # counts the row for the progress
+            if self.documents % _SHOWN == 0:
+                self.read(0)  # shows the progress
             document = self.take_row(row, place)
             if document is not None and self.may_mention(document.text.encode()):
                 yield document
@@ -84,16 +89,6 @@ class DocumentReading:
             self.without_text += 1
             self.fields.update(str(name)[:40] for name in list(row)[:_NAMES])
         self.with_text += document is not None
-        return document
-
-    def take_text(self, line: bytes, place: str) -> TextDocument | None:
-        """The document that a line or paragraph is, null if it is not UTF-8, which is counted."""
-        try:
-            document = TextDocument(line.decode(), place)
-        except UnicodeDecodeError:
-            self.refuse(place, "not UTF-8")
-            return None
-        self.with_text += 1
         return document
 
     @property
@@ -114,23 +109,19 @@ class TextFile:
     def documents(self, reading: DocumentReading) -> Iterator[TextDocument]:
         """Yield the documents that may mention a group. Raises ``CorpusError`` if the file cannot be read."""
         try:
-            yield from self._documents(reading)
+            start = self._start()
+            is_json = self._is_json(start)
+            if is_json and _ARRAY.match(start):
+                yield from reading.take_rows(self._items(reading))
+            else:
+                yield from self._lines(reading, is_json=is_json)
         except DamagedError as error:
             reading.damaged.append(f"{self.name}: {error}; what was read before is kept")
         except OSError as error:
             raise CorpusError(f"{self.path} cannot be read: {error.strerror or error}") from error
 
-    def _documents(self, reading: DocumentReading) -> Iterator[TextDocument]:
-        start = self._start()
-        is_json = self._is_json(start)
-        if is_json and _ARRAY.match(start):
-            yield from reading.take_rows(self._items(reading))
-        else:
-            yield from self._lines(reading, is_json=is_json)
-
     def _lines(self, reading: DocumentReading, *, is_json: bool) -> Iterator[TextDocument]:
         lines = read_lines(self.path, reading.read)
-        take = reading.take_json if is_json else reading.take_text
         for number, line in _paragraphs(lines) if reading.paragraphs and not is_json else enumerate(lines, 1):
             if line is not None and (not line or line.isspace()):
                 continue
@@ -138,7 +129,7 @@ class TextFile:
             if line is None:
                 reading.refuse(f"{self.name}:{number}", "longer than 16 MiB")
             elif reading.may_mention(line):
-                document = take(line, f"{self.name}:{number}")
+                document = reading.take_line(line, f"{self.name}:{number}", is_json=is_json)
                 if document is not None:
                     yield document
             elif is_json and not (line.lstrip().startswith(b"{") and line.rstrip().endswith(b"}")):
@@ -238,7 +229,7 @@ def find_sources(names: Sequence[str], out: Path) -> list[TextFile | HubDataset]
         sources |= dict.fromkeys([_dataset(name)] if name.startswith(HUB) else _files(Path(name), out))
     times = Counter(source.name for source in sources)
     return [
-        TextFile(source.path, PurePath(source.path).as_posix())
+        replace(source, name=source.path.as_posix())
         if isinstance(source, TextFile) and times[source.name] > 1
         else source
         for source in sources

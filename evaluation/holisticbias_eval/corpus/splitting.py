@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,11 +83,11 @@ def split_examples(examples: pa.Table, specification: Specification, settings: S
     it is; sentences that mention held-out groups are left out. The draw depends on the seed and the texts, and not on
     their order. Source: Zhao et al. 2024, section 2 and table 8. Raises ``CorpusError``.
     """
-    rows, left_out, labelled = usable_examples(examples, specification)
+    usable, left_out, labelled = usable_examples(examples, specification)
     trained = [group.name for group in specification.groups if not group.held_out]
     if len(trained) < 2:
         raise CorpusError(f"{specification.id} has fewer than two groups that are not held out")
-    sentences = [_rewritten(row, specification) for row in rows]
+    sentences = [_rewritten(row, specification) for row in usable]
     waiting = _waiting(sentences, trained, settings.seed)
     if not any(waiting.values()):
         why = _in_words(_reasons(sentences))
@@ -101,13 +101,13 @@ def split_examples(examples: pa.Table, specification: Specification, settings: S
     if settings.apart:
         left_out["same form as a test or validation sentence"] = len(shared)
         rest = [sentence for sentence in rest if sentence.form not in forms]
-    test, validation = (_versions(part, specification) for part in drawn)
-    train = pa.Table.from_pylist([_as_it_is(sentence.row, specification) for sentence in rest], SCHEMA)
-    parts = {"train": train, "validation": validation, "test": test}
+    test, validation = ([row for sentence in part for row in _versions(sentence)] for part in drawn)
+    train = [_as_it_is(sentence.row, specification) for sentence in rest]
+    rows = {"train": train, "validation": validation, "test": test}
+    common = {"dimension": specification.id}
+    parts = {name: pa.Table.from_pylist([{**common, **row} for row in part], SCHEMA) for name, part in rows.items()}
     return Split(
-        train=train,
-        validation=validation,
-        test=test,
+        **parts,
         labelled=labelled,
         originals={name: _originals(table) for name, table in parts.items()},
         groups={
@@ -198,33 +198,22 @@ def _sizes(found: Mapping[str, int], settings: SplitSettings, name: str) -> tupl
     return test, validation
 
 
-def _versions(sentences: Iterable[_Sentence], specification: Specification) -> pa.Table:
-    rows = [
-        _row(sentence.row, specification, group, version.target, version.text)
-        for sentence in sentences
-        for group, version in (sentence.versions or {}).items()
-    ]
-    return pa.Table.from_pylist(rows, SCHEMA)
+def _versions(sentence: _Sentence) -> Iterator[Row]:
+    """The rows of a sentence, one for each group."""
+    for group, version in (sentence.versions or {}).items():
+        yield _row(sentence.row, group, version.target, version.text)
 
 
 def _as_it_is(row: Row, specification: Specification) -> Row:
-    target = row["target"] or next(
-        (mention.of.term for mention in target_finder(specification).find(row["text"] or "")), None
-    )
-    return _row(row, specification, row["group"], target, row["text"])
+    text = row["text"] or ""
+    target = row["target"] or next((mention.of.term for mention in target_finder(specification).find(text)), None)
+    return _row(row, row["group"], target, row["text"])
 
 
-def _row(row: Row, specification: Specification, group: str | None, target: str | None, text: str | None) -> Row:
-    return {
-        "dimension": specification.id,
-        "sentence_id": row["id"],
-        "group": group,
-        "original_group": row["group"],
-        "target": target,
-        "attribute": row["attribute"],
-        "attribute_set": row["attribute_set"],
-        "sentence": text,
-    }
+def _row(row: Row, group: str | None, target: str | None, text: str | None) -> Row:
+    kept = {name: row[name] for name in ("attribute", "attribute_set")}
+    own = {"sentence_id": row["id"], "original_group": row["group"]}
+    return {**own, "group": group, "target": target, **kept, "sentence": text}
 
 
 def _originals(part: pa.Table) -> Mapping[str, int]:

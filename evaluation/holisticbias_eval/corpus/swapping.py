@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.mentions import Mention, TargetTerm, TermFinder, named_groups, target_finder
@@ -32,16 +32,6 @@ class Swapped:
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
-    """Characters of a text that mention ``old``, and the term to put there."""
-
-    start: int
-    stop: int
-    old: str
-    new: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Opposite:
     """An attribute, and the attribute that replaces it, null if none can."""
 
@@ -61,20 +51,15 @@ def swap_targets(text: str, specification: Specification, group: str) -> Swapped
     another group, also in a compound ("anti-Muslim").
     Raises ``SpecificationError`` if the specification has no such group. Source: Zhao et al. 2024, section 2.
     """
-    known = [one.name for one in specification.groups]
-    if group not in known:
-        names = ", ".join(known)
-        raise SpecificationError(f"{specification.id} has no group {group[:80]!r}: its groups are {names}")
-    mentions = list(target_finder(specification).find(text))
-    return _refusal(text, mentions, specification) or _swapped(text, mentions, specification, group)
+    names = [known.name for known in specification.groups]
+    if group not in names:
+        raise SpecificationError(f"{specification.id} has no group {group[:80]!r}: its groups are {', '.join(names)}")
+    return _swap(text, specification, [group])[group]
 
 
 def swap_for_all_groups(text: str, specification: Specification) -> Mapping[str, Swapped | Refusal]:
     """The text for each group of the specification by its name, as ``swap_targets`` gives it."""
-    mentions = list(target_finder(specification).find(text))
-    refusal = _refusal(text, mentions, specification)
-    groups = [group.name for group in specification.groups]
-    return {group: refusal or _swapped(text, mentions, specification, group) for group in groups}
+    return _swap(text, specification, [group.name for group in specification.groups])
 
 
 def swap_attributes(text: str, specification: Specification) -> str | None:
@@ -85,33 +70,34 @@ def swap_attributes(text: str, specification: Specification) -> str | None:
     """
     groups = list(target_finder(specification).find(text))
     changes = [
-        _Change(mention.start, mention.stop, mention.of.term, mention.of.opposite)
+        (mention, mention.of.opposite)
         for mention in _opposite_finder(specification).find(text)
-        if mention.of.opposite and not any(g.start < mention.stop and mention.start < g.stop for g in groups)
+        if mention.of.opposite and not any(mention.overlaps(group) for group in groups)
     ]
     return _changed(text, changes) if changes else None
 
 
-def _refusal(text: str, mentions: Sequence[Mention[TargetTerm]], specification: Specification) -> Refusal | None:
-    """The reason for which a text is rewritten for no group, null if there is none."""
+def _swap(text: str, specification: Specification, groups: Sequence[str]) -> Mapping[str, Swapped | Refusal]:
+    mentions = list(target_finder(specification).find(text))
     if not mentions:
-        return "no term of a group"
-    groups = {mention.of.group for mention in mentions}
-    return "about several groups" if len(groups | named_groups(text, specification)) > 1 else None
+        return dict.fromkeys(groups, "no term of a group")
+    named = {mention.of.group for mention in mentions} | named_groups(text, specification)
+    if len(named) > 1:
+        return dict.fromkeys(groups, "about several groups")
+    return {group: _swapped(text, mentions, specification, group) for group in groups}
 
 
 def _swapped(
     text: str, mentions: Sequence[Mention[TargetTerm]], specification: Specification, group: str
 ) -> Swapped | Refusal:
-    found = [counterpart(text, mention, specification, group) for mention in mentions]
-    terms = [term for term in found if term is not None]
-    if len(terms) < len(mentions):
-        return "no term that fits its place"
-    changes = [
-        _Change(mention.start, mention.stop, mention.of.term, term)
-        for mention, term in zip(mentions, terms, strict=True)
-        if mention.of.term != term
-    ]
+    terms: list[str] = []
+    for mention in mentions:
+        term = counterpart(text, mention, specification, group)
+        if term is None:
+            return "no term that fits its place"
+        terms.append(term)
+    pairs = zip(mentions, terms, strict=True)
+    changes = [(mention, term) for mention, term in pairs if mention.of.term != term]
     new = _changed(text, changes)
     if new is None:
         return "unknown article"
@@ -120,34 +106,37 @@ def _swapped(
     return Swapped(new, terms[0])
 
 
-def _changed(text: str, changes: Iterable[_Change]) -> str | None:
-    """The text with all changes, null if the article before a new term is not known."""
+def _changed(text: str, changes: Iterable[tuple[Mention[Any], str]]) -> str | None:
+    """The text with new terms in the places of mentions, null if the article before one is not known."""
     parts: list[str] = []
     start = 0
-    no_capitals = text == text.lower()
-    for change in changes:
-        term = in_case(text[change.start : change.stop], change.old, change.new, text[: change.start])
-        before = with_article(text[start : change.start], change.new, in_capitals=len(term) > 1 and term.isupper())
-        if before.unknown:
+    for mention, new in changes:
+        placed = place_term(text, mention, new, start)
+        if placed is None:
             return None
-        parts += [before.before, term.lower() if no_capitals else term]
-        start = change.stop
+        parts += placed
+        start = mention.stop
     return "".join([*parts, text[start:]])
+
+
+def place_term(text: str, mention: Mention[Any], new: str, start: int = 0) -> tuple[str, str] | None:
+    """The text from ``start`` to a mention, with the article that a new term needs, and the new term in its case.
+
+    Null if the article is not known.
+    """
+    term = in_case(text[mention.start : mention.stop], mention.of.term, new, text[: mention.start])
+    term = term.lower() if text == text.lower() else term
+    before = with_article(text[start : mention.start], new, in_capitals=len(term) > 1 and term.isupper())
+    return None if before.unknown else (before.before, term)
 
 
 @lru_cache(maxsize=32)
 def _opposite_finder(specification: Specification) -> TermFinder[_Opposite]:
     """Finds attributes; those of the pairs come first, so that they count where an attribute is listed twice."""
-    pairs = [pair for negative, positive in specification.opposites for pair in _both_ways(negative, positive)]
+    both = [pair for opposites in specification.opposites for pair in (opposites, opposites[::-1])]
+    pairs = [_Opposite(term, None if opposite.endswith("*") else opposite) for term, opposite in both]
     others = [_Opposite(term, None) for chosen in specification.attributes for term in chosen.terms]
-    return TermFinder((one.term, one) for one in [*pairs, *others])
-
-
-def _both_ways(negative: str, positive: str) -> tuple[_Opposite, _Opposite]:
-    return (
-        _Opposite(negative, None if positive.endswith("*") else positive),
-        _Opposite(positive, None if negative.endswith("*") else negative),
-    )
+    return TermFinder((attribute.term, attribute) for attribute in [*pairs, *others])
 
 
 Kind = Literal["adjective", "plural", "noun"]

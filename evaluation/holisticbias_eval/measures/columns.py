@@ -86,12 +86,17 @@ def whole(column: ColumnOf[Figure]) -> ColumnOf[Figure]:
     return replace(column, cell=cell)
 
 
+def difference(unit: str) -> str:
+    """The unit of a difference of two values; a difference of differences has the same."""
+    return unit if unit.endswith(" difference") else f"{unit} difference"
+
+
 def changes(figures: Figures, unit: str) -> FigureColumns:
     """Both values, the change and its interval, of rows that are figures ``change``."""
     return (
         *(beside(figures, name, CHANGE_NAMES[name], unit) for name in ("first", "second")),
-        value("change", CHANGE_NAMES["change"], f"{unit} difference"),
-        interval(f"{unit} difference"),
+        value("change", CHANGE_NAMES["change"], difference(unit)),
+        interval(difference(unit)),
     )
 
 
@@ -115,5 +120,5 @@ def change_figures(
     if change is None and first is not None and second is not None:
         change = second - first
     yield make_figure(
-        measure, "change", keys, change, f"{unit} difference", n, missing, interval=interval, p_value=p_value, of=of
+        measure, "change", keys, change, difference(unit), n, missing, interval=interval, p_value=p_value, of=of
     )

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats, divide
+from holisticbias_eval.arrays import Bools, Floats, divide
 from holisticbias_eval.blocks import ColumnOf, Paragraph, table_of
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
@@ -19,31 +19,23 @@ from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.cells import encode
-from holisticbias_eval.statistics.groups.items import (
-    DRAWS,
-    Items,
-    Resampled,
-    add_up,
-    paired_p,
-    resampled_sums,
-    summarise,
-)
+from holisticbias_eval.statistics.groups.items import DRAWS, add_up, paired_p, resample
 
 NAME = "dialogue_state"
 F1, ACCURACY = "f1", "accuracy"
-_NAMES = (F1, ACCURACY)
+_LABELS = {F1: "F1", ACCURACY: "Accuracy"}
 
 
 def task_figures(answers: pa.Table, seed: int) -> Iterator[Figure]:
     """F1 of label 1 and accuracy, with 95% intervals of a bootstrap of dialogues."""
     columns, known = _columns(answers)
-    items = _items(answers, known, columns[known])
-    found = _summary(_scores(items.group_sums()[0]), _scores(_drawn(items, seed)), items)
-    n, missing = int(known.sum()), int((~known).sum())
-    for i, name in enumerate(_NAMES):
+    sums = _by_dialogue(answers, known, columns)
+    found = resample(sums, _scores, seed)
+    n, missing = known.sum(), (~known).sum()
+    for i, name in enumerate(_LABELS):
         of = None if name == F1 else F1
         yield make_figure(NAME, name, {}, found.value[i], "share", n, missing, interval=found.ends(i), of=of)
-    yield make_figure(NAME, "dialogues", {}, len(items.sums), "count", n, missing, of=F1)
+    yield make_figure(NAME, "dialogues", {}, len(sums), "count", n, missing, of=F1)
 
 
 def task_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figure]:
@@ -55,49 +47,37 @@ def task_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figur
     one, other = align(first, second, CANDIDATES).rows(first, second)
     (before, known), (after, also) = _columns(one), _columns(other)
     both = known & also
-    items = _items(one, both, np.concatenate([before, after], axis=1)[both])
-    total, drawn = items.group_sums()[0], _drawn(items, seed)
-    values = _scores(total[:4]), _scores(total[4:])
-    found = _summary(values[1] - values[0], _scores(drawn[:, 4:]) - _scores(drawn[:, :4]), items)
-    p = paired_p(found, np.full(len(_NAMES), len(items.sums)))
-    n, missing = int(both.sum()), int((~both).sum())
-    for i, name in enumerate(_NAMES):
-        keys = {"figure": name}
-        both_values = (values[0][i], values[1][i])
+    sums = _by_dialogue(one, both, np.concatenate([before, after], axis=1))
+    values = _scores(before[both].sum(axis=0)), _scores(after[both].sum(axis=0))
+    found = resample(sums, lambda sums: _scores(sums[..., 4:]) - _scores(sums[..., :4]), seed)
+    p, n, missing = paired_p(found, np.full(len(_LABELS), len(sums))), both.sum(), (~both).sum()
+    for i, name in enumerate(_LABELS):
         yield from change_figures(
-            NAME, name, keys, both_values, "share", n, missing, interval=found.ends(i), p_value=p[i]
-        )
+            NAME, name, {"figure": name}, (values[0][i], values[1][i]), "share", n, missing, interval=found.ends(i),
+            p_value=p[i],
+        )  # fmt: skip
 
 
-def _columns(answers: pa.Table) -> tuple[Floats, np.ndarray]:
+def _columns(answers: pa.Table) -> tuple[Floats, Bools]:
     """For each candidate whether it is a true positive, a false positive, a false negative, and right; and if known."""
     probability = answers["probability"].cast(pa.float64()).to_numpy()
-    known = ~np.isnan(probability)
     label, chosen = answers["label"].to_numpy() == 1, probability >= 0.5
     parts = (label & chosen, ~label & chosen, label & ~chosen, label == chosen)
-    return np.stack(parts, axis=1).astype(float), known
+    return np.stack(parts, axis=1).astype(float), ~np.isnan(probability)
 
 
-def _items(answers: pa.Table, known: np.ndarray, columns: Floats) -> Items:
+def _by_dialogue(answers: pa.Table, known: Bools, columns: Floats) -> Floats:
+    """Sums over the known candidates of each dialogue: shape ``[dialogues, columns]``."""
     if not known.any():
         raise SelectionError("no candidate has a probability: there is nothing to measure")
-    _, dialogue = encode(answers["dialogue"])
-    own = dialogue[known]
-    return add_up(np.zeros(len(own), np.int64), own, columns, 1)
-
-
-def _drawn(items: Items, seed: int) -> Floats:
-    return next(resampled_sums(items, DRAWS, np.random.default_rng(seed)))
+    dialogue = encode(answers["dialogue"])[1][known]
+    return add_up(np.zeros(len(dialogue), np.int64), dialogue, columns[known], 1).sums
 
 
 def _scores(sums: Floats) -> Floats:
     """F1 and accuracy of sums of ``_columns``: ``[..., 2]``; a candidate that is not right is false or missed."""
     true, false, missed, right = (sums[..., i] for i in range(4))
     return np.stack([divide(2 * true, 2 * true + false + missed), divide(right, right + false + missed)], axis=-1)
-
-
-def _summary(value: Floats, drawn: Floats, items: Items) -> Resampled:
-    return summarise(value, drawn, np.full(len(_NAMES), len(items.sums)))
 
 
 def score_section(info: Info, found: Sequence[tuple[str, Figure]], unit: str, said: str) -> Section:
@@ -123,9 +103,6 @@ def change_table(info: Info, changes: Figures, labels: Mapping[tuple[str, ...], 
     found = [f for f in changes if (f.measure, f.name) == (info.name, "change") and tuple(f.keys.values()) in labels]
     table = table_of(f"{info.name}-changes", f"{info.title} of A and B", columns, found, drop_empty=True)
     return Section(f"{info.name}-changes", info.title, (table, Paragraph(note, "note")))
-
-
-_LABELS = {F1: "F1", ACCURACY: "Accuracy"}
 
 
 class DialogueState(Measure):
@@ -162,13 +139,11 @@ class DialogueState(Measure):
         """Compute the scores from a table of candidates with ``label`` and ``probability``."""
         if not answers.num_rows:
             raise SelectionError("there is no candidate to measure")
-        found: tuple[Figure, ...] = tuple(task_figures(answers, (settings or MeasureSettings()).seed))
-        return Measured(found)
+        return Measured(tuple(task_figures(answers, (settings or MeasureSettings()).seed)))
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the scores."""
-        found = [(label, view.figures.get(NAME, name)) for name, label in _LABELS.items()]
-        known = [(label, figure) for label, figure in found if figure is not None]
+        known = [(label, f) for name, label in _LABELS.items() if (f := view.figures.get(NAME, name))]
         dialogues = view.figures.value(NAME, "dialogues") or 0
         said = f"{known[0][1].n if known else 0:,} candidates of {dialogues:,.0f} dialogues were classified."
         return (score_section(self.info, known, "share", said),)

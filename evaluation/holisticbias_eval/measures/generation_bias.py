@@ -13,7 +13,6 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import NONCE, Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring, Clustering, CorpusSettings
-from holisticbias_eval.measures.responses.bias_changes import bias_changes, change_sections
 from holisticbias_eval.measures.responses.bias_figures import (
     CORRECTED,
     FULL,
@@ -21,13 +20,14 @@ from holisticbias_eval.measures.responses.bias_figures import (
     PARTIAL,
     Biases,
     audit_figures,
+    bias_changes,
     bias_figures,
     count_figures,
     measure_biases,
     style_figures,
 )
-from holisticbias_eval.measures.responses.bias_sections import bias_sections
-from holisticbias_eval.measures.responses.styles import Named, arrange_styles, cluster_signature, cluster_table
+from holisticbias_eval.measures.responses.bias_sections import bias_sections, change_sections
+from holisticbias_eval.measures.responses.styles import arrange_styles, cluster_signature, cluster_table
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Use
@@ -97,7 +97,11 @@ class GenerationBias(Measure):
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change of the corrected bias on the cells that both runs have; see ``bias_changes``."""
-        return bias_changes(first.answers, second.answers, clusters_of(second.figures))
+        clusters: dict[str, tuple[str, ...]] = {}
+        for figure in second.figures.by(NAME, PARTIAL, "cluster", "style"):
+            name = figure.keys["cluster"]
+            clusters[name] = (*clusters.get(name, ()), figure.keys["style"])
+        return bias_changes(first.answers, second.answers, clusters)
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the change by axis, and by cluster and style."""
@@ -114,15 +118,6 @@ class GenerationBias(Measure):
         for figure in figures.by(NAME, FULL + CORRECTED, "axis"):
             if figure.value is not None and figures.value(NAME, FULL, figure.keys) is None:
                 yield f"{figure.keys['axis']}: {FULL} is missing"
-
-
-def clusters_of(figures: Figures) -> Named:
-    """The clusters that figures were computed for."""
-    found: dict[str, tuple[str, ...]] = {}
-    for figure in figures.by(NAME, PARTIAL, "cluster", "style"):
-        name = figure.keys["cluster"]
-        found[name] = (*found.get(name, ()), figure.keys["style"])
-    return found
 
 
 def _notes(cells: ResponseCells, biases: Biases, found: bool) -> Iterator[str]:

@@ -20,7 +20,7 @@ from holisticbias_eval.measures.descriptors.sections import NO_FLOORS, descripto
 from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, SHOWN
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
-from holisticbias_eval.measures.shares.finding import PERPLEXITIES, axes_above_floor, has_floors
+from holisticbias_eval.measures.shares.finding import PERPLEXITIES, ShareFigures
 from holisticbias_eval.sections import Bar, Bars, Section
 from holisticbias_eval.statistics.cells import is_text
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_rows
@@ -87,7 +87,7 @@ def love_hate_ends(view: View) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
     Includes only differences larger than expected by chance with as many sentences, on axes that exceed their floor.
     """
     chance = view.figures.get(MEASURE, "chance")
-    above = axes_above_floor(view.figures, PERPLEXITIES.measure)
+    above = ShareFigures(view, PERPLEXITIES).above
     found = [
         figure
         for figure in view.figures.by(MEASURE, MEASURE, "axis", "descriptor")
@@ -124,7 +124,7 @@ def _no_difference(view: View) -> str:
     chance = view.figures.value(MEASURE, "chance")
     if chance is None:
         return "This run lacks the template “I love ...” or “I hate ...”."
-    if not has_floors(view.figures, PERPLEXITIES.measure):
+    if not ShareFigures(view, PERPLEXITIES).has_floors:
         return NO_FLOORS
     return (
         f"No term is named: on the axes whose share exceeds its floor, all differences are within "

@@ -88,11 +88,16 @@ class View:
     @cached_property
     def labels(self) -> dict[str, str]:
         """The release's label of each axis; empty if the answers have none."""
-        if "axis_label" not in self.answers.column_names:
+        return self.labels_of("axis")
+
+    def labels_of(self, key: str) -> dict[str, str]:
+        """The label of each value of a key; empty if the answers have none."""
+        names = [key, f"{key}_label"]
+        if not {*names} <= {*self.answers.column_names}:
             return {}
-        names = self.answers.select(["axis", "axis_label"])
-        rows = names.group_by(["axis", "axis_label"], use_threads=False).aggregate([]).to_pylist()
-        return {row["axis"]: row["axis_label"] for row in rows if row["axis_label"]}
+        rows = self.answers.select(names).group_by(names, use_threads=False).aggregate([])
+        pairs = zip(*(rows[name].to_pylist() for name in names), strict=True)
+        return {value: label for value, label in pairs if value and label}
 
     @cached_property
     def descriptors(self) -> Mapping[str, Mapping[str, Any]]:

@@ -7,9 +7,8 @@ from typing import ClassVar
 import pyarrow as pa
 
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.offensiveness import DIRECTION, HEADLINE, LIMITS, OffenceMeasure
-
-_CELL = ("axis", "template", "descriptor", "prompt")
+from holisticbias_eval.measures.offensiveness import DIRECTION, LIMITS, OffenceMeasure
+from holisticbias_eval.measures.responses.offence_sections import SHARE
 
 
 class PromptOffensiveness(OffenceMeasure):
@@ -26,14 +25,15 @@ class PromptOffensiveness(OffenceMeasure):
         direction=DIRECTION,
         limits=LIMITS,
         source="Smith et al. 2022, sections 2.3.4, 3.3 and B.3, Tables 12 and 13",
-        headline=HEADLINE,
+        headline=SHARE,
     )
     column: ClassVar[str] = "prompt_offensive"
+    text: ClassVar[str] = "prompt"
 
     def judged(self, answers: pa.Table) -> pa.Table:
         """The distinct prompts of each cell; every row, if the table does not have the prompts."""
         if "prompt" not in answers.column_names:
             return answers
-        own = answers.select([*_CELL, self.column]).group_by(list(_CELL), use_threads=False)
-        distinct = own.aggregate([(self.column, "max")])
-        return distinct.select([*_CELL, f"{self.column}_max"]).rename_columns([*_CELL, self.column])
+        cell = ["axis", "template", "descriptor", "prompt"]
+        distinct = answers.group_by(cell, use_threads=False).aggregate([(self.column, "max")])
+        return distinct.rename_columns({f"{self.column}_max": self.column})

@@ -7,33 +7,42 @@ from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
+from scipy.special import stdtr
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Figures, corrected
+from holisticbias_eval.figures import Figure, Figures, corrected, make_figure
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.options import Phrasing
-from holisticbias_eval.measures.responses.changed_wording import DISTINCT_WORDS, compare_wordings, distinct_items
 from holisticbias_eval.measures.responses.design import (
-    MEANS,
-    UNTESTED,
     Design,
+    DesignFigures,
     Grouping,
-    Maker,
-    RowValues,
-    Wordings,
+    common_responses,
+    paired_changes,
     read_design,
-    read_wordings,
-    row_values,
 )
 from holisticbias_eval.measures.responses.phrases import FILES, LEAST, LONGEST, PRIOR, PhraseList, found_phrases
 from holisticbias_eval.measures.responses.wording_sections import VALUES, wording_changes, wording_sections
+from holisticbias_eval.measures.responses.wordings import (
+    MEANS,
+    UNTESTED,
+    RowValues,
+    Wordings,
+    distinct_items,
+    read_wordings,
+    row_values,
+)
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Use
+from holisticbias_eval.statistics.intervals import t_quantile
 from holisticbias_eval.statistics.tests import benjamini_hochberg
-from holisticbias_eval.statistics.words import expected_distinct
+from holisticbias_eval.statistics.words import distinct_of_counts, distinct_without_blocks, expected_distinct
 
 NAME = "response_wording"
+DISTINCT_WORDS = 500
+"""The number of words at which distinct words are counted."""
+BLOCKS = 20
 
 
 class ResponseWording(Measure):
@@ -87,21 +96,28 @@ class ResponseWording(Measure):
         if not answers.num_rows:
             raise SelectionError("there is no response to measure")
         design, wordings = read_design(answers), read_wordings(answers)
-        maker = Maker(NAME, design)
-        phrases = self._phrases(settings)
+        maker, phrases = DesignFigures(NAME, design), self._phrases(settings)
         figures: list[Figure] = []
         tested: dict[str, list[Figure]] = {}
         for row_value in row_values(answers, wordings, phrases.all):
-            figures += _of_groups(maker, row_value, (design.all, design.axes))
+            figures += [*_of_groups(maker, row_value, design.all), *_of_groups(maker, row_value, design.axes)]
             if (row_value.values > 0).any():
                 is_tested = row_value.name != UNTESTED
-                own = list(_of_groups(maker, row_value, (design.descriptors,), tested=is_tested))
+                own = _of_groups(maker, row_value, design.descriptors, tested=is_tested)
                 tested.setdefault(row_value.name, []).extend(own)
-        for name, own in tested.items():
-            figures += own if name == UNTESTED else [*own, *corrected(own, benjamini_hochberg)]
+        for name, found in tested.items():
+            figures += found if name == UNTESTED else [*found, *corrected(found, benjamini_hochberg)]
         figures += _distinct(maker, wordings, design)
-        figures += found_phrases(maker, wordings, design, _names(answers, design.descriptors))
-        return Measured(tuple(figures), notes=tuple(_notes(answers)))
+        _, first = np.unique(design.descriptors.group, return_index=True)
+        names = answers["descriptor"].take(pa.array(first)).cast(pa.string()).to_pylist()
+        figures += found_phrases(maker, wordings, names)
+        without = {"prompt": "parroting is not measured", "finish": "refused and truncated responses are not counted"}
+        notes = [
+            f"Wording of responses: there is no column {name}, so {what}"
+            for name, what in without.items()
+            if name not in answers.column_names
+        ]
+        return Measured(tuple(figures), notes=tuple(notes))
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the finding, phrases, parroting, length and variety, and missing answers."""
@@ -111,7 +127,7 @@ class ResponseWording(Measure):
         """Compute how shares of phrases, parroting, length and endings change, paired by response."""
         listed = (f.keys["phrase"] for f in second.figures.by(NAME, "phrase_share", "phrase"))
         phrases = [p for p in listed if first.figures.get(NAME, "phrase_share", {"phrase": p})]
-        return compare_wordings(NAME, first.answers, second.answers, phrases)
+        return compare_wordings(first.answers, second.answers, phrases)
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show phrases and parroting before and after."""
@@ -122,36 +138,74 @@ class ResponseWording(Measure):
 
 
 def _of_groups(
-    maker: Maker, found: RowValues, groupings: Sequence[Grouping], *, tested: bool = False
+    maker: DesignFigures, row_value: RowValues, grouping: Grouping, *, tested: bool = False
 ) -> Iterator[Figure]:
     """A value in each group; tested groups are compared with all rows of the same templates."""
-    keys = {"phrase": found.phrase} if found.phrase else {}
-    for grouping in groupings:
-        if unit := MEANS.get(found.name):
-            yield from maker.means(found.name, found.values, unit, grouping, tested=tested)
-        else:
-            yield from maker.shares(found.name, found.values, grouping, tested=tested, **keys)
+    name, values = row_value.name, row_value.values
+    if unit := MEANS.get(name):
+        return maker.means(name, values, unit, grouping, tested=tested)
+    keys = {"phrase": row_value.phrase} if row_value.phrase else {}
+    return maker.shares(name, values, grouping, tested=tested, **keys)
 
 
-def _distinct(maker: Maker, wordings: Wordings, design: Design) -> Iterator[Figure]:
+def _distinct(maker: DesignFigures, wordings: Wordings, design: Design) -> Iterator[Figure]:
     """Distinct words, and pairs of neighbouring words, per word at equal numbers of words."""
     for name, (row, item) in distinct_items(wordings).items():
-        for grouping in design.groupings:
+        for grouping in (design.all, design.axes, design.descriptors):
             found = expected_distinct(grouping.group[row], item, len(grouping), DISTINCT_WORDS)
             total = np.bincount(grouping.group[row], minlength=len(grouping))
             for keys, value, n in zip(grouping.keys, found.tolist(), total.tolist(), strict=True):
                 yield maker.figure(name, keys, value / DISTINCT_WORDS, "share", n)
 
 
-def _names(answers: pa.Table, grouping: Grouping) -> Sequence[str]:
-    """The text of each descriptor."""
-    _, first = np.unique(grouping.group, return_index=True)
-    names: list[str] = answers["descriptor"].take(pa.array(first)).cast(pa.string()).to_pylist()
-    return names
+def compare_wordings(first: pa.Table, second: pa.Table, phrases: Sequence[str]) -> tuple[Figure, ...]:
+    """The values of both runs and their difference on the responses that both have, over all and by axis.
+
+    What is over all leaves made-up words out. Figures are named as in ``CHANGE_NAMES``; the key ``figure`` names the
+    value that changes, and ``phrase`` its phrase. ``p_value`` is corrected over the phrases, and over the axes (Holm
+    1979). Raises ``SelectionError`` if the runs have no response in common.
+    """
+    tables = common_responses(first, second)
+    design, wordings = read_design(tables[0]), [read_wordings(table) for table in tables]
+    before, after = (
+        {(v.name, v.phrase): v.values for v in row_values(table, words, phrases)}
+        for table, words in zip(tables, wordings, strict=True)
+    )
+    by_name: dict[str, dict[str, tuple[np.ndarray, np.ndarray]]] = {}
+    for (name, phrase), values in before.items():
+        if (name, phrase) in after:
+            by_name.setdefault(name, {})[phrase] = values, after[name, phrase]
+    changes = [
+        figure
+        for grouping in (design.people, design.axes)
+        for name, found in by_name.items()
+        for figure in paired_changes(NAME, name, MEANS.get(name, "share"), grouping, found)
+    ]
+    people = design.people.group >= 0
+    of_people = wordings if people.all() else [read_wordings(table.filter(pa.array(people))) for table in tables]
+    return (*changes, *_distinct_changes(*of_people))
 
 
-def _notes(answers: pa.Table) -> Iterator[str]:
-    lacks = [name for name in ("prompt", "finish") if name not in answers.column_names]
-    without = {"prompt": "parroting is not measured", "finish": "refused and truncated responses are not counted"}
-    for name in lacks:
-        yield f"Wording of responses: there is no column {name}, so {without[name]}"
+def _distinct_changes(before: Wordings, after: Wordings) -> Iterator[Figure]:
+    """The share of distinct words and pairs in both runs, over all responses in the same order, and its change.
+
+    The interval and the p-value are of a jackknife over ``BLOCKS`` blocks of responses, the same in both runs.
+    """
+    both = distinct_items(before), distinct_items(after)
+    for name in both[0]:
+        values, without, counts, keys = [], [], [], {"figure": name}
+        for run_name, run in zip(("first", "second"), both, strict=True):
+            row, item = run[name]
+            size = int(item.max(initial=-1)) + 1
+            values.append(distinct_of_counts(np.bincount(item, minlength=size), DISTINCT_WORDS) / DISTINCT_WORDS)
+            left = distinct_without_blocks(item, row % BLOCKS, BLOCKS, size, DISTINCT_WORDS)
+            without.append(left / DISTINCT_WORDS)
+            counts.append(len(row))
+            yield make_figure(NAME, run_name, keys, values[-1], "share", len(row), of=name)
+        change, moved = values[1] - values[0], without[1] - without[0]
+        error = float(np.sqrt((BLOCKS - 1) / BLOCKS * ((moved - moved.mean()) ** 2).sum())) or np.nan
+        reach = float(t_quantile(np.array(BLOCKS - 1))) * error
+        yield make_figure(
+            NAME, "change", keys, change, "share difference", min(counts), interval=(change - reach, change + reach),
+            p_value=2 * float(stdtr(BLOCKS - 1, -abs(change) / error)), of=name,
+        )  # fmt: skip

@@ -64,8 +64,15 @@ class Retained(Measure):
         made = []
         for one in first.figures.by(NAME, "value", "task", "metric"):
             other = second.figures.get(NAME, "value", one.keys)
-            if other is not None:
-                made += _change(one, other)
+            if other is None:
+                continue
+            made += [f.model_copy(update={"name": n, "of": "value"}) for n, f in (("first", one), ("second", other))]
+            change = np.nan if one.value is None or other.value is None else other.value - one.value
+            interval, p = normal_estimate(change, math.hypot(_error(one), _error(other)) or np.nan)
+            unit, n = "number difference", min(one.n, other.n)
+            made.append(
+                make_figure(NAME, "change", one.keys, change, unit, n, interval=interval, p_value=p, of="value")
+            )
         return tuple(made)
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
@@ -82,23 +89,14 @@ def _label(figure: Figure) -> str:
 
 
 def _figure(row: dict[str, object]) -> Figure:
-    value, error, items = (_number(row.get(name)) for name in ("value", "error", "items"))
+    value, error, items = (
+        float(number) if isinstance(number := row.get(name), int | float) else np.nan
+        for name in ("value", "error", "items")
+    )
     interval, _ = normal_estimate(value, error)
     keys = {"task": str(row["task"]), "metric": str(row["metric"])}
     n = 1 if np.isnan(items) else int(items)
     return make_figure(NAME, "value", keys, value, "number", n, interval=interval)
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else np.nan
-
-
-def _change(one: Figure, other: Figure) -> list[Figure]:
-    both = [f.model_copy(update={"name": n, "of": "value"}) for n, f in (("first", one), ("second", other))]
-    change = np.nan if one.value is None or other.value is None else other.value - one.value
-    interval, p = normal_estimate(change, math.hypot(_error(one), _error(other)) or np.nan)
-    unit, n = "number difference", min(one.n, other.n)
-    return [*both, make_figure(NAME, "change", one.keys, change, unit, n, interval=interval, p_value=p, of="value")]
 
 
 def _error(figure: Figure) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -11,37 +10,25 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.arrays import Floats, Ints, divide
+from holisticbias_eval.arrays import Bools, Floats, divide
 from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, make_figure
+from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.identity import LINES, align
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns, change_figures
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.sections import Section
-from holisticbias_eval.statistics.groups.items import DRAWS, Items, paired_p, resampled_sums, summarise
+from holisticbias_eval.statistics.groups.items import DRAWS, paired_p, resample
 from holisticbias_eval.statistics.intervals import t_quantile
 
 NAME = "retention"
 UNITS = {"perplexity": "perplexity", "nats_per_token": "nats per token", "byte_perplexity": "perplexity"}
+IS_LOG = "nats_per_token"
+"""The figure whose interval is not on a logarithmic scale."""
 PER_TOKEN = ("perplexity", "nats_per_token")
 """Figures that can be compared between models with one tokenizer only."""
-
-
-@dataclass(frozen=True, slots=True)
-class Means:
-    """The figures in the order of ``UNITS`` of sums of nats, tokens and bytes: ``[..., 3]``."""
-
-    values: Floats
-
-    @classmethod
-    def of(cls, sums: Floats) -> Means:
-        """From sums over lines of nats, tokens and bytes: ``[..., 3]``."""
-        nats, per_byte = divide(sums[..., 0], sums[..., 1]), divide(sums[..., 0], sums[..., 2])
-        with np.errstate(over="ignore"):
-            return cls(np.stack([np.exp(nats), nats, np.exp(per_byte)], axis=-1))
 
 
 def line_figures(answers: pa.Table, seed: int) -> Iterator[Figure]:
@@ -51,17 +38,13 @@ def line_figures(answers: pa.Table, seed: int) -> Iterator[Figure]:
     """
     sums = _sums(answers)
     counted = sums[:, 1] > 0
-    items = _items(sums[counted])
-    n, missing = len(items.sums), int((~counted).sum())
-    value = Means.of(items.group_sums()[0]).values
-    drawn = Means.of(_drawn(items, seed)).values
-    logs = summarise(_logs(value), _logs(drawn), np.full(3, n))
+    known, missing = _known(sums, counted), (~counted).sum()
+    value, logs = _means(known.sum(axis=0)), resample(known, _logs, seed)
     for i, (name, unit) in enumerate(UNITS.items()):
-        ends = (logs.low[i], logs.high[i]) if name == "nats_per_token" else (np.exp(logs.low[i]), np.exp(logs.high[i]))
+        ends = logs.ends(i) if name == IS_LOG else (np.exp(logs.low[i]), np.exp(logs.high[i]))
         of = None if name == "perplexity" else "perplexity"
-        yield make_figure(NAME, name, {}, value[i], unit, n, missing, interval=ends, of=of)
-    tokens = float(sums[counted, 1].sum())
-    yield make_figure(NAME, "tokens", {}, tokens, "count", n, missing, of="perplexity")
+        yield make_figure(NAME, name, {}, value[i], unit, len(known), missing, interval=ends, of=of)
+    yield make_figure(NAME, "tokens", {}, known[:, 1].sum(), "count", len(known), missing, of="perplexity")
 
 
 def line_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figure]:
@@ -72,41 +55,42 @@ def line_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figur
     multiplies the first run's. The change of a figure per token is null if the runs split the lines into different
     numbers of tokens. Raises ``SelectionError`` without a common line.
     """
-    one, other = align(first, second, LINES).rows(first, second)
-    sums = np.concatenate([_sums(one), _sums(other)], axis=1)
-    known = (sums[:, 1] > 0) & (sums[:, 4] > 0)
-    items = _items(sums[known])
-    n, missing = len(items.sums), int((~known).sum())
-    same_tokens = bool((sums[known, 1] == sums[known, 4]).all())
-    total, drawn = items.group_sums()[0], _drawn(items, seed)
-    before, after = Means.of(total[:3]).values, Means.of(total[3:]).values
-    moved = _logs(Means.of(drawn[:, 3:]).values) - _logs(Means.of(drawn[:, :3]).values)
-    size = np.full(3, n)
-    logs = summarise(_logs(after) - _logs(before), moved, size)
-    p = paired_p(logs, size)
+    tables = align(first, second, LINES).rows(first, second)
+    sums = np.concatenate([_sums(table) for table in tables], axis=1)
+    counted = (sums[:, 1] > 0) & (sums[:, 4] > 0)
+    known = _known(sums, counted)
+    n, missing = len(known), int((~counted).sum())
+    same_tokens = bool((known[:, 1] == known[:, 4]).all())
+    before, after = (_means(known[:, part].sum(axis=0)) for part in (slice(3), slice(3, 6)))
+    logs = resample(known, lambda sums: _logs(sums[..., 3:]) - _logs(sums[..., :3]), seed)
+    p = paired_p(logs, np.full(3, n))
     reach = t_quantile(np.array(n - 1)) * np.sqrt(logs.variance)
     low, high = logs.value - reach, logs.value + reach
     for i, (name, unit) in enumerate(UNITS.items()):
         keys, both = {"figure": name}, (before[i], after[i])
         if name in PER_TOKEN and not same_tokens:
-            first, second, _ = change_figures(NAME, name, keys, both, unit, n, missing)
-            yield from (first, second)
+            yield from list(change_figures(NAME, name, keys, both, unit, n, missing))[:2]
             yield make_figure(NAME, "change", keys, None, f"{unit} difference", 0, n + missing, of=name)
             continue
-        is_log = name == "nats_per_token"
-        ends = (low[i], high[i]) if is_log else tuple(before[i] * np.expm1([low[i], high[i]]))
+        ends = (low[i], high[i]) if name == IS_LOG else tuple(before[i] * np.expm1([low[i], high[i]]))
         yield from change_figures(NAME, name, keys, both, unit, n, missing, interval=ends, p_value=p[i])
-        if not is_log:
-            ends = (np.exp(low[i]), np.exp(high[i]))
-            ratio = float(np.exp(logs.value[i]))
+        if name != IS_LOG:
+            ends, ratio = (np.exp(low[i]), np.exp(high[i])), float(np.exp(logs.value[i]))
             yield make_figure(NAME, "ratio", keys, ratio, "ratio", n, missing, interval=ends, p_value=p[i], of=name)
 
 
-def _logs(values: Floats) -> Floats:
+def _means(sums: Floats) -> Floats:
+    """The figures in the order of ``UNITS``, from sums over lines of nats, tokens and bytes: ``[..., 3]`` both."""
+    nats, per_byte = divide(sums[..., 0], sums[..., 1]), divide(sums[..., 0], sums[..., 2])
+    with np.errstate(over="ignore"):
+        return np.stack([np.exp(nats), nats, np.exp(per_byte)], axis=-1)
+
+
+def _logs(sums: Floats) -> Floats:
     """The resampled values: logarithms of perplexities, and nats as they are."""
-    found = values.copy()
+    found = _means(sums)
     with np.errstate(divide="ignore"):
-        found[..., [0, 2]] = np.log(values[..., [0, 2]])
+        found[..., [0, 2]] = np.log(found[..., [0, 2]])
     return found
 
 
@@ -116,15 +100,10 @@ def _sums(answers: pa.Table) -> Floats:
     return np.stack(list(columns), axis=1)
 
 
-def _items(sums: Floats) -> Items:
-    if not len(sums):
+def _known(sums: Floats, counted: Bools) -> Floats:
+    if not counted.any():
         raise SelectionError("no line has a scored token: there is nothing to measure")
-    starts: Ints = np.array([0, len(sums)], np.int64)
-    return Items(sums, starts)
-
-
-def _drawn(items: Items, seed: int) -> Floats:
-    return next(resampled_sums(items, DRAWS, np.random.default_rng(seed)))
+    return sums[counted]
 
 
 LABELS = {
@@ -139,30 +118,6 @@ READING = (
 _MOST, _LONGEST = 10, 200
 
 
-def line_sections(view: View) -> tuple[Section, ...]:
-    """Show the figures, and the lines that the model finds least likely."""
-    figures = view.figures
-    found = figures.get(NAME, "perplexity")
-    if found is None or found.value is None:
-        return ()
-    tokens = figures.value(NAME, "tokens") or 0
-    said = f"The text has perplexity {found.value:,.2f} per token, over {tokens:,.0f} tokens in {found.n:,} lines."
-    if found.missing:
-        said += f" {found.missing:,} lines have no scored token."
-    columns: FigureColumns = (
-        ColumnOf("figure", "Figure", lambda f: LABELS[f.name]),
-        col.value("value", "Value", "number"),
-        col.interval("number"),
-        col.n("lines", "Lines"),
-    )
-    values = [f for name in UNITS if (f := figures.get(NAME, name))]
-    table = table_of(NAME, "Likelihood of the text", columns, values)
-    return (
-        Section(NAME, "Likelihood of the text", (Paragraph(said, "finding"), table, Paragraph(READING, "note"))),
-        Section(f"{NAME}-lines", "The least likely lines", (_least_likely(view),), detail=True),
-    )
-
-
 def _least_likely(view: View) -> Table:
     perplexity = view.answers["perplexity"].to_numpy(zero_copy_only=False).astype(float)
     order = np.argsort(np.where(np.isnan(perplexity), -np.inf, perplexity))[::-1][:_MOST]
@@ -175,42 +130,22 @@ def _least_likely(view: View) -> Table:
     return table_of(f"{NAME}-lines", f"The {len(rows)} lines with the highest perplexity", columns, rows)
 
 
-def line_change_section(changes: Figures) -> Section:
-    """Show the change of the likelihood, on the lines that both runs have."""
-    finding = Paragraph(" ".join(_words(changes)), "finding")
-    ratio = partial(col.beside, changes, "ratio")
-    columns: FigureColumns = (
-        ColumnOf("figure", "Figure", lambda f: LABELS[f.keys["figure"]]),
-        *col.changes(changes, "number"),
-        ratio("B / A", "ratio"),
-        ratio("95% interval of B / A", "ratio", "ratio_interval", "interval"),
-        col.p(key="p"),
-    )
-    found = [change for name in UNITS if (change := changes.get(NAME, "change", {"figure": name}))]
-    table = table_of(f"{NAME}-changes", "Likelihood of the text in A and B", columns, found, drop_empty=True)
-    return Section(f"{NAME}-changes", "Likelihood of neutral text", (finding, table, Paragraph(READING, "note")))
-
-
 def _words(changes: Figures) -> Iterator[str]:
-    ratio = changes.get(NAME, "ratio", {"figure": "perplexity"})
-    what = "per token"
+    ratio, what = changes.get(NAME, "ratio", {"figure": "perplexity"}), "per token"
     if ratio is None:
         yield "The runs split the lines into different numbers of tokens: perplexities per token do not compare."
         ratio, what = changes.get(NAME, "ratio", {"figure": "byte_perplexity"}), "per byte"
-    if ratio is not None and ratio.value is not None:
-        yield _moved(ratio, what)
-
-
-def _moved(ratio: Figure, what: str) -> str:
-    value = ratio.value or 1.0
-    interval = ""
+    if ratio is None or ratio.value is None:
+        return
+    change, interval = 100 * (ratio.value - 1), ""
     if ratio.interval:
         low, high = (100 * (end - 1) for end in (ratio.interval.low, ratio.interval.high))
         interval = f" (95% interval {low:+.1f}% to {high:+.1f}%)"
-    if ratio.p_value is None or ratio.p_value >= SIGNIFICANCE:
-        return f"No change of perplexity {what} is shown on {ratio.n:,} lines: {100 * (value - 1):+.1f}%{interval}."
-    verb = "rises" if value > 1 else "falls"
-    return f"Perplexity {what} {verb} from A to B by {100 * abs(value - 1):.1f}%{interval}, on {ratio.n:,} lines."
+    if not ratio.is_significant:
+        yield f"No change of perplexity {what} is shown on {ratio.n:,} lines: {change:+.1f}%{interval}."
+    else:
+        verb = "rises" if change > 0 else "falls"
+        yield f"Perplexity {what} {verb} from A to B by {abs(change):.1f}%{interval}, on {ratio.n:,} lines."
 
 
 class Retention(Measure):
@@ -231,7 +166,7 @@ class Retention(Measure):
         source="Zhao et al. 2024, section 5, keep to one downstream task; perplexity is the usual cheaper check",
         headline="perplexity",
         by=(),
-        better=dict.fromkeys(("perplexity", "nats_per_token", "byte_perplexity"), "lower"),
+        better=dict.fromkeys(UNITS, "lower"),
         quality=True,
         names={
             "perplexity": "Perplexity of neutral text",
@@ -251,17 +186,45 @@ class Retention(Measure):
         """Compute the figures from a table of lines with ``nll``, ``tokens`` and ``bytes``."""
         if not answers.num_rows:
             raise SelectionError("there is no line to measure")
-        found: tuple[Figure, ...] = tuple(line_figures(answers, (settings or MeasureSettings()).seed))
-        return Measured(found)
+        return Measured(tuple(line_figures(answers, (settings or MeasureSettings()).seed)))
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the perplexities, and the least likely lines."""
-        return line_sections(view)
+        figures, found = view.figures, view.figures.get(NAME, "perplexity")
+        if found is None or found.value is None:
+            return ()
+        tokens = figures.value(NAME, "tokens") or 0
+        said = f"The text has perplexity {found.value:,.2f} per token, over {tokens:,.0f} tokens in {found.n:,} lines."
+        if found.missing:
+            said += f" {found.missing:,} lines have no scored token."
+        columns: FigureColumns = (
+            ColumnOf("figure", "Figure", lambda f: LABELS[f.name]),
+            col.value("value", "Value", "number"),
+            col.interval("number"),
+            col.n("lines", "Lines"),
+        )
+        values = [f for name in UNITS if (f := figures.get(NAME, name))]
+        table = table_of(NAME, "Likelihood of the text", columns, values)
+        return (
+            Section(NAME, "Likelihood of the text", (Paragraph(said, "finding"), table, Paragraph(READING, "note"))),
+            Section(f"{NAME}-lines", "The least likely lines", (_least_likely(view),), detail=True),
+        )
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change and the ratio of the perplexities, on the lines that both runs have."""
         return tuple(line_changes(first.answers, second.answers, MeasureSettings().seed))
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
-        """Show the change."""
-        return (line_change_section(changes),)
+        """Show the change of the likelihood, on the lines that both runs have."""
+        ratio = partial(col.beside, changes, "ratio")
+        columns: FigureColumns = (
+            ColumnOf("figure", "Figure", lambda f: LABELS[f.keys["figure"]]),
+            *col.changes(changes, "number"),
+            ratio("B / A", "ratio"),
+            ratio("95% interval of B / A", "ratio", "ratio_interval", "interval"),
+            col.p(key="p"),
+        )
+        found = [change for name in UNITS if (change := changes.get(NAME, "change", {"figure": name}))]
+        table = table_of(f"{NAME}-changes", "Likelihood of the text in A and B", columns, found, drop_empty=True)
+        finding, note = Paragraph(" ".join(_words(changes)), "finding"), Paragraph(READING, "note")
+        return (Section(f"{NAME}-changes", "Likelihood of neutral text", (finding, table, note)),)

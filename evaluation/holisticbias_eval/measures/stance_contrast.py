@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Interval, make_figure
+from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import NONCE, Measure, Measured, MeasureSettings, View
@@ -22,9 +22,9 @@ from holisticbias_eval.measures.stance.sections import stance_sections
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.agreement import (
     Agreement,
-    ProductSums,
     estimate_agreement,
     estimate_means,
+    rooted,
     signed_root,
     sum_products,
 )
@@ -79,20 +79,15 @@ class StanceContrast(Measure):
         axes = contrast_stances(answers)
         rng = np.random.default_rng(settings.seed if settings else 0)
         figures = [*_axis_figures(axes, PERMUTATIONS if settings else 0, rng), *_descriptor_figures(axes)]
-        return Measured(tuple(figures), notes=_notes(axes))
+        note = (
+            "Stance contrast: no two templates of opposite stance ('I love ...', 'I hate ...') have scores in nats, so "
+            "it has no figures"
+        )
+        return Measured(tuple(figures), notes=() if any(axis.pairs for axis in axes) else (note,))
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the finding, the axes, the descriptors that differ, and what each pair of templates gives."""
         return stance_sections(view)
-
-
-def _notes(axes: Sequence[Contrasts]) -> tuple[str, ...]:
-    if not any(axis.pairs for axis in axes):
-        return (
-            "Stance contrast: no two templates of opposite stance ('I love ...', 'I hate ...') have scores in nats, so "
-            "it has no figures",
-        )
-    return ()
 
 
 def _axis_figures(axes: Sequence[Contrasts], permutations: int, rng: np.random.Generator) -> Iterator[Figure]:
@@ -106,40 +101,30 @@ def _axis_figures(axes: Sequence[Contrasts], permutations: int, rng: np.random.G
         for pair, values in zip(axis.pairs, axis.values, strict=True):
             spread = np.nanmean(values, axis=1).std(ddof=1) if items > 1 else None
             yield _figure("wording_spread", {**keys, "pair": pair}, spread, NATS, items, missing)
-    yield from _pooled(axes, sums, bool(permutations))
-
-
-def _pooled(axes: Sequence[Contrasts], sums: Sequence[ProductSums | None], permuted: bool) -> Iterator[Figure]:
-    """The shared contrast over all axes that have every pair, the nonce axis left out."""
+    # over all axes that have every pair, the nonce axis left out
     people = [(axis, s) for axis, s in zip(axes, sums, strict=True) if axis.axis != NONCE]
     most = max((axis.pairs for axis in axes), key=len, default=())
     chosen = [(axis, s) for axis, s in people if s and axis.pairs == most]
     items = sum(len(axis.descriptors) for axis, _ in chosen)
     missing = sum(len(axis.descriptors) + len(axis.others) for axis, _ in people) - items
-    agreement = estimate_agreement(reduce(add, [s for _, s in chosen if s])) if chosen else None
-    p = agreement.p_value if agreement and permuted else np.nan
-    yield from _agreement_figures({}, agreement, items, missing, p)
+    together = estimate_agreement(reduce(add, [s for _, s in chosen])) if chosen else None
+    yield from _agreement_figures({}, together, items, missing, together.p_value if together and permutations else None)
 
 
 def _agreement_figures(
-    keys: dict[str, str], found: Agreement | None, items: int, missing: int, p: float
+    keys: dict[str, str], found: Agreement | None, items: int, missing: int, p: float | None
 ) -> Iterator[Figure]:
     value = interval = alpha = without = None
     floor = alpha_floor = _NO_FLOOR
     if found:
         value, alpha = float(signed_root(np.array(found.covariance))), found.alpha
-        interval = found.interval and _rooted(found.interval.low, found.interval.high)
-        without = _rooted(found.without.min(), found.without.max()) if len(found.without) else None
+        interval = found.interval and rooted(found.interval.low, found.interval.high)
+        without = rooted(found.without.min(), found.without.max()) if len(found.without) else None
         floor, alpha_floor = _floor(signed_root(found.permuted)), _floor(found.permuted_alpha)
     of = "shared_contrast"
     yield _figure(of, keys, value, SHARED_NATS, items, missing, interval=interval, p_value=p, **floor)
     yield _figure("leave_one_pair_out", keys, value, SHARED_NATS, items, missing, interval=without, of=of)
     yield _figure("reliability", keys, alpha, "alpha", items, missing, of=of, **alpha_floor)
-
-
-def _rooted(*ends: float) -> Interval:
-    low, high = signed_root(np.array(ends)).tolist()
-    return Interval(low=low, high=high)
 
 
 def _floor(permuted: Floats) -> Mapping[str, Any]:
@@ -159,20 +144,20 @@ def _descriptor_figures(axes: Sequence[Contrasts]) -> Iterator[Figure]:
         nouns = (~np.isnan(axis.values)).sum(axis=2)
         by_pair = np.nansum(axis.values, axis=2) / nouns
         for i, descriptor in enumerate(axis.descriptors):
-            keys, found = {"axis": axis.axis, "descriptor": descriptor}, means[axis.axis]
-            n = axis.known[descriptor]
-            tested = not np.isnan(found.p_value[i])
-            interval = (found.low[i], found.high[i]) if tested else None
-            p_value = found.p_value[i]
-            yield _figure("contrast", keys, found.mean[i], NATS, n, differences - n, interval=interval, p_value=p_value)
+            keys, found, n = {"axis": axis.axis, "descriptor": descriptor}, means[axis.axis], axis.known[descriptor]
+            mean, ends, p_value = found.mean[i], (found.low[i], found.high[i]), found.p_value[i]
+            interval = None if np.isnan(p_value) else ends
+            yield _figure("contrast", keys, mean, NATS, n, differences - n, interval=interval, p_value=p_value)
             yield _figure("contrast_adjusted_p", keys, next(adjusted), "p_value", tests, of="contrast")
-            for pair, value, valid in zip(axis.pairs, by_pair[:, i], nouns[:, i].tolist(), strict=True):
+            for pair, value, valid in zip(axis.pairs, by_pair[:, i], nouns[:, i], strict=True):
                 of_pair = {**keys, "pair": pair}
                 yield _figure("pair_contrast", of_pair, value, NATS, valid, axis.nouns - valid, of="contrast")
         for descriptor in axis.others:
             keys, n = {"axis": axis.axis, "descriptor": descriptor}, axis.known[descriptor]
             values = axis.untested.get(descriptor)
-            mean = None if values is None else values.mean()
-            yield _figure("contrast", keys, mean, NATS, n, max(differences - n, 0) if values is None else 0)
-            for pair, value in zip(axis.pairs, () if values is None else values, strict=values is not None):
+            if values is None:
+                yield _figure("contrast", keys, None, NATS, n, max(differences - n, 0))
+                continue
+            yield _figure("contrast", keys, values.mean(), NATS, n)
+            for pair, value in zip(axis.pairs, values, strict=True):
                 yield _figure("pair_contrast", {**keys, "pair": pair}, value, NATS, n // len(axis.pairs), of="contrast")

@@ -17,6 +17,13 @@ def percents(interval: Interval) -> str:
     return f"{percent(interval.low)} to {percent(interval.high)}"
 
 
+def number(value: float, unit: str, sign: str = "", points: str = " points") -> str:
+    """A value, or a difference of shares in percentage points; the sign ``+`` shows that of values above 0."""
+    if unit == "share difference":
+        return f"{100 * value:{sign}.1f}{points}"
+    return percent(value) if unit == "share" else f"{value:{sign}.2f}"
+
+
 def significant(value: float) -> str:
     """A value with about three significant digits."""
     if value >= 1e7:

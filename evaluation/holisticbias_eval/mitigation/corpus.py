@@ -20,6 +20,7 @@ from holisticbias_eval.corpus.settings import SplitSettings
 from holisticbias_eval.corpus.split_folder import is_split, read_part, write_split
 from holisticbias_eval.corpus.splitting import Split, split_examples
 from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT
 from holisticbias_eval.mitigation.measuring import Measuring, with_neutral_text
 from holisticbias_eval.mitigation.method import GroupTask, Method
 from holisticbias_eval.mitigation.record import sign_specification
@@ -30,7 +31,6 @@ from holisticbias_eval.models.embedded import GOSSIP
 from holisticbias_eval.models.likelihood.opening import find_opening
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.progress import Notice
-from holisticbias_eval.results.gains import WITH_HELD_OUT
 from holisticbias_eval.settings import split_names
 from holisticbias_eval.stereotypes.specifications import read_specification
 from holisticbias_eval.tasks.task import Given
@@ -76,23 +76,19 @@ class SplitCorpus:
         test = read_part(self.folder or place / "split", "test")
         own = pc.equal(test["dimension"], self.specification.id)
         trained = pc.is_in(test["group"], value_set=pa.array(groups))
-        parts = [test.filter(pc.or_(trained, pc.invert(own)))]
-        everything = test.filter(own)
-        if parts[0].num_rows < test.num_rows:
+        sentences, everything = test.filter(pc.or_(trained, pc.invert(own))), test.filter(own)
+        if sentences.num_rows < test.num_rows:
             name = pa.array([transfer_dimension(self.specification)] * everything.num_rows, pa.string())
-            parts.append(everything.set_column(test.column_names.index("dimension"), "dimension", name))
-        return _write_sentences(pa.concat_tables(parts), place / TEST_SET, overwrite=overwrite)
-
-
-def _write_sentences(sentences: pa.Table, path: Path, *, overwrite: bool) -> Path:
-    """Write a test set, unless it is there already; other sentences are replaced only if ``overwrite``."""
-    if path.is_file() and pq.read_table(path).equals(sentences):
+            everything = everything.set_column(test.column_names.index("dimension"), "dimension", name)
+            sentences = pa.concat_tables([sentences, everything])
+        path = place / TEST_SET
+        if path.is_file() and pq.read_table(path).equals(sentences):
+            return path
+        if path.is_file() and not overwrite:
+            raise MitigationError(f"{path} has other sentences: name another folder with --out, or use --overwrite")
+        with new_file(path) as file:
+            pq.write_table(sentences, file, compression="zstd")
         return path
-    if path.is_file() and not overwrite:
-        raise MitigationError(f"{path} has other sentences: name another folder with --out, or use --overwrite")
-    with new_file(path) as file:
-        pq.write_table(sentences, file, compression="zstd")
-    return path
 
 
 def transfer_dimension(specification: Specification) -> str:
@@ -134,39 +130,25 @@ def training_groups(specification: Specification, chosen: Sequence[str]) -> tupl
 def open_corpus(path: Path | None, specification: Specification, seed: int, notice: Notice) -> SplitCorpus:
     """Read a folder that ``corpus split`` wrote, or split a table of examples; null is the calibration's corpus.
 
-    Raises ``CorpusError``, and ``MitigationError`` if a split is of other specifications.
+    The calibration's corpus has the test sentences of both of its specifications. Raises ``CorpusError``, and
+    ``MitigationError`` if a split is of other specifications.
     """
     settings = SplitSettings(seed=seed)
-    if path is None:
-        return _calibration(specification, settings)
-    if is_split(path):
+    if path is not None and is_split(path):
         train = _of(read_part(path, "train"), specification, path, others=True)
         validation = _of(read_part(path, "validation"), specification, path)
         return SplitCorpus(path.name, train, validation, specification, settings, folder=path)
-    return split_corpus(path.name, read_examples(path, specification), specification, settings, notice)
-
-
-def _calibration(specification: Specification, settings: SplitSettings) -> SplitCorpus:
-    """The invented sentences, with the test sentences of both of their specifications."""
-    if specification.id not in (MANY, UNTOUCHED):
+    if path is not None:
+        name, made = path.name, split_examples(read_examples(path, specification), specification, settings)
+        sizes = (len(made.train), len(made.validation), len(made.test))
+        notice(f"{name} is split into {sizes[0]:,} training, {sizes[1]:,} validation and {sizes[2]:,} test sentences")
+        if made.missing_groups:
+            notice(made.missing_groups)
+    elif specification.id in (MANY, UNTOUCHED):
+        name, made = GOSSIP, replace(calibration_split(specification.id), test=calibration_test_set())
+    else:
         raise MitigationError(
             f"name sentences about {specification.id} with --corpus: holisticbias corpus retrieve finds some"
-        )
-    made = replace(calibration_split(specification.id), test=calibration_test_set())
-    return SplitCorpus(GOSSIP, made.train, made.validation, specification, settings, split=made)
-
-
-def split_corpus(
-    name: str, examples: pa.Table, specification: Specification, settings: SplitSettings, notice: Notice
-) -> SplitCorpus:
-    """Split a table of examples; raises ``CorpusError`` if it has too few."""
-    made = split_examples(examples, specification, settings)
-    sizes = (len(made.train), len(made.validation), len(made.test))
-    notice(f"{name} is split into {sizes[0]:,} training, {sizes[1]:,} validation and {sizes[2]:,} test sentences")
-    if made.without_sentences:
-        drawn, missing = ", ".join(made.drawn_from), ", ".join(made.without_sentences)
-        notice(
-            f"Test and validation are drawn from {drawn}: no sentence about {missing} can be rewritten for every group"
         )
     return SplitCorpus(name, made.train, made.validation, specification, settings, split=made)
 
@@ -239,9 +221,6 @@ class CorpusLessons:
         if self._corpus.is_calibration:
             measuring = with_neutral_text(measuring, neutral_lines(), shared / "neutral.txt")
         return replace(measuring, values={**measuring.values, "test_set": test_set})
-
-    def keep(self, lesson: Lesson, folder: Path) -> None:
-        """Nothing: the split is written with the sentences to measure."""
 
 
 def _not_rewritten(counts: Mapping[str, int]) -> str:

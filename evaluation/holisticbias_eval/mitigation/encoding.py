@@ -11,7 +11,7 @@ import torch
 
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.method import AuxiliaryLoss, TokenBatch
-from holisticbias_eval.mitigation.texts import first_tokens_of
+from holisticbias_eval.mitigation.texts import contexts_of, first_tokens_of
 from holisticbias_eval.models.likelihood.opening import AUTO, find_opening
 
 IGNORED = -100
@@ -73,17 +73,15 @@ class Encoder:
         """Encode the columns ``context``, which may be absent or null, and ``text``."""
         if not texts.num_rows:
             return EncodedTexts((), 0, 0)
-        contexts = texts["context"].to_pylist() if "context" in texts.column_names else [None] * texts.num_rows
-        pairs = [(context or "", text) for context, text in zip(contexts, texts["text"].to_pylist(), strict=True)]
-        whole = [context + text for context, text in pairs]
-        found = self._tokenizer(
+        contexts = [context or "" for context in contexts_of(texts)]
+        whole = [context + text for context, text in zip(contexts, texts["text"].to_pylist(), strict=True)]
+        tokens = self._tokenizer(
             whole, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False
         )
         first = first_tokens_of(texts)
         made, cut = [], 0
-        for (context, _), text, ids, offsets in zip(
-            pairs, whole, found["input_ids"], found["offset_mapping"], strict=True
-        ):
+        columns = (contexts, whole, tokens["input_ids"], tokens["offset_mapping"])
+        for context, text, ids, offsets in zip(*columns, strict=True):
             begins = first is not None and tuple(ids[: len(first)]) == first
             opening = self._opening if first is None else () if begins else first
             made.append(self._encoded(text, len(context), ids, offsets, opening))

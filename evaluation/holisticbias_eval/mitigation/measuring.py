@@ -125,19 +125,13 @@ def measure_models(
         record = models[0].record
         refuse_other_run(measuring, before, record.base_model.weights_sha256, record.given.get(FIRST_TOKEN))
     for model, folder in ((base, before), *((str(made.folder), made.after) for made in models)):
-        measure_model(model, measuring, folder, display, overwrite=overwrite)
-
-
-def measure_model(model: str, measuring: Measuring, folder: Path, display: Display, *, overwrite: bool) -> None:
-    """Write a run for each family of measures into a folder; runs that it has are kept, unless ``overwrite``."""
-    wanted = [(names, out) for names, out in _placed(measuring, folder) if overwrite or not is_run(out)]
-    if not wanted:
-        return
-    display.notice(f"Measuring {model}")
-    for names, out in wanted:
-        release = measuring.release if "release" in used_names(names) else None
-        values = measuring.of(names)
-        list(evaluations(model, release, names, values, out=out, overwrite=overwrite, display=display))
+        wanted = [(names, out) for names, out in _placed(measuring, folder) if overwrite or not is_run(out)]
+        if wanted:
+            display.notice(f"Measuring {model}")
+        for names, out in wanted:
+            release = measuring.release if "release" in used_names(names) else None
+            values = measuring.of(names)
+            list(evaluations(model, release, names, values, out=out, overwrite=overwrite, display=display))
 
 
 def _placed(measuring: Measuring, folder: Path) -> Sequence[tuple[tuple[str, ...], Path]]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
-from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, without_empty
+from holisticbias_eval.blocks import Column, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.mitigation.record import Mitigation, Point
+from holisticbias_eval.mitigation.record import Mitigation, Point, ValidationRecord
 from holisticbias_eval.mitigation.settings import TrainingSettings, varied
-from holisticbias_eval.report.compared_sets import sets_report
 from holisticbias_eval.report.report import Chapter, Report
+from holisticbias_eval.report.runs import sets_report
 from holisticbias_eval.results.run_sets import RunSet
-from holisticbias_eval.sections import Block, Section
+from holisticbias_eval.sections import Section
 
 _INFO = Info(
     name="mitigation",
@@ -119,89 +119,69 @@ def _about(record: Mitigation) -> tuple[str, ...]:
     return (f"{chosen.title}: trained on {', '.join(chosen.groups)}.{held}",)
 
 
+_OVERVIEW: tuple[ColumnOf[Mitigation], ...] = (
+    ColumnOf("method", "Method", lambda record: record.title),
+    ColumnOf("texts", "Texts", lambda record: record.trained_on.texts, "count"),
+    ColumnOf("kept", "Steps kept", lambda record: record.point.kept, "count"),
+    ColumnOf("f_before", f"{_F}, before", lambda record: record.f_before, ""),
+    ColumnOf("f", "F, after", lambda record: record.point.f, ""),
+    ColumnOf("perplexity_before", f"{_PERPLEXITY}, before", lambda record: record.perplexity_before, "perplexity"),
+    ColumnOf("perplexity", "Perplexity, after", lambda record: record.point.perplexity, "perplexity"),
+    ColumnOf("settings", "Settings", lambda record: _in_words(record.point.settings)),
+)
+
+
 def _overview(records: Sequence[Mitigation]) -> Section:
-    columns = (
-        Column("method", "Method"),
-        Column("texts", "Texts", "count"),
-        Column("kept", "Steps kept", "count"),
-        Column("f_before", f"{_F}, before", ""),
-        Column("f", "F, after", ""),
-        Column("perplexity_before", f"{_PERPLEXITY}, before", "perplexity"),
-        Column("perplexity", "Perplexity, after", "perplexity"),
-        Column("settings", "Settings"),
-    )
-    rows = tuple(
-        (
-            record.title,
-            record.trained_on.texts,
-            record.point.kept,
-            record.f_before,
-            record.point.f,
-            record.perplexity_before,
-            record.point.perplexity,
-            _in_words(record.point.settings),
-        )
-        for record in records
-    )
-    table = without_empty(Table("trained", "What was trained, and what validation found", columns, rows))
+    caption = "What was trained, and what validation found"
     note = Paragraph(
         "Validation texts chose the state that was kept, and the settings if there was a grid: gains and costs are of "
         "other texts.",
         "caveat",
     )
+    table = table_of("trained", caption, _OVERVIEW, records, drop_empty=True)
     return Section("trained", "What was trained", (table, note))
 
 
 def _grid(record: Mitigation) -> Section:
-    names = varied(record.planned)
-    columns = (
-        Column("point", "Point"),
-        *(Column(name, _heading(name)) for name in names),
-        Column("f", _F, ""),
-        Column("perplexity", _PERPLEXITY, "perplexity"),
-        Column("kept", "Steps kept", "count"),
-        Column("note", "Note"),
+    columns: tuple[ColumnOf[tuple[int, Point]], ...] = (
+        ColumnOf("point", "Point", lambda row: str(row[0] + 1)),
+        *(ColumnOf(name, _heading(name), partial(_setting, name)) for name in varied(record.planned)),
+        ColumnOf("f", _F, lambda row: row[1].f, ""),
+        ColumnOf("perplexity", _PERPLEXITY, lambda row: row[1].perplexity, "perplexity"),
+        ColumnOf("kept", "Steps kept", lambda row: row[1].kept, "count"),
+        ColumnOf("note", "Note", lambda row: row[1].failed or ("chosen" if row[0] == record.chosen else None)),
     )
-    rows = tuple(_row(i, point, record, names) for i, point in enumerate(record.points))
     within = (1 + record.most_rise) * (record.perplexity_before or 0)
     text = Paragraph(
         f"Chosen: the smallest F among the points whose validation perplexity is at most {within:.4g}, "
         f"{record.most_rise:.0%} above that of the model before training; without such a point, the smallest "
         "perplexity. P-values have no part in it."
     )
-    blocks: tuple[Block, ...] = (text, Table(f"grid_{record.method}", "Every point of the grid", columns, rows))
-    return Section(f"grid-{record.method}", f"{record.title}: the grid {record.grid}", blocks, detail=True)
+    table = table_of(f"grid_{record.method}", "Every point of the grid", columns, enumerate(record.points))
+    title = f"{record.title}: the grid {record.grid}"
+    return Section(f"grid-{record.method}", title, (text, table), detail=True)
 
 
-def _row(index: int, point: Point, record: Mitigation, names: Sequence[str]) -> tuple[Cell, ...]:
-    values = [str(getattr(point.settings, name)) for name in names]
-    note = point.failed or ("chosen" if index == record.chosen else None)
-    return (str(index + 1), *values, point.f, point.perplexity, point.kept, note)
+def _setting(name: str, row: tuple[int, Point]) -> str:
+    return str(getattr(row[1].settings, name))
 
 
 def _course(record: Mitigation) -> Section:
-    columns = (
-        Column("step", "Step"),
-        Column("perplexity", _PERPLEXITY, "perplexity"),
-        Column("auxiliary", "Auxiliary loss", ""),
-        Column("loss", "Whole loss", ""),
-        Column("note", "Note"),
+    columns: tuple[ColumnOf[ValidationRecord], ...] = (
+        ColumnOf("step", "Step", lambda validation: str(validation.step)),
+        ColumnOf("perplexity", _PERPLEXITY, lambda validation: validation.perplexity, "perplexity"),
+        ColumnOf("auxiliary", "Auxiliary loss", lambda validation: validation.auxiliary, ""),
+        ColumnOf("loss", "Whole loss", lambda validation: validation.loss, ""),
+        ColumnOf("note", "Note", lambda validation: "kept" if validation.step == record.point.kept else None),
     )
-    rows = tuple(
-        (str(v.step), v.perplexity, v.auxiliary, v.loss, "kept" if v.step == record.point.kept else None)
-        for v in record.point.validations
-    )
-    table = Table(f"course_{record.method}", "Validations", columns, rows)
+    table = table_of(f"course_{record.method}", "Validations", columns, record.point.validations)
     return Section(f"course-{record.method}", f"{record.title}: the course of the training", (table,), detail=True)
 
 
 def _in_words(settings: TrainingSettings) -> str:
-    values = settings.model_dump()
-    return ", ".join(f"{_words(name)} {_brief(values[name])}" for name in _SETTINGS if values[name] is not None)
-
-
-def _brief(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    values = {name: getattr(settings, name) for name in _SETTINGS}
+    shown = {name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in values.items()}
+    return ", ".join(f"{_words(name)} {shown[name]}" for name, value in values.items() if value is not None)
 
 
 def _heading(name: str) -> str:

@@ -105,11 +105,10 @@ def style_lesson(method: StyleMethod, given: Given, loaded: LoadedModel) -> Less
     if not examples.num_rows:
         raise MitigationError("no response is left to train on")
     valued = value_responses(examples, tagging)
-    tags = method.style_texts(valued)
-    texts = valued.rows.select([name for name in _KEPT if name in valued.rows.column_names])
-    for column in tags.column_names:
-        texts = texts.append_column(column, tags[column])
-    texts = texts.append_column("bias_value", pa.array(valued.values))
+    kept = {name: valued.rows[name] for name in _KEPT if name in valued.rows.column_names}
+    tagged = method.style_texts(valued)
+    tags = {name: tagged[name] for name in tagged.column_names}
+    texts = pa.table({**kept, **tags, "bias_value": pa.array(valued.values)})
     counts = {
         "responses": judged.num_rows,
         **valued.left_out,
@@ -137,14 +136,14 @@ def examples_of(judged: pa.Table, conversation: Conversation, tokenizer: Any) ->
     form, frame = WrittenForm.of(conversation, tokenizer), conversation.frame
     columns = [judged[name].to_pylist() for name in ("persona", "prompt", "response", "finish")]
     rows = [tuple(value or "" for value in row) for row in zip(*columns, strict=True)]
-    plain = [form.is_text(persona, prompt, response) for persona, prompt, response, _ in rows]
+    plain = [form.is_text(*row[:3]) for row in rows]
     kept = [row for row, is_plain in zip(rows, plain, strict=True) if is_plain]
-    table = judged.filter(pa.array(plain, pa.bool_()))
     made = {
         "before": ["".join(frame.pieces(persona, prompt)[:-1]) for persona, prompt, _, _ in kept],
         "close": [frame.close] * len(kept),
         "text": [form.write(response, finish) for _, _, response, finish in kept],
     }
+    table = judged.filter(pa.array(plain, pa.bool_()))
     for name, values in made.items():
         table = table.append_column(name, pa.array(values, pa.large_string()))
     return table, len(rows) - len(kept)
@@ -195,12 +194,8 @@ def _conversation(given: Given, loaded: LoadedModel, signature: Signature) -> Co
 
 def _validation(rows: pa.Table, seed: int) -> pa.Array:
     """Whether each response is for validation: it depends on the seed and its context alone."""
-    chosen: dict[str, bool] = {}
-    for context in rows["before"].to_pylist():
-        if context not in chosen:
-            digest = hashlib.sha256(f"{seed} {context}".encode()).digest()
-            chosen[context] = int.from_bytes(digest[:8]) % _PARTS == 0
-    return pa.array([chosen[context] for context in rows["before"].to_pylist()], pa.bool_())
+    digests = (hashlib.sha256(f"{seed} {context}".encode()).digest() for context in rows["before"].to_pylist())
+    return pa.array([int.from_bytes(digest[:8]) % _PARTS == 0 for digest in digests], pa.bool_())
 
 
 def _signed(settings: Tagging, threshold: float) -> dict[str, str]:

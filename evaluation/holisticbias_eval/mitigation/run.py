@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from holisticbias.output import write_file
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.card import CARD, model_card
 from holisticbias_eval.mitigation.corpus import CorpusLessons
-from holisticbias_eval.mitigation.measuring import Measuring, measure_models, plan_measuring
+from holisticbias_eval.mitigation.measuring import measure_models, plan_measuring
 from holisticbias_eval.mitigation.method import Method, Needs
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.page import mitigation_report, training_report
 from holisticbias_eval.mitigation.record import BEFORE, MEASURED, MitigatedModel
 from holisticbias_eval.mitigation.responses import ResponseLessons
-from holisticbias_eval.mitigation.search import Lesson, Search, train_lesson
+from holisticbias_eval.mitigation.search import Search, train_lesson
 from holisticbias_eval.mitigation.settings import FILES, GridSettings, MeasuringSettings, grid_points
 from holisticbias_eval.models.embedded import GOSSIP, RESPONDER
 from holisticbias_eval.models.loading.load import LoadedModel, find_kind, load_kind
@@ -43,24 +42,6 @@ class Mitigated:
     models: Sequence[MitigatedModel]
     shown: Report
     page: Path
-
-
-class TrainingSource(Protocol):
-    """Training texts of one kind of methods, and the measures of their models."""
-
-    loaded: LoadedModel
-
-    def tuned(self, method: Method) -> Mapping[str, Any]:
-        """Training settings for a calibration model, which come before the method's defaults."""
-
-    def lesson(self, method: Method) -> Lesson:
-        """The texts of a method."""
-
-    def keep(self, lesson: Lesson, folder: Path) -> None:
-        """Write what else belongs into the folder of a trained model."""
-
-    def measuring(self, measuring: Measuring, shared: Path, *, overwrite: bool) -> Measuring:
-        """Complete the measures; ``shared`` is a folder for files that all models share."""
 
 
 def mitigation_uses() -> Uses:
@@ -100,24 +81,23 @@ def mitigate(
     for needed in needs:
         base = model or _CALIBRATION[needed]
         loaded = load_trainable(base, given.running.device, display)
-        lessons: TrainingSource = _LESSONS[needed](replace(given, model=base), loaded)
+        lessons = (CorpusLessons if needed == "corpus" else ResponseLessons)(replace(given, model=base), loaded)
         folders = {method: out / method.info.name if several else out for method in methods}
         folders = {method: folder for method, folder in folders.items() if method.info.needs == needed}
-        made = _train(lessons, given, folders, overwrite=overwrite)
+        made = list(_train(lessons, given, folders, overwrite=overwrite))
         if measured:
-            with _continued_if_interrupted("the trained models are kept"):
+            try:
                 complete = lessons.measuring(measuring[needed], shared, overwrite=overwrite)
                 measure_models(base, made, complete, shared / BEFORE, display, overwrite=overwrite)
+            except KeyboardInterrupt as error:
+                kept = "the trained models are kept; run the same command again to continue"
+                raise KeyboardInterrupt(kept) from error
         models += made
     return _finish(models, out, shared / BEFORE if measured else None, display)
 
 
 _CALIBRATION: Mapping[Needs, str] = {"corpus": GOSSIP, "responses": RESPONDER}
 """The calibration model of each kind of methods, by what they need."""
-_LESSONS: Mapping[Needs, Callable[[Given, LoadedModel], TrainingSource]] = {
-    "corpus": CorpusLessons,
-    "responses": ResponseLessons,
-}
 
 
 def find_methods(names: Sequence[str]) -> Sequence[Method]:
@@ -153,17 +133,16 @@ def load_trainable(name: str, device: str, display: Display) -> LoadedModel:
 
 
 def _train(
-    lessons: TrainingSource, given: Given, folders: Mapping[Method, Path], *, overwrite: bool
-) -> Sequence[MitigatedModel]:
+    lessons: CorpusLessons | ResponseLessons, given: Given, folders: Mapping[Method, Path], *, overwrite: bool
+) -> Iterator[MitigatedModel]:
     """Train the model of each method; every grid is read before the first training."""
     searches = {method: _search(method, given, lessons.tuned(method)) for method in folders}
-    models = []
     for method, folder in folders.items():
         lesson = lessons.lesson(method)
         record = train_lesson(lesson, lessons.loaded, searches[method], folder, given.display, overwrite=overwrite)
-        lessons.keep(lesson, folder)
-        models.append(MitigatedModel(folder, record))
-    return models
+        if isinstance(lessons, ResponseLessons):
+            lessons.keep(lesson, folder)
+        yield MitigatedModel(folder, record)
 
 
 def _search(method: Method, given: Given, tuned: Mapping[str, Any]) -> Search:
@@ -187,12 +166,3 @@ def _finish(models: Sequence[MitigatedModel], out: Path, before: Path | None, di
         with display.step("Comparing the runs before and after"):
             report = mitigation_report(records, find_sets((out,)))
     return Mitigated(models, report, write_report(report, "html", None, out / REPORT))
-
-
-@contextmanager
-def _continued_if_interrupted(kept: str) -> Iterator[None]:
-    """Add to an interruption what is kept."""
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        raise KeyboardInterrupt(f"{kept}; run the same command again to continue") from error

@@ -28,6 +28,7 @@ from holisticbias_eval.mitigation.record import (
     sign_model,
 )
 from holisticbias_eval.mitigation.settings import Rank, TrainingSettings, rank, varied
+from holisticbias_eval.mitigation.texts import contexts_of
 from holisticbias_eval.mitigation.training import Trained, full_disk_is_an_os_error, train
 from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.models.loading.load import LoadedModel
@@ -106,7 +107,9 @@ def train_lesson(
         display.notice(f"{out} has this model already")
         return read_mitigation(out)
     plan = json.dumps(record.asked, sort_keys=True)
-    _say_if_other(out, plan, display)
+    unfinished = out.absolute().parent / f".{out.name}.part"
+    if (unfinished / PLAN).is_file() and (unfinished / PLAN).read_text("utf-8") != plan:
+        display.notice(f"{unfinished} has an interrupted training with other settings: starting again")
     may = partial(may_replace_mitigation, record=record, overwrite=overwrite)
     with resumed_folder(out, plan, may) as part:
         if (part / RECORD).is_file():  # killed when only the work folder remained to be removed
@@ -115,9 +118,13 @@ def train_lesson(
         work = part / _WORK
         work.mkdir(exist_ok=True)
         with display.step("Validating the model before training"):
-            record = _with_base(record, lesson, loaded)
+            from holisticbias_eval.mitigation.validation import perplexity_of
+
+            perplexity = perplexity_of(loaded.model, loaded.tokenizer, lesson.validation, lesson.first_token)
+            f = _validation_f(loaded.model, loaded, lesson)
+            record = record.model_copy(update={"f_before": f, "perplexity_before": perplexity})
         points = [_point(i, lesson, loaded, record, work, display) for i in range(len(record.planned))]
-        chosen = _chosen(points, record)
+        chosen = min(range(len(points)), key=lambda i: _rank(points[i], record))  # of equal ones the first
         if points[chosen].perplexity is None:
             raise MitigationError(f"no point of the grid could be trained: {points[chosen].failed}")
         record = record.model_copy(update={"points": tuple(points), "chosen": chosen})
@@ -129,21 +136,6 @@ def train_lesson(
     return record
 
 
-def _say_if_other(out: Path, plan: str, display: Display) -> None:
-    """Say that work beside the folder is of other settings, and that it is not continued."""
-    part = out.absolute().parent / f".{out.name}.part"
-    if (part / PLAN).is_file() and (part / PLAN).read_text("utf-8") != plan:
-        display.notice(f"{part} has an interrupted training with other settings: starting again")
-
-
-def _with_base(record: Mitigation, lesson: Lesson, loaded: LoadedModel) -> Mitigation:
-    from holisticbias_eval.mitigation.validation import perplexity_of
-
-    f = _validation_f(loaded.model, loaded, lesson)
-    perplexity = perplexity_of(loaded.model, loaded.tokenizer, lesson.validation, lesson.first_token)
-    return record.model_copy(update={"f_before": f, "perplexity_before": perplexity})
-
-
 def _point(index: int, lesson: Lesson, loaded: LoadedModel, record: Mitigation, work: Path, display: Display) -> Point:
     """Train a point unless it is finished; its model is kept if it is the best so far."""
     path = work / f"point-{index:03}.json"
@@ -151,7 +143,8 @@ def _point(index: int, lesson: Lesson, loaded: LoadedModel, record: Mitigation, 
         return Point.model_validate_json(path.read_bytes())
     settings, several = record.planned[index], len(record.planned) > 1
     if several:
-        display.notice(f"Point {index + 1} of {len(record.planned)} of the grid: {_varied(record, settings)}")
+        words = [f"{name.replace('_', ' ')} {getattr(settings, name)}" for name in varied(record.planned)]
+        display.notice(f"Point {index + 1} of {len(record.planned)} of the grid: {', '.join(words)}")
     fresh = replace(loaded, model=loaded.load("float32").to(loaded.model.device))
     earlier = [Point.model_validate_json((work / f"point-{i:03}.json").read_bytes()) for i in range(index)]
     try:
@@ -196,22 +189,11 @@ def _rank(point: Point, record: Mitigation) -> Rank:
     return rank(point.f, point.perplexity, record.perplexity_before or 0.0, record.most_rise)
 
 
-def _chosen(points: Sequence[Point], record: Mitigation) -> int:
-    """The index of the best point, of equal ones the first."""
-    return min(range(len(points)), key=lambda i: (_rank(points[i], record), i))
-
-
-def _varied(record: Mitigation, settings: TrainingSettings) -> str:
-    """The settings of a point that other points have otherwise, in words."""
-    return ", ".join(f"{name.replace('_', ' ')} {getattr(settings, name)}" for name in varied(record.planned))
-
-
 def _digest(*tables: pa.Table) -> str:
     """SHA-256 of the contexts and texts of tables, in order."""
     digest = hashlib.sha256()
     for table in tables:
-        contexts = table["context"].to_pylist() if "context" in table.column_names else [None] * table.num_rows
-        for row in zip(contexts, table["text"].to_pylist(), strict=True):
+        for row in zip(contexts_of(table), table["text"].to_pylist(), strict=True):
             digest.update(json.dumps(row).encode() + b"\n")
         digest.update(b"\n")
     return digest.hexdigest()

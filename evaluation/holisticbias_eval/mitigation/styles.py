@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import MitigationError
@@ -15,6 +16,7 @@ from holisticbias_eval.measures.options import Judging
 from holisticbias_eval.mitigation.method import TRAINED, GroupTask, Method
 from holisticbias_eval.mitigation.settings import Tagging
 from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Use, is_one_of
+from holisticbias_eval.statistics.cells import codes_of
 from holisticbias_eval.tasks.responding import Responding, Samples
 
 BIAS, NO_BIAS = "bias", "no_bias"
@@ -82,18 +84,17 @@ def value_responses(examples: pa.Table, settings: Tagging) -> Valued:
     if not names:
         raise MitigationError("the responses have no column p:STYLE: judge them with a style classifier")
     styles = np.stack([examples[name].cast(pa.float64()).to_numpy() for name in names], axis=1)
-    descriptors = numbered(_keys(examples, "axis", "descriptor"))
-    values = bias_values(styles, descriptors, numbered(_keys(examples, "template")), settings.alpha)
+    axes, words, templates = (
+        pc.fill_null(examples[name].cast(pa.string()), "") for name in ("axis", "descriptor", "template")
+    )
+    descriptors = codes_of(pc.binary_join_element_wise(axes, words, "\0"))[1].astype(np.int64)
+    values = bias_values(styles, descriptors, codes_of(templates)[1].astype(np.int64), settings.alpha)
     judged, defined = ~np.isnan(styles).any(axis=1), ~np.isnan(values)
     threshold = choose_threshold(values, settings.quantile) if settings.threshold is None else settings.threshold
     if not defined.any():
         raise MitigationError("no response has a bias value: they need probabilities of styles")
     left_out = {"not_judged": int((~judged).sum()), "no_value": int((judged & ~defined).sum())}
     return Valued(examples.filter(pa.array(defined)), values[defined], threshold, left_out)
-
-
-def _keys(table: pa.Table, *names: str) -> list[tuple[object, ...]]:
-    return list(zip(*(table[name].cast(pa.string()).to_pylist() for name in names), strict=True))
 
 
 def bias_values(styles: Floats, descriptors: Ints, templates: Ints, alpha: int = 0) -> Floats:
@@ -143,13 +144,6 @@ def balanced_means(values: Floats, descriptors: Ints, templates: Ints) -> Floats
 
 def choose_threshold(values: Floats, quantile: float) -> float:
     """The value above which the share ``1 - quantile`` of the defined values lies; raises ``MitigationError``."""
-    defined = values[~np.isnan(values)]
-    if not len(defined):
+    if np.isnan(values).all():
         raise MitigationError("no response has a bias value: the responses need probabilities of styles that differ")
-    return float(np.quantile(defined, quantile))
-
-
-def numbered(keys: Sequence[object]) -> Ints:
-    """Number the distinct keys from 0, in order of first occurrence, and return the number of each key."""
-    known: dict[object, int] = {}
-    return np.array([known.setdefault(key, len(known)) for key in keys], np.int64)
+    return float(np.nanquantile(values, quantile))

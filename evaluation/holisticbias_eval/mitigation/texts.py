@@ -31,10 +31,9 @@ def corpus_sentences(examples: pa.Table, task: GroupTask) -> list[str]:
     specification = task.specification
     if len(task.groups) < 2:
         raise MitigationError(f"{specification.id}: mitigation needs two groups or more that are not held out")
-    mentioned = [
-        (str(text), {mention.of.group for mention in target_finder(specification).find(str(text))})
-        for text in _texts(examples)
-    ]
+    texts = examples["sentence" if "sentence" in examples.column_names else "text"].to_pylist()
+    finder = target_finder(specification)
+    mentioned = [(str(text), {mention.of.group for mention in finder.find(str(text))}) for text in texts]
     kept = [(text, groups) for text, groups in mentioned if groups <= set(task.groups)]
     if not any(groups for _, groups in kept):
         raise MitigationError(
@@ -86,13 +85,13 @@ def with_rewritten(
     return training_table(texts, **total, **reasons)
 
 
-def _texts(examples: pa.Table) -> list[str]:
-    column = "sentence" if "sentence" in examples.column_names else "text"
-    texts: list[str] = examples[column].to_pylist()
-    return texts
-
-
 def first_tokens_of(table: pa.Table) -> tuple[int, ...] | None:
     """The token ids that open each text that does not begin with them; None if the table does not say."""
     known = (table.schema.metadata or {}).get(_FIRST_TOKENS)
     return None if known is None else tuple(map(int, json.loads(known)))
+
+
+def contexts_of(table: pa.Table) -> list[str | None]:
+    """The text before each text, which is read and not learned; null without one."""
+    contexts: list[str | None] = [None] * table.num_rows
+    return table["context"].to_pylist() if "context" in table.column_names else contexts

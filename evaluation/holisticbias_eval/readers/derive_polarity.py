@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from holisticbias.output import new_file
 from holisticbias.terminal import write
 from holisticbias_eval.arrays import Bools, Floats
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.readers.words import WORD_PATTERN, Polarity
+from holisticbias_eval.readers.words import WORD_PATTERN, Polarity, is_number
 
 Pairs = Sequence[tuple[str, str]]
 Vectors = npt.NDArray[np.float32]
@@ -59,7 +61,7 @@ def derive(vectors: Path, pairs: Path, specific: Path, equalise: Path, name: str
     Words that no text can contain, as of other characters than a to z, are left out. Raises ``EvaluationError``.
     """
     words, rows = read_vectors(vectors)
-    kept = _strings(specific)
+    kept = _json(specific, "words", lambda word: isinstance(word, str))
     values = gender_polarities(words, rows.astype(np.float64), _pairs(pairs), kept, _pairs(equalise))
     found = {w: v for w, v in zip(words, values.tolist(), strict=True) if abs(v) > _SMALLEST and WORD_PATTERN.match(w)}
     if not found:
@@ -77,26 +79,18 @@ def derive(vectors: Path, pairs: Path, specific: Path, equalise: Path, name: str
 
 
 def _pairs(path: Path) -> Pairs:
-    found = _json(path)
-    if not all(isinstance(pair, list) and len(pair) == 2 and all(isinstance(w, str) for w in pair) for pair in found):
-        raise EvaluationError(f"{path} is not a JSON list of pairs of words")
+    found = _json(path, "pairs of words", lambda pair: isinstance(pair, list) and [*map(type, pair)] == [str, str])
     return [(first.lower(), second.lower()) for first, second in found]
 
 
-def _strings(path: Path) -> list[str]:
-    found = _json(path)
-    if not all(isinstance(word, str) for word in found):
-        raise EvaluationError(f"{path} is not a JSON list of words")
-    return [str(word) for word in found]
-
-
-def _json(path: Path) -> list[Any]:
+def _json(path: Path, what: str, fits: Callable[[Any], bool]) -> list[Any]:
+    """A JSON list, all of whose entries fit."""
     try:
         found = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise EvaluationError(f"{path} cannot be read as JSON: {error}") from error
-    if not isinstance(found, list):
-        raise EvaluationError(f"{path} is not a JSON list")
+    if not isinstance(found, list) or not all(map(fits, found)):
+        raise EvaluationError(f"{path} is not a JSON list of {what}")
     return found
 
 
@@ -114,16 +108,10 @@ def read_vectors(path: Path) -> tuple[list[str], Vectors]:
     words, vectors = found
     if not np.isfinite(vectors).all():
         raise EvaluationError(f"{path}: a vector has a number that is not finite")
-    _refuse_repeated(path, words)
-    return words, vectors
-
-
-def _refuse_repeated(path: Path, words: list[str]) -> None:
-    seen: set[str] = set()
-    for word in words:
-        if word in seen:
+    for word, count in Counter(words).items():
+        if count > 1:
             raise EvaluationError(f"{path}: the word {word[:40]!r} stands twice")
-        seen.add(word)
+    return words, vectors
 
 
 def _text(path: Path) -> tuple[list[str], Vectors]:
@@ -153,18 +141,7 @@ def _text(path: Path) -> tuple[list[str], Vectors]:
 
 def _numbers(parts: Sequence[str]) -> int:
     """How many parts of the first line are numbers, after a word; all but the first if the last one is not."""
-    size = 0
-    while size < len(parts) - 1 and _is_number(parts[-1 - size]):
-        size += 1
-    return size or len(parts) - 1
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return sum(1 for _ in takewhile(is_number, reversed(parts[1:]))) or len(parts) - 1
 
 
 def _binary(path: Path) -> tuple[list[str], Vectors]:
@@ -196,34 +173,28 @@ def gender_polarities(
 ) -> Floats:
     """The polarity of each word: the cosine of its debiased vector with she - he, below 0 for male.
 
+    Only gender-specific words and equalised pairs keep a part along the gender direction, the first principal
+    component of the definitional pairs. Neutral words lose theirs; the two words of an equalised pair become equal but
+    for it. Pairs with a missing word are left out. Raises ``EvaluationError`` without a definitional pair.
     Sources: Bolukbasi et al. 2016, section 6, for debiasing; Dhamala et al. 2021, section 4.5, for the polarity.
     """
     place = {word: row for row, word in enumerate(words)}
     for word in ("she", "he"):
         if word not in place:
             raise EvaluationError(f"the vectors have no word {word!r}")
-    debiased = hard_debias(words, vectors, definitional, specific, equalise)
-    direction = debiased[place["she"]] - debiased[place["he"]]
-    polarities: Floats = debiased @ direction / np.linalg.norm(direction)
-    return polarities
-
-
-def hard_debias(
-    words: Sequence[str], vectors: Floats, definitional: Pairs, specific: Collection[str], equalise: Pairs
-) -> Floats:
-    """Unit vectors in which only gender-specific words and equalised pairs have a part along the gender direction.
-
-    The direction is the first principal component of the definitional pairs, each centred at its mean. Neutral words
-    lose their part along it; the two words of an equalised pair become equal but for it. Pairs with a missing word
-    are left out. Raises ``EvaluationError`` without a definitional pair.
-    """
-    place = {word: row for row, word in enumerate(words)}
     units = _unit(np.asarray(vectors, np.float64))
     direction = gender_direction(place, units, definitional)
     kept = set(specific)
     neutral: Bools = np.array([word not in kept for word in words])
     units[neutral] -= np.outer(units[neutral] @ direction, direction)
-    units = _unit(units)
+    debiased = _unit(_equalised(_unit(units), place, direction, equalise))
+    direction = debiased[place["she"]] - debiased[place["he"]]
+    polarities: Floats = debiased @ direction / np.linalg.norm(direction)
+    return polarities
+
+
+def _equalised(units: Floats, place: Mapping[str, int], direction: Floats, equalise: Pairs) -> Floats:
+    """The vectors, in which the two words of each pair are equal but for their part along the direction."""
     for pair in equalise:
         if all(word in place for word in pair):
             first, second = (place[word] for word in pair)
@@ -233,10 +204,10 @@ def hard_debias(
             sign = 1.0 if (units[first] - units[second]) @ direction >= 0 else -1.0
             units[first] = middle + sign * height * direction
             units[second] = middle - sign * height * direction
-    return _unit(units)
+    return units
 
 
-def gender_direction(place: dict[str, int], units: Floats, definitional: Pairs) -> Floats:
+def gender_direction(place: Mapping[str, int], units: Floats, definitional: Pairs) -> Floats:
     """The first principal component of the words of definitional pairs, each pair centred at its mean."""
     pairs = [(units[place[a]], units[place[b]]) for a, b in definitional if a in place and b in place]
     if not pairs:

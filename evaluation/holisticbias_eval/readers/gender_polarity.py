@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -17,9 +16,11 @@ from holisticbias_eval.readers.words import (
     LISTS,
     POLARITY,
     FoundEntries,
+    Phrases,
     Polarity,
     collect,
     split_words,
+    summed,
     weighted_means,
 )
 from holisticbias_eval.settings import setting
@@ -84,8 +85,8 @@ class GenderPolarityReader(Reader):
             largest = np.where(tied, _first_largest(found, words.values), largest)
         readings = (
             _by_words(texts, words.listed),
-            _by_value(weighted_means(found, words.values), threshold),
-            _by_value(largest, threshold, tied.tolist()),
+            _by_value(weighted_means(found, words.values), threshold, np.zeros(found.size, np.bool_)),
+            _by_value(largest, threshold, tied),
         )
         progress(len(texts))
         made = [_neutral(reading) for reading in readings] if self.is_published else readings
@@ -96,64 +97,38 @@ class GenderPolarityReader(Reader):
         words = self.words
         if method == "words":
             listed = [(word, words.listed[word]) for word in split_words(text) if word in words.listed]
-            return {} if sum(sign for _, sign in listed) == 0 else _summed(listed, float(len(listed)))
+            return summed((word, sign / len(listed)) for word, sign in listed) if sum(s for _, s in listed) else {}
         named = [(" ".join(words.phrases[n]), float(words.values[n])) for n in words.find(text)]
         if method == "weighted":
-            return _summed([(w, v * abs(v)) for w, v in named], sum(abs(v) for _, v in named))
+            total = sum(abs(value) for _, value in named)
+            return summed((word, value * abs(value) / total) for word, value in named if value)
         value = self.read([text], lambda _: None)[f"{self.name}.maximum"][0].as_py()
         return {} if value is None else {word: v for word, v in named if round(v, _PLACES) == round(value, _PLACES)}
 
 
-@dataclass(frozen=True)
 class GenderWords:
-    """The lists of words of a measurement, and the polarities; a male word counts -1 and a female word 1."""
+    """The lists of words of a measurement, and the polarities.
 
-    polarity: Polarity
+    ``listed`` has the words of the two lists, -1 for male and 1 for female words; ``phrases`` the words and phrases
+    with a polarity, and ``values`` their polarities. ``settings`` are the digests of both, for a signature.
+    """
 
-    @cached_property
-    def listed(self) -> Mapping[str, float]:
-        """The words of the two lists: -1 for male words, 1 for female words."""
-        lists = LISTS.read(WORDS).lists
-        return {word: sign for name, sign in ((MALE, -1.0), (FEMALE, 1.0)) for word in lists[name]}
-
-    @property
-    def settings(self) -> Mapping[str, str]:
-        """The digests of the lists and of the polarities, for a signature."""
-        return {"gender_words": LISTS.read(WORDS).digest, "gender_polarity": self.polarity.digest}
-
-    @cached_property
-    def phrases(self) -> tuple[tuple[str, ...], ...]:
-        """The words and phrases with a polarity."""
-        return tuple(self.polarity.phrases)
-
-    @cached_property
-    def values(self) -> Floats:
-        """The polarity of each phrase."""
-        return np.array(list(self.polarity.phrases.values()), np.float64)
-
-    @cached_property
-    def _begun(self) -> Mapping[str, tuple[int, ...]]:
-        """The phrases that begin with each word, longest first."""
-        begun: dict[str, list[int]] = {}
-        for number, phrase in sorted(enumerate(self.phrases), key=lambda entry: -len(entry[1])):
-            begun.setdefault(phrase[0], []).append(number)
-        return {word: tuple(found) for word, found in begun.items()}
+    def __init__(self, polarity: Polarity) -> None:
+        self.polarity = polarity
+        lists = LISTS.read(WORDS)
+        self.listed = {word: sign for name, sign in ((MALE, -1.0), (FEMALE, 1.0)) for word in lists.lists[name]}
+        self.settings = {"gender_words": lists.digest, "gender_polarity": polarity.digest}
+        values = polarity.phrases
+        self.phrases = list(values)
+        self.values = np.array(list(values.values()), np.float64)
+        self._index = Phrases(self.phrases)
 
     def find(self, text: str) -> list[int]:
         """The phrases that a text contains, from left to right; the longest counts, and the search goes on after it.
 
         ``woman's`` is another word than ``woman``, as in the counts of Dhamala et al. 2021, Table 3.
         """
-        words = split_words(text)
-        found, place = [], 0
-        while place < len(words):
-            begun = self._begun.get(words[place], ())
-            fits = (n for n in begun if tuple(words[place : place + len(self.phrases[n])]) == self.phrases[n])
-            number = next(fits, None)
-            if number is not None:
-                found.append(number)
-            place += 1 if number is None else len(self.phrases[number])
-        return found
+        return self._index.find(split_words(text))
 
 
 @lru_cache(8)
@@ -170,21 +145,14 @@ def _neutral(reading: MethodValues) -> MethodValues:
 
 
 def _by_words(texts: Sequence[str], listed: Mapping[str, float]) -> MethodValues:
-    signs = list(listed.values())
-    numbers = {word: number for number, word in enumerate(listed)}
-    found = collect([numbers[word] for word in split_words(text) if word in numbers] for text in texts)
-    total = np.bincount(found.texts, np.array(signs)[found.entries], found.size)
-    counts = found.counts()
-    with np.errstate(invalid="ignore"):
-        values = np.where(total == 0, np.nan, total / counts)
-    why = [None if value else TIE if count else NO_WORD for value, count in zip(total, counts, strict=True)]
+    signs = [[listed[word] for word in split_words(text) if word in listed] for text in texts]
+    values = np.array([sum(own) / len(own) if sum(own) else np.nan for own in signs], np.float64)
+    why = [None if sum(own) else TIE if own else NO_WORD for own in signs]
     return MethodValues(values, why, [_gender(value, 0.0) for value in values])
 
 
-def _by_value(values: Floats, threshold: float, ties: Sequence[bool] | None = None) -> MethodValues:
-    undefined = np.isnan(values)
-    tied = [False] * len(values) if ties is None else ties
-    why = [TIE if t else NO_WORD if u else None for t, u in zip(tied, undefined, strict=True)]
+def _by_value(values: Floats, threshold: float, tied: Bools) -> MethodValues:
+    why = [TIE if tie else NO_WORD if np.isnan(value) else None for value, tie in zip(values, tied, strict=True)]
     return MethodValues(values, why, [_gender(value, threshold) for value in values])
 
 
@@ -219,11 +187,3 @@ def _gender(value: float, threshold: float) -> str | None:
     if value >= threshold and value > 0:
         return FEMALE
     return MALE if value <= -threshold and value < 0 else NEUTRAL
-
-
-def _summed(found: Sequence[tuple[str, float]], total: float) -> dict[str, float]:
-    shares: dict[str, float] = {}
-    for word, value in found:
-        if value:
-            shares[word] = shares.get(word, 0.0) + value / total
-    return shares

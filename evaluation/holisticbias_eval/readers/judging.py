@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import ClassifierError, EvaluationError
-from holisticbias_eval.progress import Display
+from holisticbias_eval.progress import Display, Progress
 from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.readers.censor import censor, censor_settings
-from holisticbias_eval.readers.classifier import label_store
+from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.engines import start_classifier
-from holisticbias_eval.readers.labels import Judge, LabelReader, OffensivenessReader, StylesReader, ToxicitySettings
+from holisticbias_eval.readers.labels import LabelReader, OffensivenessReader, StylesReader, ToxicitySettings
 from holisticbias_eval.readers.reader import Names, Reader, add_readings, read_each
 
 UNJUDGED = ("refused", "filtered")
@@ -42,31 +41,32 @@ class JudgingOptions:
     corpus: Path | None = None
 
 
-def start_judge(name: str, options: JudgingOptions, display: Display) -> Judge:
+def start_judge(name: str, options: JudgingOptions, display: Display) -> Classifier:
     """Start the classifier of a card, with the store of its labels if they are kept."""
     with display.step(f"Loading classifier {name}"):
-        classifier = start_classifier(name, display.notice, options.device, options.api_base)
-    store = label_store(options.store, classifier, display.notice) if options.store is not None else None
-    return Judge(classifier, store)
+        judge = start_classifier(name, display.notice, options.device, options.api_base)
+    if options.store is not None:
+        judge.keep_in(options.store, display.notice)
+    return judge
 
 
-def describe_judges(judges: Collection[Judge]) -> Mapping[str, Mapping[str, str]]:
+def describe_judges(judges: Collection[Classifier | None]) -> Mapping[str, Mapping[str, str]]:
     """The description and the settings of each classifier, by its id."""
-    return {judge.card.id: {**judge.card.about, **judge.classifier.settings} for judge in judges}
+    return {judge.card.id: {**judge.card.about, **judge.settings} for judge in judges if judge}
 
 
 @dataclass(frozen=True, slots=True)
 class Judges:
     """The classifiers of responses: one of styles, one of offensiveness; either may be missing."""
 
-    styles: Judge | None
-    offensiveness: Judge | None
+    styles: Classifier | None
+    offensiveness: Classifier | None
     options: JudgingOptions
 
     @property
     def signed(self) -> Mapping[str, Mapping[str, str]]:
         """The description and the settings of each classifier, by its id."""
-        return describe_judges([judge for judge in (self.styles, self.offensiveness) if judge])
+        return describe_judges((self.styles, self.offensiveness))
 
     @property
     def clusters(self) -> ChosenClusters:
@@ -96,18 +96,21 @@ def start_judges(
     examples = {"labels": StylesReader.card, "offensiveness": OffensivenessReader.card}
     defaults = tuple(own.get(name, name) for kind, name in examples.items() if kind in needed)
     names = options.classifiers or defaults
-    marked = {name: CARDS.read(name).offensive is not None for name in names}
-    offensive = next((name for name in names if marked[name]), None) if "offensiveness" in needed else None
-    rest = [name for name in names if name != offensive]
-    styles = next(iter(sorted(rest, key=lambda name: marked[name])), None) if "labels" in needed else None
-    unused = [name for name in names if name not in (offensive, styles)]
+    marked = [name for name in names if CARDS.read(name).offensive is not None]
+    fitting = {"offensiveness": marked, "labels": [*(name for name in names if name not in marked), *marked]}
+    chosen: dict[str, str] = {}
+    for kind, fit in fitting.items():
+        rest = [name for name in fit if name not in chosen.values()]
+        if kind in needed and rest:
+            chosen[kind] = rest[0]
+    unused = [name for name in names if name not in chosen.values()]
     if unused:
         raise EvaluationError(f"--classifier {unused[0]}: no measure of this run uses it")
-    for kind, chosen in (("labels", styles), ("offensiveness", offensive)):
-        if kind in needed and chosen is None:
-            raise EvaluationError(f"{needed[kind]} needs a classifier like {examples[kind]} in --classifier too")
-    first, second = (start_judge(name, options, display) if name else None for name in (styles, offensive))
-    return Judges(first, second, options)
+    for kind, example in examples.items():
+        if kind in needed and kind not in chosen:
+            raise EvaluationError(f"{needed[kind]} needs a classifier like {example} in --classifier too")
+    styles, offensive = (start_judge(chosen[kind], options, display) if kind in chosen else None for kind in examples)
+    return Judges(styles, offensive, options)
 
 
 def judge_responses(responses: pa.Table, release: Release | None, judges: Judges, display: Display) -> pa.Table:
@@ -117,7 +120,11 @@ def judge_responses(responses: pa.Table, release: Release | None, judges: Judges
     response and ``prompt_offensive`` that of its prompt. Refused, withheld and
     empty responses have none.
     """
-    texts = _censored(responses, release, judges.options)
+    plurals: dict[str | None, str | None] = {}
+    if release is not None and judges.options.censor:
+        entries = release.tables["descriptors"]
+        plurals = dict(zip(_column(entries, "descriptor_id"), _column(entries, "plural"), strict=True))
+    texts, _ = _judged(responses, censored=judges.options.censor, plurals=plurals)
     table = responses.append_column("judged", pa.array(texts, pa.large_string()))
     if judges.styles is not None:
         found = _classified(StylesReader(judge=judges.styles), texts, display)
@@ -130,24 +137,24 @@ def judge_responses(responses: pa.Table, release: Release | None, judges: Judges
     return table
 
 
+def _judged(
+    table: pa.Table, *, censored: bool, plurals: Mapping[str | None, str | None] | None = None
+) -> tuple[list[str | None], int]:
+    """The texts to judge, null for a refused or withheld response, and the mentions replaced if they are censored."""
+    texts = _column(table, "response")
+    if "finish" in table.column_names:
+        finish = _column(table, "finish")
+        texts = [None if end in UNJUDGED else text for text, end in zip(texts, finish, strict=True)]
+    if not censored:
+        return texts, 0
+    ids = _column(table, "descriptor_id") if plurals else [None] * len(texts)
+    texts, mentions = censor(texts, _column(table, "descriptor"), [(plurals or {}).get(name) for name in ids])
+    return texts, int(mentions.sum())
+
+
 def _classified(reader: LabelReader, texts: Names, display: Display) -> pa.Table:
     with display.progress(f"Classifying with {reader.judge.card.id}", len(texts)) as advance:
         return read_each(reader, texts, advance)
-
-
-def _censored(responses: pa.Table, release: Release | None, options: JudgingOptions) -> list[str | None]:
-    """The texts to judge: censored if asked for, null if there is nothing to judge."""
-    withheld = pc.is_in(responses["finish"].cast(pa.string()), pa.array(UNJUDGED))
-    texts = pc.if_else(withheld, pa.scalar(None, pa.large_string()), responses["response"].cast(pa.large_string()))
-    if not options.censor:
-        found: list[str | None] = texts.to_pylist()
-        return found
-    plurals: list[str | None] = [None] * len(responses)
-    if release is not None:
-        entries = release.tables["descriptors"]
-        known = dict(zip(_column(entries, "descriptor_id"), _column(entries, "plural"), strict=True))
-        plurals = [known.get(name) for name in _column(responses, "descriptor_id")]
-    return censor(texts.to_pylist(), _column(responses, "descriptor"), plurals)[0]
 
 
 def _column(table: pa.Table, name: str) -> list[str | None]:
@@ -155,9 +162,40 @@ def _column(table: pa.Table, name: str) -> list[str | None]:
     return values
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedTable:
+    """A table with the columns ``judged`` and ``p:LABEL``, what they depend on, and counts of its rows."""
+
+    table: pa.Table
+    settings: Mapping[str, str]
+    classified: int
+    mentions: int
+
+
+def judge_table(table: pa.Table, judge: Classifier, progress: Progress, *, censored: bool) -> JudgedTable:
+    """Judge the column ``response``, after mentions of the column ``descriptor`` are replaced, if there is one.
+
+    Adds ``judged``, the text that was classified, ``p:LABEL`` for each label
+    and, if the card names an offensive label, ``offensive``. Earlier columns
+    with these names, and all ``p:`` columns, are replaced. A response that is
+    empty, refused or filtered has no probabilities.
+    """
+    texts, mentions = _judged(table, censored=censored and "descriptor" in table.column_names)
+    found = read_each(StylesReader(judge=judge), texts, progress)
+    columns = {"judged": pa.array(texts, pa.large_string())}
+    columns |= dict(zip(found.column_names, found.columns, strict=True))
+    if judge.card.offensive is not None:
+        columns["offensive"] = columns[f"p:{judge.card.offensive}"]
+    table = table.select([name for name in table.column_names if name not in columns and not name.startswith("p:")])
+    for name, column in columns.items():
+        table = table.append_column(name, column)
+    settings = {**judge.settings, **censor_settings(censored=censored)}
+    return JudgedTable(table, settings, len(texts) - found.column(0).null_count, mentions)
+
+
 def start_text_judges(
-    readers: Collection[type[Reader]], options: JudgingOptions, display: Display
-) -> Mapping[str, Judge]:
+    readers: Sequence[type[Reader]], options: JudgingOptions, display: Display
+) -> Mapping[str, Classifier]:
     """Start the classifiers of readers, by reader: named classifiers by what they judge, else the reader's own.
 
     Raises ``EvaluationError`` if a named classifier fits no reader, or two fit one.
@@ -176,7 +214,7 @@ def start_text_judges(
     return {reader: started[name] for reader, name in named.items()}
 
 
-def _reader_of(name: str, readers: Collection[type[LabelReader]]) -> str:
+def _reader_of(name: str, readers: Sequence[type[LabelReader]]) -> str:
     """The reader that a classifier fits; of several, the reader whose own classifier has the same task."""
     card = CARDS.read(name)
     refused: ClassifierError | None = None
@@ -184,10 +222,9 @@ def _reader_of(name: str, readers: Collection[type[LabelReader]]) -> str:
     for reader in readers:
         try:
             reader.labels(card)
+            fits.append(reader)
         except ClassifierError as error:
             refused = error
-        else:
-            fits.append(reader)
     if not fits:
         raise refused or EvaluationError(f"--classifier {name}: no measure of this run uses it")
     return min(fits, key=lambda reader: CARDS.read(reader.card).task != card.task).name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -12,10 +11,9 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats
 from holisticbias_eval.errors import ClassifierError
-from holisticbias_eval.models.store.shards import ShardStore
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers.card import Card
-from holisticbias_eval.readers.classifier import Classifier, classify_texts, probability_columns
+from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
 from holisticbias_eval.settings import setting
 
@@ -28,32 +26,15 @@ POSITIVE, NEGATIVE = "positive", "negative"
 _TOXICITY = ("toxicity", "offensiveness")
 
 
-@dataclass(frozen=True, slots=True)
-class Judge:
-    """A started classifier, and the store of its probabilities if they are kept."""
-
-    classifier: Classifier
-    store: ShardStore | None = None
-
-    @property
-    def card(self) -> Card:
-        """The card of the classifier."""
-        return self.classifier.card
-
-    def probabilities(self, texts: Sequence[str | None], progress: Progress) -> Floats:
-        """The probabilities of each text, shape ``[texts, labels]``; NaN for a text that is null, blank or unjudged."""
-        return classify_texts(self.classifier, texts, self.store, progress)
-
-
 class LabelReader(Reader):
     """Reads a classifier's probabilities of the labels that its card has for this purpose."""
 
-    def __init__(self, settings: ReaderSettings | None = None, judge: Judge | None = None) -> None:
+    def __init__(self, settings: ReaderSettings | None = None, judge: Classifier | None = None) -> None:
         super().__init__(settings)
         self._judge = judge
 
     @property
-    def judge(self) -> Judge:
+    def judge(self) -> Classifier:
         """The classifier; raises ``ClassifierError`` if there is none."""
         if self._judge is None:
             raise ClassifierError(f"{self.name} needs the probabilities of a classifier: give one with --classifier")
@@ -65,7 +46,7 @@ class LabelReader(Reader):
         """The labels of a card that are read; raises ``ClassifierError`` if the card does not fit."""
 
     def _probabilities(self, texts: Sequence[str], progress: Progress) -> Floats:
-        """The probabilities of the labels, shape ``[texts, labels]``."""
+        """The probabilities of the labels, shape ``[texts, labels]``, NaN for a text that is not judged."""
         card = self.judge.card
         chosen = [card.labels.index(label) for label in self.labels(card)]
         found: Floats = self.judge.probabilities(texts, progress)[:, chosen]
@@ -85,7 +66,9 @@ class StylesReader(LabelReader):
 
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
         """Read all probabilities."""
-        return pa.table(probability_columns(self.judge.card, self._probabilities(texts, progress)))
+        values = self._probabilities(texts, progress)
+        columns = [pa.array(column, from_pandas=True) for column in values.T]
+        return pa.Table.from_arrays(columns, names=list(self.judge.columns))
 
 
 class OffensivenessReader(LabelReader):
@@ -146,14 +129,13 @@ class ToxicityReader(LabelReader):
         """Read ``any`` and each kind."""
         labels, values = self.labels(self.judge.card), self._probabilities(texts, progress)
         columns = {ANY: values.max(axis=1)} | {label: values[:, i] for i, label in enumerate(labels) if label in KINDS}
-        why = _reasons(np.asarray(np.isnan(columns[ANY])))
-        return reading_table(
-            self.name, {name: MethodValues(own, why, self._classes(own)) for name, own in columns.items()}
-        )
+        return reading_table(self.name, {name: self._reading(values) for name, values in columns.items()})
 
-    def _classes(self, values: Floats) -> Sequence[str | None]:
-        bound = self.settings.threshold
-        return [None if np.isnan(value) else TOXIC if value >= bound else NOT_TOXIC for value in values]
+    def _reading(self, values: Floats) -> MethodValues:
+        missing = np.isnan(values)
+        classes = np.where(values >= self.settings.threshold, TOXIC, NOT_TOXIC).tolist()
+        why = [UNJUDGED if gone else None for gone in missing]
+        return MethodValues(values, why, [None if gone else name for gone, name in zip(missing, classes, strict=True)])
 
 
 class RegardReader(LabelReader):
@@ -182,22 +164,14 @@ class RegardReader(LabelReader):
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
         """Read the likeliest label."""
         values = self._probabilities(texts, progress)
-        labels = [_in_lower_case(label) for label in self.labels(self.judge.card)]
-        difference = values[:, labels.index(POSITIVE)] - values[:, labels.index(NEGATIVE)]
-        judged = ~np.isnan(values).any(axis=1)
-        largest = np.where(judged, np.nanargmax(np.where(np.isnan(values), -1.0, values), axis=1), 0)
-        tied = judged & ((values == values[np.arange(len(values)), largest][:, None]).sum(axis=1) > 1)
-        defined = judged & ~tied
-        why = [
-            reason or (TIE if tie else None) for reason, tie in zip(_reasons(np.asarray(~judged)), tied, strict=True)
-        ]
-        classes = [labels[i] if known else None for i, known in zip(largest, defined, strict=True)]
+        labels = list(self.labels(self.judge.card))
+        lower = [label.casefold() for label in labels]
+        for known in (POSITIVE, NEGATIVE):
+            labels[lower.index(known)] = known
+        difference = values[:, lower.index(POSITIVE)] - values[:, lower.index(NEGATIVE)]
+        judged: Bools = np.asarray(~np.isnan(values).any(axis=1))
+        likeliest = values == np.where(judged, values.max(axis=1), np.inf)[:, None]
+        defined = likeliest.sum(axis=1) == 1
+        why = [None if one else TIE if known else UNJUDGED for one, known in zip(defined, judged, strict=True)]
+        classes = [labels[i] if one else None for one, i in zip(defined, likeliest.argmax(axis=1), strict=True)]
         return reading_table(self.name, {LABEL: MethodValues(np.where(defined, difference, np.nan), why, classes)})
-
-
-def _in_lower_case(label: str) -> str:
-    return label.casefold() if label.casefold() in (POSITIVE, NEGATIVE) else label
-
-
-def _reasons(missing: Bools) -> list[str | None]:
-    return [UNJUDGED if gone else None for gone in missing]

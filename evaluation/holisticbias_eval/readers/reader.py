@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -116,33 +116,26 @@ class MethodValues:
     """
 
     values: Floats
-    why: Names
-    classes: Names | None = None
+    why: Iterable[str | None]
+    classes: Iterable[str | None] | None = None
 
 
 def reading_table(name: str, readings: Mapping[str, MethodValues]) -> pa.Table:
     """The columns ``NAME.METHOD``, ``NAME.METHOD.class`` and ``NAME.METHOD.why`` of each method."""
     columns = {}
     for method, reading in readings.items():
-        values, classes = pa.array(reading.values, pa.float64(), from_pandas=True), reading.classes
+        values = pa.array(reading.values, pa.float64(), from_pandas=True)
+        classes = [None] * len(values) if reading.classes is None else reading.classes
         columns[f"{name}.{method}"] = values
-        columns[f"{name}.{method}.class"] = pa.nulls(len(values), pa.string()) if classes is None else _texts(classes)
-        columns[f"{name}.{method}{_WHY}"] = _texts(reading.why)
+        columns[f"{name}.{method}.class"] = pa.array(list(classes), pa.string())
+        columns[f"{name}.{method}{_WHY}"] = pa.array(list(reading.why), pa.string())
     return pa.table(columns)
-
-
-def _texts(values: Names) -> pa.Array:
-    return pa.array(list(values), pa.string())
 
 
 def named_of(texts: pa.Table) -> list[Named]:
     """The subject and the words for the group of each text, from the columns ``NAMING``."""
-    count = texts.num_rows
-    found = {name: texts[name].to_pylist() if name in texts.column_names else [None] * count for name in NAMING}
-    return [
-        Named(subject, tuple(forms or ()), bool(person))
-        for subject, forms, person in zip(*(found[name] for name in NAMING), strict=True)
-    ]
+    rows = texts.select([name for name in NAMING if name in texts.column_names]).to_pylist()
+    return [Named(r.get("subject"), tuple(r.get("forms") or ()), bool(r.get("person"))) for r in rows]
 
 
 def measured_texts(texts: pa.Table, person: str = PERSON) -> list[str | None]:

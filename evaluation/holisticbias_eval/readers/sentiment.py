@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.metadata import version
 from typing import Any, ClassVar
@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers.card import Card
-from holisticbias_eval.readers.classifier import BLOCK, Classifier
+from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
-from holisticbias_eval.readers.words import split_words
+from holisticbias_eval.readers.words import split_words, summed
 from holisticbias_eval.settings import setting
 
 POSITIVE, NEUTRAL, NEGATIVE = "positive", "neutral", "negative"
@@ -66,10 +66,7 @@ class SentimentReader(Reader):
 
         VADER's compound score is a function of the sum of all valences and of punctuation.
         """
-        found: dict[str, float] = {}
-        for word, valence in _score(text)[1]:
-            found[word] = found.get(word, 0.0) + valence
-        return found
+        return summed(_score(text)[1])
 
 
 @lru_cache(1 << 17)
@@ -122,12 +119,10 @@ class VaderClassifier(Classifier):
         super().__init__(card, {**card.settings, "classifier_version": f"vaderSentiment {version('vaderSentiment')}"})
         self._analyzer = SentimentIntensityAnalyzer()
 
-    def classify(self, texts: Sequence[str], progress: Progress) -> Iterator[tuple[Ints, Floats]]:
-        """Classify texts in blocks."""
+    def judge(self, texts: Sequence[str]) -> Floats:
+        """The shares of a block of texts."""
         names = [SHARES[label] for label in self.card.labels]
-        for start in range(0, len(texts), BLOCK):
-            found = [self._analyzer.polarity_scores(text) for text in texts[start : start + BLOCK]]
-            shares = np.array([[scores[name] for name in names] for scores in found], np.float64)
-            shares[~shares.any(axis=1)] = np.nan
-            progress(len(found))
-            yield np.arange(start, start + len(found)), shares
+        found = [self._analyzer.polarity_scores(text) for text in texts]
+        shares = np.array([[scores[name] for name in names] for scores in found], np.float64)
+        shares[~shares.any(axis=1)] = np.nan
+        return shares

@@ -32,6 +32,15 @@ def entry_of(word: str, entries: Mapping[str, int]) -> int | None:
     return entries.get(word.removesuffix("'s")) if found is None else found
 
 
+def is_number(text: str) -> bool:
+    """Whether a text is a number, finite or not."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 @dataclass(frozen=True)
 class FoundEntries:
     """The entries of a lexicon that texts contain: which text and which entry, in order of the texts."""
@@ -39,10 +48,6 @@ class FoundEntries:
     texts: Ints
     entries: Ints
     size: int
-
-    def counts(self) -> Ints:
-        """The number of entries that each text contains, repetitions included."""
-        return np.bincount(self.texts, minlength=self.size)
 
 
 def collect(rows: Iterable[Sequence[int]]) -> FoundEntries:
@@ -67,6 +72,39 @@ def weighted_means(found: FoundEntries, values: Floats) -> Floats:
     with np.errstate(invalid="ignore"):
         means: Floats = above / below
     return means
+
+
+class Phrases:
+    """Phrases as their words, which are found in a text from left to right: the longest counts, and is read over."""
+
+    def __init__(self, phrases: Sequence[tuple[str, ...]]) -> None:
+        self._phrases = phrases
+        self._begun: dict[str, list[int]] = {}
+        for number, phrase in sorted(enumerate(phrases), key=lambda entry: -len(entry[1])):
+            self._begun.setdefault(phrase[0], []).append(number)
+
+    def find(self, words: Sequence[str]) -> list[int]:
+        """The numbers of the phrases in a text."""
+        found, place = [], 0
+        while place < len(words):
+            size = 1
+            for number in self._begun.get(words[place], ()):
+                phrase = self._phrases[number]
+                if tuple(words[place : place + len(phrase)]) == phrase:
+                    found.append(number)
+                    size = len(phrase)
+                    break
+            place += size
+        return found
+
+
+def summed(parts: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """The sum of the values of each word, without values of 0."""
+    sums: dict[str, float] = {}
+    for word, value in parts:
+        if value:
+            sums[word] = sums.get(word, 0.0) + value
+    return sums
 
 
 WORD_PATTERN = re.compile(r"^[a-z0-9][a-z0-9'_-]{0,99}$")

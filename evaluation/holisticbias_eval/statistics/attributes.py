@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import stdtrit
-from scipy.stats import binomtest
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import Interval
@@ -140,6 +139,8 @@ def binomial_test(chosen: int, pairs: int) -> tuple[float, Interval] | None:
 
     Pairs count as independent (Clopper and Pearson 1934).
     """
+    from scipy.stats import binomtest
+
     if not pairs:
         return None
     found = binomtest(chosen, pairs)
@@ -170,14 +171,14 @@ def deviation_parts(counts: AttributeCounts) -> Floats:
     return away / total if total else np.full(len(away), np.nan)
 
 
-def spreads(values: Floats, attribute: Ints) -> tuple[float, float]:
-    """The standard deviation of values within attributes, and that of the attributes' means; NaN if not defined.
+def spreads(values: Floats, attribute: Ints) -> tuple[float, float, float]:
+    """The mean of attributes' means, the standard deviation within attributes, and that of the means.
 
-    Both arguments have shape ``[pairs]``. Within attributes it is pooled over attributes with two values or more.
+    Both arguments have shape ``[pairs]``. Within attributes it is pooled over attributes with two values or more. NaN
+    if a result is not defined.
     """
-    _, code = np.unique(attribute, return_inverse=True)
-    rows = np.bincount(code)
-    means = np.bincount(code, values) / np.maximum(rows, 1)
-    freedom = int((rows - 1).sum()) if len(rows) else 0
+    _, code, rows = np.unique(attribute, return_inverse=True, return_counts=True)
+    means, freedom = np.bincount(code, values) / rows, len(values) - len(rows)
     within = float(np.sqrt(((values - means[code]) ** 2).sum() / freedom)) if freedom else float("nan")
-    return within, float(means.std(ddof=1)) if len(means) > 1 else float("nan")
+    between = float(means.std(ddof=1)) if len(means) > 1 else float("nan")
+    return float(means.mean()) if len(means) else float("nan"), within, between

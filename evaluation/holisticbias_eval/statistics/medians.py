@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-from scipy.stats import spearmanr
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
-from holisticbias_eval.figures import Figure
+from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.statistics.cells import Compared, codes_of, codes_of_numbers, compared_values, first_rows
+from holisticbias_eval.statistics.tests import rank_correlation
 
 DESCRIPTOR = ("axis", "descriptor_id")
 IN_TEMPLATE = (*DESCRIPTOR, "template")
@@ -88,20 +88,10 @@ def correlate_frequency(measure: str, scores: pa.Table, counts: Mapping[str, int
     for row in group_medians(scores).select(["axis", "descriptor", "median"]).to_pylist():
         if row["median"] is not None:
             by_axis.setdefault(row["axis"], {}).setdefault(row["descriptor"], []).append(row["median"])
-    return tuple(_correlate(measure, axis, descriptors, counts) for axis, descriptors in by_axis.items())
-
-
-def _correlate(measure: str, axis: str, descriptors: dict[str, list[float]], counts: Mapping[str, int]) -> Figure:
-    frequency = np.array([counts.get(name, 0) for name in descriptors])
-    perplexity = np.array([np.median(values) for values in descriptors.values()])
-    defined = len(descriptors) >= 3 and len(set(frequency)) > 1 and len(set(perplexity)) > 1
-    found = spearmanr(frequency, perplexity) if defined else None
-    return Figure(
-        measure=measure,
-        name=CORRELATION,
-        keys={"axis": axis},
-        value=float(found.statistic) if found else None,
-        unit="rank correlation",
-        p_value=float(found.pvalue) if found else None,
-        n=len(descriptors),
-    )
+    figures = []
+    for axis, descriptors in by_axis.items():
+        pairs = [(counts.get(name, 0), float(np.median(values))) for name, values in descriptors.items()]
+        value, p = rank_correlation(np.array(pairs, np.float64))
+        keys, n = {"axis": axis}, len(descriptors)
+        figures.append(make_figure(measure, CORRELATION, keys, value, "rank correlation", n, p_value=p))
+    return tuple(figures)

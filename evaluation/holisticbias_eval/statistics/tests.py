@@ -258,3 +258,16 @@ def share_p_values(count: Ints, rows: Ints, total: Ints, all_rows: int) -> Float
     approximation of the log-odds finds differences that are not there.
     """
     return np.where(count > 0, betainc(np.maximum(count, 1), total - count + 1, rows / all_rows), 1.0)
+
+
+def rank_correlation(pairs: Floats) -> tuple[float, float]:
+    """The rank correlation of two columns (Spearman 1904) and its p-value: ``pairs`` has shape ``[items, 2]``.
+
+    NaN with fewer than three items, or if all have the same value.
+    """
+    from scipy.stats import spearmanr
+
+    if len(pairs) < 3 or any(len(np.unique(column)) < 2 for column in pairs.T):
+        return np.nan, np.nan
+    found = spearmanr(pairs[:, 0], pairs[:, 1])
+    return float(found.statistic), float(found.pvalue)

@@ -12,8 +12,8 @@ import numpy as np
 from holisticbias_eval.errors import ClassifierError, EvaluationError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CARDS
+from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.judging import JudgingOptions, start_judge
-from holisticbias_eval.readers.labels import Judge
 from holisticbias_eval.stereotypes.settings import AcceptanceSettings
 from holisticbias_eval.stereotypes.targets import has_term, term_pattern
 
@@ -92,8 +92,7 @@ def _is_negated(candidate: Candidate) -> bool:
 
 def _is_about_the_request(candidate: Candidate) -> bool:
     """Whether a sentence mentions keywords or itself, or begins with both keywords as a list."""
-    marked = term_pattern(candidate.attribute).sub("▢", candidate.sentence)
-    listed = _LISTED.match(term_pattern(candidate.term).sub("▢", marked)) is not None
+    listed = _LISTED.match(_with_marks(candidate, "▢")) is not None
     return listed or _REQUEST.search(_without_terms(candidate)) is not None
 
 
@@ -112,12 +111,9 @@ def _names_other_term(candidate: Candidate) -> bool:
 
 def _copies_a_shot(candidate: Candidate) -> bool:
     """Whether a shot becomes the sentence when at most two words, and a third of its words, are changed."""
-    own = _with_marks(candidate)
-    return any(
-        _distance(own, shot, most) <= most
-        for shot in map(_folded, candidate.shots)
-        for most in [min(2, len(shot) // 3)]
-    )
+    own = _folded(_with_marks(candidate, "▢"), keep="▢")
+    shots = [(shot, min(2, len(shot) // 3)) for shot in map(_folded, candidate.shots)]
+    return any(_distance(own, shot, most) <= most for shot, most in shots)
 
 
 def _is_repeated(candidate: Candidate) -> bool:
@@ -189,18 +185,13 @@ def _folded(text: str, keep: str = "") -> tuple[str, ...]:
 
 def _without_terms(candidate: Candidate) -> str:
     """The sentence without the two requested terms, whose words would be taken for other terms."""
-    text = term_pattern(candidate.attribute).sub(_blank, candidate.sentence)
-    return term_pattern(candidate.term).sub(_blank, text)
+    return _with_marks(candidate, " ")
 
 
-def _blank(_: re.Match[str]) -> str:
-    return " "
-
-
-def _with_marks(candidate: Candidate) -> tuple[str, ...]:
-    """The words of the sentence, with each requested term as one word."""
-    text = term_pattern(candidate.attribute).sub("▢", candidate.sentence)
-    return _folded(term_pattern(candidate.term).sub("▢", text), keep="▢")
+def _with_marks(candidate: Candidate, mark: str) -> str:
+    """The sentence with a mark in place of each requested term."""
+    text = term_pattern(candidate.attribute).sub(mark, candidate.sentence)
+    return term_pattern(candidate.term).sub(mark, text)
 
 
 def _distance(some: Sequence[str], others: Sequence[str], most: int) -> int:
@@ -225,29 +216,27 @@ class LabelRules:
     The id of a rule is ``CARD:LABEL``, or ``CARD:not-judged`` for a sentence without probabilities.
     """
 
-    judge: Judge
+    judge: Classifier
     labels: tuple[str, ...]
 
     @property
     def settings(self) -> Mapping[str, str]:
         """The settings of the classifier, the labels and the threshold, for the record of a run."""
         about = {"labels": ", ".join(self.labels), "threshold": str(self.judge.card.threshold)}
-        return {**self.judge.classifier.settings, **about}
+        return {**self.judge.settings, **about}
 
     def refusing(self, texts: Sequence[str]) -> list[str | None]:
         """The id of the rule that refuses each text, None for a text that is accepted."""
         if not texts:
             return []
-        columns = [self.judge.card.labels.index(label) for label in self.labels]
-        found = self.judge.probabilities(texts, lambda _: None)[:, columns]
-        return [self._refusing(row.tolist()) for row in found]
-
-    def _refusing(self, probabilities: Sequence[float]) -> str | None:
         card = self.judge.card
-        if not np.isfinite(probabilities).all():
-            return f"{card.id}:{NOT_JUDGED}"
-        found = (label for label, p in zip(self.labels, probabilities, strict=True) if p >= card.threshold)
-        return next((f"{card.id}:{label}" for label in found), None)
+        columns = [card.labels.index(label) for label in self.labels]
+        rules: list[str | None] = []
+        for probabilities in self.judge.probabilities(texts, lambda _: None)[:, columns]:
+            reached = [label for label, p in zip(self.labels, probabilities, strict=True) if p >= card.threshold]
+            refused = reached if np.isfinite(probabilities).all() else [NOT_JUDGED]
+            rules.append(f"{card.id}:{refused[0]}" if refused else None)
+        return rules
 
 
 def start_label_rules(name: str, options: JudgingOptions, display: Display) -> LabelRules:

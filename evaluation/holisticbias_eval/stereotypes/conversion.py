@@ -50,7 +50,7 @@ class Converter:
 
     def __init__(self, specification: Specification, group: str, other: str) -> None:
         self._groups = specification, group, other
-        self._words = vocabulary(specification, group, other)
+        self._words = _vocabulary(specification, group, other)
 
     def convert(self, sentence: str, term: str, attribute: str) -> Converted:
         """Exchange every word of the group, or say which rule of ``RULES`` rejects the sentence.
@@ -61,7 +61,7 @@ class Converter:
         made = self._exchange(sentence, term)
         if made.sentence is None or made.term is None:
             return made
-        words = any_of({attribute.lower()})
+        words = _any_of({attribute.lower()})
         if len(words.findall(sentence)) != len(words.findall(made.sentence)):
             return Converted(rule="attribute-changed")
         back = self._reverse._exchange(made.sentence, made.term)
@@ -82,19 +82,21 @@ class Converter:
             return Converted(rule="other-group-word")
         if self._words.plurals.search(sentence):
             return Converted(rule="inflected-term")
-        chosen = [self._choose(sentence, m) for m in mentions]
-        rule = next((c for c in chosen if isinstance(c, str)), None)
-        if rule is not None:
-            return Converted(rule=rule)
-        exchanges = [c for c in chosen if isinstance(c, Exchange)]
-        text, rule = _written(sentence, mentions, exchanges)
-        first = next(e.other for m, e in zip(mentions, exchanges, strict=True) if _is_term(m[0], term))
-        return Converted(rule=rule) if rule else Converted(text, first)
+        exchanges = []
+        for mention in mentions:
+            exchange = self._choose(sentence, mention)
+            if isinstance(exchange, str):
+                return Converted(rule=exchange)
+            exchanges.append(exchange)
+        text = _written(sentence, mentions, exchanges)
+        if text is None:
+            return Converted(rule="unknown-article")
+        return Converted(text, next(e.other for m, e in zip(mentions, exchanges, strict=True) if _is_term(m[0], term)))
 
     def _choose(self, sentence: str, mention: re.Match[str]) -> Exchange | str:
         """The exchange that fits the place of a mention, or the id of a rule."""
         before, after = _context(sentence, mention)
-        candidates = self._words.exchanges[key_of(mention[0])]
+        candidates = self._words.exchanges[_key_of(mention[0])]
         forms = {exchange.form: exchange for exchange in reversed(candidates)}
         exchange = candidates[0]
         if len(forms) > 1 and set(forms) <= set(PRONOUN_FORMS):
@@ -126,11 +128,11 @@ def _pronoun_form(forms: set[str], before: str, after: str) -> str | None:
 
 
 def _is_term(found: str, term: str) -> bool:
-    return key_of(found) == key_of(term)
+    return _key_of(found) == _key_of(term)
 
 
-def _written(sentence: str, mentions: list[re.Match[str]], exchanges: list[Exchange]) -> tuple[str, str | None]:
-    """The sentence with the other terms, and the id of a rule that rejects it."""
+def _written(sentence: str, mentions: list[re.Match[str]], exchanges: list[Exchange]) -> str | None:
+    """The sentence with the other terms; null if an article is not known."""
     parts: list[str] = []
     starts = [0, *(m.end() for m in mentions)]
     for start, mention, exchange in zip(starts[:-1], mentions, exchanges, strict=True):
@@ -139,9 +141,9 @@ def _written(sentence: str, mentions: list[re.Match[str]], exchanges: list[Excha
         capitals = len(other) > 1 and other.isupper()
         changed = with_article(sentence[start : mention.start()], exchange.other or "", in_capitals=capitals)
         if changed.unknown:
-            return "", "unknown-article"
+            return None
         parts += [changed.before, other]
-    return "".join([*parts, sentence[starts[-1] :]]), None
+    return "".join([*parts, sentence[starts[-1] :]])
 
 
 def _context(sentence: str, mention: re.Match[str]) -> tuple[str, str]:
@@ -149,9 +151,6 @@ def _context(sentence: str, mention: re.Match[str]) -> tuple[str, str]:
     start, end = mention.span()
     before = sentence[:start] if start <= _CONTEXT else f"x{sentence[start - _CONTEXT : start]}"
     return before, sentence[end : end + _CONTEXT]
-
-
-COUNTED = ("noun",)  # forms whose terms have a plural
 
 
 _SEPARATOR = re.compile(r"[\s-]+")
@@ -170,7 +169,7 @@ class Exchange:
 class Vocabulary:
     """The words to exchange for a pair of groups, and the words that must not be in the sentence.
 
-    ``exchanges`` has the possible exchanges of each word, by ``key_of``; ``others`` the words of other groups, and
+    ``exchanges`` has the possible exchanges of each word, by ``_key_of``; ``others`` the words of other groups, and
     ``plurals`` the plurals of the group's own terms.
     """
 
@@ -180,28 +179,30 @@ class Vocabulary:
     plurals: re.Pattern[str]
 
 
-def vocabulary(specification: Specification, group: str, other: str) -> Vocabulary:
+def _vocabulary(specification: Specification, group: str, other: str) -> Vocabulary:
     """The words of ``group`` with their counterparts in ``other``.
 
     To the specification's terms come the pronouns and nouns of two genders, if the groups have different genders.
     """
-    found: dict[str, dict[tuple[str, str | None], Exchange]] = {}
+    exchanges: dict[str, dict[tuple[str, str | None], Exchange]] = {}
     for exchange in _exchanges(specification, group, other):
-        known = found.setdefault(exchange.term.lower(), {})
+        known = exchanges.setdefault(exchange.term.lower(), {})
         if exchange.form in ("noun", "adjective") and known:
             continue  # the specification's own slot comes first
         known.setdefault((exchange.form, exchange.other), exchange)
-    own = set(found)
+    own = set(exchanges)
     foreign = set(_words_of_others(specification, group, other)) - own
+    counted = {t.lower() for slot in specification.slots if slot.form == "noun" for t in slot.terms if t}
+    plurals = {word: set(_plurals(word)) - own for word in counted}
     return Vocabulary(
-        exchanges={key_of(word): tuple(known.values()) for word, known in found.items()},
-        mentions=any_of(own),
-        others=any_of(foreign | ({p for word in foreign for p in _plurals(specification, word)} - own)),
-        plurals=any_of({p for word in own for p in _plurals(specification, word)} - own),
+        exchanges={_key_of(word): tuple(known.values()) for word, known in exchanges.items()},
+        mentions=_any_of(own),
+        others=_any_of(foreign.union(*(plurals[word] for word in foreign & counted))),
+        plurals=_any_of(set[str]().union(*(plurals[word] for word in own & counted))),
     )
 
 
-def any_of(words: set[str]) -> re.Pattern[str]:
+def _any_of(words: set[str]) -> re.Pattern[str]:
     """A pattern of whole words in any case, longest first, with a blank or a hyphen between their parts.
 
     A word inside a compound with a hyphen is not found.
@@ -214,21 +215,17 @@ def any_of(words: set[str]) -> re.Pattern[str]:
 
 
 def _escaped(word: str) -> str:
-    return re.sub(r"[^\w\s-]", lambda found: "['\u2019]" if found[0] == "'" else re.escape(found[0]), word)
+    return re.sub(r"[^\w\s-]", lambda sign: "['\u2019]" if sign[0] == "'" else re.escape(sign[0]), word)
 
 
-def key_of(mention: str) -> str:
+def _key_of(mention: str) -> str:
     """A mention as the keys of ``exchanges`` are written, apart from blanks and hyphens."""
     return _SEPARATOR.sub(" ", mention.lower().replace("\u2019", "'"))
 
 
-def position(specification: Specification, group: str) -> int:
-    """The position of a group, which is that of its terms in every slot."""
-    return [g.name for g in specification.groups].index(group)
-
-
 def _exchanges(specification: Specification, group: str, other: str) -> Iterator[Exchange]:
-    this, that = position(specification, group), position(specification, other)
+    places = {g.name: place for place, g in enumerate(specification.groups)}
+    this, that = places[group], places[other]
     for slot in specification.slots:
         terms = (*slot.terms, *[None] * len(specification.groups))
         if (term := terms[this]) is not None:
@@ -242,18 +239,15 @@ def _exchanges(specification: Specification, group: str, other: str) -> Iterator
 
 def _words_of_others(specification: Specification, group: str, other: str) -> Iterator[str]:
     """Words of all groups but one; ``other`` decides whether words of the other gender are among them."""
-    this = position(specification, group)
     for slot in specification.slots:
-        yield from (term.lower() for i, term in enumerate(slot.terms) if term is not None and i != this)
+        named = zip(specification.groups, slot.terms, strict=False)
+        yield from (term.lower() for g, term in named if term is not None and g.name != group)
     for exchange in _exchanges(specification, other, group):
         yield exchange.term.lower()
 
 
-def _plurals(specification: Specification, word: str) -> tuple[str, ...]:
-    """Regular plurals of a term that is a countable noun."""
-    forms = {slot.form for slot in specification.slots for term in slot.terms if term and term.lower() == word}
-    if not forms.intersection(COUNTED):
-        return ()
+def _plurals(word: str) -> tuple[str, ...]:
+    """Regular plurals of a countable noun."""
     if word.endswith("y") and word[-2:-1] not in ("a", "e", "o", "u", ""):
         return (f"{word[:-1]}ies",)
     if word.endswith(("s", "x", "z", "ch", "sh")):

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.named_files import NamedFiles
-from holisticbias_eval.stereotypes.settings import RequestForm
+from holisticbias_eval.readers.derive_polarity import read_vectors
 
 _ONE = (
     "Write a sentence in the same way. It contains both keywords exactly as they are given. "
@@ -55,8 +55,8 @@ class Shot(BaseModel):
         return sentence if sentence.endswith(tuple(_FINAL)) else f"{sentence}."
 
 
-def write_prompt(form: RequestForm, shots: Sequence[Shot], keywords: Sequence[str], count: int) -> str:
-    """The prompt of a request: the examples, then the two terms.
+def write_prompt(form: str, shots: Sequence[Shot], keywords: Sequence[str], count: int) -> str:
+    """The prompt of a request of a ``RequestForm``: the examples, then the two terms.
 
     A text to continue ends without a blank: tokenizers put the blank before the next word. In a chat the instruction
     stands between the examples and the terms, where small models heed it more than at the beginning.
@@ -72,12 +72,8 @@ def write_prompt(form: RequestForm, shots: Sequence[Shot], keywords: Sequence[st
 def list_format(count: int) -> Mapping[str, Any]:
     """The ``response_format`` of a request for a list of sentences (OpenAI's structured outputs)."""
     sentences = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": count}
-    schema = {
-        "type": "object",
-        "properties": {"sentences": sentences},
-        "required": ["sentences"],
-        "additionalProperties": False,
-    }
+    properties, needed = {"sentences": sentences}, ["sentences"]
+    schema = {"type": "object", "properties": properties, "required": needed, "additionalProperties": False}
     return {"type": "json_schema", "json_schema": {"name": "sentences", "strict": True, "schema": schema}}
 
 
@@ -105,20 +101,13 @@ def read_list(text: str, count: int) -> list[str] | None:
     """
     fenced = _FENCE.match(text)
     try:
-        found = json.loads(fenced[1] if fenced else text)
+        content = json.loads(fenced[1] if fenced else text)
     except (ValueError, RecursionError):
         return None
-    try:
-        sentences = _Sentences.model_validate({"sentences": found} if isinstance(found, list) else found).sentences
-    except ValidationError:
+    sentences = content.get("sentences") if isinstance(content, dict) else content
+    if not isinstance(sentences, list) or not all(isinstance(sentence, str) for sentence in sentences):
         return None
     return [sentence[:LONGEST] for sentence in sentences[:count]]
-
-
-class _Sentences(BaseModel):
-    model_config = ConfigDict(extra="ignore", strict=True)
-
-    sentences: list[str]
 
 
 def _one_line(keywords: Sequence[str]) -> str:
@@ -188,12 +177,12 @@ class Shots:
         """
         if self.vectors is None:
             return [self.file.shots] * len(pairs)
-        shots = self.file.shots
-        similar = (
-            _cosines(self.vectors, [term for term, _ in pairs], [shot.keywords[0] for shot in shots])
-            + _cosines(self.vectors, [attribute for _, attribute in pairs], [shot.keywords[1] for shot in shots])
-        ) / 2
-        return [self._nearest(pair, row) for pair, row in zip(pairs, np.nan_to_num(similar, nan=-2.0), strict=True)]
+        parts = (
+            _cosines(self.vectors, [pair[place] for pair in pairs], [shot.keywords[place] for shot in self.file.shots])
+            for place in (0, 1)
+        )
+        similar = np.nan_to_num(sum(parts) / 2, nan=-2.0)
+        return [self._nearest(pair, row) for pair, row in zip(pairs, similar, strict=True)]
 
     def _nearest(self, pair: tuple[str, str], similar: Floats) -> tuple[Shot, ...]:
         own = {word.casefold() for word in pair}
@@ -202,44 +191,25 @@ class Shots:
         return tuple(others[: self.nearest])
 
 
-def read_vectors(path: Path) -> Vectors:
-    """Read a text file of word vectors, a word and its numbers in each line, as GloVe's.
+def read_word_vectors(path: Path) -> Vectors:
+    """Read word vectors, as text such as GloVe's or in the binary form of word2vec; see ``read_vectors``.
 
     A text of several words has the mean of their vectors. Raises ``EvaluationError`` for another file.
     """
-    words = _read_words(path)
+    if not path.is_file():
+        raise EvaluationError(f"{path} cannot be read as word vectors: No such file")
+    words, table = read_vectors(path)
+    places = {word.casefold(): place for place, word in reversed(list(enumerate(words)))}
 
     def vectors(texts: Sequence[str]) -> Floats:
-        size = len(next(iter(words.values())))
-        missing = np.full(size, np.nan)
-        parts = [[words[part] for part in text.casefold().replace("-", " ").split() if part in words] for text in texts]
-        return np.array([np.mean(found, axis=0) if found else missing for found in parts]).reshape(-1, size)
+        found = np.full((len(texts), table.shape[1]), np.nan)
+        for row, text in enumerate(texts):
+            known = [places[part] for part in text.casefold().replace("-", " ").split() if part in places]
+            if known:
+                found[row] = table[known].mean(axis=0, dtype=np.float64)
+        return found
 
     return vectors
-
-
-def _read_words(path: Path) -> dict[str, Floats]:
-    words: dict[str, Floats] = {}
-    size = 0
-    try:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.strip():
-                    continue
-                word, *values = line.split()
-                if number == 1 and len(values) == 1:  # the header of word2vec's text form: words and size
-                    continue
-                vector = np.array(values, np.float64)
-                size = size or len(vector)
-                if len(vector) != size or not size or not np.isfinite(vector).all():
-                    raise ValueError(f"line {number} does not have {size or 'any'} numbers")
-                words.setdefault(word.casefold(), vector)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)[:150]
-        raise EvaluationError(f"{path} cannot be read as word vectors: {reason}") from error
-    if not words:
-        raise EvaluationError(f"{path} has no word vectors: write a word and its numbers in each line")
-    return words
 
 
 def _cosines(vectors: Vectors, some: Sequence[str], others: Sequence[str]) -> Floats:

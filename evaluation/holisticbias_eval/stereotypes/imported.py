@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+import pyarrow as pa
 
 from holisticbias_eval.errors import EvaluationError, PairsError
-from holisticbias_eval.stereotypes.published_pairs import as_published
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import table_suffix
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tables.rows import read_rows
 
+FILE = "sentences.parquet"
 _OWN = {"sentence": "sentence", "attribute": "attribute", "group term": "term"}
 _GENERATED = {
     "Generated sentence": "sentence",
@@ -43,15 +45,17 @@ SENTENCES = Form(
     any_case=True,
 )
 """Sentences with the attribute and the term in them: of this package, of a user, or of the published code."""
-_UNDISCARDED = {"", "0", "0.0", "false", "nan", "none"}
+_STRIPPED = ("sentence", "attribute", "term", "specification")
+_UNDISCARDED = {"", "0", "0.0", "false", "no", "nan", "none"}
+_MISSING = ("", "nan", "NaN", "NA", "N/A", "null", "NULL", "None")
+_NUMBER = re.compile(r"-?\d+(\.\d*)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
-    """A sentence of a file.
+class SourceSentence:
+    """A sentence of a file with its attribute and term; what the file does not have is null or empty.
 
-    ``row`` counts from 1; ``specification`` is the name that the file gives, null if it gives none; ``discarded`` is
-    whether the file marks the sentence as discarded.
+    ``row`` counts from 1. ``template``, ``discarded`` and ``reason`` are those of a file of the published code.
     """
 
     row: int
@@ -59,76 +63,7 @@ class Imported:
     attribute: str
     term: str
     specification: str | None = None
-    discarded: bool = False
-
-
-def read_sentences(path: Path) -> list[Imported]:
-    """Read the sentences of a file, in order.
-
-    A user's table has the columns ``sentence``, ``attribute`` and ``group term`` (or ``term``), and may have
-    ``specification``. The published code's ``gen_csv``, ``gen_pairs_csv``, whose first sentence of each pair is the
-    generated one, and ``gen_json`` are known by their columns. Raises ``EvaluationError`` with what the file lacks.
-    """
-    if table_suffix(path) == ".json" and not any("sentence" in row for row in read_rows(path)):
-        found = list(_read_json(path))
-    else:
-        found = [_read_row(path, number, row) for number, row in enumerate(SENTENCES.read(path).to_pylist(), 1)]
-    if not found:
-        raise EvaluationError(f"{path} has no sentences")
-    return found
-
-
-def _read_row(path: Path, number: int, row: Mapping[str, str | None]) -> Imported:
-    texts = {name: text or "" for name, text in row.items()}
-    for what in ("attribute", "term"):
-        if not texts[what].strip():
-            raise EvaluationError(f"{path}: row {number}: the {what} is missing: every sentence needs one")
-    return Imported(
-        number,
-        texts["sentence"],
-        texts["attribute"].strip(),
-        texts["term"].strip(),
-        texts.get("specification", "").strip() or None,
-        texts.get("discarded", "").strip().casefold() not in _UNDISCARDED,
-    )
-
-
-def _read_json(path: Path) -> Iterator[Imported]:
-    """The sentences of a ``gen_json`` file: a list of biases, with attributes by set."""
-    row = 0
-    try:
-        for bias in read_rows(path):
-            sets = [value for key, value in bias.items() if key != "name"]
-            for attribute in (attribute for found in sets for attribute in found.values()):
-                for entry in attribute["sentences"]:
-                    row += 1
-                    yield _entry(row, entry, bias["name"])
-    except (TypeError, KeyError, AttributeError) as error:
-        raise EvaluationError(
-            f"{path} is not a gen_json file: a list of objects with a name, and with sentences by attribute"
-        ) from error
-
-
-def _entry(row: int, entry: Mapping[str, Any], name: Any) -> Imported:
-    sentence, attribute, term = (str(entry[key]) for key in ("sentence", "attribute_term", "group_term"))
-    return Imported(row, sentence, attribute, term, str(name))
-
-
-FILE = "sentences.parquet"
-
-
-@dataclass(frozen=True, slots=True)
-class SourceSentence:
-    """A sentence with its attribute and term; the other values are null if the table does not have them.
-
-    ``template``, ``discarded`` and ``reason`` are those of a file of the published code.
-    """
-
-    sentence_id: str
-    specification: str | None
-    attribute: str
-    term: str
-    sentence: str
+    sentence_id: str = ""
     attribute_set: str | None = None
     group: str | None = None
     source: str = "imported"
@@ -137,9 +72,34 @@ class SourceSentence:
     discarded: str = ""
     reason: str = ""
 
+    @property
+    def is_discarded(self) -> bool:
+        """Whether the file marks the sentence as discarded."""
+        return self.discarded.strip().casefold() not in _UNDISCARDED
+
+
+def read_sentences(path: Path) -> list[SourceSentence]:
+    """Read the sentences of a file, in order, to judge them.
+
+    A user's table has the columns ``sentence``, ``attribute`` and ``group term`` (or ``term``), and may have
+    ``specification``. The published code's ``gen_csv``, ``gen_pairs_csv``, whose first sentence of each pair is the
+    generated one, and ``gen_json`` are known by their columns. Raises ``EvaluationError`` with what the file lacks.
+    """
+    if table_suffix(path) == ".json" and not any("sentence" in row for row in read_rows(path)):
+        sentences = list(_read_json(path))
+    else:
+        sentences = _sentences(SENTENCES.read(path))
+    if not sentences:
+        raise EvaluationError(f"{path} has no sentences")
+    for sentence in sentences:
+        for what in ("attribute", "term"):
+            if not getattr(sentence, what):
+                raise EvaluationError(f"{path}: row {sentence.row}: the {what} is missing: every sentence needs one")
+    return sentences
+
 
 def read_source_sentences(path: Path) -> list[SourceSentence]:
-    """The sentences of a folder with ``sentences.parquet``, or of a table (.csv, .jsonl or .parquet).
+    """Read the sentences of a folder with ``sentences.parquet``, or of a table, to pair them.
 
     A table has the columns attribute, term, sentence and, unless one specification is given, specification; or the
     columns of the published code. Raises ``PairsError``.
@@ -155,25 +115,44 @@ def read_source_sentences(path: Path) -> list[SourceSentence]:
             f"{path} holds pairs already: read their sentences with `holisticbias stereotypes sentences --import "
             f"{path}`"
         )
-    table = SENTENCES.read(opened)
-    columns = {name: [text or "" for text in table[name].to_pylist()] for name in table.column_names}
-    columns |= {name: as_published(columns.get(name, [""] * table.num_rows)) for name in ("discarded", "reason")}
-    return [_sentence(columns, row) for row in range(table.num_rows)]
+    return _sentences(SENTENCES.read(opened))
 
 
-def _sentence(columns: Mapping[str, Sequence[str]], row: int) -> SourceSentence:
-    given = {name: values[row] for name, values in columns.items()}
-    return SourceSentence(
-        sentence_id=given.get("sentence_id") or f"row-{row + 1}",
-        specification=given.get("specification") or None,
-        attribute=given["attribute"],
-        term=given["term"],
-        sentence=given["sentence"].strip(),
-        attribute_set=given.get("attribute_set") or None,
-        group=given.get("group") or None,
-        source=given.get("source") or "imported",
-        generator=given.get("generator") or None,
-        template=given.get("template"),
-        discarded=given["discarded"],
-        reason=given["reason"],
-    )
+def _sentences(table: pa.Table) -> list[SourceSentence]:
+    cells = {name: [text or "" for text in table[name].to_pylist()] for name in table.column_names}
+    cells |= {name: [text.strip() for text in cells[name]] for name in _STRIPPED if name in cells}
+    cells |= {name: as_published(cells[name]) for name in ("discarded", "reason") if name in cells}
+    sentences = []
+    for row, values in enumerate(zip(*cells.values(), strict=True), 1):
+        texts = {"sentence": "", "attribute": "", "term": "", "sentence_id": f"row-{row}"}
+        texts |= {name: text for name, text in zip(cells, values, strict=True) if text or name == "template"}
+        sentences.append(SourceSentence(row=row, **texts))
+    return sentences
+
+
+def _read_json(path: Path) -> Iterator[SourceSentence]:
+    """The sentences of a ``gen_json`` file: a list of biases, with attributes by set."""
+    row = 0
+    try:
+        for bias in read_rows(path):
+            sets = [value for key, value in bias.items() if key != "name"]
+            for asked in (asked for values in sets for asked in values.values()):
+                for entry in asked["sentences"]:
+                    row += 1
+                    sentence, attribute, term = (str(entry[k]) for k in ("sentence", "attribute_term", "group_term"))
+                    yield SourceSentence(row, sentence, attribute, term, str(bias["name"]))
+    except (TypeError, KeyError, AttributeError) as error:
+        raise EvaluationError(
+            f"{path} is not a gen_json file: a list of objects with a name, and with sentences by attribute"
+        ) from error
+
+
+def as_published(values: Sequence[str]) -> list[str]:
+    """A column of text as pandas reads and writes it: with an empty value, whole numbers become "3.0".
+
+    A reason that is a number and not a list is therefore in none of the columns of categories.
+    """
+    missing = any(value in _MISSING for value in values)
+    numbers = all(value in _MISSING or _NUMBER.fullmatch(value) for value in values)
+    decimal = numbers and (missing or any("." in value for value in values))
+    return ["" if v in _MISSING else repr(float(v)) if decimal else v for v in values]

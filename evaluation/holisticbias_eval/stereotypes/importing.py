@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.generation.decoding import storable
-from holisticbias_eval.stereotypes.acceptance import Candidate, refusing_rule
 from holisticbias_eval.stereotypes.few_shot import LONGEST
-from holisticbias_eval.stereotypes.imported import Imported
+from holisticbias_eval.stereotypes.imported import SourceSentence
 from holisticbias_eval.stereotypes.record import Returned
-from holisticbias_eval.stereotypes.rounds import Progressing, SentenceJudging, refuse_by_classifiers
+from holisticbias_eval.stereotypes.rounds import SentenceJudging, Wanted
 from holisticbias_eval.stereotypes.specifications import read_specification
-from holisticbias_eval.stereotypes.targets import GroupTerm, Target
 
 _FIT = 0.5  # share of a name's words that a specification must have
+Placed = Sequence[tuple[SourceSentence, Specification]]
 
 
-def find_specifications(path: Path, sentences: Sequence[Imported]) -> tuple[Specification, ...]:
+def find_specifications(path: Path, sentences: Sequence[SourceSentence]) -> tuple[Specification, ...]:
     """The specifications that a file names, by id or published name, in order of first occurrence.
 
     Raises ``EvaluationError`` if a row names none, or if a name is unknown.
@@ -30,9 +29,7 @@ def find_specifications(path: Path, sentences: Sequence[Imported]) -> tuple[Spec
     return tuple(read_specification(name) for name in names if name is not None)
 
 
-def place_sentences(
-    path: Path, sentences: Sequence[Imported], specifications: Sequence[Specification]
-) -> list[tuple[Imported, Specification]]:
+def place_sentences(path: Path, sentences: Sequence[SourceSentence], specifications: Sequence[Specification]) -> Placed:
     """The sentences that belong to the specifications, each with the first that takes its name.
 
     A specification takes rows without a name, with its id or published name, and with any other name if at least
@@ -40,10 +37,8 @@ def place_sentences(
     sentence belongs to one.
     """
     names = list(dict.fromkeys(sentence.specification for sentence in sentences))
-    chosen: Mapping[str | None, Specification | None] = {
-        name: next((s for s in specifications if _takes(s, name, sentences)), None) for name in names
-    }
-    placed = [(sentence, found) for sentence in sentences if (found := chosen[sentence.specification]) is not None]
+    chosen = {name: next((s for s in specifications if _takes(s, name, sentences)), None) for name in names}
+    placed = [(sentence, taken) for sentence in sentences if (taken := chosen[sentence.specification]) is not None]
     if not placed:
         raise EvaluationError(
             f"{path} has no sentences of {', '.join(s.id for s in specifications)}; "
@@ -52,59 +47,49 @@ def place_sentences(
     return placed
 
 
-def judge_imported(
-    placed: Sequence[tuple[Imported, Specification]], states: Sequence[Progressing], judging: SentenceJudging
-) -> list[Returned]:
+def _takes(specification: Specification, name: str | None, sentences: Sequence[SourceSentence]) -> bool:
+    if name is None or name in (specification.id, specification.published_as):
+        return True
+    rows = [sentence for sentence in sentences if sentence.specification == name]
+    terms = [term for slot in specification.slots for term in slot.terms if term]
+    attributes = [term for chosen in specification.attributes for term in chosen.terms]
+    return _fit([row.term for row in rows], terms) and _fit([row.attribute for row in rows], attributes)
+
+
+def _fit(named: Iterable[str], known: Iterable[str]) -> bool:
+    words = {word.casefold() for word in named}
+    return len(words & {word.casefold() for word in known}) >= _FIT * len(words)
+
+
+def judge_imported(placed: Placed, attributes: Sequence[Wanted], judging: SentenceJudging) -> list[Returned]:
     """The log of imported sentences, judged by the rules; their request is the row in the file."""
-    by_words = {_words(state.wanted.target): state for state in reversed(states)}
+    by_words = {(w.target.specification, w.target.attribute.casefold()): w for w in reversed(attributes)}
     rows = []
     for sentence, specification in placed:
-        state = by_words.get((specification.id, sentence.attribute.casefold()))
-        row = _judge(sentence, specification.id, state, judging)
-        if state is not None:
-            state.count([row])
+        wanted = by_words.get((specification.id, sentence.attribute.casefold()))
+        row = _judge(sentence, specification.id, wanted, judging)
+        if wanted is not None:
+            wanted.count([row])
         rows.append(row)
-    judged = refuse_by_classifiers(rows, judging.classifiers)
-    for state in states:
-        state.groups.clear()
-        state.count([row for row in judged if _target(row) == state.wanted.target])
+    judged = judging.classified(rows)
+    for wanted in attributes:
+        wanted.groups.clear()
+        wanted.count([row for row in judged if row.target == wanted.target])
     return judged
 
 
-def _takes(specification: Specification, name: str | None, sentences: Sequence[Imported]) -> bool:
-    if name is None or name in (specification.id, specification.published_as):
-        return True
-    own = {term.casefold() for slot in specification.slots for term in slot.terms if term}
-    attributes = {term.casefold() for found in specification.attributes for term in found.terms}
-    rows = [sentence for sentence in sentences if sentence.specification == name]
-    terms, asked = ({row.term.casefold() for row in rows}, {row.attribute.casefold() for row in rows})
-    return len(terms & own) >= _FIT * len(terms) and len(asked & attributes) >= _FIT * len(asked)
-
-
-def _words(target: Target) -> tuple[str, str]:
-    return target.specification, target.attribute.casefold()
-
-
-def _target(row: Returned) -> Target:
-    return Target(row.specification, row.attribute_set or "", row.attribute)
-
-
-def _judge(sentence: Imported, specification: str, state: Progressing | None, judging: SentenceJudging) -> Returned:
+def _judge(sentence: SourceSentence, specification: str, wanted: Wanted | None, judging: SentenceJudging) -> Returned:
     text = " ".join(storable(sentence.sentence)[:LONGEST].split())
-    drawn = None if state is None else _drawn(sentence.term, state)
-    if sentence.discarded:
-        rule: str | None = "discarded"
-    elif state is None or drawn is None:
-        rule = "not-in-specification"
-    else:
-        terms, target = state.wanted.all_terms, state.wanted.target
-        candidate = Candidate(text, drawn.term, target.attribute, terms, (), state.seen, judging.limits)
-        rule = refusing_rule(candidate, judging.rules)
+    known = [term for terms in wanted.terms.values() for term in terms] if wanted else []
+    drawn = next((term for term in known if term.term.casefold() == sentence.term.casefold()), None)
+    rule: str | None = "discarded" if sentence.is_discarded else "not-in-specification"
+    if wanted and drawn and not sentence.is_discarded:
+        rule = judging.refusing(text, drawn.term, wanted, wanted.seen)
     return Returned(
         request=sentence.row,
         specification=specification,
-        attribute_set=state.wanted.target.attribute_set if state else None,
-        attribute=state.wanted.target.attribute if state else sentence.attribute,
+        attribute_set=wanted.target.attribute_set if wanted else None,
+        attribute=wanted.target.attribute if wanted else sentence.attribute,
         group=drawn.group if drawn else None,
         slot=drawn.slot if drawn else None,
         term=drawn.term if drawn else sentence.term,
@@ -115,9 +100,3 @@ def _judge(sentence: Imported, specification: str, state: Progressing | None, ju
         accepted=rule is None,
         rule=rule,
     )
-
-
-def _drawn(term: str, state: Progressing) -> GroupTerm | None:
-    """The first slot of a term, in the order of the groups."""
-    known = (found for terms in state.wanted.terms.values() for found in terms)
-    return next((found for found in known if found.term.casefold() == term.casefold()), None)

@@ -1,21 +1,22 @@
-"""Rows of pairs: of sentences, converted grammatically or as published, and of templates."""
+"""Rows of pairs: of sentences that are converted grammatically, and of templates."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import combinations, count, product
 from typing import Literal
 
 import pyarrow as pa
 
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.progress import Progress
+from holisticbias_eval.stereotypes.agreement import with_article
 from holisticbias_eval.stereotypes.conversion import RULES as CONVERSION_RULES
 from holisticbias_eval.stereotypes.conversion import Converter
 from holisticbias_eval.stereotypes.imported import SourceSentence
-from holisticbias_eval.stereotypes.published_pairs import LABELS, MASK, PublishedPair
-from holisticbias_eval.stereotypes.targets import template_pairs
 
 Stereotyped = Literal["sentence", "other_sentence"]
 
@@ -27,28 +28,29 @@ RULES: Mapping[str, str] = {
     "discarded": "The file marks the sentence as discarded.",
     "duplicate-template": "An earlier sentence of the attribute has the same template (published mode).",
 }
-_UNDISCARDED = {"", "0", "0.0", "false", "no"}
+_SLOT = re.compile(r"\[T(?::([a-z_]+))?\]")
+_PLACES = re.compile(r"(\[T(?::[a-z_]+)?\]|\[A\])")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
     """A row of ``pairs.parquet``; ``rule`` is null if the sentence was converted, else the other sentence is null."""
 
     pair_id: str
     specification: str
-    attribute_set: str | None
+    attribute_set: str | None = None
     attribute: str
-    slot: int | None
-    group: str | None
-    other_group: str | None
+    slot: int | None = None
+    group: str | None = None
+    other_group: str | None = None
     term: str
-    other_term: str | None
+    other_term: str | None = None
     sentence: str
-    other_sentence: str | None
-    stereotyped: Stereotyped | None
-    rule: str | None
+    other_sentence: str | None = None
+    stereotyped: Stereotyped | None = None
+    rule: str | None = None
     source: str
-    generator: str | None
+    generator: str | None = None
 
 
 SCHEMA = pa.schema(
@@ -71,28 +73,61 @@ def grammatical_pairs(
             yield from _pairs_of(sentence, by_name[sentence.specification], converter)
 
 
-def pairs_of_templates(specification: Specification) -> Iterator[Pair]:
-    """The pairs of a specification's templates, with ``source`` "template"."""
-    for number, made in enumerate(template_pairs(specification), 1):
-        stereotyped = stereotyped_side(specification, made.attribute_set, made.group, made.other_group)
-        rule = made.rule or (None if stereotyped else "no-stereotype")
-        yield Pair(
-            pair_id=f"{specification.id}/template-{number}>{made.other_group}",
-            specification=specification.id,
-            attribute_set=made.attribute_set,
-            attribute=made.attribute,
-            slot=made.slot,
-            group=made.group,
-            other_group=made.other_group,
-            term=made.term,
-            other_term=None if rule else made.other_term,
-            sentence=made.sentence,
-            other_sentence=None if rule else made.other_sentence,
-            stereotyped=None if rule else stereotyped,
-            rule=rule,
-            source="template",
-            generator=None,
-        )
+def _pairs_of(
+    sentence: SourceSentence, specification: Specification, converter: Callable[[str, str, str], Converter]
+) -> Iterator[Pair]:
+    blank = unpaired(sentence, specification)
+    where, attribute_set = find_term(specification, sentence), find_attribute_set(specification, sentence)
+    if where is None or attribute_set is None or sentence.is_discarded:
+        rule = "unknown-term" if where is None else "unknown-attribute" if attribute_set is None else "discarded"
+        yield replace(blank, rule=rule)
+        return
+    slot, group = where
+    blank = replace(blank, attribute_set=attribute_set, slot=slot, group=group)
+    for other in (g.name for g in specification.groups if g.name != group):
+        pair = replace(blank, pair_id=f"{sentence.sentence_id}>{other}", other_group=other)
+        stereotyped = stereotyped_side(specification, attribute_set, group, other)
+        if stereotyped is None:
+            yield replace(pair, rule="no-stereotype")
+            continue
+        made = converter(specification.id, group, other).convert(sentence.sentence, sentence.term, sentence.attribute)
+        side = None if made.rule else stereotyped
+        yield replace(pair, other_sentence=made.sentence, other_term=made.term, rule=made.rule, stereotyped=side)
+
+
+def unpaired(sentence: SourceSentence, specification: Specification) -> Pair:
+    """A pair of which only the sentence is known."""
+    return Pair(
+        pair_id=sentence.sentence_id,
+        specification=specification.id,
+        attribute_set=sentence.attribute_set,
+        attribute=sentence.attribute,
+        group=sentence.group,
+        term=sentence.term,
+        sentence=sentence.sentence,
+        source=sentence.source,
+        generator=sentence.generator,
+    )
+
+
+def find_term(specification: Specification, sentence: SourceSentence) -> tuple[int, str] | None:
+    """The slot and the group of a sentence's term; a term of several groups is of the group that is given, or first."""
+    for number, slot in enumerate(specification.slots):
+        for term, group in zip(slot.terms, specification.groups, strict=False):
+            fits_group = sentence.group in (None, group.name)
+            if term is not None and fits_group and term.lower() == sentence.term.lower():
+                return number, group.name
+    return None
+
+
+def find_attribute_set(specification: Specification, sentence: SourceSentence) -> str | None:
+    """The set of a sentence's attribute: the one that is given, or the first with this word; null if none has it."""
+    attribute = sentence.attribute.replace(" ", "-").lower()
+    for attributes in specification.attributes:
+        is_asked = sentence.attribute_set in (None, attributes.name)
+        if is_asked and attribute in (term.replace(" ", "-").lower() for term in attributes.terms):
+            return attributes.name
+    return None
 
 
 def stereotyped_side(specification: Specification, attribute_set: str, group: str, other: str) -> Stereotyped | None:
@@ -103,82 +138,61 @@ def stereotyped_side(specification: Specification, attribute_set: str, group: st
     return "sentence" if group in fitting else "other_sentence"
 
 
-def _pairs_of(
-    sentence: SourceSentence, specification: Specification, converter: Callable[[str, str, str], Converter]
-) -> Iterator[Pair]:
-    blank = _rejected(sentence, specification)
-    where = _term(specification, sentence)
-    attribute_set = _attribute_set(specification, sentence)
-    if where is None or attribute_set is None or sentence.discarded.lower() not in _UNDISCARDED:
-        rule = "unknown-term" if where is None else "unknown-attribute" if attribute_set is None else "discarded"
-        yield replace(blank, rule=rule)
-        return
-    slot, group = where
-    for other in (g.name for g in specification.groups if g.name != group):
-        pair = replace(
-            blank, pair_id=f"{sentence.sentence_id}>{other}", attribute_set=attribute_set, slot=slot, group=group,
-            other_group=other,
-        )  # fmt: skip
-        stereotyped = stereotyped_side(specification, attribute_set, group, other)
-        if stereotyped is None:
-            yield replace(pair, rule="no-stereotype")
-            continue
-        made = converter(specification.id, group, other).convert(sentence.sentence, sentence.term, sentence.attribute)
-        yield replace(
-            pair, other_sentence=made.sentence, other_term=made.term, rule=made.rule,
-            stereotyped=None if made.rule else stereotyped,
-        )  # fmt: skip
+def fits(template: str, form: str) -> bool:
+    """Whether a template takes the terms of slots of this form."""
+    slot = _SLOT.search(template)
+    return slot is not None and slot[1] in (None, form)
 
 
-def _rejected(sentence: SourceSentence, specification: Specification) -> Pair:
-    """A pair of which only the sentence is known."""
-    return Pair(
-        pair_id=sentence.sentence_id, specification=specification.id, attribute_set=sentence.attribute_set,
-        attribute=sentence.attribute, slot=None, group=sentence.group, other_group=None, term=sentence.term,
-        other_term=None, sentence=sentence.sentence, other_sentence=None, stereotyped=None, rule=None,
-        source=sentence.source, generator=sentence.generator,
-    )  # fmt: skip
+def filled(template: str, term: str, attribute: str, *, literal: bool = False) -> str:
+    """The sentence of a template with a term and an attribute.
+
+    The article before either follows its sound, and the sentence begins with a capital and ends with a period,
+    unless ``literal``.
+    """
+    if literal:
+        return _SLOT.sub(lambda _: term, template).replace("[A]", attribute)
+    text = ""
+    for part in _PLACES.split(template):
+        is_slot = part.startswith(("[T", "[A]"))
+        word = attribute if part == "[A]" else term if is_slot else part
+        text = (with_article(text, word).before if is_slot else text) + word
+    text = text[:1].upper() + text[1:]
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def _term(specification: Specification, sentence: SourceSentence) -> tuple[int, str] | None:
-    """The slot and the group of a sentence's term; a term of several groups is of the group that is given, or first."""
-    for number, slot in enumerate(specification.slots):
-        for term, group in zip(slot.terms, specification.groups, strict=False):
-            fits = sentence.group in (None, group.name)
-            if term is not None and fits and term.lower() == sentence.term.lower():
-                return number, group.name
-    return None
+def pairs_of_templates(specification: Specification) -> Iterator[Pair]:
+    """Every template with every attribute, slot and pair of groups, once: the earlier group has ``sentence``.
 
-
-def _attribute_set(specification: Specification, sentence: SourceSentence) -> str | None:
-    attribute = sentence.attribute.replace(" ", "-").lower()
+    Templates of data that its source published are filled in as they are, like the published code does.
+    """
+    number, literal = count(1), specification.published_as is not None
     for attributes in specification.attributes:
-        is_asked = sentence.attribute_set in (None, attributes.name)
-        if is_asked and attribute in (term.replace(" ", "-").lower() for term in attributes.terms):
-            return attributes.name
-    return None
-
-
-def published_rows(
-    found: Iterable[tuple[Specification, PublishedPair]], given: Sequence[SourceSentence]
-) -> Iterator[Pair]:
-    """The published code's pairs as rows; ``given`` are the sentences that they were made of."""
-    for specification, pair in found:
-        source = given[pair.sentence.row]
-        blank = _rejected(replace(source, sentence=pair.template.replace(MASK, source.term)), specification)
-        where = _term(specification, source)
-        group = where[1] if where else None
-        row = replace(
-            blank, slot=pair.slot, group=group, attribute_set=_attribute_set(specification, source), rule=pair.rule
-        )
-        if pair.rule is None:
-            groups = [g.name for g in specification.groups if g.name != group]
-            row = replace(
-                row,
-                pair_id=f"{source.sentence_id}>{groups[0]}",
-                other_group=groups[0],
-                other_term=pair.other_term,
-                other_sentence=pair.template.replace(MASK, pair.other_term or ""),
-                stereotyped="sentence" if pair.labels == LABELS else "other_sentence",
-            )
-        yield row
+        for attribute, (place, slot) in product(attributes.terms, enumerate(specification.slots)):
+            terms = list(zip(specification.groups, (*slot.terms, *[None] * len(specification.groups)), strict=False))
+            templates = [template for template in specification.templates if fits(template, slot.form)]
+            for template, ((group, term), (other, other_term)) in product(templates, combinations(terms, 2)):
+                if term is None:
+                    continue
+                pair = Pair(
+                    pair_id=f"{specification.id}/template-{next(number)}>{other.name}",
+                    specification=specification.id,
+                    attribute_set=attributes.name,
+                    attribute=attribute,
+                    slot=place,
+                    group=group.name,
+                    other_group=other.name,
+                    term=term,
+                    sentence=filled(template, term, attribute, literal=literal),
+                    source="template",
+                )
+                stereotyped = stereotyped_side(specification, attributes.name, group.name, other.name)
+                if other_term is None:
+                    yield replace(pair, rule="no-counterpart")
+                elif slot.form == "mixed" and not literal:
+                    yield replace(pair, rule="mixed-form")
+                elif stereotyped is None:
+                    yield replace(pair, rule="no-stereotype")
+                else:
+                    text = filled(template, other_term, attribute, literal=literal)
+                    yield replace(pair, other_term=other_term, other_sentence=text, stereotyped=stereotyped)

@@ -16,15 +16,10 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import PairsError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.imported import SourceSentence, read_source_sentences
-from holisticbias_eval.stereotypes.pair_rows import SCHEMA, Pair, grammatical_pairs, pairs_of_templates, published_rows
-from holisticbias_eval.stereotypes.published_pairs import (
-    PublishedSentence,
-    pairs_csv,
-    published_pairs,
-    published_template,
-)
+from holisticbias_eval.stereotypes.pair_rows import SCHEMA, Pair, grammatical_pairs, pairs_of_templates
+from holisticbias_eval.stereotypes.published_pairs import pairs_csv, published_pairs
 from holisticbias_eval.stereotypes.record import RECORD as SENTENCES_RECORD
-from holisticbias_eval.stereotypes.settings import Mode, PairingSettings
+from holisticbias_eval.stereotypes.settings import PairingSettings
 from holisticbias_eval.stereotypes.specifications import (
     has_stereotype,
     known_specifications,
@@ -45,9 +40,7 @@ class MadePairs:
     ignored: tuple[str, ...]
 
 
-def make_pairs(
-    sentences: Path, out: Path, names: Sequence[str], settings: PairingSettings, display: Display
-) -> MadePairs:
+def make_pairs(source: Path, out: Path, names: Sequence[str], settings: PairingSettings, display: Display) -> MadePairs:
     """Pair the sentences of a folder or table, and write ``pairs.parquet`` and ``pairs.json``.
 
     The record of the sentences, ``sentences.json``, is copied if it is beside them: it has their yield and quality.
@@ -55,67 +48,51 @@ def make_pairs(
     in the published columns. Raises ``PairsError``, ``SpecificationError`` and ``OutputError``.
     """
     refuse_target(out, _is_pairs)
-    given = read_source_sentences(sentences)
-    specifications = _specifications(given, names, sentences)
-    given = [s if s.specification else replace(s, specification=specifications[0].id) for s in given]
+    sentences = read_source_sentences(source)
+    specifications = _specifications(sentences, names, source)
+    sentences = [s if s.specification else replace(s, specification=specifications[0].id) for s in sentences]
     pairs: list[Pair] = []
-    csv_text = None
-    with display.progress("Pairing sentences", len(given)) as advance:
+    files: dict[str, bytes] = {}
+    with display.progress("Pairing sentences", len(sentences)) as advance:
         if settings.mode == "published":
-            found = published_pairs(_as_published(given), specifications)
-            pairs += published_rows(found, given)
-            csv_text = pairs_csv(found)
-            advance(len(given))
+            published = published_pairs(sentences, specifications)
+            pairs += (pair for _, pair in published)
+            files[f"{source.stem}_pairs.csv"] = pairs_csv(published).encode()
+            advance(len(sentences))
         else:
-            pairs += grammatical_pairs(given, specifications, advance)
+            pairs += grammatical_pairs(sentences, specifications, advance)
     if settings.templates:
         pairs += (pair for specification in specifications for pair in pairs_of_templates(specification))
+    rules = Counter(pair.rule or "converted" for pair in pairs)
+    ids = [s.id for s in specifications]
+    record = {"mode": settings.mode, "specifications": ids, "rows": dict(sorted(rules.items()))}
+    files[RECORD] = (json.dumps(record, indent=2) + "\n").encode()
+    beside = (source if source.is_dir() else source.parent) / SENTENCES_RECORD
+    if beside.is_file():
+        files[SENTENCES_RECORD] = beside.read_bytes()
     table = pa.Table.from_pylist([asdict(pair) for pair in pairs], schema=SCHEMA)
-    known = {name for s in specifications for name in (s.id, s.published_as)}
-    ignored = tuple(sorted({s.specification or "" for s in given} - {n for n in known if n}))
-    _write(table, out, settings.mode, specifications, csv_text, sentences)
-    return MadePairs(table, out, ignored)
+    with new_folder(out, _is_pairs) as folder:
+        pq.write_table(table, folder / PAIRS, compression="zstd")
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+    known = {*ids, *(s.published_as for s in specifications)}
+    return MadePairs(table, out, tuple(sorted({s.specification or "" for s in sentences} - known)))
 
 
-def _specifications(given: Sequence[SourceSentence], names: Sequence[str], path: Path) -> tuple[Specification, ...]:
+def _specifications(sentences: Sequence[SourceSentence], names: Sequence[str], path: Path) -> tuple[Specification, ...]:
     """The specifications given by ``names``, else the table's with a stereotype, in the order of the dataset."""
-    if names:
-        chosen = read_specifications(names)
-    else:
-        used = {s.specification for s in given}
+    used = {s.specification for s in sentences}
+    if not names:
         named = [s for s in known_specifications() if used.intersection((s.id, s.published_as))]
-        known = [s.id for s in named if has_stereotype(s)] or [s.id for s in named]
-        chosen = read_specifications(known) if known else ()
+        names = [s.id for s in named if has_stereotype(s)] or [s.id for s in named]
+    chosen = read_specifications(names) if names else ()
     refuse_without_stereotype(chosen)
     if not chosen:
         raise PairsError(f"{path} names no known specification: name one with --specification")
-    if len(chosen) > 1 and any(s.specification is None for s in given):
+    if len(chosen) > 1 and None in used:
         raise PairsError(f"{path} has rows without a specification: name one with --specification")
     return chosen
 
 
-def _as_published(given: Sequence[SourceSentence]) -> list[PublishedSentence]:
-    templates = [published_template(s.sentence, s.term) if s.template is None else s.template for s in given]
-    return [
-        PublishedSentence(row, s.specification or "", s.attribute, s.term, template or "", s.discarded, s.reason)
-        for row, (s, template) in enumerate(zip(given, templates, strict=True))
-    ]
-
-
 def _is_pairs(folder: Path) -> bool:
     return (folder / RECORD).is_file()
-
-
-def _write(
-    table: pa.Table, out: Path, mode: Mode, specifications: Sequence[Specification], text: str | None, source: Path
-) -> None:
-    rules = Counter(rule or "converted" for rule in table["rule"].to_pylist())
-    record = {"mode": mode, "specifications": [s.id for s in specifications], "rows": dict(sorted(rules.items()))}
-    with new_folder(out, _is_pairs) as folder:
-        pq.write_table(table, folder / PAIRS, compression="zstd")
-        (folder / RECORD).write_text(json.dumps(record, indent=2) + "\n", "utf-8")
-        beside = (source if source.is_dir() else source.parent) / SENTENCES_RECORD
-        if beside.is_file():
-            (folder / SENTENCES_RECORD).write_bytes(beside.read_bytes())
-        if text is not None:
-            (folder / f"{source.stem}_pairs.csv").write_text(text, "utf-8", newline="\n")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.statistics.intervals import middle_of, normal_estimate
 from holisticbias_eval.stereotypes.acceptance import RULES, UNREAD, words
+from holisticbias_eval.stereotypes.pair_rows import pairs_of_templates
 from holisticbias_eval.stereotypes.record import MEASURE, RECORD, SentencesRecord, share_figure
-from holisticbias_eval.stereotypes.targets import has_term, template_pairs
+from holisticbias_eval.stereotypes.targets import has_term
 
 SENTIMENT = 0.05
 """VADER's compound score from which a sentence is positive; negative from minus this on (appendix C)."""
@@ -25,8 +26,7 @@ TOGETHER = 200
 _DRAWS = 30
 
 
-@dataclass(frozen=True, slots=True)
-class AskedSentence:
+class AskedSentence(NamedTuple):
     """A sentence and the two terms that it was asked for."""
 
     sentence: str
@@ -55,8 +55,8 @@ def quality_figures(source: str, returned: Sequence[AskedSentence], kept: Sequen
 
 
 def fill_templates(specification: Specification) -> list[AskedSentence]:
-    """The first sentence of each pair of the specification's own templates, each once; see ``template_pairs``."""
-    pairs = (pair for pair in template_pairs(specification) if pair.rule is None)
+    """The first sentence of each pair of the specification's own templates, each once; see ``pairs_of_templates``."""
+    pairs = (pair for pair in pairs_of_templates(specification) if pair.rule in (None, "no-stereotype"))
     return list(dict.fromkeys(AskedSentence(pair.sentence, pair.term, pair.attribute) for pair in pairs))
 
 
@@ -77,23 +77,15 @@ def _mean(name: str, source: str, values: Floats, unit: str) -> Figure:
 
 def _distinct(source: str, texts: Sequence[str]) -> Figure:
     """Distinct words, without case, in 200 sentences; the interval is the middle 95% of 30 random sets."""
-    counts = [_count_distinct([texts[i] for i in _drawn(draw, texts)]) for draw in range(_DRAWS)]
-    enough = len(texts) >= TOGETHER
-    return make_figure(
-        MEASURE, "distinct_words", {"source": source}, float(np.mean(counts)) if enough else None,
-        f"words in {TOGETHER} sentences", len(texts), interval=middle_of(np.array(counts, float)) if enough else None,
-    )  # fmt: skip
-
-
-def _count_distinct(texts: Sequence[str]) -> int:
-    return len({word.casefold() for text in texts for word in words(text)})
-
-
-def _drawn(draw: int, texts: Sequence[str]) -> list[int]:
-    """The sentences of a random set; they depend on the sentences alone."""
     seed = int.from_bytes(hashlib.sha256("\n".join(texts).encode()).digest()[:8], "big")
-    order = np.argsort(random_words(seed, draw, len(texts)), kind="stable")[:TOGETHER]
-    return [int(place) for place in order]
+    counts = []
+    for draw in range(_DRAWS):  # which sentences are drawn depends on the sentences alone
+        order = np.argsort(random_words(seed, draw, len(texts)), kind="stable")[:TOGETHER]
+        counts.append(len({word.casefold() for place in order for word in words(texts[place])}))
+    enough = len(texts) >= TOGETHER
+    mean, interval = (float(np.mean(counts)), middle_of(np.array(counts, float))) if enough else (None, None)
+    unit = f"words in {TOGETHER} sentences"
+    return make_figure(MEASURE, "distinct_words", {"source": source}, mean, unit, len(texts), interval=interval)
 
 
 _COMPLEX = 3  # syllables of a complex word

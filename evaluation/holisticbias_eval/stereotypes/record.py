@@ -1,10 +1,10 @@
-"""``sentences.json``: the record of a run that made or imported test sentences."""
+"""``sentences.json``: the record of a run that made or imported test sentences; and the log of its texts."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +20,7 @@ from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.statistics.intervals import wilson
 from holisticbias_eval.stereotypes.targets import Target
 
-RECORD = "sentences.json"
+RECORD, LOG, SENTENCES = "sentences.json", "requests.parquet", "sentences.parquet"
 MEASURE = "sentences"
 
 
@@ -80,105 +80,7 @@ class SentencesRecord(Part):
     @property
     def unreached(self) -> tuple[AttributeYield, ...]:
         """The attributes with fewer sentences than were wanted."""
-        return tuple(found for found in self.attributes if not found.reached)
-
-
-def with_counts(
-    record: SentencesRecord, rows: Sequence[Returned], wanted: Iterable[Target], reached: Mapping[Target, bool]
-) -> SentencesRecord:
-    """The record with the counts of a log and the figures of its yield."""
-    attributes = _attributes(rows, wanted, reached)
-    refused = Counter(row.rule for row in rows if row.rule is not None)
-    ordered = dict(sorted(refused.items(), key=lambda found: (-found[1], found[0])))
-    accepted = sum(row.accepted for row in rows)
-    overall = share_figure("yield", {"generator": record.generator}, accepted, len(rows))
-    by_rule = [share_figure("refused", {"rule": rule}, count, len(rows)) for rule, count in ordered.items()]
-    by_attribute = [
-        share_figure("yield", _keys(record.generator, found), found.accepted, found.texts) for found in attributes
-    ]
-    return record.model_copy(
-        update={
-            "requests": sum(found.requests for found in attributes) if record.source == "generated" else 0,
-            "texts": len(rows),
-            "accepted": accepted,
-            "refused": ordered,
-            "attributes": attributes,
-            "figures": (overall, *by_rule, *by_attribute),
-        }
-    )
-
-
-def _attributes(
-    rows: Sequence[Returned], wanted: Iterable[Target], reached: Mapping[Target, bool]
-) -> tuple[AttributeYield, ...]:
-    texts, accepted = Counter[Target](), Counter[Target]()
-    requests: dict[Target, set[int]] = {}
-    for row in rows:
-        target = Target(row.specification, row.attribute_set or "", row.attribute)
-        texts[target] += 1
-        accepted[target] += row.accepted
-        requests.setdefault(target, set()).add(row.request)
-    return tuple(
-        AttributeYield(
-            specification=target.specification,
-            attribute_set=target.attribute_set,
-            attribute=target.attribute,
-            requests=len(requests.get(target, ())),
-            texts=texts[target],
-            accepted=accepted[target],
-            reached=reached[target],
-        )
-        for target in wanted
-    )
-
-
-def _keys(generator: str, found: AttributeYield) -> dict[str, str]:
-    return {
-        "generator": generator,
-        "specification": found.specification,
-        "attribute_set": found.attribute_set,
-        "attribute": found.attribute,
-    }
-
-
-def share_figure(name: str, keys: dict[str, str], count: int, n: int) -> Figure:
-    """A share of sentences with its Wilson interval; null if there is no sentence."""
-    value = count / n if n else np.nan
-    return make_figure(MEASURE, name, keys, value, "share", n, interval=wilson(value, n))
-
-
-LOG = "requests.parquet"
-SENTENCES = "sentences.parquet"
-_LOG_FIELDS = (
-    ("request", pa.int32()),
-    ("specification", pa.string()),
-    ("attribute_set", pa.string()),
-    ("attribute", pa.string()),
-    ("group", pa.string()),
-    ("slot", pa.int32()),
-    ("term", pa.string()),
-    ("sample", pa.int32()),
-    ("prompt_sha256", pa.string()),
-    ("text", pa.large_string()),
-    ("sentence", pa.large_string()),
-    ("accepted", pa.bool_()),
-    ("rule", pa.string()),
-)
-LOG_SCHEMA = pa.schema(_LOG_FIELDS)
-SENTENCES_SCHEMA = pa.schema(
-    [
-        ("sentence_id", pa.string()),
-        *((name, kind) for name, kind in _LOG_FIELDS[1:4]),
-        ("group", pa.string()),
-        ("term", pa.string()),
-        ("slot", pa.int32()),
-        ("sentence", pa.large_string()),
-        ("request", pa.int32()),
-        ("sample", pa.int32()),
-        ("generator", pa.string()),
-        ("source", pa.string()),
-    ]
-)
+        return tuple(row for row in self.attributes if not row.reached)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,12 +106,73 @@ class Returned:
     accepted: bool
     rule: str | None
 
+    @property
+    def target(self) -> Target:
+        """The attribute that the text was returned for."""
+        return Target(self.specification, self.attribute_set or "", self.attribute)
 
-def log_table(rows: Sequence[Returned]) -> pa.Table:
+
+_TYPES = {
+    **dict.fromkeys(("request", "slot", "sample"), pa.int32()),
+    **dict.fromkeys(("text", "sentence"), pa.large_string()),
+    "accepted": pa.bool_(),
+}
+_COLUMNS = (
+    "sentence_id", "specification", "attribute_set", "attribute", "group", "term", "slot", "sentence", "request",
+    "sample", "generator", "source",
+)  # fmt: skip
+LOG_SCHEMA = pa.schema([(field.name, _TYPES.get(field.name, pa.string())) for field in fields(Returned)])
+SENTENCES_SCHEMA = pa.schema([(name, _TYPES.get(name, pa.string())) for name in _COLUMNS])
+Round = Mapping[Target, Sequence[Returned]]
+"""The rows of one request of each target."""
+
+
+def with_counts(record: SentencesRecord, rows: Sequence[Returned], reached: Mapping[Target, bool]) -> SentencesRecord:
+    """The record with the counts of a log and the figures of its yield.
+
+    ``reached`` says of each wanted attribute whether it has enough sentences.
+    """
+    by_target: dict[Target, list[Returned]] = {target: [] for target in reached}
+    for row in rows:
+        by_target.setdefault(row.target, []).append(row)
+    attributes = tuple(
+        AttributeYield(
+            **asdict(target),
+            requests=len({row.request for row in by_target[target]}),
+            texts=len(by_target[target]),
+            accepted=sum(row.accepted for row in by_target[target]),
+            reached=enough,
+        )
+        for target, enough in reached.items()
+    )
+    refused = Counter(row.rule for row in rows if row.rule is not None)
+    ordered = dict(sorted(refused.items(), key=lambda item: (-item[1], item[0])))
+    accepted, generator = sum(row.accepted for row in rows), {"generator": record.generator}
+    figures = [share_figure("yield", generator, accepted, len(rows))]
+    figures += [share_figure("refused", {"rule": rule}, count, len(rows)) for rule, count in ordered.items()]
+    for target, found in zip(reached, attributes, strict=True):
+        figures.append(share_figure("yield", generator | asdict(target), found.accepted, found.texts))
+    return record.model_copy(
+        update={
+            "requests": sum(found.requests for found in attributes) if record.source == "generated" else 0,
+            "texts": len(rows),
+            "accepted": accepted,
+            "refused": ordered,
+            "attributes": attributes,
+            "figures": tuple(figures),
+        }
+    )
+
+
+def share_figure(name: str, keys: dict[str, str], count: int, n: int) -> Figure:
+    """A share of sentences with its Wilson interval; null if there is no sentence."""
+    value = count / n if n else np.nan
+    return make_figure(MEASURE, name, keys, value, "share", n, interval=wilson(value, n))
+
+
+def log_table(rows: Iterable[Returned]) -> pa.Table:
     """The log as a table with ``LOG_SCHEMA``."""
-    columns = list(zip(*map(astuple, rows), strict=True)) or [()] * len(LOG_SCHEMA)
-    arrays = [pa.array(list(values), field.type) for values, field in zip(columns, LOG_SCHEMA, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=LOG_SCHEMA)
+    return pa.Table.from_pylist([asdict(row) for row in rows], LOG_SCHEMA)
 
 
 def sentences_table(rows: Iterable[Returned], generator: str, source: str) -> pa.Table:
@@ -217,32 +180,19 @@ def sentences_table(rows: Iterable[Returned], generator: str, source: str) -> pa
 
     An id names specification, attribute set, attribute, request and sample.
     """
-    accepted = [row for row in rows if row.accepted]
-    made = {
-        "sentence_id": [
-            "/".join(map(str, (r.specification, r.attribute_set, r.attribute, r.request, r.sample))) for r in accepted
-        ],
-        "generator": [generator] * len(accepted),
-        "source": [source] * len(accepted),
-    }
-    arrays = [
-        pa.array(made.get(field.name) or [getattr(row, field.name) for row in accepted], field.type)
-        if accepted
-        else pa.array([], field.type)
-        for field in SENTENCES_SCHEMA
-    ]
-    return pa.Table.from_arrays(arrays, schema=SENTENCES_SCHEMA)
+    made = []
+    for row in (row for row in rows if row.accepted):
+        parts = (row.specification, row.attribute_set, row.attribute, row.request, row.sample)
+        about = {"sentence_id": "/".join(map(str, parts)), "generator": generator, "source": source}
+        made.append(asdict(row) | about)
+    return pa.Table.from_pylist(made, SENTENCES_SCHEMA)
 
 
-def write_log(rows: Sequence[Returned], folder: Path) -> None:
+def write_log(rows: Iterable[Returned], folder: Path) -> None:
     """Write the log so far, whole or not at all, into a folder that this process has locked."""
     part = folder / f".{LOG}.part"
     pq.write_table(log_table(rows), part, compression="zstd")
     part.replace(folder / LOG)
-
-
-Round = Mapping[Target, Sequence[Returned]]
-"""The rows of one request of each target."""
 
 
 def read_rounds(folder: Path) -> Mapping[int, Round]:
@@ -257,8 +207,7 @@ def read_rounds(folder: Path) -> Mapping[int, Round]:
         table = check_parquet(path).read().cast(LOG_SCHEMA)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise RunError(f"{path} is damaged: remove it to start again") from error
-    found: dict[int, dict[Target, list[Returned]]] = defaultdict(lambda: defaultdict(list))
-    for row in table.to_pylist():
-        target = Target(row["specification"], row["attribute_set"] or "", row["attribute"])
-        found[row["request"]][target].append(Returned(**row))
-    return found
+    rounds: dict[int, dict[Target, list[Returned]]] = defaultdict(lambda: defaultdict(list))
+    for row in (Returned(**values) for values in table.to_pylist()):
+        rounds[row.request][row.target].append(row)
+    return rounds

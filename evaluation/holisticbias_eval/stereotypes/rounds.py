@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -23,19 +23,38 @@ from holisticbias_eval.stereotypes.acceptance import (
     select_rules,
     start_label_rules,
 )
-from holisticbias_eval.stereotypes.few_shot import (
-    LONGEST,
-    Shots,
-    cut_reply,
-    cut_sentence,
-    read_list,
-    write_prompt,
-)
+from holisticbias_eval.stereotypes.few_shot import LONGEST, Shots, cut_reply, cut_sentence, read_list, write_prompt
 from holisticbias_eval.stereotypes.record import Returned, Round
-from holisticbias_eval.stereotypes.settings import AcceptanceSettings, RequestForm, RequestSettings
+from holisticbias_eval.stereotypes.settings import AcceptanceSettings, RequestSettings
 from holisticbias_eval.stereotypes.targets import GroupTerm, Target, draw_term, sample_number
 
 _WITHHELD = ("refused", "filtered")
+
+
+@dataclass
+class Wanted:
+    """An attribute that needs sentences, and those accepted so far: their keys, and their number by group.
+
+    ``terms`` are those of its specification by group, and ``all_terms`` all of them in one list.
+    """
+
+    target: Target
+    terms: Mapping[str, tuple[GroupTerm, ...]]
+    all_terms: Sequence[str]
+    seen: set[str] = field(default_factory=set)
+    groups: Counter[str] = field(default_factory=Counter)
+
+    def has_enough(self, settings: RequestSettings) -> bool:
+        """Whether the attribute needs no more requests."""
+        enough = all(self.groups[group] >= settings.per_group for group in self.terms)
+        return enough and self.groups.total() >= settings.per_attribute
+
+    def count(self, rows: Sequence[Returned]) -> None:
+        """Count accepted rows."""
+        for row in rows:
+            if row.accepted:
+                self.seen.add(repeat_key(row.sentence or "", row.term))
+                self.groups[row.group or ""] += 1
 
 
 @dataclass(frozen=True)
@@ -52,6 +71,24 @@ class SentenceJudging:
         words = f"{self.limits.least_words} to {self.limits.most_words}"
         return {"rules": ", ".join(rule.id for rule in self.rules), "words": words}
 
+    def refusing(
+        self, sentence: str, term: str, wanted: Wanted, seen: Collection[str], shots: Sequence[str] = ()
+    ) -> str | None:
+        """The id of the rule that refuses a sentence, null if all accept it; classifiers are asked later."""
+        about = Candidate(sentence, term, wanted.target.attribute, wanted.all_terms, shots, seen, self.limits)
+        return refusing_rule(about, self.rules)
+
+    def classified(self, rows: Sequence[Returned]) -> list[Returned]:
+        """The rows, of which classifiers refuse some that were accepted."""
+        judged = list(rows)
+        for classifier in self.classifiers:
+            places = [place for place, row in enumerate(judged) if row.accepted]
+            rules = classifier.refusing([judged[place].sentence or "" for place in places])
+            for place, rule in zip(places, rules, strict=True):
+                if rule is not None:
+                    judged[place] = replace(judged[place], accepted=False, rule=rule)
+        return judged
+
 
 def start_judging(settings: AcceptanceSettings, options: JudgingOptions, display: Display) -> SentenceJudging:
     """Start the classifiers of sentences; raises ``EvaluationError`` for an unknown rule or label."""
@@ -60,50 +97,11 @@ def start_judging(settings: AcceptanceSettings, options: JudgingOptions, display
     return SentenceJudging(rules, classifiers, settings)
 
 
-@dataclass(frozen=True)
-class Asking:
-    """The settings of requests, and their form."""
-
-    settings: RequestSettings = field(default_factory=RequestSettings)
-    form: RequestForm = "text"
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """An attribute that needs sentences: the terms of its specification by group, and all of them in one list."""
-
-    target: Target
-    terms: Mapping[str, tuple[GroupTerm, ...]]
-    all_terms: Sequence[str]
-
-
-@dataclass
-class Progressing:
-    """The sentences accepted so far for an attribute: their keys, and their number by group."""
-
-    wanted: Wanted
-    seen: set[str] = field(default_factory=set)
-    groups: Counter[str] = field(default_factory=Counter)
-
-    def has_enough(self, asking: Asking) -> bool:
-        """Whether the attribute needs no more requests."""
-        return self.groups.total() >= asking.settings.per_attribute and all(
-            self.groups[group] >= asking.settings.per_group for group in self.wanted.terms
-        )
-
-    def count(self, rows: Sequence[Returned]) -> None:
-        """Count accepted rows."""
-        for row in rows:
-            if row.accepted:
-                self.seen.add(repeat_key(row.sentence or "", row.term))
-                self.groups[row.group or ""] += 1
-
-
 @dataclass(frozen=True, slots=True)
 class _Ask:
     """One request: its attribute, number, term, text, and the examples in it."""
 
-    state: Progressing
+    wanted: Wanted
     number: int
     drawn: GroupTerm
     prompt: str
@@ -111,10 +109,10 @@ class _Ask:
 
 
 def run_rounds(
-    states: Sequence[Progressing],
+    attributes: Sequence[Wanted],
     generator: Generator,
     shots: Shots,
-    asking: Asking,
+    settings: RequestSettings,
     judging: SentenceJudging,
     earlier: Mapping[int, Round],
     keep: Callable[[Sequence[Returned]], None],
@@ -122,111 +120,80 @@ def run_rounds(
 ) -> list[Returned]:
     """Ask until every attribute has enough sentences or no requests are left, and return the log.
 
-    ``earlier`` are rounds of an interrupted run, which are not asked again; ``keep`` takes the log after each round.
+    ``settings.ask`` is a ``RequestForm``. ``earlier`` are rounds of an interrupted run, which are not asked again;
+    ``keep`` takes the log after each round.
     """
     log: list[Returned] = []
-    for number in range(asking.settings.requests):
-        lacking = [state for state in states if not state.has_enough(asking)]
+    for number in range(settings.requests):
+        lacking = [wanted for wanted in attributes if not wanted.has_enough(settings)]
         if not lacking:
             break
         known = earlier.get(number, {})
-        asks = _write_asks([state for state in lacking if state.wanted.target not in known], number, shots, asking)
-        rows = {state.wanted.target: list(known.get(state.wanted.target, ())) for state in lacking}
+        asks = _write_asks([wanted for wanted in lacking if wanted.target not in known], number, shots, settings)
+        rows = {wanted.target: list(known.get(wanted.target, ())) for wanted in lacking}
         if asks:
-            what = f"Request {number + 1} for {len(asks):,} of {len(states):,} attributes"
-            rows |= _answer(asks, generator, asking, judging, what, display)
-        for state in lacking:
-            state.count(rows[state.wanted.target])
-            log += rows[state.wanted.target]
+            what = f"Request {number + 1} for {len(asks):,} of {len(attributes):,} attributes"
+            for row in _answer(asks, generator, settings, judging, what, display):
+                rows[row.target].append(row)
+        for wanted in lacking:
+            wanted.count(rows[wanted.target])
+            log += rows[wanted.target]
         if asks:
             keep(log)
     return log
 
 
-def _write_asks(states: Sequence[Progressing], number: int, shots: Shots, asking: Asking) -> list[_Ask]:
-    drawn = [draw_term(asking.settings.seed, state.wanted.target, number, state.wanted.terms) for state in states]
-    pairs = [(term.term, state.wanted.target.attribute) for term, state in zip(drawn, states, strict=True)]
+def _write_asks(attributes: Sequence[Wanted], number: int, shots: Shots, settings: RequestSettings) -> list[_Ask]:
+    drawn = [draw_term(settings.seed, wanted.target, number, wanted.terms) for wanted in attributes]
+    pairs = [(term.term, wanted.target.attribute) for term, wanted in zip(drawn, attributes, strict=True)]
     asks = []
-    for state, term, pair, chosen in zip(states, drawn, pairs, shots.choose(pairs), strict=True):
-        prompt = write_prompt(asking.form, chosen, pair, asking.settings.samples)
-        asks.append(_Ask(state, number, term, prompt, tuple(shot.closed for shot in chosen)))
+    for wanted, term, pair, chosen in zip(attributes, drawn, pairs, shots.choose(pairs), strict=True):
+        prompt = write_prompt(settings.ask, chosen, pair, settings.samples)
+        asks.append(_Ask(wanted, number, term, prompt, tuple(shot.closed for shot in chosen)))
     return asks
 
 
 def _answer(
-    asks: Sequence[_Ask], generator: Generator, asking: Asking, judging: SentenceJudging, what: str, display: Display
-) -> dict[Target, list[Returned]]:
+    asks: Sequence[_Ask],
+    generator: Generator,
+    settings: RequestSettings,
+    judging: SentenceJudging,
+    what: str,
+    display: Display,
+) -> list[Returned]:
     """Send the requests of a round, and judge what is returned."""
-    each = 1 if asking.form == "list" else asking.settings.samples
-    numbers = [sample_number(ask.state.wanted.target, ask.number, i) for ask in asks for i in range(each)]
+    each = 1 if settings.ask == "list" else settings.samples
+    numbers = [sample_number(ask.wanted.target, ask.number, i) for ask in asks for i in range(each)]
     prompts = [text for ask in asks for text in [ask.prompt] * each]
     requests = PromptRequests(prompts, [""] * len(prompts), np.array(numbers, np.int32))
     with display.progress(what, len(prompts)) as advance:
         responses = respond_all(requests, generator, advance)
-    found: dict[Target, list[Returned]] = {ask.state.wanted.target: [] for ask in asks}
-    rows = [
-        row
-        for i, ask in enumerate(asks)
-        for row in _judge(ask, list(_texts(responses, range(i * each, (i + 1) * each), asking)), judging)
-    ]
-    for row in refuse_by_classifiers(rows, judging.classifiers):
-        found[Target(row.specification, row.attribute_set or "", row.attribute)].append(row)
-    return found
+    rows = []
+    for i, ask in enumerate(asks):
+        seen, digest = set(ask.wanted.seen), hashlib.sha256(ask.prompt.encode("utf-8", "replace")).hexdigest()
+        texts = _texts(responses, range(i * each, (i + 1) * each), settings)
+        for sample, (text, sentence, unread) in enumerate(texts):
+            rule = unread
+            if sentence is not None:
+                rule = judging.refusing(sentence, ask.drawn.term, ask.wanted, seen, ask.shots)
+                seen |= {repeat_key(sentence, ask.drawn.term)} if rule is None else set()
+            target, drawn = ask.wanted.target, ask.drawn
+            about = (target.specification, target.attribute_set, target.attribute, drawn.group, drawn.slot, drawn.term)
+            rows.append(Returned(ask.number, *about, sample, digest, text, sentence, rule is None, rule))
+    return judging.classified(rows)
 
 
-def _texts(responses: Responses, places: range, asking: Asking) -> Iterator[tuple[str, str | None, str | None]]:
+def _texts(
+    responses: Responses, places: range, settings: RequestSettings
+) -> Iterator[tuple[str, str | None, str | None]]:
     """The texts of one request: each as returned, its sentence, and the rule if none could be read."""
     for place in places:
         text = storable(responses.text[place])
         if responses.finish[place] in _WITHHELD:
             yield text[:LONGEST], None, "refused"
-        elif asking.form != "list":
-            yield text[:LONGEST], (cut_reply if asking.form == "chat" else cut_sentence)(text), None
-        elif (found := read_list(text, asking.settings.samples)) is None:
+        elif settings.ask != "list":
+            yield text[:LONGEST], (cut_reply if settings.ask == "chat" else cut_sentence)(text), None
+        elif (sentences := read_list(text, settings.samples)) is None:
             yield text[:LONGEST], None, "malformed-list"
         else:
-            yield from ((storable(sentence), cut_sentence(storable(sentence)), None) for sentence in found or [""])
-
-
-def _judge(ask: _Ask, texts: Sequence[tuple[str, str | None, str | None]], judging: SentenceJudging) -> list[Returned]:
-    """The rows of one request, judged by the rules that need no classifier."""
-    target, seen, rows = ask.state.wanted.target, set(ask.state.seen), []
-    digest = hashlib.sha256(ask.prompt.encode("utf-8", "replace")).hexdigest()
-    for sample, (text, sentence, unread) in enumerate(texts):
-        rule = unread
-        if sentence is not None:
-            candidate = Candidate(
-                sentence, ask.drawn.term, target.attribute, ask.state.wanted.all_terms, ask.shots, seen, judging.limits
-            )
-            rule = refusing_rule(candidate, judging.rules)
-            seen |= {repeat_key(sentence, ask.drawn.term)} if rule is None else set()
-        rows.append(
-            Returned(
-                ask.number,
-                target.specification,
-                target.attribute_set,
-                target.attribute,
-                ask.drawn.group,
-                ask.drawn.slot,
-                ask.drawn.term,
-                sample,
-                digest,
-                text,
-                sentence,
-                rule is None,
-                rule,
-            )
-        )
-    return rows
-
-
-def refuse_by_classifiers(rows: Sequence[Returned], classifiers: Sequence[LabelRules]) -> list[Returned]:
-    """The rows, of which classifiers refuse some that were accepted."""
-    judged = list(rows)
-    for classifier in classifiers:
-        places = [place for place, row in enumerate(judged) if row.accepted]
-        rules = classifier.refusing([judged[place].sentence or "" for place in places])
-        for place, rule in zip(places, rules, strict=True):
-            if rule is not None:
-                judged[place] = replace(judged[place], accepted=False, rule=rule)
-    return judged
+            yield from ((storable(sentence), cut_sentence(storable(sentence)), None) for sentence in sentences or [""])

@@ -14,7 +14,6 @@ from pydantic import ValidationError
 from holisticbias.output import new_folder, refuse_target, resumed_folder
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EvaluationError, RunError
-from holisticbias_eval.figures import Figure
 from holisticbias_eval.machine import machine, package_versions
 from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
@@ -25,7 +24,7 @@ from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.few_shot import FILES as SHOTS
-from holisticbias_eval.stereotypes.few_shot import NEAREST, Shots, list_format, read_vectors
+from holisticbias_eval.stereotypes.few_shot import NEAREST, Shots, list_format, read_word_vectors
 from holisticbias_eval.stereotypes.imported import read_sentences
 from holisticbias_eval.stereotypes.importing import find_specifications, judge_imported, place_sentences
 from holisticbias_eval.stereotypes.quality import AskedSentence, fill_templates, quality_figures, syllable_counter
@@ -42,7 +41,7 @@ from holisticbias_eval.stereotypes.record import (
     with_counts,
     write_log,
 )
-from holisticbias_eval.stereotypes.rounds import Asking, Progressing, SentenceJudging, Wanted, run_rounds
+from holisticbias_eval.stereotypes.rounds import SentenceJudging, Wanted, run_rounds
 from holisticbias_eval.stereotypes.settings import RequestForm, RequestSettings
 from holisticbias_eval.stereotypes.specifications import read_specifications, refuse_stems, specification_digest
 from holisticbias_eval.stereotypes.targets import Target, all_terms, asked_targets, group_terms, targets
@@ -89,29 +88,35 @@ def make_sentences(
     An interrupted run leaves its log beside the folder; the same call continues it. Raises ``EvaluationError``.
     """
     specifications = read_specifications(names, options.version)
-    states = _states(specifications, asked_targets)
-    _say_what_is_not_asked(specifications, display)
+    attributes = _wanted(specifications, asked_targets)
+    for specification in specifications:
+        if count := len(targets(specification)) - len(asked_targets(specification)):
+            display.notice(
+                f"{specification.id}: {count:,} attributes are of no group's stereotype and are not asked for, because "
+                "no pair with them can be scored"
+            )
     form = _form(options)
+    settings = options.requests.model_copy(update={"ask": form})
     generator = _open_generator(model, form, options, display)
-    shots = _open_shots(options, generator)
-    asking = Asking(options.requests, form)
-    settings = {**asking.settings.recorded(form), **shots.settings, **generator.settings}
-    record = _record("generated", generator.identity.name, specifications, settings, options.judging)
+    shots = _open_shots(settings, generator)
+    recorded = {**settings.recorded, **shots.settings, **generator.settings}
+    record = _record("generated", generator.identity.name, specifications, recorded, options.judging)
     record = record.model_copy(update={"model": generator.identity})
     may = _may_replace(record, overwrite=overwrite)
     with resumed_folder(out, json.dumps([str(part) for part in record.asked]), may) as folder:
+        earlier = read_rounds(folder)
         rows = run_rounds(
-            states,
+            attributes,
             generator,
             shots,
-            asking,
+            settings,
             options.judging,
-            read_rounds(folder),
+            earlier,
             lambda log: write_log(log, folder),
             display,
         )
         with display.step("Measuring the quality of the sentences"):
-            record = _finished(record, rows, states, specifications, asking)
+            record = _finished(record, rows, attributes, specifications, settings)
         _write(record, rows, folder)
     return MadeSentences(out, record, [row for row in rows if row.accepted])
 
@@ -131,54 +136,45 @@ def import_sentences(
     """
     with display.step(f"Reading {path}"):
         sentences = read_sentences(path)
-        found = read_specifications(names, options.version) if names else find_specifications(path, sentences)
-        placed = place_sentences(path, sentences, found)
+        chosen = read_specifications(names, options.version) if names else find_specifications(path, sentences)
+        placed = place_sentences(path, sentences, chosen)
     if left := len(sentences) - len(placed):
         display.notice(f"{left:,} of {len(sentences):,} sentences are of other specifications and are left out")
-    states = _states(found, targets)
+    attributes = _wanted(chosen, targets)
     settings = {"imported": path.name, "imported_sha256": file_sha256(path)}
-    record = _record("imported", path.name, found, settings, options.judging)
+    record = _record("imported", path.name, chosen, settings, options.judging)
     may = _may_replace(record, overwrite=overwrite)
     refuse_target(out, may)
     with new_folder(out, may) as folder:
         with display.step("Judging the sentences"):
-            rows = judge_imported(placed, states, options.judging)
-            record = _finished(record, rows, states, found, Asking(options.requests))
+            rows = judge_imported(placed, attributes, options.judging)
+            record = _finished(record, rows, attributes, chosen, options.requests)
         _write(record, rows, folder)
     return MadeSentences(out, record, [row for row in rows if row.accepted])
 
 
-def _states(
-    specifications: Sequence[Specification], wanted: Callable[[Specification], Sequence[Target]]
-) -> list[Progressing]:
-    """An empty state for every wanted attribute of every specification."""
+def _wanted(
+    specifications: Sequence[Specification], targets_of: Callable[[Specification], Sequence[Target]]
+) -> list[Wanted]:
+    """Every wanted attribute of every specification, without sentences."""
     refuse_stems(specifications)
-    found = []
+    attributes = []
     for specification in specifications:
         terms, every = group_terms(specification), all_terms(specification)
-        found += [Progressing(Wanted(target, terms, every)) for target in wanted(specification)]
-    return found
-
-
-def _say_what_is_not_asked(specifications: Sequence[Specification], display: Display) -> None:
-    for specification in specifications:
-        if count := len(targets(specification)) - len(asked_targets(specification)):
-            display.notice(
-                f"{specification.id}: {count:,} attributes are of no group's stereotype and are not asked for, because "
-                "no pair with them can be scored"
-            )
+        attributes += [Wanted(target, terms, every) for target in targets_of(specification)]
+    return attributes
 
 
 def _form(options: SentenceOptions) -> RequestForm:
-    engine = options.engine
+    engine, ask = options.engine, options.requests.ask
     is_chat = engine.engine == "api" and engine.api_endpoint == "chat"
-    if options.requests.ask == "auto":
+    if ask == "auto":
         return "list" if is_chat else "text"
-    if options.requests.ask == "text" and is_chat:
+    if ask == "text" and is_chat:
         raise EvaluationError("--ask text continues a text: add --api-endpoint completions, or use --ask list")
-    if options.requests.ask == "list" and engine.engine != "api":
+    if ask == "list" and engine.engine != "api":
         raise EvaluationError("--ask list is for --engine api: use --ask text or --ask chat for a model of your own")
-    return options.requests.ask
+    return ask
 
 
 def _open_generator(model: str | None, form: RequestForm, options: SentenceOptions, display: Display) -> Generator:
@@ -194,21 +190,19 @@ def _open_generator(model: str | None, form: RequestForm, options: SentenceOptio
         generator = start_generator(
             model, display.notice, decoding, options.requests.seed, conversation, engine, response_format
         )
-    if options.store is None:
-        return generator
-    return stored(generator, options.store, display.notice)
+    return generator if options.store is None else stored(generator, options.store, display.notice)
 
 
-def _open_shots(options: SentenceOptions, generator: Generator) -> Shots:
+def _open_shots(settings: RequestSettings, generator: Generator) -> Shots:
     """The examples; raises ``EvaluationError`` if they are to be chosen and nothing gives terms vectors."""
-    file = SHOTS.read(options.requests.shots)
-    asked = options.requests
-    nearest = asked.nearest if asked.nearest is not None else NEAREST if len(file.shots) > NEAREST else 0
+    file = SHOTS.read(settings.shots)
+    nearest = settings.nearest if settings.nearest is not None else NEAREST if len(file.shots) > NEAREST else 0
     if not nearest:
         return Shots(file)
-    if asked.vectors is not None:
-        digest = file_sha256(asked.vectors) if asked.vectors.is_file() else ""
-        return Shots(file, nearest, read_vectors(asked.vectors), f"{asked.vectors.name}, SHA-256 {digest}")
+    path = settings.vectors
+    if path is not None:
+        digest = file_sha256(path) if path.is_file() else ""
+        return Shots(file, nearest, read_word_vectors(path), f"{path.name}, SHA-256 {digest}")
     if generator.vectors([]) is None:
         raise EvaluationError(
             "the generator has no embeddings to choose examples by: give word vectors with --vectors, "
@@ -224,13 +218,12 @@ def _record(
     settings: Mapping[str, str],
     judging: SentenceJudging,
 ) -> SentencesRecord:
+    signed = [SpecificationRecord(id=s.id, title=s.text, sha256=specification_digest(s)) for s in specifications]
     return SentencesRecord(
         source=source,
         generator=generator,
         model=None,
-        specifications=tuple(
-            SpecificationRecord(id=s.id, title=s.text, sha256=specification_digest(s)) for s in specifications
-        ),
+        specifications=tuple(signed),
         settings={**judging.settings, **settings, "syllables": syllable_counter()},
         classifiers={rules.judge.card.id: dict(rules.settings) for rules in judging.classifiers},
         versions=package_versions(),
@@ -241,16 +234,15 @@ def _record(
 def _finished(
     record: SentencesRecord,
     rows: Sequence[Returned],
-    states: Sequence[Progressing],
+    attributes: Sequence[Wanted],
     specifications: Sequence[Specification],
-    asking: Asking,
+    settings: RequestSettings,
 ) -> SentencesRecord:
     """The record with counts, and with the quality of the sentences beside that of the templates."""
-    reached: dict[Target, bool] = {state.wanted.target: state.has_enough(asking) for state in states}
-    counted = with_counts(record, rows, list(reached), reached)
-    returned = [AskedSentence(row.sentence, row.term, row.attribute) for row in rows if row.sentence is not None]
-    kept = [AskedSentence(row.sentence, row.term, row.attribute) for row in rows if row.accepted and row.sentence]
-    figures: list[Figure] = [*counted.figures, *quality_figures(record.source, returned, kept)]
+    counted = with_counts(record, rows, {wanted.target: wanted.has_enough(settings) for wanted in attributes})
+    read = [(row, AskedSentence(row.sentence, row.term, row.attribute)) for row in rows if row.sentence is not None]
+    kept = [asked for row, asked in read if row.accepted and row.sentence]
+    figures = [*counted.figures, *quality_figures(record.source, [asked for _, asked in read], kept)]
     templates = [filled for specification in specifications for filled in fill_templates(specification)]
     if templates:
         figures += quality_figures("template", templates, templates)
@@ -267,10 +259,8 @@ def _may_replace(record: SentencesRecord, *, overwrite: bool) -> Callable[[Path]
     """Whether a folder holds sentences that may be replaced: of the same requests, or any if ``overwrite``."""
 
     def may(folder: Path) -> bool:
-        if not (folder / RECORD).is_file():
-            return False
-        if overwrite:
-            return True
+        if overwrite or not (folder / RECORD).is_file():
+            return (folder / RECORD).is_file()
         advice = "name another folder with --out, or replace it with --overwrite"
         try:
             old = SentencesRecord.model_validate_json((folder / RECORD).read_bytes())

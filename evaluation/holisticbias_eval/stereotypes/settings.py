@@ -47,11 +47,12 @@ class RequestSettings(Settings):
         metavar="NAME|FILE",
     )
 
-    def recorded(self, form: RequestForm) -> Mapping[str, str]:
-        """The settings of requests of a form, for the record of a run."""
+    @property
+    def recorded(self) -> Mapping[str, str]:
+        """The settings of requests, for the record of a run."""
         return {
             "seed": str(self.seed),
-            "form": form,
+            "form": self.ask,
             "samples_per_request": str(self.samples),
             "sentences_per_attribute": str(self.per_attribute),
             "sentences_per_group": str(self.per_group),

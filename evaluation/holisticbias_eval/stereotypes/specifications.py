@@ -8,23 +8,20 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import ValidationError
 
 from holisticbias.rules.validate import load_catalog
 from holisticbias.source.document import read_document
-from holisticbias.source.schema_messages import schema_message
-from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Record
+from holisticbias.source.schema_messages import first_fault, schema_message
 from holisticbias.terms.file_kinds import SpecificationFile
-from holisticbias.terms.specification_entries import Slot, Specification, is_stem, wrong_forms
+from holisticbias.terms.specification_entries import Specification, is_stem, wrong_forms
 from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.models.embedded import SHIPPED
 from holisticbias_eval.models.embedded.planted import shipped_specifications
 
 SUFFIXES = (".yaml", ".yml", ".json")
-R = TypeVar("R", bound=Record)
 _SHOWN = 200  # characters of a user's text in a message
 _USERS = {"sources": ["contributors"], "since": "3.0.0"}  # keys that a user's own file may leave out
 
@@ -35,11 +32,11 @@ def read_specification(name: str, version: str | None = None) -> Specification:
     ``version`` is that of the dataset; null is the newest, also in preparation. Descriptors in its slots are
     replaced by their texts. Raises ``SpecificationError``.
     """
-    found = read_specifications([name], version)
-    if len(found) > 1:
-        ids = ", ".join(s.id for s in found[:5])
-        raise SpecificationError(f"{name} holds {len(found)} specifications ({ids} ...): give a file with one")
-    return found[0]
+    read = read_specifications([name], version)
+    if len(read) > 1:
+        ids = ", ".join(s.id for s in read[:5])
+        raise SpecificationError(f"{name} holds {len(read)} specifications ({ids} ...): give a file with one")
+    return read[0]
 
 
 def read_specifications(names: Iterable[str] = (), version: str | None = None) -> tuple[Specification, ...]:
@@ -48,29 +45,25 @@ def read_specifications(names: Iterable[str] = (), version: str | None = None) -
     The names ``calibration`` and ``calibration-control`` are those of the embedded writer, ``calibration-many`` and
     ``calibration-many-untouched`` those of the embedded gossip.
     """
-    catalog = None
-    known: tuple[Specification, ...] = ()
-    found: list[Specification] = []
-    names = tuple(names)
-    if not names or any(not _is_file(name) for name in names):
-        known = list_specifications(version)
-    named = (*known, *read_calibration())
+    names, shipped = tuple(names), read_calibration()
+    own = {specification.id for specification in shipped}
+    of_dataset = () if names and all(_is_file(name) or name in own for name in names) else list_specifications(version)
+    chosen = [] if names else [*of_dataset]
     for name in names:
-        found += read_file(Path(name)) if _is_file(name) else (_find(name, named),)
-    chosen = tuple(found) if names else known
-    if any(slot.descriptors for specification in chosen for slot in specification.slots):
-        catalog = load_catalog()
-        catalog = catalog.at(version or catalog.versions[-1])
-    return tuple(s if catalog is None else _with_texts(s, catalog) for s in chosen)
+        chosen += read_file(Path(name)) if _is_file(name) else (_find(name, (*of_dataset, *shipped)),)
+    if not any(slot.descriptors for specification in chosen for slot in specification.slots):
+        return tuple(chosen)
+    catalog = load_catalog()
+    axes = catalog.at(version or catalog.versions[-1]).axes
+    texts = {descriptor.id: descriptor.text for axis in axes for descriptor in axis.descriptors}
+    return tuple(_with_texts(specification, texts) for specification in chosen)
 
 
 def list_specifications(version: str | None = None) -> tuple[Specification, ...]:
     """The specifications of a version of the dataset, as worded then; by default all that are not retired."""
-    if version is not None:
-        catalog = load_catalog().at(version)
-        return tuple(entry for family in catalog.specifications for entry in family.specifications)
-    catalog = load_catalog()
-    return tuple(entry for family in catalog.specifications for entry in family.specifications if entry.until is None)
+    catalog = load_catalog() if version is None else load_catalog().at(version)
+    entries = [entry for family in catalog.specifications for entry in family.specifications]
+    return tuple(entry for entry in entries if version is not None or entry.until is None)
 
 
 def read_calibration() -> tuple[Specification, ...]:
@@ -131,7 +124,7 @@ def read_file(path: Path) -> tuple[Specification, ...]:
     Raises ``SpecificationError`` with the place of the first error.
     """
     if path.suffix.lower() == ".json":
-        return from_published(_read_json(path), path)
+        return from_published(path)
     document = read_document(path, str(path))
     if document.findings:
         finding = document.findings[0]
@@ -139,39 +132,22 @@ def read_file(path: Path) -> tuple[Specification, ...]:
     data = document.data
     if not isinstance(data, dict):
         raise SpecificationError(f"{path} is not a mapping of keys: see docs/stereotypes.md for the form")
-    if "specifications" in data:
-        return _with_right_forms(_validated(SpecificationFile, data, path).specifications, path)
-    named = {"id": f"own.{_kebab(path.stem)}", "text": path.stem}
-    return _with_right_forms((_validated(Specification, {**_USERS, **named, **data}, path),), path)
-
-
-def _with_right_forms(found: tuple[Specification, ...], path: Path) -> tuple[Specification, ...]:
-    for specification in found:
+    try:
+        if "specifications" in data:
+            read = SpecificationFile.model_validate(data).specifications
+        else:
+            named = {"id": f"own.{_joined(path.stem, '-') or 'specification'}", "text": path.stem}
+            read = (Specification.model_validate({**_USERS, **named, **data}),)
+    except ValidationError as error:
+        raise SpecificationError(f"{path}: {first_fault(error)[: 2 * _SHOWN]}") from error
+    for specification in read:
         for keys, message in wrong_forms(specification, {}):
             raise SpecificationError(f"{path}: {'.'.join(map(str, keys))}: {message[:_SHOWN]}")
-    return found
+    return read
 
 
 def _is_file(name: str) -> bool:
     return name.lower().endswith(SUFFIXES)
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise SpecificationError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise SpecificationError(f"{path} is not JSON: {str(error)[:_SHOWN]}") from error
-
-
-def _validated(model: type[R], data: Mapping[str, Any], path: Path) -> R:
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise SpecificationError(f"{path}: {where[:_SHOWN]}: {schema_message(first)[:_SHOWN]}") from error
 
 
 def _find(name: str, known: tuple[Specification, ...]) -> Specification:
@@ -190,38 +166,36 @@ def _find(name: str, known: tuple[Specification, ...]) -> Specification:
     )
 
 
-def _with_texts(specification: Specification, catalog: Catalog) -> Specification:
+def _with_texts(specification: Specification, texts: Mapping[str, str]) -> Specification:
     """The specification with the texts of its descriptors as terms of its slots, and as terms of its word forms."""
-    texts = {d.id: d.text for axis in catalog.axes for d in axis.descriptors}
-    slots = tuple(_slot_with_texts(slot, texts, specification.id) for slot in specification.slots)
-    forms = tuple(
-        one.model_copy(update={"of": texts[one.of]}) if one.of in texts else one for one in specification.forms
-    )
-    return specification.model_copy(update={"slots": slots, "forms": forms})
-
-
-def _slot_with_texts(slot: Slot, texts: Mapping[str, str], specification: str) -> Slot:
-    missing = next((d for d in slot.descriptors if d not in texts), None)
-    if missing:
-        raise SpecificationError(f"{specification}: there is no descriptor {missing} in this version")
-    return slot.model_copy(update={"terms": tuple(texts[d] for d in slot.descriptors)}) if slot.descriptors else slot
-
-
-def _kebab(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "specification"
+    slots = []
+    for slot in specification.slots:
+        missing = next((d for d in slot.descriptors if d not in texts), None)
+        if missing:
+            raise SpecificationError(f"{specification.id}: there is no descriptor {missing} in this version")
+        terms = tuple(texts[d] for d in slot.descriptors) or slot.terms
+        slots.append(slot.model_copy(update={"terms": terms}))
+    forms = [form.model_copy(update={"of": texts.get(form.of or "", form.of)}) for form in specification.forms]
+    return specification.model_copy(update={"slots": tuple(slots), "forms": tuple(forms)})
 
 
 _FORMS = {"he": "subject", "she": "subject", "him": "object", "his": "possessive", "hers": "possessive"}
 _GENDERS = {"he": "male", "him": "male", "his": "male", "she": "female", "her": "female", "hers": "female"}
 
 
-def from_published(data: Any, path: Path) -> tuple[Specification, ...]:
+def from_published(path: Path) -> tuple[Specification, ...]:
     """The specifications of a published file: one object, or a list of them.
 
     An object has ``name``, ``social_groups`` and ``attributes``, each a mapping of names to words, and may have
     ``templates``. The first two groups are used, as in the published code; words at the same index form a slot.
     Raises ``SpecificationError``.
     """
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise SpecificationError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise SpecificationError(f"{path} is not JSON: {str(error)[:_SHOWN]}") from error
     entries = data if isinstance(data, list) else [data]
     if not entries:
         raise SpecificationError(f"{path} has no specifications")
@@ -235,11 +209,11 @@ def _specification(entry: Any, position: int, path: Path) -> Specification:
         (first, words), (second, others) = list(groups.items())[:2]
         return Specification.model_validate(
             {
-                "id": f"published.{_joined(name, '-')}",
+                "id": f"published.{_key(name, '-')}",
                 "text": name[:200],
                 "groups": [_group(first, words, sets, 0), _group(second, others, sets, 1)],
                 "slots": [_slot(pair) for pair in zip_longest(words, others)],
-                "attributes": [{"name": _joined(n, "_"), "label": n, "terms": terms} for n, terms in sets.items()],
+                "attributes": [{"name": _key(n, "_"), "label": n, "terms": terms} for n, terms in sets.items()],
                 "templates": templates,
                 "published_as": name,
                 "sources": ["kocielnik-2023"],
@@ -254,20 +228,25 @@ def _specification(entry: Any, position: int, path: Path) -> Specification:
 
 def _group(name: str, words: Sequence[str], sets: Mapping[str, Sequence[str]], position: int) -> dict[str, Any]:
     """A group; the attributes at its position are its stereotype."""
-    stereotype = _joined(list(sets)[position], "_") if position < len(sets) else None
+    stereotype = _key(list(sets)[position], "_") if position < len(sets) else None
     genders = {_GENDERS[word] for word in words if word in _GENDERS}
     gender = genders.pop() if len(genders) == 1 else None
-    return {"name": _joined(name, "_"), "label": name, "stereotype": stereotype, "gender": gender}
+    return {"name": _key(name, "_"), "label": name, "stereotype": stereotype, "gender": gender}
 
 
 def _slot(pair: tuple[str | None, str | None]) -> dict[str, Any]:
-    given = [word for word in pair if word]
-    form = next((_FORMS[word] for word in given if word in _FORMS), "noun")
-    is_name = all(word[:1].isupper() for word in given)
+    words = [word for word in pair if word]
+    form = next((_FORMS[word] for word in words if word in _FORMS), "noun")
+    is_name = all(word[:1].isupper() for word in words)
     return {"form": "name" if is_name else form, "terms": list(pair)}
 
 
-def _joined(name: str, by: str) -> str:
-    """A name as a key: lower case, other characters replaced."""
-    words = re.sub(r"[^a-z0-9]+", by, name.lower()).strip(by)
+def _key(name: str, by: str) -> str:
+    """A name as a key, which begins with a letter."""
+    words = _joined(name, by)
     return words if words[:1].isalpha() else f"x{by}{words}".rstrip(by)
+
+
+def _joined(name: str, by: str) -> str:
+    """A name in lower case, other characters replaced."""
+    return re.sub(r"[^a-z0-9]+", by, name.lower()).strip(by)

@@ -5,17 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
 
 import numpy as np
 
 from holisticbias.compile.random_words import random_words
-from holisticbias.terms.specification_entries import Slot, Specification
+from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.stereotypes.agreement import with_article
 
 _APOSTROPHE = "['’]"  # noqa: RUF001 - both forms that people write
 
@@ -40,12 +38,8 @@ class Target:
 
 def targets(specification: Specification) -> tuple[Target, ...]:
     """Every attribute of a specification once, in order; the same word may stand in two sets of attributes."""
-    found = (
-        Target(specification.id, attributes.name, term)
-        for attributes in specification.attributes
-        for term in attributes.terms
-    )
-    return tuple(dict.fromkeys(found))
+    sets = specification.attributes
+    return tuple(dict.fromkeys(Target(specification.id, chosen.name, term) for chosen in sets for term in chosen.terms))
 
 
 def asked_targets(specification: Specification) -> tuple[Target, ...]:
@@ -63,19 +57,25 @@ def group_terms(specification: Specification) -> Mapping[str, tuple[GroupTerm, .
 
     Raises ``EvaluationError`` if a group has none, or if a slot names descriptors in place of terms.
     """
+    groups = specification.groups
     for number, slot in enumerate(specification.slots, 1):
-        _refuse_slot(specification, number, slot)
-    found: dict[str, tuple[GroupTerm, ...]] = {}
-    for place, group in enumerate(specification.groups):
-        own = [(i, slot.terms[place]) for i, slot in enumerate(specification.slots) if _is_paired(slot, place)]
-        terms = tuple(GroupTerm(group.name, i, term) for i, term in own if term)
-        if not terms:
+        if not slot.terms:
+            raise EvaluationError(f"{specification.id}: slot {number} has no terms: write a term for each group")
+        if len(slot.terms) != len(groups):
+            raise EvaluationError(
+                f"{specification.id}: slot {number} has {len(slot.terms)} terms for {len(groups)} groups: write one "
+                "term a group, and null for a group that has none"
+            )
+    paired = [(i, slot) for i, slot in enumerate(specification.slots) if len(list(filter(None, slot.terms))) > 1]
+    terms: dict[str, tuple[GroupTerm, ...]] = {}
+    for place, group in enumerate(groups):
+        terms[group.name] = tuple(GroupTerm(group.name, i, term) for i, slot in paired if (term := slot.terms[place]))
+        if not terms[group.name]:
             raise EvaluationError(
                 f"{specification.id}: the group {group.name!r} has no term with a partner in another group: "
                 "give a slot in which both have a term"
             )
-        found[group.name] = terms
-    return found
+    return terms
 
 
 def all_terms(specification: Specification) -> tuple[str, ...]:
@@ -122,23 +122,6 @@ def has_term(text: str, term: str) -> bool:
     return term_pattern(term).search(text) is not None
 
 
-def _refuse_slot(specification: Specification, number: int, slot: Slot) -> None:
-    if not slot.terms:
-        raise EvaluationError(f"{specification.id}: slot {number} has no terms: write a term for each group")
-    if len(slot.terms) != len(specification.groups):
-        count, groups = len(slot.terms), len(specification.groups)
-        raise EvaluationError(
-            f"{specification.id}: slot {number} has {count} terms for {groups} groups: write one term a group, "
-            "and null for a group that has none"
-        )
-
-
-def _is_paired(slot: Slot, place: int) -> bool:
-    """Whether a slot has a term of the group and of another group."""
-    others = [term for i, term in enumerate(slot.terms) if i != place and term]
-    return bool(slot.terms[place] and others)
-
-
 def _shuffled(seed: int, target: Target, what: str, size: int) -> list[int]:
     """A random order of ``size`` things."""
     content = [seed, target.specification, target.attribute_set, target.attribute, what]
@@ -148,80 +131,3 @@ def _shuffled(seed: int, target: Target, what: str, size: int) -> list[int]:
 
 def _digest(content: object) -> bytes:
     return hashlib.sha256(json.dumps(content).encode()).digest()
-
-
-_SLOT = re.compile(r"\[T(?::([a-z_]+))?\]")
-_SENTENCE_END = (".", "!", "?")
-
-
-@dataclass(frozen=True, slots=True)
-class TemplatePair:
-    """One template with an attribute and the terms of a slot; ``other_sentence`` is null if ``rule`` rejects it."""
-
-    attribute_set: str
-    attribute: str
-    slot: int
-    group: str
-    other_group: str
-    term: str
-    other_term: str | None
-    sentence: str
-    other_sentence: str | None
-    rule: str | None = None
-
-
-def fits(template: str, form: str) -> bool:
-    """Whether a template takes the terms of slots of this form."""
-    found = _SLOT.search(template)
-    return found is not None and found[1] in (None, form)
-
-
-def filled(template: str, term: str, attribute: str, *, literal: bool = False) -> str:
-    """The sentence of a template with a term and an attribute.
-
-    The article before either follows its sound, and the sentence begins with a capital and ends with a period,
-    unless ``literal``.
-    """
-    if literal:
-        return _SLOT.sub(lambda _: term, template).replace("[A]", attribute)
-    text = ""
-    for part in re.split(r"(\[T(?::[a-z_]+)?\]|\[A\])", template):
-        is_slot = part.startswith(("[T", "[A]"))
-        word = attribute if part == "[A]" else term if is_slot else part
-        text = (with_article(text, word).before if is_slot else text) + word
-    text = text[:1].upper() + text[1:]
-    return text if text.endswith(_SENTENCE_END) else f"{text}."
-
-
-def template_pairs(specification: Specification) -> Iterator[TemplatePair]:
-    """Every template with every attribute, slot and pair of groups, once: the earlier group has ``sentence``.
-
-    Templates of data that its source published are filled in as they are, like the published code does.
-    """
-    literal = specification.published_as is not None
-    for attributes in specification.attributes:
-        for attribute in attributes.terms:
-            for number, slot in enumerate(specification.slots):
-                for template in (t for t in specification.templates if fits(t, slot.form)):
-                    for (i, group), (j, other) in combinations(enumerate(specification.groups), 2):
-                        terms = (*slot.terms, *[None] * len(specification.groups))
-                        term, counterpart = terms[i], terms[j]
-                        if term is None:
-                            continue
-                        rule = "no-counterpart" if counterpart is None else _rule(slot.form, literal)
-                        yield TemplatePair(
-                            attributes.name,
-                            attribute,
-                            number,
-                            group.name,
-                            other.name,
-                            term,
-                            None if rule else counterpart,
-                            filled(template, term, attribute, literal=literal),
-                            None if rule else filled(template, counterpart or "", attribute, literal=literal),
-                            rule,
-                        )
-
-
-def _rule(form: str, literal: bool) -> str | None:
-    return "mixed-form" if form == "mixed" and not literal else None

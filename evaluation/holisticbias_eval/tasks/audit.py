@@ -12,7 +12,8 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.prompts.selection import select_compared, select_sentences, stands_alone
 from holisticbias_eval.readers.censor import censor
-from holisticbias_eval.readers.labels import Judge, StylesReader
+from holisticbias_eval.readers.classifier import Classifier
+from holisticbias_eval.readers.labels import StylesReader
 from holisticbias_eval.readers.reader import read_each
 
 NOUNS = 3
@@ -70,7 +71,7 @@ def _plurals(ids: pa.ChunkedArray, descriptors: pa.Table) -> pa.Array:
 
 def audit_table(
     release: Release,
-    judge: Judge,
+    judge: Classifier,
     progress: Progress,
     descriptors: Collection[str] | None = None,
     templates: Collection[str] | None = None,

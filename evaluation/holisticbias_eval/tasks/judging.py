@@ -22,11 +22,11 @@ from holisticbias_eval.measures.options import (
     Judging,
     Phrasing,
 )
-from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
+from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CLUSTERS
+from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.judging import Judges, JudgingOptions, judge_responses
-from holisticbias_eval.readers.labels import Judge
 from holisticbias_eval.statistics.medians import count_terms
 from holisticbias_eval.tasks.audit import audit_table
 from holisticbias_eval.tasks.response_tables import counts_in_words
@@ -36,8 +36,10 @@ FOUND: Literal["found"] = "found"
 
 
 def judging_options(given: Given) -> JudgingOptions:
-    """The options of judging."""
-    named = given.read(Judging)
+    """The options of judging; raises ``TableError`` if there is no such corpus, before a model is asked."""
+    named, corpus = given.read(Judging), given.read(CorpusSettings).corpus
+    if corpus is not None and not corpus.is_file():
+        raise TableError(f"{corpus} cannot be read as a corpus of UTF-8 text: it does not exist or is not a file")
     return JudgingOptions(
         named.names,
         given.read(Censoring).censor,
@@ -46,7 +48,7 @@ def judging_options(given: Given) -> JudgingOptions:
         find_clusters(given),
         given.read(ClassifierServer).classifier_api_base,
         given.read(Phrasing).phrases,
-        given.read(CorpusSettings).corpus,
+        corpus,
     )
 
 
@@ -121,7 +123,7 @@ class ResponseReading(TaskReading):
             audits["offensiveness"] = audit.select(kept).append_column("offensive", offensive)
         return audits
 
-    def _audit(self, table: pa.Table, judge: Judge, display: Display) -> pa.Table | None:
+    def _audit(self, table: pa.Table, judge: Classifier, display: Display) -> pa.Table | None:
         """Classify fixed texts in which only the descriptor changes; None, with a notice, if no noun goes with all."""
         if self.release is None:
             return None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats
+from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.likelihood.causal import CausalScorer
@@ -19,7 +19,8 @@ from holisticbias_eval.models.likelihood.opening import Opening
 from holisticbias_eval.models.loading.load import LoadedModel, ModelSource, find_kind, load_kind
 from holisticbias_eval.models.model import PairScorer
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.models.store.shards import ShardStore, fingerprint, values_by_block
+from holisticbias_eval.models.store.keys import distinct_rows
+from holisticbias_eval.models.store.shards import ShardStore, fingerprint, stored_values
 from holisticbias_eval.progress import Display, Notice
 from holisticbias_eval.prompts.pairs import (
     SCORES,
@@ -29,7 +30,7 @@ from holisticbias_eval.prompts.pairs import (
     scored_sentences,
     with_pair_scores,
 )
-from holisticbias_eval.prompts.prompts import Skipped
+from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.tasks.task import Answered, Given, TaskRequests
 
 HOW: Mapping[str, str] = {
@@ -65,14 +66,17 @@ class PairRequests(TaskRequests):
         """Score the texts that the store does not hold."""
         texts, scorer = self.texts, self.scorer
         with display.progress(f"Scoring with {scorer.identity.name}", texts.num_rows) as advance:
-            scores = values_by_block(
-                texts,
-                lambda rows, done: scorer.score(texts.take(pa.array(rows)), done),
-                self.store,
-                scorer.block,
-                advance,
-            )
-        return Answered(self.made(scores))
+            first, which = distinct_rows(texts)
+            distinct = texts.take(pa.array(first))
+
+            def compute(rows: Ints) -> Iterator[tuple[Ints, Floats]]:
+                size = len(rows) if self.store is None else scorer.block
+                for start in range(0, len(rows), max(1, size)):
+                    part = rows[start : start + size]
+                    yield part, scorer.score(distinct.take(pa.array(part)), advance)
+
+            scores = stored_values(self.store, distinct, 2, compute, advance)
+        return Answered(self.made(scores[which]))
 
 
 def pair_requests(

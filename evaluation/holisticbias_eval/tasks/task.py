@@ -21,7 +21,7 @@ from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.store.shards import default_folder
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.prompts import Skipped, Terms
+from holisticbias_eval.prompts.selection import Skipped, Terms
 from holisticbias_eval.results.run import MaskedInputs
 from holisticbias_eval.results.signature import ReleaseSignature, Signature, in_short
 from holisticbias_eval.settings import Keeping, S, Use, Values, read_settings

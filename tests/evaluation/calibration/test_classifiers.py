@@ -12,7 +12,6 @@ from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.readers.censor import censor
-from holisticbias_eval.readers.classifier import classify_texts
 from holisticbias_eval.readers.engines import start_classifier
 
 REPERTOIRE = read_repertoire()
@@ -27,7 +26,7 @@ SAID = [  # a wording, and how it is said of a term
 
 
 def read(name: str, texts: list[str]) -> Floats:
-    return classify_texts(start_classifier(name, lambda _: None, "cpu"), texts, None, lambda _: None)
+    return start_classifier(name, lambda _: None, "cpu").probabilities(texts, lambda _: None)
 
 
 @pytest.mark.parametrize(("name", "off"), [(STYLES, 0), (TRANSFORMERS, 0.01)])

@@ -23,9 +23,8 @@ from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
-from holisticbias_eval.readers.classification import judge_table
 from holisticbias_eval.readers.engines import start_classifier
-from holisticbias_eval.readers.labels import Judge
+from holisticbias_eval.readers.judging import judge_table
 from holisticbias_eval.tasks.audit import audit_table
 from known import known
 
@@ -63,7 +62,7 @@ def responses(prompts: pa.Table) -> pa.Table:
 
 
 def judged(responses: pa.Table, classifier: str, *, censored: bool = True) -> pa.Table:
-    judge = Judge(start_classifier(classifier, lambda _: None, "cpu"))
+    judge = start_classifier(classifier, lambda _: None, "cpu")
     return judge_table(responses, judge, lambda _: None, censored=censored).table
 
 
@@ -195,7 +194,7 @@ def test_offensiveness_is_that_of_the_style_that_stands_for_it(responses: pa.Tab
 def test_the_audit_finds_a_planted_reaction_and_censoring_removes_it(release: Release) -> None:
     terms = release.tables["descriptors"]
     chosen = terms["descriptor_id"].filter(pc.equal(terms["axis"], PLANTED)).to_pylist()
-    judge = Judge(start_classifier(REACTIVE, lambda _: None, "cpu"))
+    judge = start_classifier(REACTIVE, lambda _: None, "cpu")
     audit = audit_table(release, judge, lambda _: None, chosen, SOME, nouns=2)
     settings = MeasureSettings(clusters=dict(REPERTOIRE.clusters))
     found = Figures(MEASURES["generation_bias"].audit_figures(audit, settings))

@@ -23,7 +23,6 @@ from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.love_hate import measure_love_hate
 from holisticbias_eval.measures.measure import MeasureSettings
-from holisticbias_eval.measures.shares.finding import axes_above_floor
 from holisticbias_eval.measures.shares.shares import Shares, measure_shares
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.embedded.planted import BIASES, Plant, read_biases
@@ -119,7 +118,9 @@ def test_nothing_is_found_where_nothing_is_planted(found: Mapping[Cell, float], 
 
 
 def test_the_headline_names_the_axes_that_have_a_plant_and_no_other(figures: Figures) -> None:
-    assert set(axes_above_floor(figures, "likelihood_bias")) == {axis for axis, _ in PLANTED}
+    assert {f.keys["axis"] for f in figures.by("likelihood_bias", "share", "axis") if f.above_floor} == {
+        axis for axis, _ in PLANTED
+    }
 
 
 def test_where_nothing_is_planted_differences_are_steady_at_most_and_never_large(figures: Figures) -> None:

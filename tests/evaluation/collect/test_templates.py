@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holisticbias_eval.collect.rule import UNKNOWN_PART
-from holisticbias_eval.collect.units import converted, grouped
+from holisticbias_eval.collect.templates import converted, grouped
 from holisticbias_eval.collect.wikitext import UNKNOWN, paragraphs
 from small_wiki import dump, page, run
 

@@ -17,7 +17,7 @@ from tests.evaluation.corpus.invented import example, examples
 
 from holisticbias.errors import OutputError
 from holisticbias.spreadsheet import cell_text, id_forms, safe_cell, safe_id
-from holisticbias_eval.corpus.annotating import Annotated, GroupCounts, annotate, join_labels
+from holisticbias_eval.corpus.annotating import Annotated, annotate, join_labels
 from holisticbias_eval.corpus.annotation_files import AnnotatorLabel, make_annotation_files, read_label_files
 from holisticbias_eval.corpus.examples import read_examples, write_examples
 from holisticbias_eval.corpus.settings import AnnotationSettings
@@ -119,7 +119,7 @@ def test_round_trip(tmp_path: Path, delimiter: str) -> None:
         (None, "incomplete", 1, None), (None, "incomplete", None, None),
     ]  # fmt: skip
     record = json.loads((tmp_path / "labelled.agreement.json").read_text("utf-8"))
-    assert record == json.loads(json.dumps(annotated.record()))
+    assert record == json.loads(json.dumps(annotated.record))
     assert [one["other_sentence"] for one in record["annotators"]] == [0, 0]
 
 
@@ -138,15 +138,16 @@ def test_counts_as_in_table_9() -> None:
     rows = [*(example(i, "stad", f"{i}") for i in range(4)), *(example(i, "elm", f"{i}") for i in range(2))]
     first: Labels = {"stad-0": 1, "stad-1": 1, "stad-2": 1, "stad-3": 1, "elm-0": 1, "elm-1": 0}
     found = joined(rows, a=first, b={**first, "stad-2": 0, "stad-3": None})
-    assert found.counts == (
-        GroupCounts("own.invented", None, 5, 1, 3, 1, 1),
-        GroupCounts("own.invented", "elm", 2, 0, 1, 1, 0),
-        GroupCounts("own.invented", "stad", 3, 1, 2, 0, 1),
-    )
-    named = {(one.name, one.first, one.second): (one.value, one.n) for one in found.agreement}
+    names = ("dimension", "group", "candidates", "removed", "biased", "not_biased", "incomplete")
+    assert [tuple(row[name] for name in names) for row in found.record["counts"]] == [
+        ("own.invented", None, 5, 1, 3, 1, 1),
+        ("own.invented", "elm", 2, 0, 1, 1, 0),
+        ("own.invented", "stad", 3, 1, 2, 0, 1),
+    ]
+    named = {(row["name"], row["first"], row["second"]): (row["value"], row["n"]) for row in found.record["agreement"]}
     assert named["raw", None, None] == (0.8, 5)
     assert named["cohen_kappa", "a", "b"][1] == 5
-    assert found.annotators[1].empty == 1
+    assert found.record["annotators"][1]["empty"] == 1
 
 
 def test_who_has_labelled_what() -> None:
@@ -154,12 +155,12 @@ def test_who_has_labelled_what() -> None:
     rows = [example(i, "stad", f"{i}") for i in range(3)]
     found = joined(rows, a={"stad-0": 1, "stad-1": 1}, b={"stad-1": 0, "stad-2": 0}, c={"stad-2": 0, "stad-0": 1})
     assert found.table["label"].to_pylist() == [1, None, 0]
-    assert [one.absent for one in found.annotators] == [1, 1, 1]
-    assert {one.name: one.n for one in found.agreement} == {
+    assert [row["absent"] for row in found.record["annotators"]] == [1, 1, 1]
+    assert {row["name"]: row["n"] for row in found.record["agreement"]} == {
         "raw": 3, "krippendorff_alpha": 3, "fleiss_kappa": 3, "cohen_kappa": 1
     }  # fmt: skip
     alone = joined(rows[:2], a={"stad-0": 1, "stad-1": 0})
-    assert (alone.table["label"].to_pylist(), alone.agreement) == ([1, 0], ())
+    assert (alone.table["label"].to_pylist(), alone.record["agreement"]) == ([1, 0], [])
     both = annotate(alone.table, labels_of("b", {"stad-0": 1, "stad-1": 1}))
     assert both.table["label"].to_pylist() == [1, None]
     assert both.table["label:a"].to_pylist() == [1, 0]
@@ -169,17 +170,17 @@ def test_unknown_repeated_and_conflicting_ids_are_named() -> None:
     rows = [example(i, "stad", f"{i}") for i in range(3)]
     labels = labels_of("a", {"stad-0": 1, "stad-1": 1, "nobody": 1}, "another")
     labels += labels_of("a", {"stad-0": 1, "stad-1": 0})
-    [counts] = annotate(pa.Table.from_pylist(rows), labels).annotators
-    assert (counts.unknown_ids, counts.repeated_ids, counts.conflicting_ids) == (
-        ("nobody",), ("stad-0", "stad-1"), ("stad-1",)
-    )  # fmt: skip
-    assert (counts.labels, counts.absent, counts.other_sentence) == (1, 1, 2)
+    [counts] = annotate(pa.Table.from_pylist(rows), labels).record["annotators"]
+    assert [counts[f"{name}_ids"] for name in ("unknown", "repeated", "conflicting")] == [
+        ["nobody"], ["stad-0", "stad-1"], ["stad-1"]
+    ]  # fmt: skip
+    assert [counts[name] for name in ("labels", "absent", "other_sentence", "unknown", "repeated")] == [1, 1, 2, 1, 2]
 
 
 def test_dimensions_have_figures_of_their_own() -> None:
     rows = [example(0, "stad", "x"), example(1, "stad", "y", dimension="own.other")]
     found = joined(rows, a={"stad-0": 1, "stad-1": 0}, b={"stad-0": 1, "stad-1": 1})
-    raw = {one.dimension: one.value for one in found.agreement if one.name == "raw"}
+    raw = {row["dimension"]: row["value"] for row in found.record["agreement"] if row["name"] == "raw"}
     assert raw == {None: 0.5, "own.invented": 1.0, "own.other": 0.0}
 
 

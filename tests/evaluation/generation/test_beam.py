@@ -14,9 +14,8 @@ from transformers import GenerationConfig
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import Decoding, Ending
 from holisticbias_eval.models.generation.local import LocalGenerator
-from holisticbias_eval.models.generation.plain import Plain
 from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
-from holisticbias_eval.models.generation.writing import TokenPrompts
+from holisticbias_eval.models.generation.writing import Plain, TokenPrompts
 from holisticbias_eval.models.loading.load import LoadedModel
 from tiny_models import TEXTS, tiny_loaded
 

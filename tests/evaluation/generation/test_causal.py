@@ -14,10 +14,9 @@ from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import Decoding, Ending
 from holisticbias_eval.models.generation.local import LocalGenerator
-from holisticbias_eval.models.generation.plain import Plain
 from holisticbias_eval.models.generation.requests import PromptRequests, Responses, respond_all
 from holisticbias_eval.models.generation.sampling import step_seeds
-from holisticbias_eval.models.generation.writing import Together, TokenPrompts
+from holisticbias_eval.models.generation.writing import Plain, Together, TokenPrompts
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.settings import ModelSettings
 from tiny_models import TEXTS, tiny_loaded

@@ -9,9 +9,8 @@ from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import Decoding, Ending
 from holisticbias_eval.models.generation.local import LocalGenerator
-from holisticbias_eval.models.generation.plain import Plain
 from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
-from holisticbias_eval.models.generation.writing import TokenPrompts
+from holisticbias_eval.models.generation.writing import Plain, TokenPrompts
 from tiny_models import TEXTS, tiny_loaded
 
 SAMPLE = Decoding(id="sample", method="sample", max_new_tokens=8, min_new_tokens=8, source="a test")

@@ -14,7 +14,7 @@ from holisticbias_eval.blocks import Marked, Paragraph
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings, View
-from holisticbias_eval.measures.responses.bias_corpus import corpus_figures
+from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.measures.responses.examples import LETTERS, Examples, replaced_places
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Chapter, Report

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.mitigation.styles import balanced_means, bias_values, choose_threshold, numbered
+from holisticbias_eval.mitigation.styles import balanced_means, bias_values, choose_threshold
 
 
 def test_values_by_hand() -> None:
@@ -52,9 +52,7 @@ def test_responses_that_are_not_judged_have_no_value() -> None:
     assert np.isnan(values[[1, 3]]).all()
 
 
-def test_threshold_and_numbers_of_keys() -> None:
-    """A quantile of the defined values; an error without any. Keys are numbered by first occurrence."""
+def test_a_threshold_is_a_quantile_of_the_defined_values() -> None:
     assert choose_threshold(np.array([0.0, 1.0, 2.0, 3.0, 4.0, np.nan]), 0.75) == 3.0
     with pytest.raises(MitigationError, match="no response has a bias value"):
         choose_threshold(np.array([np.nan]), 0.5)
-    assert numbered(["b", "a", "b"]).tolist() == [0, 1, 0]

@@ -12,7 +12,7 @@ from tests.evaluation.generation.chat_server import Body, ChatServer, asked, mes
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.readers.classifier import Classifier, classify_texts
+from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.engines import start_classifier
 from holisticbias_eval.readers.engines.chat import read_label
 
@@ -60,7 +60,7 @@ def test_an_answer_must_be_a_label(answer: str, expected: list[float]) -> None:
 def test_each_text_is_asked_about_once(judge: Judge) -> None:
     answers = {"a": "kind", "b {text}": "Curious", "c": "what?", "d": None}
     classifier, notices, server = judge(lambda text, body: (200, message(answers[text])))
-    values = classify_texts(classifier, ["a", "b {text}", "a", "c", "d", None], None, ignore)
+    values = classifier.probabilities(["a", "b {text}", "a", "c", "d", None], ignore)
     np.testing.assert_array_equal(values, [[1, 0, 0], [0, 1, 0], [1, 0, 0], NOTHING, NOTHING, NOTHING])
     assert notices == ["made-up: 2 of 4 answers are not a label"]
     assert server.paths == ["/v1/chat/completions"] * 4
@@ -72,8 +72,8 @@ def test_each_text_is_asked_about_once(judge: Judge) -> None:
 def test_a_refused_text_has_no_probabilities(judge: Judge) -> None:
     refusal = 400, {"error": "content policy"}
     classifier, _, _ = judge(lambda text, body: refusal if text == "bad" else (200, message("kind")))
-    classify_texts(classifier, ["first"], None, ignore)
-    np.testing.assert_array_equal(classify_texts(classifier, ["bad", "b"], None, ignore), [NOTHING, [1, 0, 0]])
+    classifier.probabilities(["first"], ignore)
+    np.testing.assert_array_equal(classifier.probabilities(["bad", "b"], ignore), [NOTHING, [1, 0, 0]])
 
 
 def test_a_withheld_answer_is_missing_and_refused_settings_are_left_out(judge: Judge) -> None:
@@ -86,7 +86,7 @@ def test_a_withheld_answer_is_missing_and_refused_settings_are_left_out(judge: J
         return 200, {"choices": []} if text == "bad" else message("kind")
 
     classifier, notices, server = judge(answering)
-    values = classify_texts(classifier, ["bad", "a", "b"], None, ignore)
+    values = classifier.probabilities(["bad", "a", "b"], ignore)
     np.testing.assert_array_equal(values, [NOTHING, [1, 0, 0], [1, 0, 0]])
     (left_out,) = [said for said in notices if "does not take" in said]
     assert {"seed", "temperature"} <= {*left_out.replace(":", "").split()}
@@ -107,7 +107,7 @@ def test_a_withheld_answer_is_missing_and_refused_settings_are_left_out(judge: J
 def test_a_server_that_cannot_be_used_is_named(status: int, answer: Any, reason: str, judge: Judge) -> None:
     classifier, _, _ = judge(lambda text, body: (status, answer))
     with pytest.raises(EvaluationError, match=reason):
-        classify_texts(classifier, ["a", "b"], None, ignore)
+        classifier.probabilities(["a", "b"], ignore)
 
 
 def test_the_address_is_needed(card: Callable[..., Path]) -> None:

@@ -14,10 +14,10 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from holisticbias_eval.classifying import SETTINGS
 from holisticbias_eval.commands.classifiers import command as list_classifiers
 from holisticbias_eval.commands.classify import command as classify
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.readers.classification import SETTINGS
 from holisticbias_eval.tasks.response_files import read_responses
 
 _T = {"axis": "nonce", "template": "T"}

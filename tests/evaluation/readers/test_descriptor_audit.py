@@ -16,9 +16,7 @@ from holisticbias import build_release
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.readers.classifier import label_store
 from holisticbias_eval.readers.engines import start_classifier
-from holisticbias_eval.readers.labels import Judge
 from holisticbias_eval.tasks.audit import audit_table, audit_texts
 
 
@@ -68,9 +66,9 @@ def test_descriptors_and_templates_can_be_chosen(mini_release: Release) -> None:
 
 
 def test_the_table_shows_what_censoring_removes(mini_release: Release, reacts: Path, tmp_path: Path) -> None:
-    classifier = start_classifier(str(reacts), print)
+    judge = start_classifier(str(reacts), print)
     done: list[int] = []
-    judge = Judge(classifier, label_store(tmp_path / "labels", classifier, print))
+    judge.keep_in(tmp_path / "labels", print)
     table = audit_table(mini_release, judge, done.append, nouns=1)
     assert table.column_names == [
         "axis", "descriptor_id", "descriptor", "template_id", "template", "noun", "text", "judged",
@@ -89,7 +87,7 @@ def test_the_table_shows_what_censoring_removes(mini_release: Release, reacts: P
 
 def test_the_plural_of_an_entry_is_censored(reacts: Path) -> None:
     release = build_release(with_plural(mini_catalog()))
-    judge = Judge(start_classifier(str(reacts), print))
+    judge = start_classifier(str(reacts), print)
     table = audit_table(release, judge, lambda done: None, {"nonce.doff"}, nouns=1)
     plain = table.filter(pa.compute.invert(table["censored"]))
     assert "I love doffen persons." in plain["text"].to_pylist()

@@ -14,7 +14,6 @@ from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.card import CARDS, Card
 from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.labels import (
-    Judge,
     LabelReader,
     OffensivenessReader,
     RegardReader,
@@ -41,8 +40,8 @@ class Fixed(Classifier):
         )
 
 
-def judge(labels: Sequence[str], values: Mapping[str, Sequence[float]], name: str = "toxicity") -> Judge:
-    return Judge(Fixed(CARDS.read(name).model_copy(update={"labels": tuple(labels)}), values))
+def judge(labels: Sequence[str], values: Mapping[str, Sequence[float]], name: str = "toxicity") -> Classifier:
+    return Fixed(CARDS.read(name).model_copy(update={"labels": tuple(labels)}), values)
 
 
 def test_toxicity_is_that_of_the_largest_label() -> None:

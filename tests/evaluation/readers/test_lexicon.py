@@ -11,7 +11,6 @@ import pytest
 import yaml
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.readers.classifier import classify_texts
 from holisticbias_eval.readers.engines import start_classifier
 
 PHRASES = {
@@ -51,14 +50,14 @@ def made(card: Callable[..., Path], tmp_path: Path) -> Callable[..., Path]:
 )
 def test_shares_of_phrases(text: str, counts: tuple[int, ...] | None, made: Callable[..., Path]) -> None:
     classifier = start_classifier(str(made(PHRASES)), print)
-    values = classify_texts(classifier, [text], None, lambda done: None)
+    values = classifier.probabilities([text], lambda done: None)
     expected = np.full(3, np.nan) if counts is None else np.array(counts) / sum(counts)
     np.testing.assert_array_equal(values[0], expected)
 
 
 def test_the_label_of_texts_without_a_phrase(made: Callable[..., Path]) -> None:
     classifier = start_classifier(str(made({**PHRASES, "otherwise": "curious"})), print)
-    values = classify_texts(classifier, ["Hm.", "Nice.", " "], None, lambda done: None)
+    values = classifier.probabilities(["Hm.", "Nice.", " "], lambda done: None)
     np.testing.assert_array_equal(values, [[0, 1, 0], [1, 0, 0], [np.nan] * 3])
 
 

@@ -11,7 +11,7 @@ import pytest
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers.card import Card
-from holisticbias_eval.readers.classifier import Classifier, classify_texts, label_store
+from holisticbias_eval.readers.classifier import Classifier
 
 CARD = Card(
     id="made-up", title="-", task="style", engine="vader", labels=("text", "b"), activation="none", licence="-",
@@ -41,6 +41,11 @@ def expected(text: str | None) -> tuple[float, float]:
     return 1 / len(text), len(text)
 
 
+def kept(classifier: Lengths, folder: Path) -> Lengths:
+    classifier.keep_in(folder, print)
+    return classifier
+
+
 def counted(done: list[int]) -> Progress:
     return done.append
 
@@ -50,7 +55,7 @@ TEXTS = ("abc", None, "", "a", " \n", "abc", "?", "abcd")
 
 def test_each_distinct_text_is_judged_once_and_missing_texts_never() -> None:
     classifier, done = Lengths(), list[int]()
-    values = classify_texts(classifier, TEXTS, None, counted(done))
+    values = classifier.probabilities(TEXTS, counted(done))
     np.testing.assert_array_equal(values, [expected(text) for text in TEXTS])
     assert sorted(classifier.asked) == ["?", "a", "abc", "abcd"]
     assert sum(done) == len(TEXTS)
@@ -59,8 +64,8 @@ def test_each_distinct_text_is_judged_once_and_missing_texts_never() -> None:
 @pytest.mark.parametrize("texts", [[], [None], ["", None]])
 def test_nothing_to_judge(texts: list[str | None], tmp_path: Path) -> None:
     classifier = Lengths()
-    for store in (None, label_store(tmp_path, classifier, print)):
-        values = classify_texts(classifier, texts, store, counted([]))
+    for judge in (classifier, kept(classifier, tmp_path)):
+        values = judge.probabilities(texts, counted([]))
         assert values.shape == (len(texts), 2)
         assert np.isnan(values).all()
     assert classifier.asked == []
@@ -68,21 +73,20 @@ def test_nothing_to_judge(texts: list[str | None], tmp_path: Path) -> None:
 
 def test_a_store_is_read_first_and_gets_each_batch(tmp_path: Path) -> None:
     first = Lengths(version="1")
-    store = label_store(tmp_path, first, print)
-    classify_texts(first, TEXTS[:4], store, counted([]))
+    kept(first, tmp_path).probabilities(TEXTS[:4], counted([]))
     second = Lengths(version="1")
-    values = classify_texts(second, TEXTS, label_store(tmp_path, second, print), counted([]))
+    values = kept(second, tmp_path).probabilities(TEXTS, counted([]))
     assert sorted(second.asked) == ["?", "abcd"]
     np.testing.assert_array_equal(values, [expected(text) for text in TEXTS])
     third = Lengths(version="1")
-    again = classify_texts(third, TEXTS, label_store(tmp_path, third, print), counted([]))
+    again = kept(third, tmp_path).probabilities(TEXTS, counted([]))
     assert third.asked == []  # NaN is stored as well
     np.testing.assert_array_equal(again, values)
 
 
 def test_other_settings_have_another_store(tmp_path: Path) -> None:
-    folders = {label_store(tmp_path, Lengths(version=version), print).folder for version in ("1", "2", "1")}
-    assert len(folders) == 2
+    stores = [kept(Lengths(version=version), tmp_path).store for version in ("1", "2", "1")]
+    assert len({store.folder for store in stores if store}) == 2
 
 
 def test_a_stopped_run_keeps_what_it_judged(tmp_path: Path) -> None:
@@ -93,8 +97,8 @@ def test_a_stopped_run_keeps_what_it_judged(tmp_path: Path) -> None:
 
     stopped = Stops()
     with pytest.raises(KeyboardInterrupt):
-        classify_texts(stopped, TEXTS, label_store(tmp_path, stopped, print), counted([]))
+        kept(stopped, tmp_path).probabilities(TEXTS, counted([]))
     other = Lengths()
-    classify_texts(other, TEXTS, label_store(tmp_path, other, print), counted([]))
+    kept(other, tmp_path).probabilities(TEXTS, counted([]))
     assert len(stopped.asked) == 2
     assert sorted(stopped.asked + other.asked) == ["?", "a", "abc", "abcd"]

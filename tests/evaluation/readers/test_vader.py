@@ -10,7 +10,6 @@ import pytest
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.readers.classifier import classify_texts
 from holisticbias_eval.readers.engines import start_classifier
 
 TEXTS = (
@@ -25,7 +24,7 @@ TEXTS = (
 
 
 def test_probabilities_are_the_shares_of_the_package() -> None:
-    values = classify_texts(start_classifier("vader", print), TEXTS, None, lambda done: None)
+    values = start_classifier("vader", print).probabilities(TEXTS, lambda done: None)
     analyzer = SentimentIntensityAnalyzer()
     expected = [[analyzer.polarity_scores(text)[name] for name in ("neg", "neu", "pos")] for text in TEXTS]
     np.testing.assert_array_equal(values, expected)
@@ -36,7 +35,7 @@ def test_probabilities_are_the_shares_of_the_package() -> None:
 
 def test_a_card_may_order_the_labels_otherwise(card: Callable[..., Path]) -> None:
     file = card(engine="vader", activation="none", labels=["positive", "negative"])
-    values = classify_texts(start_classifier(str(file), print), TEXTS[:1], None, lambda done: None)
+    values = start_classifier(str(file), print).probabilities(TEXTS[:1], lambda done: None)
     assert values.tolist() == [[0.746, 0.0]]
 
 

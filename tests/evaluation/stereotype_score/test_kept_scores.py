@@ -10,11 +10,10 @@ import pyarrow as pa
 import pytest
 from rich.console import Console
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Floats
 from holisticbias_eval.models.model import ModelIdentity, PairScorer
-from holisticbias_eval.models.store.shards import values_by_block
 from holisticbias_eval.progress import Display, Progress
-from holisticbias_eval.tasks.pair_modes import pair_requests, pair_store
+from holisticbias_eval.tasks.pair_modes import PairRequests, pair_requests, pair_store
 
 SIZE = 200
 
@@ -78,11 +77,10 @@ def test_another_model_has_its_own_scores(tmp_path: Path) -> None:
 
 
 def test_repeated_keys_and_nothing(tmp_path: Path) -> None:
-    store = pair_store(tmp_path, Chooser(), ignore)
-
-    def compute(rows: Ints, advance: Progress) -> Floats:
-        return np.column_stack((rows * 0.0 + 1, rows * 0.0 + 2))
-
-    for texts in ([], ["a", "b", "a"]):
-        asked = pa.table({"question": pa.array(texts, pa.large_string())})
-        assert values_by_block(asked, compute, store, 2, ignore).tolist() == [[1.0, 2.0]] * len(texts)
+    chooser = Chooser()
+    for store in (pair_store(tmp_path, chooser, ignore), None):
+        for texts in ([], ["a", "bcd", "a"]):
+            asked = pa.table({"question": pa.array(texts, pa.large_string())})
+            requests = PairRequests(chooser, asked, lambda scores: pa.table({"second": scores[:, 1]}), store)
+            found = requests.answer(Display(Console(quiet=True))).table["second"].to_pylist()
+            assert found == [-len(text) for text in texts]

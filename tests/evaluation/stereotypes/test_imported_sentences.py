@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.stereotypes.imported import Imported, read_sentences
+from holisticbias_eval.stereotypes.imported import read_sentences
 from invoking import Invoke
 
 OWN = "sentence,attribute,group term\n"
@@ -21,7 +21,7 @@ PAIRS = (
     "discard_cats,ref_len,trg_len\n"
 )
 SENTENCE = "A blicket learnt to gimble."
-EXPECTED = Imported(1, SENTENCE, "gimble", "blicket", "A_vs_B")
+EXPECTED = (1, SENTENCE, "gimble", "blicket", "A_vs_B")
 
 SENTENCES = ("stereotypes", "sentences")
 
@@ -32,31 +32,37 @@ def write(folder: Path, content: str, name: str = "sentences.csv") -> Path:
     return path
 
 
+def rows(path: Path) -> list[tuple[object, ...]]:
+    """The sentences of a file: row, sentence, attribute, term and, if the file names it, specification."""
+    found = [(s.row, s.sentence, s.attribute, s.term, s.specification) for s in read_sentences(path)]
+    return [row if row[-1] else row[:-1] for row in found]
+
+
 def test_a_table_of_sentences(tmp_path: Path) -> None:
     path = write(tmp_path, f'{OWN}"{SENTENCE}",gimble,blicket\n"No, a wug?\nYes.",burble,wug\n,burble,wug\n')
-    assert read_sentences(path) == [
-        Imported(1, SENTENCE, "gimble", "blicket"),
-        Imported(2, "No, a wug?\nYes.", "burble", "wug"),
-        Imported(3, "", "burble", "wug"),
+    assert rows(path) == [
+        (1, SENTENCE, "gimble", "blicket"),
+        (2, "No, a wug?\nYes.", "burble", "wug"),
+        (3, "", "burble", "wug"),
     ]
     renamed = write(tmp_path, f"Term,Specification,Attribute,Sentence\nblicket,A_vs_B,gimble,{SENTENCE}\n")
-    assert read_sentences(renamed) == [EXPECTED]
+    assert rows(renamed) == [EXPECTED]
     table = pa.table({"group_term": ["blicket"], "attribute": ["gimble"], "sentence": [SENTENCE]})
     pq.write_table(table, tmp_path / "sentences.parquet")
-    assert read_sentences(tmp_path / "sentences.parquet") == [Imported(1, SENTENCE, "gimble", "blicket")]
+    assert rows(tmp_path / "sentences.parquet") == [(1, SENTENCE, "gimble", "blicket")]
 
 
 def test_the_published_tables(tmp_path: Path) -> None:
     generated = f"{GENERATED}0,A_vs_B,gimble,blicket,{SENTENCE},a [T] learnt to gimble.,,\n"
-    assert read_sentences(write(tmp_path, generated)) == [EXPECTED]
+    assert rows(write(tmp_path, generated)) == [EXPECTED]
     marked = generated + f"1,A_vs_B,gimble,blicket,{SENTENCE},x,1,I1\n"
-    assert [found.discarded for found in read_sentences(write(tmp_path, marked))] == [False, True]
+    assert [found.is_discarded for found in read_sentences(write(tmp_path, marked))] == [False, True]
     other = "A wug learnt to gimble."
     pairs = f"{PAIRS}0,A_vs_B,gimble,A [T] ...,{SENTENCE},{other},[],blicket,wug,stereotype,anti-stereotype,,,0,1\n"
-    assert read_sentences(write(tmp_path, pairs)) == [EXPECTED]
+    assert rows(write(tmp_path, pairs)) == [EXPECTED]
     entry = {"sentence": SENTENCE, "group_term": "blicket", "attribute_term": "gimble"}
     biases = [{"name": "A_vs_B", "Calm": {"gimble": {"sentences": [entry], "t1_shots": []}}}]
-    assert read_sentences(write(tmp_path, json.dumps(biases), "made.json")) == [EXPECTED]
+    assert rows(write(tmp_path, json.dumps(biases), "made.json")) == [EXPECTED]
 
 
 @pytest.mark.parametrize(

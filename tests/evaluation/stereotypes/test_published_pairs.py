@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from holisticbias_eval.stereotypes.published_pairs import (
-    PublishedSentence,
-    as_published,
-    pairs_csv,
-    published_pairs,
-    published_template,
-)
+from holisticbias_eval.stereotypes.imported import SourceSentence, as_published
+from holisticbias_eval.stereotypes.published_pairs import pairs_csv, published_pairs, published_template
 from holisticbias_eval.stereotypes.specifications import read_specification, read_specifications
 
 MATH = "Math_Arts_vs_Male_Female"
 HEADER = ",group,group_term,template,att_term_1,att_term_2,label_1,label_2,discarded,discard_cats,1,2,3,4,5,6,7,8,9,A\n"
 ZEROS = "0,0,0,0,0,0,0,0,0,0"
+
+
+def sentence_of(row: int, specification: str, attribute: str, term: str, template: str, *more: str) -> SourceSentence:
+    discarded, reason = more or ("", "")
+    return SourceSentence(
+        row, "", attribute, term, specification, template=template, discarded=discarded, reason=reason
+    )
 
 
 @pytest.mark.parametrize(
@@ -43,16 +45,16 @@ def test_templates(sentence: str, term: str, template: str | None) -> None:
 
 def test_pairs_are_those_of_equal_index_and_the_first_of_equal_templates_is_kept() -> None:
     sentences = [
-        PublishedSentence(0, "Science_Arts_vs_Male_Female", "NASA", "hers", "nasa is [T]"),
-        PublishedSentence(1, MATH, "math", "man", " [T] likes, oh, math "),
-        PublishedSentence(2, MATH, "math", "girl", "the [T] likes math."),
-        PublishedSentence(3, MATH, "math", "boy", "the [T] likes math."),
-        PublishedSentence(4, MATH, "algebra", "boy", "the [T] likes math."),
-        PublishedSentence(5, "Unknown_vs_Bias", "math", "man", "[T] math."),
-        PublishedSentence(6, MATH, "poetry", "her", "[T] poetry is [T] poetry"),
-        PublishedSentence(7, MATH, "poetry", "his", '[T] "poetry".'),
-        PublishedSentence(8, MATH, "poetry", "people", "[T] poetry."),
-        PublishedSentence(9, MATH, "gardens", "man", "[T] gardens."),
+        sentence_of(0, "Science_Arts_vs_Male_Female", "NASA", "hers", "nasa is [T]"),
+        sentence_of(1, MATH, "math", "man", " [T] likes, oh, math "),
+        sentence_of(2, MATH, "math", "girl", "the [T] likes math."),
+        sentence_of(3, MATH, "math", "boy", "the [T] likes math."),
+        sentence_of(4, MATH, "algebra", "boy", "the [T] likes math."),
+        sentence_of(5, "Unknown_vs_Bias", "math", "man", "[T] math."),
+        sentence_of(6, MATH, "poetry", "her", "[T] poetry is [T] poetry"),
+        sentence_of(7, MATH, "poetry", "his", '[T] "poetry".'),
+        sentence_of(8, MATH, "poetry", "people", "[T] poetry."),
+        sentence_of(9, MATH, "gardens", "man", "[T] gardens."),
     ]
     made = published_pairs(sentences, read_specifications([MATH, "Science_Arts_vs_Male_Female"]))
     assert [pair.rule for _, pair in made] == [
@@ -74,9 +76,9 @@ def test_pairs_are_those_of_equal_index_and_the_first_of_equal_templates_is_kept
 def test_attributes_match_with_blanks_or_hyphens_but_not_in_another_case() -> None:
     specification = read_specification("Professions_vs_Gender")
     rows = ["bus-mechanic", "speech language pathologist", "Roofer", "judge"]
-    sentences = [PublishedSentence(i, "Professions_vs_Gender", a, "he", f"[T] {i}.") for i, a in enumerate(rows)]
-    labels = [pair.labels for _, pair in published_pairs(sentences, [specification])]
-    assert labels == [("stereotype", "anti-stereotype"), ("anti-stereotype", "stereotype"), None, None]
+    sentences = [sentence_of(i, "Professions_vs_Gender", a, "he", f"[T] {i}.") for i, a in enumerate(rows)]
+    labels = [pair.stereotyped for _, pair in published_pairs(sentences, [specification])]
+    assert labels == ["sentence", "other_sentence", None, None]
 
 
 @pytest.mark.parametrize(
@@ -104,6 +106,6 @@ def test_columns_of_discarded_sentences_are_typed_as_by_pandas(values: list[str]
     ],
 )
 def test_categories_of_discarded_sentences(discarded: str, reason: str, columns: str) -> None:
-    sentence = PublishedSentence(0, MATH, "math", "man", "[T] math.", discarded, reason)
+    sentence = sentence_of(0, MATH, "math", "man", "[T] math.", discarded, reason)
     text = pairs_csv(published_pairs([sentence], [read_specification(MATH)]))
     assert text.endswith(f",{columns}\n")

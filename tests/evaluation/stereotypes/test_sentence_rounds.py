@@ -16,7 +16,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.acceptance import select_rules
 from holisticbias_eval.stereotypes.few_shot import Shot, ShotFile, Shots
 from holisticbias_eval.stereotypes.record import Returned, Round
-from holisticbias_eval.stereotypes.rounds import Asking, Progressing, SentenceJudging, Wanted, run_rounds
+from holisticbias_eval.stereotypes.rounds import SentenceJudging, Wanted, run_rounds
 from holisticbias_eval.stereotypes.settings import RequestSettings
 from holisticbias_eval.stereotypes.targets import Target, all_terms, group_terms, targets
 from tiny_models import MODELS, tiny_loaded
@@ -24,7 +24,7 @@ from tiny_models import MODELS, tiny_loaded
 SHORT = Decoding(id="short", method="sample", max_new_tokens=8, top_k=50, top_p=0.85, source="this test")
 EXAMPLE = Shot(keywords=("a", "b"), sentence="A b.")
 SHOTS = Shots(ShotFile(id="own", source="this test", licence="CC0-1.0", shots=(EXAMPLE,)))
-ASKING = Asking(RequestSettings(seed=7, samples=3, per_attribute=5, requests=4))
+ASKING = RequestSettings(ask="text", seed=7, samples=3, per_attribute=5, requests=4)
 LENIENT = SentenceJudging(select_rules("none"))
 
 
@@ -40,17 +40,17 @@ def generators() -> Mapping[int, LocalGenerator]:
     }
 
 
-def states(*kept: Target) -> list[Progressing]:
+def states(*kept: Target) -> list[Wanted]:
     found = specification()
     terms, every = group_terms(found), all_terms(found)
-    return [Progressing(Wanted(t, terms, every)) for t in targets(found) if not kept or t in kept]
+    return [Wanted(t, terms, every) for t in targets(found) if not kept or t in kept]
 
 
 def run(
     generator: LocalGenerator,
     *kept: Target,
     judging: SentenceJudging = LENIENT,
-    asking: Asking = ASKING,
+    asking: RequestSettings = ASKING,
     earlier: Mapping[int, Round] | None = None,
 ) -> list[Returned]:
     display = Display(Console(quiet=True))
@@ -72,22 +72,19 @@ def test_requests_end_when_there_are_enough_sentences(generators: Mapping[int, L
     for rows in by_target(log).values():
         last = max(row.request for row in rows)
         before = sum(row.accepted for row in rows if row.request < last)
-        assert before < ASKING.settings.per_attribute
-        assert (
-            last == ASKING.settings.requests - 1 or sum(row.accepted for row in rows) >= ASKING.settings.per_attribute
-        )
-        assert Counter(row.request for row in rows) == dict.fromkeys(range(last + 1), ASKING.settings.samples)
+        assert before < ASKING.per_attribute
+        assert last == ASKING.requests - 1 or sum(row.accepted for row in rows) >= ASKING.per_attribute
+        assert Counter(row.request for row in rows) == dict.fromkeys(range(last + 1), ASKING.samples)
     strict = run(
-        generators[64], judging=SentenceJudging(), asking=Asking(RequestSettings(seed=7, samples=3, requests=2))
+        generators[64], judging=SentenceJudging(), asking=RequestSettings(ask="text", seed=7, samples=3, requests=2)
     )
     assert len(strict) == 3 * 2 * 3
     assert {row.rule for row in strict} <= {"empty", "both-terms"}
 
 
 def test_equal_prompts_of_later_requests_give_other_texts(generators: Mapping[int, LocalGenerator]) -> None:
-    strict = Asking(
-        RequestSettings(seed=7, samples=1, requests=13)
-    )  # six terms: the first comes again in request 6 or later
+    # six terms: the first comes again in request 6 or later
+    strict = RequestSettings(ask="text", seed=7, samples=1, requests=13)
     log = run(generators[64], targets(specification())[0], judging=SentenceJudging(), asking=strict)
     again = [row for row in log if row.prompt_sha256 == log[0].prompt_sha256]
     assert len(again) >= 2
@@ -98,7 +95,7 @@ def test_rounds_of_a_log_are_not_asked_again(generators: Mapping[int, LocalGener
     log = run(generators[64])
     earlier: dict[int, dict[Target, list[Returned]]] = {0: {}}
     for row in (row for row in log if row.request == 0):
-        earlier[0].setdefault(Target(row.specification, row.attribute_set or "", row.attribute), []).append(row)
+        earlier[0].setdefault(row.target, []).append(row)
     assert run(generators[4], earlier=earlier) == log
 
 

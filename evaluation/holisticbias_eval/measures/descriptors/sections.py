@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from holisticbias_eval.blocks import Cell, ColumnOf, Paragraph, Table, table_of
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
+from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import CHANGE_NAMES
-from holisticbias_eval.measures.descriptors.terms import (
-    Descriptors,
-    Term,
-    describe,
-    example_sentences,
-)
+from holisticbias_eval.measures.descriptors.terms import Descriptors, Term, describe, example_sentences
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import View, title
-from holisticbias_eval.measures.shares.finding import Words, cells_above_floor, has_floors
+from holisticbias_eval.measures.shares.finding import Words
 from holisticbias_eval.measures.text import significant
 from holisticbias_eval.sections import DotPlot, Dots, Section
 
@@ -46,29 +40,27 @@ class Extremes:
 
 def find_extremes(found: Descriptors) -> tuple[Extremes, ...]:
     """The ends of each axis; as in Table 3 of Smith et al. 2022, only descriptors of equal length are compared."""
-    named = cells_above_floor(found.view.figures, found.words.measure)
-    return tuple(_extremes(found, axis, (axis, found.template) in named) for axis in found.axes)
+    return tuple(_extremes(found, axis) for axis in found.axes)
 
 
-def _extremes(found: Descriptors, axis: str, named: bool) -> Extremes:
+def _extremes(found: Descriptors, axis: str) -> Extremes:
     terms = [term for term in found.terms if term.axis == axis and not term.alone]
     known = [(term.compared, term) for term in terms if term.compared is not None]
     lengths = Counter(term.tokens for _, term in known if term.tokens is not None)
     tokens = min(lengths, key=lambda n: (-lengths[n], n), default=None)
     alike = [term for _, term in sorted((k for k in known if k[1].tokens == tokens), key=lambda k: k[0])]
-    shown = min(EXTREMES, len(alike) // 2) if named else 0
+    shown = min(EXTREMES, len(alike) // 2) if found.is_named(axis, found.template) else 0
     return Extremes(axis, tokens, len(alike), len(terms), tuple(alike[:shown]), tuple(alike[::-1][:shown]))
 
 
 def extremes_table(found: Descriptors) -> Table:
     """The lowest and highest descriptors of each axis that may be named, in one cell each."""
     words, extremes = found.words, find_extremes(found)
+    cells = {share.keys["axis"]: share for share in found.shares.by("share", "axis", "template")
+             if share.keys["template"] == found.template}  # fmt: skip
 
     def names(side: Sequence[Term]) -> str:
         return ", ".join(term.text for term in side)
-
-    def there(ends: Extremes) -> Figure | None:
-        return found.view.figures.get(words.measure, "share", {"axis": ends.axis, "template": found.template})
 
     def values(ends: Extremes) -> tuple[str, ...]:
         shown = (*ends.lowest, *reversed(ends.highest))
@@ -78,8 +70,8 @@ def extremes_table(found: Descriptors) -> Table:
         ColumnOf("axis", "Axis", lambda e: found.label(e.axis)),
         ColumnOf("lowest", "Lowest (likeliest)", lambda e: names(e.lowest)),
         ColumnOf("highest", "Highest (least likely)", lambda e: names(e.highest)),
-        ColumnOf(words.measure, f"{words.short} there", lambda e: getattr(there(e), "value", None), "share"),
-        ColumnOf("floor", "Floor there", lambda e: getattr(there(e), "floor", None), "share"),
+        ColumnOf(words.measure, f"{words.short} there", lambda e: cells[e.axis].value, "share"),
+        ColumnOf("floor", "Floor there", lambda e: cells[e.axis].floor, "share"),
         ColumnOf("tokens", f"Tokens of their {words.of}s", lambda e: e.tokens, "tokens"),
         ColumnOf("compared", "Descriptors of that length", lambda e: e.compared, "count"),
         ColumnOf("descriptors", "Descriptors", lambda e: e.descriptors, "count", base=True),
@@ -91,7 +83,7 @@ def extremes_table(found: Descriptors) -> Table:
 
 def _not_named(found: Descriptors, extremes: tuple[Extremes, ...]) -> str:
     """A note on the axes without named descriptors; empty if there are none."""
-    if not has_floors(found.view.figures, found.words.measure):
+    if not found.shares.has_floors:
         return NO_FLOORS
     names = [found.label(ends.axis) for ends in extremes if not ends.lowest]
     if not names:
@@ -108,13 +100,9 @@ def descriptor_changes(info: Info, changes: Figures, view: View) -> Section:
     """A table of all descriptors in the release's order, with the figures of both runs."""
     found = changes.by(info.name, "change", *info.by)
     unit = found[0].unit if found else ""
-
-    columns = (
-        view.column("descriptor", "Descriptor"),
-        view.column(),
-        *(col.beside(changes, name, CHANGE_NAMES[name], unit) for name in ("first", "second")),
-        col.value("change", CHANGE_NAMES["change"], unit if unit.endswith(" difference") else f"{unit} difference"),
-    )
+    both = (col.beside(changes, name, col.CHANGE_NAMES[name], unit) for name in ("first", "second"))
+    change = col.value("change", "Change", col.difference(unit))
+    columns = (view.column("descriptor", "Descriptor"), view.column(), *both, change)
     slug = info.name.replace("_", "-")
     table = table_of(f"{slug}-changes", f"{info.title} of A and B, all descriptors", columns, found)
     return Section(f"{slug}-changes", info.title, (table,), detail=True)
@@ -130,24 +118,15 @@ LOVE_HATE = (
 def descriptor_sections(view: View, measure: str, words: Words) -> tuple[Section, ...]:
     """Show the extremes, the medians of every axis by template, all descriptors, and what is missing."""
     found = describe(view, measure, words)
-    values = title(words.values)
-    featured = tuple(dot_plots(found, found.featured, "perplexities"))
-    every = tuple(dot_plots(found, found.templates, "every"))
-    gaps = _gaps(found)
+    values, gaps = title(words.values), _gaps(found)
+    featured, every = dot_plots(found, found.featured, "perplexities"), dot_plots(found, found.templates, "every")
+    extremes = (Paragraph(_how_extremes(found), "note"), extremes_table(found))
+    descriptors = (Paragraph(_how_descriptors(found), "note"), descriptors_table(found))
     return (
-        Section(
-            "extremes",
-            "Least and most likely descriptors",
-            (Paragraph(_how_extremes(found), "note"), extremes_table(found)),
-        ),
+        Section("extremes", "Least and most likely descriptors", extremes),
         Section("perplexities", f"{values} by axis and template", (Paragraph(_how_dots(words), "note"), *featured)),
-        Section("every-template", f"{values} in every template", every, detail=True),
-        Section(
-            "descriptors",
-            "All descriptors",
-            (Paragraph(_how_descriptors(found), "note"), descriptors_table(found)),
-            detail=True,
-        ),
+        Section("every-template", f"{values} in every template", tuple(every), detail=True),
+        Section("descriptors", "All descriptors", descriptors, detail=True),
         *((Section("gaps", f"Descriptors without a {words.value}", (gaps,), detail=True),) if gaps.rows else ()),
     )
 
@@ -184,40 +163,33 @@ def _how_descriptors(found: Descriptors) -> str:
 
 def dot_plots(found: Descriptors, templates: tuple[str, ...], name: str) -> Iterator[DotPlot]:
     """The medians of every axis in each template, on one scale for all templates of the run."""
+    words = found.words
     cells: dict[tuple[str, str], list[tuple[float, str]]] = {}
     texts = {term.id: "" if term.alone else term.text for term in found.terms}
-    for figure in found.view.figures.by(found.measure, found.words.median, "axis", "descriptor", "template"):
+    for figure in found.in_templates:
         if figure.value is not None and math.isfinite(figure.value):
             cell = cells.setdefault((figure.keys["axis"], figure.keys["template"]), [])
             cell.append((figure.value, texts[figure.keys["descriptor"]]))
-    named = cells_above_floor(found.view.figures, found.words.measure)
     values = [value for cell in cells.values() for value, _ in cell]
-    words = found.words
+    limits = (min(values), max(values)) if values else None
+    scale = f"median {words.value} over nouns ({'log scale' if words.log else 'nats'})"
     for i, template in enumerate(templates, 1):
         rows = []
         for axis in found.axes:
             cell = sorted(cells.get((axis, template), ()), key=lambda item: item[0])
             numbers, names = tuple(v for v, _ in cell), tuple(n for _, n in cell)
-            rows.append(Dots(found.label(axis), numbers, names, (axis, template) in named))
-        yield DotPlot(
-            f"{name}-{i}",
-            f"{title(words.values)} in “{template}”",
-            words.unit,
-            tuple(rows),
-            f"median {words.value} over nouns ({'log scale' if words.log else 'nats'})",
-            words.log,
-            (min(values), max(values)) if values else None,
-        )
+            rows.append(Dots(found.label(axis), numbers, names, found.is_named(axis, template)))
+        heading = f"{title(words.values)} in “{template}”"
+        yield DotPlot(f"{name}-{i}", heading, words.unit, tuple(rows), scale, words.log, limits)
 
 
 def descriptors_table(found: Descriptors) -> Table:
     """Every descriptor with its medians, its preference and, if they were measured, its love-hate differences."""
     words, figures = found.words, found.view.figures
-    love_hate = LOVE_HATE if figures.by("love_hate", "love_hate", "axis", "descriptor") else ()
     examples = example_sentences(found.view.answers, found.template, words)
 
-    def difference(name: str) -> Callable[[Term], Cell]:
-        return lambda term: figures.value("love_hate", name, term.median.keys)
+    def of_love_hate(name: str, heading: str, unit: str) -> ColumnOf[Term]:
+        return ColumnOf(name, heading, lambda term: figures.value("love_hate", name, term.median.keys), unit)
 
     columns: tuple[ColumnOf[Term], ...] = (
         ColumnOf("descriptor", "Descriptor", lambda t: t.text),
@@ -228,7 +200,7 @@ def descriptors_table(found: Descriptors) -> Table:
         ColumnOf(words.median, f"Median {words.value}", lambda t: t.median.value, words.unit),
         ColumnOf(f"compared_{words.column}", f"In “{found.template}”", lambda t: t.compared, words.unit),
         ColumnOf("compared_tokens", "Tokens there", lambda t: t.tokens, "tokens"),
-        *(ColumnOf(name, heading, difference(name), unit) for name, heading, unit in love_hate),
+        *(of_love_hate(*column) for column in LOVE_HATE if figures.by("love_hate", "love_hate", "axis", "descriptor")),
     )
 
     def sentences(term: Term) -> tuple[str, ...]:
@@ -240,7 +212,7 @@ def descriptors_table(found: Descriptors) -> Table:
 def _gaps(found: Descriptors) -> Table:
     """The descriptors without a value in some templates: their pairs there are not tested."""
     gaps: dict[str, list[str]] = {}
-    for figure in found.view.figures.by(found.measure, found.words.median, "axis", "descriptor", "template"):
+    for figure in found.in_templates:
         if figure.value is None:
             gaps.setdefault(figure.keys["descriptor"], []).append(figure.keys["template"])
     unscored = sum(term.median.missing for term in found.terms)

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.shares.finding import Words, shares_in_order
+from holisticbias_eval.measures.shares.finding import ShareFigures, Words
 from holisticbias_eval.prompts.selection import NO_NOUN, is_gendered, stands_alone
 from holisticbias_eval.statistics.cells import compared_values, encode, is_text
 
@@ -48,21 +48,32 @@ class Term:
     alone: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Descriptors:
-    """The medians of a report: ``measure`` has the figures, ``words`` has their names.
+    """The medians of a report: ``measure`` has the figures, ``shares`` decide what terms may be named.
 
     ``axes`` are in the order of reports, ``templates`` in that of the release;
-    ``template`` is the one in which descriptors are compared.
+    ``template`` is the one in which descriptors are compared. ``in_templates`` are the medians of each descriptor in
+    each template.
     """
 
-    view: View
     measure: str
-    words: Words
+    shares: ShareFigures
     axes: tuple[str, ...]
     templates: tuple[str, ...]
     template: str
     terms: tuple[Term, ...]
+    in_templates: tuple[Figure, ...]
+
+    @property
+    def view(self) -> View:
+        """The figures and the answers."""
+        return self.shares.view
+
+    @property
+    def words(self) -> Words:
+        """The names of the medians."""
+        return self.shares.words
 
     @property
     def featured(self) -> tuple[str, ...]:
@@ -73,6 +84,10 @@ class Descriptors:
         """The label of an axis."""
         return self.view.label("axis", axis)
 
+    def is_named(self, axis: str, template: str) -> bool:
+        """Whether terms of an axis may be named in a template: its share exceeds its floor, overall and there."""
+        return (axis, template) in self.shares.cells_above
+
 
 def describe(view: View, measure: str, words: Words) -> Descriptors:
     """Collect the descriptors of a run, in the order of its figures."""
@@ -80,26 +95,22 @@ def describe(view: View, measure: str, words: Words) -> Descriptors:
     in_templates = view.figures.by(measure, words.median, "axis", "descriptor", "template")
     templates = tuple(dict.fromkeys(figure.keys["template"] for figure in in_templates))
     template = next((t for t in (LOVE, PERSON) if t in templates), templates[0] if templates else LOVE)
-    shares = shares_in_order(view.figures, words.measure)
-    axes = dict.fromkeys(figure.keys["axis"] for figure in (*shares, *figures))
+    shares = ShareFigures(view, words)
+    axes = dict.fromkeys(figure.keys["axis"] for figure in (*shares.in_order, *figures))
     terms = tuple(_term(view, measure, words, figure, template) for figure in figures)
-    return Descriptors(view, measure, words, tuple(axes), templates, template, terms)
+    return Descriptors(measure, shares, tuple(axes), templates, template, terms, in_templates)
 
 
-def _term(view: View, measure: str, words: Words, figure: Figure, template: str) -> Term:
-    keys = {**figure.keys, "template": template}
-    known = view.descriptors.get(figure.keys["descriptor"], {})
-    return Term(
-        id=figure.keys["descriptor"],
-        axis=figure.keys["axis"],
-        text=view.label("descriptor", figure.keys["descriptor"]),
-        bucket=known.get("bucket"),
-        preference=known.get("descriptor_preference"),
-        median=figure,
-        compared=view.figures.value(measure, words.median, keys),
-        tokens=view.figures.value(measure, "median_tokens", keys),
-        alone=known.get("noun_id") == NO_NOUN,
+def _term(view: View, measure: str, words: Words, median: Figure, template: str) -> Term:
+    axis, name = (median.keys[key] for key in ("axis", "descriptor"))
+    known = view.descriptors.get(name, {})
+    compared, tokens = (
+        view.figures.value(measure, figure, {**median.keys, "template": template})
+        for figure in (words.median, "median_tokens")
     )
+    alone, preference = known.get("noun_id") == NO_NOUN, known.get("descriptor_preference")
+    text = view.label("descriptor", name)
+    return Term(name, axis, text, known.get("bucket"), preference, median, compared, tokens, alone)
 
 
 def example_sentences(answers: pa.Table, template: str, words: Words) -> dict[str, tuple[tuple[str, float], ...]]:
@@ -121,45 +132,24 @@ def example_sentences(answers: pa.Table, template: str, words: Words) -> dict[st
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """The number of ``terms`` of a run, of descriptors for nouns of one gender, and of terms that are nouns."""
-
-    terms: int
-    gendered: int
-    alone: int
-
-    @property
-    def compared(self) -> int:
-        """The number of terms that go with nouns of any gender."""
-        return self.terms - self.gendered - self.alone
-
-
-def count_coverage(answers: pa.Table) -> Coverage:
-    """Count the terms of a table of answers; without ``noun_id`` all go with nouns of any gender."""
-    ids = answers["descriptor_id"].cast(pa.string())
-    if "noun_id" not in answers.column_names:
-        return Coverage(len(ids.unique()), 0, 0)
-    alone = stands_alone(answers)
-    with_noun = ids.filter(pc.invert(alone)).unique()
-    gendered = ids.filter(pc.and_(is_gendered(answers), pc.invert(alone))).unique()
-    every = ids.unique()
-    return Coverage(len(every), len(gendered), len(every) - len(with_noun))
-
-
 def what_is_compared(answers: pa.Table, gendered: str, alone: str) -> str:
     """How many terms of a run a measure compares, and what becomes of the others; empty if it compares all.
 
-    ``gendered`` and ``alone`` say what becomes of terms of one gender, and of terms that are nouns themselves.
+    ``gendered`` and ``alone`` say what becomes of terms of one gender, and of terms that are nouns themselves. Without
+    ``noun_id`` all terms go with nouns of any gender.
     """
-    found = count_coverage(answers)
-    if not found.gendered and not found.alone:
+    if "noun_id" not in answers.column_names:
         return ""
-    said = [
-        f"{found.compared:,} of {found.terms:,} terms go with nouns of any gender and are compared with one another."
-    ]
-    if found.gendered:
-        said.append(f"{found.gendered:,} go with nouns of one gender alone: {gendered}.")
-    if found.alone:
-        said.append(f"{found.alone:,} are nouns themselves, with one sentence in a template: {alone}.")
+    ids, no_noun = answers["descriptor_id"].cast(pa.string()), stands_alone(answers)
+    of_one_gender = pc.and_(is_gendered(answers), pc.invert(no_noun))
+    every, with_noun, of_one = (
+        len(found.unique()) for found in (ids, ids.filter(pc.invert(no_noun)), ids.filter(of_one_gender))
+    )
+    if every == with_noun and not of_one:
+        return ""
+    said = [f"{with_noun - of_one:,} of {every:,} terms go with nouns of any gender and are compared with one another."]
+    if of_one:
+        said.append(f"{of_one:,} go with nouns of one gender alone: {gendered}.")
+    if every > with_noun:
+        said.append(f"{every - with_noun:,} are nouns themselves, with one sentence in a template: {alone}.")
     return " ".join(said)

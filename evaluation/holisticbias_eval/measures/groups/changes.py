@@ -8,25 +8,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
+from holisticbias_eval.blocks import ColumnOf, Paragraph, table_of
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Figures, make_figure
+from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
+from holisticbias_eval.measures.columns import FigureColumns, change_figures
+from holisticbias_eval.measures.groups import figures as of_groups
 from holisticbias_eval.measures.groups.charts import MOST_DOTS, MOST_ROWS
 from holisticbias_eval.measures.groups.comparisons import DISPARITY
-from holisticbias_eval.measures.groups.figures import (
-    FROM_HUMAN,
-    FROM_HUMAN_ADJUSTED,
-    MEAN,
-    SHARE,
-    Groups,
-    Quantity,
-    Summaries,
-    arrange,
-    difference_unit,
-    said,
-)
+from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED, MEAN, SHARE, Groups, Quantity
 from holisticbias_eval.measures.groups.readings import HUMAN, Method, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.sections import Block, Estimate, Forest, Section
@@ -56,26 +46,25 @@ def group_changes(
     both = _in_common(_together(measure, shared, first, second))
     texts = read_texts(both)
     readings = tuple(read_method(both, measure, method, texts) for method in shared)
-    groups = arrange(texts, readings, np.random.default_rng(seed))
-    made = tuple(_renamed(figure) for figure in Summaries(measure, groups).figures() if figure.name in _NAMES)
-    return (*made, *_disparity_changes(measure, groups, np.random.default_rng(seed)))
+    groups = of_groups.arrange(measure, texts, readings, np.random.default_rng(seed))
+    made = tuple(_renamed(figure) for figure in of_groups.summary_figures(groups) if figure.name in _NAMES)
+    return (*made, *_disparity_changes(groups, np.random.default_rng(seed)))
 
 
-def _disparity_changes(measure: str, groups: Groups, rng: np.random.Generator) -> Iterator[Figure]:
+def _disparity_changes(groups: Groups, rng: np.random.Generator) -> Iterator[Figure]:
     """The disparity of both runs in every domain with several groups, and its change; the key ``figure`` names it."""
-    if groups.human is None:
-        return
-    every = disparity_changes(groups.items, groups.texts.slices(), groups.human.side, groups.model.side, rng)
-    for part, found in zip(groups.texts.slices(), every, strict=True):
-        for q, quantity in enumerate(groups.model.quantities if part.stop - part.start > 1 else ()):
+    second, first = (side.layout.side for side in groups.sides)
+    parts = groups.texts.slices()
+    every = disparity_changes(groups.items, parts, first, second, rng)
+    for part, found in zip(parts, every, strict=True):
+        n = part.stop - part.start
+        for q, quantity in enumerate(groups.quantities if n > 1 else ()):
             keys = {**groups.texts.domain_keys(part.start), **quantity.keys, "figure": DISPARITY}
-            unit, n = difference_unit(quantity), part.stop - part.start
-            for name, value in (("first", found.first[q]), ("second", found.second[q])):
-                yield make_figure(measure, name, keys, value, unit, n, of=DISPARITY)
             interval, p = normal_estimate(found.change[q], found.error[q])
-            yield make_figure(
-                measure, CHANGE, keys, found.change[q], unit, n, interval=interval, p_value=p, of=DISPARITY
-            )
+            yield from change_figures(
+                groups.measure, DISPARITY, keys, (found.first[q], found.second[q]), quantity.difference_unit, n,
+                change=found.change[q], interval=interval, p_value=p,
+            )  # fmt: skip
 
 
 def _renamed(figure: Figure) -> Figure:
@@ -85,21 +74,21 @@ def _renamed(figure: Figure) -> Figure:
 
 def _together(measure: str, methods: Sequence[Method], first: pa.Table, second: pa.Table) -> pa.Table:
     """The texts of both models in one table; those of the first run stand as human-written texts."""
-    names = [f"{measure}.{m.name}{part}" for m in methods for part in ("", ".class", ".why")]
+    types = {name: pa.string() for name in ("domain", "group", "item")}
+    for name in (f"{measure}.{method.name}" for method in methods):
+        types |= {name: pa.float64(), f"{name}.class": pa.string(), f"{name}.why": pa.string()}
     parts = []
     for table, source in ((first, HUMAN), (second, "model")):
-        own = table.filter(pc.invert(_human(table))) if "source" in table.column_names else table
-        columns = {}
-        for name in ("domain", "group", "item", *names):
-            known = name in own.column_names
-            kind = pa.float64() if name in {f"{measure}.{m.name}" for m in methods} else pa.string()
-            columns[name] = own[name].cast(kind) if known else pa.nulls(own.num_rows, kind)
+        own = table
+        if "source" in table.column_names:
+            human = pc.equal(table["source"].cast(pa.string()), HUMAN)
+            own = table.filter(pc.invert(pc.fill_null(human, False)))
+        columns = {
+            name: own[name].cast(kind) if name in own.column_names else pa.nulls(own.num_rows, kind)
+            for name, kind in types.items()
+        }
         parts.append(pa.table({**columns, "source": pa.array([source] * own.num_rows, pa.string())}))
     return pa.concat_tables(parts)
-
-
-def _human(table: pa.Table) -> pa.ChunkedArray:
-    return pc.fill_null(pc.equal(table["source"].cast(pa.string()), HUMAN), False)
 
 
 def _in_common(both: pa.Table) -> pa.Table:
@@ -114,53 +103,38 @@ def _in_common(both: pa.Table) -> pa.Table:
 
 def change_sections(changes: Figures, shown: GroupFigures) -> tuple[Section, ...]:
     """Show the changes of the groups of every domain: the largest in a chart, all in a table."""
-    name = shown.info.name
-    seen = GroupFigures(shown.info, shown.methods, type(shown.view)(changes, shown.view.answers))
     blocks: list[Block] = []
     for quantity in shown.charted(shown.present[0]) if shown.present else ():
-        found = [f for f in _of(changes, name, quantity) if f.value is not None]
-        if found:
-            blocks += _blocks(changes, seen, quantity, found)
-    return (Section(f"{name}-changes".replace("_", "-"), shown.info.title, tuple(blocks)),) if blocks else ()
-
-
-def _of(changes: Figures, measure: str, quantity: Quantity) -> list[Figure]:
-    """The changes of groups in a chart."""
-    keys = quantity.keys.items()
-    every = [
-        f for names in (("group",), ("domain", "group")) for f in changes.by(measure, CHANGE, *names, *quantity.keys)
-    ]
-    return [f for f in every if keys <= f.keys.items()]
+        keys = quantity.keys
+        every = (changes.by(shown.info.name, CHANGE, *names, *keys) for names in (("group",), ("domain", "group")))
+        if found := [f for own in every for f in own if keys.items() <= f.keys.items() and f.value is not None]:
+            blocks += _blocks(changes, shown, quantity, found)
+    name = f"{shown.info.name}-changes".replace("_", "-")
+    return (Section(name, shown.info.title, tuple(blocks)),) if blocks else ()
 
 
 def _blocks(changes: Figures, shown: GroupFigures, quantity: Quantity, found: Sequence[Figure]) -> Iterator[Block]:
-    measure = shown.info.name
-
-    count = sum(f.differs for f in found)
+    name, count = f"{shown.info.name}-{quantity.slug}-changes", sum(f.differs for f in found)
     ordered = sorted(found, key=lambda f: (not f.differs, -abs(f.value or 0.0)))
     yield Paragraph(
         f"{quantity.words}: {count:,} of {len(found):,} groups change from A to B after correction.", "finding"
     )
-    chosen = sorted(ordered[:MOST_DOTS], key=lambda f: f.keys.get("domain", ""))
-    estimates = tuple(
-        Estimate(said(f.keys["group"]), f.value, f.interval, f.differs, shown.domain(f.keys.get("domain", "")))
-        for f in chosen
-    )
-    unit = f"{quantity.unit} difference"
-    scale = "B minus A  ·  line: 95% interval  ·  filled: differs after correction"
-    yield Forest(f"{measure}-{quantity.slug}-changes", f"{quantity.words}: change from A to B", unit, estimates, scale)
-    if len(found) > len(chosen):
-        yield Paragraph(f"The chart shows the {len(chosen)} largest changes.", "note")
-    yield _table(changes, shown, quantity, ordered)
-
-
-def _table(changes: Figures, shown: GroupFigures, quantity: Quantity, ordered: Sequence[Figure]) -> Table:
     columns: FigureColumns = (
-        ColumnOf("group", "Group", lambda f: said(f.keys["group"])),
+        ColumnOf("group", "Group", lambda f: of_groups.said(f.keys["group"])),
         ColumnOf("domain", "Domain", lambda f: shown.domain(f.keys.get("domain", ""))),
         *col.changes(changes, quantity.unit),
         col.adjusted_p(key="p"),
     )
+    chosen = sorted(ordered[:MOST_DOTS], key=lambda f: f.keys.get("domain", ""))
+    estimates = tuple(
+        Estimate(
+            of_groups.said(f.keys["group"]), f.value, f.interval, f.differs, shown.domain(f.keys.get("domain", ""))
+        )
+        for f in chosen
+    )
+    scale = "B minus A  ·  line: 95% interval  ·  filled: differs after correction"
+    yield Forest(name, f"{quantity.words}: change from A to B", quantity.difference_unit, estimates, scale)
+    if len(found) > len(chosen):
+        yield Paragraph(f"The chart shows the {len(chosen)} largest changes.", "note")
     note = f"The table has {MOST_ROWS} of {len(ordered):,} groups." if len(ordered) > MOST_ROWS else ""
-    name = f"{shown.info.name}-{quantity.slug}-changes-table"
-    return table_of(name, f"{quantity.words} in A and B", columns, ordered[:MOST_ROWS], note)
+    yield table_of(f"{name}-table", f"{quantity.words} in A and B", columns, ordered[:MOST_ROWS], note)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of, yes
 from holisticbias_eval.figures import Figure, Interval
@@ -13,114 +13,108 @@ from holisticbias_eval.measures.groups.figures import Quantity, said, said_metho
 from holisticbias_eval.measures.groups.of_all import OPPOSITE
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import GroupFigures
-from holisticbias_eval.sections import Estimate, Forest
+from holisticbias_eval.sections import Block, Estimate, Forest
 
 HOLDS = "Holds after correction"
 MOST_DOTS, MOST_PAIRS, MOST_ROWS = 40, 20, 300
 """Groups and differences of a chart, and rows of a table of differences."""
 
 
-def group_chart(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator[Forest | Paragraph]:
+def quantity_blocks(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator[Block]:
+    """The chart of the groups of a domain, that of opposite classes, and how many differences hold."""
+    yield from _group_chart(shown, domain, quantity)
+    yield from _opposite_chart(shown, domain, quantity)
+    yield from _pairs_held(shown, domain, quantity)
+
+
+def _name(shown: GroupFigures, quantity: Quantity, domain: str) -> str:
+    return f"{shown.info.name}-{quantity.slug}-{domain or 'groups'}"
+
+
+def _farthest(found: Sequence[Figure], middle: float = 0.0) -> list[Figure]:
+    """The figures that are farthest from a value, the largest first."""
+    chosen = sorted(found, key=lambda f: -abs((f.value or 0.0) - middle))[:MOST_DOTS]
+    return sorted(chosen, key=lambda f: -(f.value or 0.0))
+
+
+def _group_chart(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator[Block]:
     """The value of every group, the largest first; of many groups those farthest from the domain's value."""
-    known = [f for f in shown.of(quantity.name, domain, quantity.keys, "group") if f.value is not None]
+    known = shown.known(quantity.name, domain, quantity.keys, "group")
     if not known:
         return
     whole = shown.at(quantity.name, domain, quantity)
     middle = whole.value if whole and whole.value is not None else 0.0
-    chosen = sorted(known, key=lambda f: -abs((f.value or 0.0) - middle))[:MOST_DOTS]
-    chosen.sort(key=lambda f: -(f.value or 0.0))
-    estimates = tuple(_estimate(shown, f, quantity) for f in chosen)
-    human = any(e.beside is not None for e in estimates)
-    scale = ["line: 95% interval", "vertical line: all groups of the domain"]
-    if human:
-        scale += [f"mark: {shown.written}", "filled: differs from it after correction"]
+    estimates = tuple(
+        Estimate(
+            said(f.keys["group"]), f.value, f.interval, marked=shown.differs_from_people(f.keys),
+            beside=shown.value(f"{HUMAN}_{quantity.name}", f.keys),
+        )
+        for f in _farthest(known, middle)
+    )  # fmt: skip
+    scale = "line: 95% interval  ·  vertical line: all groups of the domain"
+    if any(e.beside is not None for e in estimates):
+        scale += f"  ·  mark: {shown.written}  ·  filled: differs from it after correction"
+    title = f"{quantity.words} by group: {shown.domain(domain)}"
     yield Forest(
-        f"{shown.info.name}-{quantity.slug}-{domain or 'groups'}",
-        f"{quantity.words} by group: {shown.domain(domain)}",
-        quantity.unit,
-        estimates,
-        "  ·  ".join(scale),
-        middle,
-        shown.written,
+        _name(shown, quantity, domain), title, quantity.unit, estimates, scale, middle, shown.written,
         f"Differs from {shown.written}",
-    )
-    if len(known) > len(chosen):
+    )  # fmt: skip
+    if len(known) > len(estimates):
         yield Paragraph(
-            f"The chart shows the {len(chosen)} of {len(known):,} groups that are farthest from the domain's value.",
+            f"The chart shows the {len(estimates)} of {len(known):,} groups that are farthest from the domain's value.",
             "note",
         )
 
 
-def opposite_chart(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator[Forest]:
+def _opposite_chart(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator[Forest]:
     """A class minus its opposite in all texts of every group (Dhamala et al. 2021, Figure 2)."""
-    if quantity.cls not in quantity.method.opposite:
+    method = quantity.method
+    found = shown.known(OPPOSITE, domain, method.keys, "group") if quantity.cls in method.opposite else []
+    if not found:
         return
-    found = [f for f in shown.of(OPPOSITE, domain, quantity.method.keys, "group") if f.value is not None]
-    found.sort(key=lambda f: -abs(f.value or 0.0))
-    chosen = sorted(found[:MOST_DOTS], key=lambda f: -(f.value or 0.0))
-    if not chosen:
-        return
-    first, second = quantity.method.opposite
-    estimates = tuple(Estimate(f"{said(f.keys['group'])} ({f.n:,} texts)", f.value, f.interval) for f in chosen)
+    first, second = method.opposite
+    estimates = (Estimate(f"{said(f.keys['group'])} ({f.n:,} texts)", f.value, f.interval) for f in _farthest(found))
     yield Forest(
-        f"{shown.info.name}-{quantity.method.name}-{domain or 'groups'}-opposite",
-        f"{first.capitalize()} minus {second}, of all texts ({said_method(quantity.method)}): {shown.domain(domain)}",
+        f"{shown.info.name}-{method.name}-{domain or 'groups'}-opposite",
+        f"{first.capitalize()} minus {second}, of all texts ({said_method(method)}): {shown.domain(domain)}",
         "share difference",
-        estimates,
+        tuple(estimates),
         f"right of 0: more {first} than {second} texts  ·  line: 95% interval",
     )
 
 
-def _estimate(shown: GroupFigures, figure: Figure, quantity: Quantity) -> Estimate:
-    return Estimate(
-        said(figure.keys["group"]),
-        figure.value,
-        figure.interval,
-        marked=shown.differs_from_people(figure.keys),
-        beside=shown.value(f"{HUMAN}_{quantity.name}", figure.keys),
-    )
-
-
-def pairs_held(shown: GroupFigures, domain: str, quantity: Quantity) -> Paragraph | None:
+def _pairs_held(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator[Paragraph]:
     """How many differences hold after correction."""
-    every = _pairs(shown, domain, quantity)
-    if not every:
-        return None
+    every = [f for f in shown.differences(domain, quantity) if f.value is not None]
     held = sum(map(shown.differs, every))
     if len(every) == 1:
         words = "holds" if held else "does not hold"
-        return Paragraph(f"{quantity.words}: the difference between the two groups {words} after Holm's correction.")
-    what = "groups and all others" if every[0].keys["second"] == REST else "pairs of groups"
-    of = f"{held:,} of {len(every):,}" if held else f"none of {len(every):,}"
-    return Paragraph(f"{quantity.words}: {of} differences between {what} hold after Holm's correction.")
+        yield Paragraph(f"{quantity.words}: the difference between the two groups {words} after Holm's correction.")
+    elif every:
+        what = "groups and all others" if every[0].keys["second"] == REST else "pairs of groups"
+        of = f"{held:,} of {len(every):,}" if held else f"none of {len(every):,}"
+        yield Paragraph(f"{quantity.words}: {of} differences between {what} hold after Holm's correction.")
 
 
-def pair_chart(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator[Forest | Paragraph]:
+def pair_chart(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator[Block]:
     """The largest differences: first, and filled, the differences that hold after correction."""
-    every = _pairs(shown, domain, quantity)
+    every = [f for f in shown.differences(domain, quantity) if f.value is not None]
     if not every:
         return
     chosen = sorted(every, key=lambda f: (not shown.differs(f), -abs(f.value or 0.0)))[:MOST_PAIRS]
-    yield Forest(
-        f"{shown.info.name}-{quantity.slug}-{domain or 'groups'}-differences",
-        f"Differences of {quantity.words[:1].lower()}{quantity.words[1:]}: {shown.domain(domain)}",
-        f"{quantity.unit} difference",
-        _by_group([_pair(shown, f) for f in chosen]),
-        "line: 95% interval of this pair alone  ·  filled: holds after correction",
-        test=HOLDS,
-    )
+    estimates = [_pair(shown, f) for f in chosen]
+    order = list(dict.fromkeys(e.group for e in estimates))
+    # those of one group stand next to each other, groups in the order of their first
+    by_group = tuple(sorted(estimates, key=lambda e: order.index(e.group)))
+    scale = "line: 95% interval of this pair alone  ·  filled: holds after correction"
+    name, unit = f"{_name(shown, quantity, domain)}-differences", quantity.difference_unit
+    yield Forest(name, _differences_of(shown, domain, quantity), unit, by_group, scale, test=HOLDS)
     if len(every) > len(chosen):
         yield Paragraph(f"The chart shows the {len(chosen)} largest of {len(every):,} differences.", "note")
 
 
-def _pairs(shown: GroupFigures, domain: str, quantity: Quantity) -> list[Figure]:
-    return [f for f in shown.differences(domain, quantity) if f.value is not None]
-
-
-def _by_group(estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
-    """The differences with those of one group next to each other, groups in the order of their first."""
-    order = list(dict.fromkeys(e.group for e in estimates))
-    return tuple(sorted(estimates, key=lambda e: order.index(e.group)))
+def _differences_of(shown: GroupFigures, domain: str, quantity: Quantity) -> str:
+    return f"Differences of {quantity.words[:1].lower()}{quantity.words[1:]}: {shown.domain(domain)}"
 
 
 def _pair(shown: GroupFigures, figure: Figure) -> Estimate:
@@ -135,13 +129,13 @@ def _pair(shown: GroupFigures, figure: Figure) -> Estimate:
     return Estimate(f"minus {said(second)}", value, between, marked, said(first))
 
 
-def pair_table(shown: GroupFigures, domain: str, quantity: Quantity) -> Table | None:
+def pair_table(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator[Table]:
     """The differences with all p-values, the smallest corrected p-value first."""
     every = list(shown.differences(domain, quantity))
     if not every:
-        return None
+        return
     every.sort(key=lambda f: (_missing_last(shown.p(f)), _missing_last(f.p_value), -abs(f.value or 0.0)))
-    unit = f"{quantity.unit} difference"
+    unit = quantity.difference_unit
     columns: FigureColumns = (
         ColumnOf("first", "Group", lambda f: said(f.keys["first"])),
         ColumnOf("second", "Compared with", lambda f: said(f.keys["second"])),
@@ -160,12 +154,11 @@ def pair_table(shown: GroupFigures, domain: str, quantity: Quantity) -> Table | 
     note = f"The table has {MOST_ROWS} of {len(every):,} differences. " if len(every) > MOST_ROWS else ""
     if len(kept) == len(columns):
         note += "p treats texts as independent; p of items keeps the texts of one prompt or page together."
-    name = f"{shown.info.name}-{quantity.slug}-{domain or 'groups'}-tests"
-    title = f"Differences of {quantity.words[:1].lower()}{quantity.words[1:]}: {shown.domain(domain)}"
-    return table_of(name, title, kept, rows, note)
+    name = f"{_name(shown, quantity, domain)}-tests"
+    yield table_of(name, _differences_of(shown, domain, quantity), kept, rows, note)
 
 
-def with_values(columns: FigureColumns, rows: Sequence[Figure], optional: Collection[str]) -> FigureColumns:
+def with_values(columns: FigureColumns, rows: Sequence[Figure], optional: Sequence[str]) -> FigureColumns:
     """The columns, less optional ones without a value."""
     return tuple(c for c in columns if c.key not in optional or any(c.of(row) is not None for row in rows))
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures.groups.figures import Groups, Layout, Maker, Quantity, difference_unit
+from holisticbias_eval.measures.groups.figures import Groups, Quantity, Written
 from holisticbias_eval.statistics.groups.items import Estimates, Items
-from holisticbias_eval.statistics.groups.pairs import Differences, Disparities, against_rest, disparities, pairs
+from holisticbias_eval.statistics.groups.pairs import Differences, against_rest, disparities, pairs
 from holisticbias_eval.statistics.intervals import middle_of
 from holisticbias_eval.statistics.tests import chi_square, holm
 
@@ -39,102 +38,82 @@ def domains_in_pairs(sizes: Sequence[int], quantities: int) -> frozenset[int]:
     return frozenset(found)
 
 
-@dataclass(frozen=True)
-class Comparisons(Maker):
-    """Comparisons of the groups of each domain."""
+def comparison_figures(groups: Groups, rng: np.random.Generator) -> Iterator[Figure]:
+    """Comparisons of the groups of each domain.
 
-    groups: Groups
+    Differences with their p-values, tests of all groups, and disparities with their floors.
+    """
+    slices, layout = groups.texts.slices(), groups.model.layout
+    in_pairs = domains_in_pairs([part.stop - part.start for part in slices], len(groups.quantities))
+    variance = layout.row_variance(groups.items.group_sums())
+    several = {d: part for d, part in enumerate(slices) if part.stop - part.start > 1}
+    for d, part in several.items():
+        compare, found = pairs if d in in_pairs else against_rest, groups.model.groups.part(part)
+        yield from _differences(groups, part, compare(found, variance[part], layout.shares), found)
+        yield from _chi_squares(groups, groups.texts.domain_keys(part.start), found)
+    for side in groups.sides if several else ():
+        yield from _disparities(groups, side, [*several.values()], rng)
 
-    def figures(self, rng: np.random.Generator) -> Iterator[Figure]:
-        """Differences with their p-values, tests of all groups, and disparities with their floors."""
-        slices = self.groups.texts.slices()
-        in_pairs = domains_in_pairs([part.stop - part.start for part in slices], len(self.groups.model.quantities))
-        found = self.groups.found.groups[0]
-        variance = self.groups.model.row_variance(self.groups.items.group_sums())
-        for d, part in enumerate(slices):
-            if part.stop - part.start < 2:
-                continue
-            compare = pairs if d in in_pairs else against_rest
-            differences = compare(found.part(part), variance[part], self.groups.model.shares)
-            yield from self._differences(part, differences, found.part(part))
-            yield from self._chi_squares(part, found.part(part))
-        for prefix, layout, _, _ in self.groups.sides:
-            yield from self._disparities(prefix, layout, slices, rng)
 
-    def _differences(self, part: slice, found: Differences, groups: Estimates) -> Iterator[Figure]:
-        """Each difference, followed by its corrected p-values."""
-        texts = self.groups.texts
-        names = [name for _, name in texts.groups[part]]
-        domain = texts.domain_keys(part.start)
-        corrected = {ADJUSTED: found.holm, ADJUSTED_BH: found.benjamini_hochberg}
-        if (groups.rows > groups.items).any():
-            corrected |= {CLUSTERED: found.clustered_p, CLUSTERED_ADJUSTED: found.clustered_holm}
-        tests = (~np.isnan(found.p_value)).sum(axis=0)
-        for q, quantity in enumerate(self.groups.model.quantities):
-            unit = difference_unit(quantity)
-            for c in range(len(found.first)):
-                second = int(found.second[c])
-                both = {"first": names[int(found.first[c])], "second": names[second] if second >= 0 else REST}
-                keys = {**domain, **both, **quantity.keys}
-                yield self.figure(
-                    DIFFERENCE, keys, found.value[c, q], unit, found.rows[c, q],
-                    interval=(found.low[c, q], found.high[c, q]), p_value=found.p_value[c, q], of=quantity.name,
-                )  # fmt: skip
-                for name, p in corrected.items():
-                    yield self.figure(name, keys, p[c, q], "p_value", tests[q], of=DIFFERENCE)
+def _differences(groups: Groups, part: slice, found: Differences, values: Estimates) -> Iterator[Figure]:
+    """Each difference, followed by its corrected p-values."""
+    names = [*(name for _, name in groups.texts.groups[part]), REST]
+    domain = groups.texts.domain_keys(part.start)
+    corrected = {ADJUSTED: found.holm, ADJUSTED_BH: found.benjamini_hochberg}
+    if (values.rows > values.items).any():
+        corrected |= {CLUSTERED: found.clustered_p, CLUSTERED_ADJUSTED: found.clustered_holm}
+    tests = (~np.isnan(found.p_value)).sum(axis=0)
+    for q, quantity in enumerate(groups.quantities):
+        for c, (first, second) in enumerate(zip(found.first.tolist(), found.second.tolist(), strict=True)):
+            keys = {**domain, "first": names[first], "second": names[second], **quantity.keys}
+            yield groups.figure(
+                DIFFERENCE, keys, found.value[c, q], quantity.difference_unit, found.rows[c, q],
+                interval=(found.low[c, q], found.high[c, q]), p_value=found.p_value[c, q], of=quantity.name,
+            )  # fmt: skip
+            for name, p in corrected.items():
+                yield groups.figure(name, keys, p[c, q], "p_value", tests[q], of=DIFFERENCE)
 
-    def _chi_squares(self, part: slice, found: Estimates) -> Iterator[Figure]:
-        """Pearson's test of every class against all others, and of all classes of a method."""
-        domain = self.groups.texts.domain_keys(part.start)
-        counts = np.rint(np.nan_to_num(found.value) * found.rows)
-        whole: dict[int, list[int]] = {}
-        for q, quantity in enumerate(self.groups.model.quantities):
-            if quantity.cls is not None:
-                whole.setdefault(quantity.reading, []).append(q)
-                both = np.stack([counts[:, q], found.rows[:, q] - counts[:, q]], axis=1)
-                yield from self._chi_square({**domain, **quantity.keys}, both)
-        for places in whole.values():
-            method = self.groups.model.quantities[places[0]].method
-            yield from self._chi_square({**domain, **method.keys}, counts[:, places])
 
-    def _chi_square(self, keys: dict[str, str], counts: Floats) -> Iterator[Figure]:
-        found, rows = chi_square(counts), counts.sum()
-        value, p = (None, None) if found is None else (found.statistic, found.p_value)
-        freedom = None if found is None else found.freedom
-        yield self.figure(CHI_SQUARE, keys, value, "chi-square", rows, p_value=p)
-        yield self.figure(FREEDOM, keys, freedom, "count", rows, of=CHI_SQUARE)
+def _chi_squares(groups: Groups, domain: dict[str, str], found: Estimates) -> Iterator[Figure]:
+    """Pearson's test of every class against all others, and of all classes of a method."""
+    counts = np.rint(np.nan_to_num(found.value) * found.rows)
+    whole: dict[int, list[int]] = {}
+    for q, quantity in enumerate(groups.quantities):
+        if quantity.cls is not None:
+            whole.setdefault(quantity.reading, []).append(q)
+            both = np.stack([counts[:, q], found.rows[:, q] - counts[:, q]], axis=1)
+            yield from _chi_square(groups, {**domain, **quantity.keys}, both)
+    for reading, places in whole.items():
+        yield from _chi_square(groups, {**domain, **groups.readings[reading].method.keys}, counts[:, places])
 
-    def _disparities(
-        self, prefix: str, layout: Layout, slices: Sequence[slice], rng: np.random.Generator
-    ) -> Iterator[Figure]:
-        """The largest minus the smallest value of each domain, its floor, and p-values corrected over domains."""
-        several = [part for part in slices if part.stop - part.start > 1]
-        items = self.groups.items
-        found = [disparities(items_of(items, part, layout.first), layout.side, rng) for part in several]
-        if not found:
-            return
-        p = np.stack([one.p_values() for one in found])
-        for q, quantity in enumerate(layout.quantities):
-            family = [i for i, other in enumerate(layout.quantities) if _family(other) == _family(quantity)]
-            adjusted = holm(p[:, family].ravel()).reshape(len(found), -1)[:, family.index(q)]
-            tests = int((~np.isnan(p[:, family])).sum())
-            for d, (part, one) in enumerate(zip(several, found, strict=True)):
-                keys = {**self.groups.texts.domain_keys(part.start), **quantity.keys}
-                yield self._disparity(f"{prefix}{DISPARITY}", keys, layout.quantities[q], q, one, p[d, q], part)
-                name = f"{prefix}{DISPARITY_ADJUSTED}"
-                yield self.figure(name, keys, adjusted[d], "p_value", tests, of=f"{prefix}{DISPARITY}")
 
-    def _disparity(
-        self, name: str, keys: dict[str, str], quantity: Quantity, q: int, found: Disparities, p: float, part: slice
-    ) -> Figure:
-        permuted = found.permuted[:, q]
-        known = permuted[~np.isnan(permuted)]
-        floor = float(known.mean()) if len(known) else None
-        n = found.groups[q]
-        return self.figure(
-            name, keys, found.value[q], difference_unit(quantity), n, missing=part.stop - part.start - n, floor=floor,
-            floor_interval=middle_of(permuted), p_value=p, of=quantity.name,
-        )  # fmt: skip
+def _chi_square(groups: Groups, keys: dict[str, str], counts: Floats) -> Iterator[Figure]:
+    found, rows = chi_square(counts), counts.sum()
+    value, p, freedom = (getattr(found, name, None) for name in ("statistic", "p_value", "freedom"))
+    yield groups.figure(CHI_SQUARE, keys, value, "chi-square", rows, p_value=p)
+    yield groups.figure(FREEDOM, keys, freedom, "count", rows, of=CHI_SQUARE)
+
+
+def _disparities(groups: Groups, side: Written, several: Sequence[slice], rng: np.random.Generator) -> Iterator[Figure]:
+    """The largest minus the smallest value of each domain, its floor, and p-values corrected over domains."""
+    layout, disparity = side.layout, f"{side.prefix}{DISPARITY}"
+    found = [disparities(items_of(groups.items, part, layout.first), layout.side, rng) for part in several]
+    p = np.stack([one.p_values() for one in found])
+    for q, quantity in enumerate(layout.quantities):
+        family = [i for i, other in enumerate(layout.quantities) if _family(other) == _family(quantity)]
+        adjusted = holm(p[:, family].ravel()).reshape(len(found), -1)[:, family.index(q)]
+        tests = int((~np.isnan(p[:, family])).sum())
+        for d, (part, one) in enumerate(zip(several, found, strict=True)):
+            keys = {**groups.texts.domain_keys(part.start), **quantity.keys}
+            permuted, n = one.permuted[:, q], one.groups[q]
+            known = permuted[~np.isnan(permuted)]
+            yield groups.figure(
+                disparity, keys, one.value[q], quantity.difference_unit, n, missing=part.stop - part.start - n,
+                floor=known.mean() if len(known) else None, floor_interval=middle_of(permuted), p_value=p[d, q],
+                of=quantity.name,
+            )  # fmt: skip
+            name = f"{side.prefix}{DISPARITY_ADJUSTED}"
+            yield groups.figure(name, keys, adjusted[d], "p_value", tests, of=disparity)
 
 
 def _family(quantity: Quantity) -> tuple[int, str]:

@@ -10,17 +10,9 @@ import numpy as np
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import Figure, make_figure
+from holisticbias_eval.measures.columns import difference
 from holisticbias_eval.measures.groups.readings import HUMAN, Method, Reading, Texts
-from holisticbias_eval.statistics.groups.items import (
-    Estimated,
-    Estimates,
-    Items,
-    Resampled,
-    Side,
-    add_up,
-    estimate,
-    paired_p,
-)
+from holisticbias_eval.statistics.groups.items import Estimates, Items, Resampled, Side, add_up, estimate, paired_p
 from holisticbias_eval.statistics.groups.pairs import by_value
 from holisticbias_eval.statistics.tests import holm
 
@@ -49,6 +41,11 @@ class Quantity:
     def unit(self) -> str:
         """The unit of its values."""
         return self.method.unit if self.cls is None else SHARE
+
+    @property
+    def difference_unit(self) -> str:
+        """The unit of a difference of two values."""
+        return difference(self.unit)
 
     @property
     def words(self) -> str:
@@ -128,138 +125,127 @@ COUNT, UNDEFINED = "count", "undefined"
 FROM_HUMAN, FROM_HUMAN_ADJUSTED = "difference_from_human", "difference_from_human_adjusted_p"
 
 
-@dataclass(frozen=True)
-class Maker:
-    """Makes figures of one measure."""
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The texts of a model, or of people: the ``prefix`` of their figures, and the estimates of both levels."""
+
+    prefix: str
+    chosen: Bools
+    layout: Layout
+    groups: Estimates
+    domains: Estimates
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Texts by group: those of a model and, if there are any, those of people; ``items`` add up the rows of both.
+
+    ``changes`` are the differences of the model's values from those of people, by group and by domain.
+    """
 
     measure: str
+    texts: Texts
+    readings: tuple[Reading, ...]
+    items: Items
+    sides: tuple[Written, ...]
+    changes: tuple[Resampled | None, Resampled | None]
 
     @property
     def figure(self) -> Callable[..., Figure]:
         """Makes a figure of the measure; see ``make_figure``."""
         return partial(make_figure, self.measure)
 
-
-@dataclass(frozen=True)
-class Groups:
-    """Texts of a model by group, and those of people if there are any; ``items`` add up the rows of both."""
-
-    texts: Texts
-    readings: tuple[Reading, ...]
-    model: Layout
-    human: Layout | None
-    items: Items
-    found: Estimated
+    @property
+    def model(self) -> Written:
+        """The texts of the model."""
+        return self.sides[0]
 
     @property
-    def sides(self) -> tuple[tuple[str, Layout, Estimates, Estimates], ...]:
-        """For the model's texts and the people's: the beginning of figures' names, and the estimates of both levels."""
-        layouts = [("", self.model), *([(f"{HUMAN}_", self.human)] if self.human else [])]
-        found = zip(layouts, self.found.groups, self.found.domains, strict=True)
-        return tuple((prefix, layout, groups, domains) for (prefix, layout), groups, domains in found)
+    def quantities(self) -> tuple[Quantity, ...]:
+        """The quantities of the model's texts."""
+        return self.model.layout.quantities
 
 
-def arrange(texts: Texts, readings: tuple[Reading, ...], rng: np.random.Generator) -> Groups:
+def arrange(measure: str, texts: Texts, readings: tuple[Reading, ...], rng: np.random.Generator) -> Groups:
     """Add up the rows by item and estimate every quantity of every group and domain."""
-    human = texts.human.any()
-    model = lay_out(readings, ~texts.human)
-    people = lay_out(readings, texts.human, model.columns.shape[1]) if human else None
-    columns = np.concatenate([model.columns, people.columns], axis=1) if people else model.columns
-    items = add_up(texts.group, texts.item, columns, len(texts.groups))
-    sides = [people.side, model.side] if people else [model.side]
-    found = estimate(items, texts.slices(), sides, model.shares, rng)
-    ordered = Estimated(found.groups[::-1], found.domains[::-1], found.change, found.domain_change)
-    return Groups(texts, readings, model, people, items, ordered)
+    sources = [("", ~texts.human), *([(f"{HUMAN}_", texts.human)] if texts.human.any() else [])]
+    layouts: list[Layout] = []
+    for _, chosen in sources:
+        layouts.append(lay_out(readings, chosen, sum(layout.columns.shape[1] for layout in layouts)))
+    items = add_up(texts.group, texts.item, np.hstack([layout.columns for layout in layouts]), len(texts.groups))
+    # a change is that of the second side from the first
+    sides = [layout.side for layout in reversed(layouts)]
+    found = estimate(items, texts.slices(), sides, layouts[0].shares, rng)
+    estimates = zip(sources, layouts, reversed(found.groups), reversed(found.domains), strict=True)
+    written = tuple(Written(*source, layout, by_group, whole) for source, layout, by_group, whole in estimates)
+    return Groups(measure, texts, readings, items, written, (found.change, found.domain_change))
 
 
-@dataclass(frozen=True)
-class Summaries(Maker):
-    """Counts, shares, means and undefined texts of groups and domains."""
+def summary_figures(groups: Groups) -> Iterator[Figure]:
+    """Counts, shares, means and undefined texts of groups and domains.
 
-    groups: Groups
-
-    def figures(self) -> Iterator[Figure]:
-        """The figures of the model's texts, then those of people's, then the differences."""
-        texts = self.groups.texts
-        by_group = [texts.keys(g) for g in range(len(texts.groups))]
-        by_domain = [texts.domain_keys(part.start) for part in texts.slices()]
-        for prefix, layout, groups, domains in self.groups.sides:
-            undefined = self._undefined(human=bool(prefix))
-            whole = np.stack([undefined[part].sum(axis=0) for part in texts.slices()])
-            yield from self._values(prefix, layout, groups, by_group, undefined)
-            yield from self._values(prefix, layout, domains, by_domain, whole)
-        yield from self._reasons()
-        yield from self._from_human(by_group, by_domain)
-
-    def _undefined(self, *, human: bool) -> Ints:
-        """The number of texts without a value: shape ``[groups, readings]``."""
-        texts, chosen = self.groups.texts, self.groups.texts.human == human
-        unknown = [chosen & np.isnan(reading.values) for reading in self.groups.readings]
-        size = len(texts.groups)
-        return np.stack([np.bincount(texts.group[rows], minlength=size) for rows in unknown], axis=1)
-
-    def _values(
-        self, prefix: str, layout: Layout, found: Estimates, keys: list[dict[str, str]], undefined: Ints
-    ) -> Iterator[Figure]:
-        for g, own in enumerate(keys):
-            for q, quantity in enumerate(layout.quantities):
-                n, missing = found.rows[g, q], undefined[g, quantity.reading]
-                named, value = {**own, **quantity.keys}, found.value[g, q]
-                if quantity.cls is not None:
-                    count = np.rint(np.nan_to_num(value) * n)
-                    yield self.figure(f"{prefix}{COUNT}", named, int(count), "count", n, missing=missing)
-                ends = found.low[g, q], found.high[g, q]
-                yield self.figure(
-                    f"{prefix}{quantity.name}", named, value, quantity.unit, n, missing=missing, interval=ends
-                )
-
-    def _reasons(self) -> Iterator[Figure]:
-        """The number of texts of the model without a value, by reason."""
-        texts = self.groups.texts
-        for reading in self.groups.readings:
-            size = max(len(reading.reasons), 1)
-            for prefix, chosen in (("", ~texts.human), (f"{HUMAN}_", texts.human)):
-                rows = chosen & (reading.reason_codes >= 0)
-                codes = texts.group[rows] * size + reading.reason_codes[rows]
-                counts = np.bincount(codes, minlength=size * len(texts.groups)).reshape(-1, size)
-                of_group = np.bincount(texts.group[chosen], minlength=len(texts.groups))
-                for g, w in zip(*np.nonzero(counts), strict=True):
-                    keys: dict[str, str] = {**texts.keys(int(g)), "why": reading.reasons[w], **reading.method.keys}
-                    yield self.figure(f"{prefix}{UNDEFINED}", keys, counts[g, w], "count", of_group[g])
-
-    def _from_human(self, by_group: list[dict[str, str]], by_domain: list[dict[str, str]]) -> Iterator[Figure]:
-        """The model's value minus that of people's texts, with the p-value of a t test over items."""
-        found = self.groups.found
-        if found.change is None or found.domain_change is None:
-            return
-        parts = self.groups.texts.slices()
-        yield from self._changes(by_group, found.change, found.groups, parts)
-        yield from self._changes(by_domain, found.domain_change, found.domains, [slice(0, len(parts))])
-
-    def _changes(
-        self,
-        keys: list[dict[str, str]],
-        change: Resampled,
-        sides: tuple[Estimates, ...],
-        families: list[slice],
-    ) -> Iterator[Figure]:
-        """Differences of one level; p-values are corrected within each family, one of which is a slice of the keys."""
-        model, human = sides
-        p = paired_p(change, np.minimum(model.items, human.items))
-        adjusted = np.concatenate([by_value(p[part], holm) for part in families])
-        for part in families:
-            tests = (~np.isnan(p[part])).sum(axis=0)
-            for g in range(part.start, part.stop):
-                for q, quantity in enumerate(self.groups.model.quantities):
-                    named = {**keys[g], **quantity.keys}
-                    yield self.figure(
-                        FROM_HUMAN, named, change.value[g, q], difference_unit(quantity),
-                        model.rows[g, q] + human.rows[g, q], interval=(change.low[g, q], change.high[g, q]),
-                        p_value=p[g, q], of=quantity.name,
-                    )  # fmt: skip
-                    yield self.figure(FROM_HUMAN_ADJUSTED, named, adjusted[g, q], "p_value", tests[q], of=FROM_HUMAN)
+    First the figures of the model's texts, then those of people's, then the differences.
+    """
+    texts = groups.texts
+    for side in groups.sides:
+        reasons = [_reasons(texts, reading, side.chosen) for reading in groups.readings]
+        undefined = np.stack([counts.sum(axis=1) for counts in reasons], axis=1)
+        yield from _values(groups, side, side.groups, texts.group_keys, undefined)
+        whole = np.add.reduceat(undefined, texts.domains[:-1])
+        yield from _values(groups, side, side.domains, texts.all_domain_keys, whole)
+        of_group = np.bincount(texts.group[side.chosen], minlength=len(texts.groups))
+        for reading, counts in zip(groups.readings, reasons, strict=True):
+            for g, w in zip(*np.nonzero(counts), strict=True):
+                keys = {**texts.keys(int(g)), "why": reading.reasons[w], **reading.method.keys}
+                yield groups.figure(f"{side.prefix}{UNDEFINED}", keys, counts[g, w], "count", of_group[g])
+    by_group, by_domain = groups.changes
+    parts, every = texts.slices(), [slice(0, len(texts.domains) - 1)]
+    if by_group is not None and by_domain is not None:
+        yield from _from_human(groups, texts.group_keys, by_group, [side.groups for side in groups.sides], parts)
+        yield from _from_human(groups, texts.all_domain_keys, by_domain, [side.domains for side in groups.sides], every)
 
 
-def difference_unit(quantity: Quantity) -> str:
-    """The unit of a difference of two values."""
-    return f"{quantity.unit} difference"
+def _reasons(texts: Texts, reading: Reading, chosen: Bools) -> Ints:
+    """The number of texts of each group without a value, by reason: shape ``[groups, reasons]``."""
+    size = max(len(reading.reasons), 1)
+    rows = chosen & (reading.reason_codes >= 0)
+    codes = texts.group[rows] * size + reading.reason_codes[rows]
+    return np.bincount(codes, minlength=size * len(texts.groups)).reshape(-1, size)
+
+
+def _values(
+    groups: Groups, side: Written, found: Estimates, keys: list[dict[str, str]], undefined: Ints
+) -> Iterator[Figure]:
+    """The counts, shares and means of one level; ``undefined`` has shape ``[keys, readings]``."""
+    for g, own in enumerate(keys):
+        for q, quantity in enumerate(side.layout.quantities):
+            n, missing = found.rows[g, q], undefined[g, quantity.reading]
+            named, value = {**own, **quantity.keys}, found.value[g, q]
+            if quantity.cls is not None:
+                count = int(np.rint(np.nan_to_num(value) * n))
+                yield groups.figure(f"{side.prefix}{COUNT}", named, count, "count", n, missing=missing)
+            name, ends = f"{side.prefix}{quantity.name}", (found.low[g, q], found.high[g, q])
+            yield groups.figure(name, named, value, quantity.unit, n, missing=missing, interval=ends)
+
+
+def _from_human(
+    groups: Groups, keys: list[dict[str, str]], change: Resampled, sides: Sequence[Estimates], families: list[slice]
+) -> Iterator[Figure]:
+    """The model's value minus that of people's texts on one level, with the p-value of a t test over items.
+
+    P-values are corrected within each family, which is a slice of the keys.
+    """
+    model, human = sides
+    p = paired_p(change, np.minimum(model.items, human.items))
+    rows = model.rows + human.rows
+    for part in families:
+        adjusted, tests = by_value(p[part], holm), (~np.isnan(p[part])).sum(axis=0)
+        for g in range(part.start, part.stop):
+            for q, quantity in enumerate(groups.quantities):
+                named, ends = {**keys[g], **quantity.keys}, (change.low[g, q], change.high[g, q])
+                yield groups.figure(
+                    FROM_HUMAN, named, change.value[g, q], quantity.difference_unit, rows[g, q], interval=ends,
+                    p_value=p[g, q], of=quantity.name,
+                )  # fmt: skip
+                corrected = adjusted[g - part.start, q]
+                yield groups.figure(FROM_HUMAN_ADJUSTED, named, corrected, "p_value", tests[q], of=FROM_HUMAN)

@@ -86,6 +86,16 @@ class Texts:
         domain, _ = self.groups[group]
         return {} if domain is None else {"domain": domain}
 
+    @property
+    def group_keys(self) -> list[dict[str, str]]:
+        """The keys of every group in figures."""
+        return [self.keys(g) for g in range(len(self.groups))]
+
+    @property
+    def all_domain_keys(self) -> list[dict[str, str]]:
+        """The keys of every domain in figures."""
+        return [self.domain_keys(g) for g in self.domains[:-1]]
+
     def slices(self) -> list[slice]:
         """The groups of each domain."""
         return [slice(a, b) for a, b in zip(self.domains, self.domains[1:], strict=False)]

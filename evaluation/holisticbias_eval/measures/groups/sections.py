@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from holisticbias_eval.blocks import Paragraph
-from holisticbias_eval.measures.groups.charts import group_chart, opposite_chart, pair_chart, pair_table, pairs_held
+from holisticbias_eval.measures.groups import tables
+from holisticbias_eval.measures.groups.charts import pair_chart, pair_table, quantity_blocks
 from holisticbias_eval.measures.groups.comparisons import DISPARITY
-from holisticbias_eval.measures.groups.figures import FROM_HUMAN, Quantity
-from holisticbias_eval.measures.groups.naming import naming_paragraph, naming_table
+from holisticbias_eval.measures.groups.figures import FROM_HUMAN, Quantity, said
+from holisticbias_eval.measures.groups.of_all import AS_WRITTEN, NAMING, REPLACED
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import GroupFigures
-from holisticbias_eval.measures.groups.tables import (
-    GroupExamples,
-    domain_table,
-    group_table,
-    method_map,
-    undefined_table,
-    word_table,
-)
 from holisticbias_eval.measures.measure import title
-from holisticbias_eval.measures.text import listed, percent
+from holisticbias_eval.measures.text import listed, number
 from holisticbias_eval.prompts.collections import REFERENCE
 from holisticbias_eval.sections import Block, Section
 
@@ -41,31 +34,34 @@ READING = (
 )
 
 
+InDomains = list[tuple[str, float]]
+"""Domains, each with a value."""
+
+
 def group_sections(shown: GroupFigures, scope: str) -> tuple[Section, ...]:
     """An overview, a section for each domain, and as details the groups and the differences of each."""
     if not shown.present:
         return ()
     sections = [_overview(shown, scope), *_other_methods(shown)]
-    domains = shown.domains[:MOST_DOMAINS]
-    examples = {m.name: GroupExamples(shown.info.name, m, shown.view.answers) for m in shown.present}
-    for domain in domains:
+    examples = {m.name: tables.GroupExamples(shown.info.name, m, shown.view.answers) for m in shown.present}
+    for domain in shown.domains[:MOST_DOMAINS]:
         sections += _domain(shown, domain, examples)
     return tuple(sections)
 
 
 def _overview(shown: GroupFigures, scope: str) -> Section:
     main = shown.charted(shown.present[0])
-    blocks: list[Block] = [Paragraph(_finding(shown, quantity), "finding") for quantity in main]
-    blocks += [found for quantity in main for found in beside_people(shown, quantity)]
-    blocks += _others_found(shown)
-    blocks += naming_paragraph(shown)
     references = REFERENCES if shown.has_human and shown.written == REFERENCE else ""
-    blocks += [Paragraph(text, "caveat") for text in (scope, CAVEAT, references) if text]
-    blocks += [domain_table(shown, quantity) for quantity in main]
-    blocks.append(Paragraph(READING, "note"))
-    undefined = undefined_table(shown)
-    if undefined:
-        blocks.append(undefined)
+    blocks: list[Block] = [
+        *(Paragraph(_finding(shown, quantity), "finding") for quantity in main),
+        *(said for quantity in main for said in _beside_people(shown, quantity)),
+        *_others_found(shown),
+        *_naming(shown),
+        *(Paragraph(text, "caveat") for text in (scope, CAVEAT, references) if text),
+        *(tables.domain_table(shown, quantity) for quantity in main),
+        Paragraph(READING, "note"),
+        *tables.undefined_table(shown),
+    ]
     if len(shown.domains) > MOST_DOMAINS:
         left = f"The first {MOST_DOMAINS} of {len(shown.domains):,} domains have sections; the figures have all."
         blocks.append(Paragraph(left, "note"))
@@ -76,36 +72,33 @@ def _other_methods(shown: GroupFigures) -> Iterator[Section]:
     """The domain tables of the methods after the first, as details."""
     blocks: list[Block] = []
     for quantity in (c for method in shown.present[1:] for c in shown.charted(method)):
-        blocks += [Paragraph(_finding(shown, quantity)), domain_table(shown, quantity)]
+        blocks += [Paragraph(_finding(shown, quantity)), tables.domain_table(shown, quantity)]
     if blocks:
         yield Section(_slug(f"{shown.info.name}-methods"), f"{shown.info.title}: other methods", tuple(blocks), True)
 
 
 def _others_found(shown: GroupFigures) -> Iterator[Paragraph]:
     """In which domains groups differ by the methods after the first, in one sentence."""
-    found: dict[str, dict[str, None]] = {}
-    for method in shown.present[1:]:
-        own = found.setdefault(method.title, {})
-        for quantity in shown.charted(method):
-            own.update((shown.domain(domain), None) for domain, _ in _compared(shown, quantity)[0])
-    if not found:
-        return
+    found = {
+        method.title: dict.fromkeys(shown.domain(d) for q in shown.charted(method) for d, _ in _compared(shown, q)[0])
+        for method in shown.present[1:]
+    }
     some = [f"{title} ({', '.join(domains)})" for title, domains in found.items() if domains]
     none = [title for title, domains in found.items() if not domains]
     parts = [f"beyond chance by {listed(some)}"] if some else []
     parts += [f"no difference beyond chance by {listed(none)}"] if none else []
-    yield Paragraph(f"Other methods: {'; '.join(parts)}.")
+    if parts:
+        yield Paragraph(f"Other methods: {'; '.join(parts)}.")
 
 
-def _compared(shown: GroupFigures, quantity: Quantity) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+def _compared(shown: GroupFigures, quantity: Quantity) -> tuple[InDomains, InDomains]:
     """The domains whose groups differ beyond chance with their disparity, and the other domains that have one."""
-    differing: list[tuple[str, float]] = []
-    others: list[tuple[str, float]] = []
+    found: tuple[InDomains, InDomains] = ([], [])
     for domain in shown.domains:
         apart = shown.at(DISPARITY, domain, quantity)
         if apart is not None and apart.value is not None:
-            (differing if apart.differs else others).append((domain, apart.value))
-    return differing, others
+            found[not apart.differs].append((domain, apart.value))
+    return found
 
 
 def _finding(shown: GroupFigures, quantity: Quantity) -> str:
@@ -113,88 +106,91 @@ def _finding(shown: GroupFigures, quantity: Quantity) -> str:
     differing, others = _compared(shown, quantity)
     if not differing and not others:
         return f"{quantity.words}: no domain has two groups with a value, so nothing is compared."
-    unit = f"{quantity.unit} difference"
-    named = _largest(shown, differing, lambda value: _size(value, unit))
-    if len(shown.domains) == 1:
-        return f"{quantity.words}: {_alone(differing, others, unit)}"
-    if not differing:
-        return f"{quantity.words}: in none of {len(others)} domains do the groups differ beyond chance."
-    rest = f"; in {len(others)} more no difference beyond chance is shown" if others else ""
-    return f"{quantity.words}: beyond chance, groups differ in {listed(named)}{rest}."
+    if len(shown.domains) > 1:
+        names = _named(shown, differing, quantity)
+        what, none = "beyond chance, groups differ", "do the groups differ"
+        said = _in_domains(what, none, "no difference beyond chance", names, len(others))
+    else:
+        ((_, apart),) = differing or others
+        size = number(apart, quantity.difference_unit)
+        said = f"no difference of the groups beyond chance is shown (highest to lowest {size})"
+        if differing:
+            said = f"the groups differ beyond chance, the highest from the lowest by {size}"
+    return f"{quantity.words}: {said}."
 
 
-def _alone(differing: list[tuple[str, float]], others: list[tuple[str, float]], unit: str) -> str:
-    if differing:
-        return f"the groups differ beyond chance, the highest from the lowest by {_size(differing[0][1], unit)}."
-    return f"no difference of the groups beyond chance is shown (highest to lowest {_size(others[0][1], unit)})."
+def _in_domains(what: str, none: str, nothing: str, named: Sequence[str], others: int) -> str:
+    """In which domains there is a difference, and in how many no difference is shown."""
+    if not named:
+        return f"in none of {others} domains {none} beyond chance"
+    rest = f"; in {others} more {nothing} is shown" if others else ""
+    return f"{what} in {listed(named)}{rest}"
 
 
-def _size(value: float, unit: str) -> str:
-    return f"{100 * value:.1f} points" if unit == "share difference" else f"{value:.2f}"
-
-
-def _largest(shown: GroupFigures, found: list[tuple[str, float]], say: Callable[[float], str]) -> list[str]:
+def _named(shown: GroupFigures, found: InDomains, quantity: Quantity, sign: str = "") -> list[str]:
     """The names of some domains with their values, the largest first, and the number of the others."""
     ordered = sorted(found, key=lambda item: -abs(item[1]))
-    named = [f"{shown.domain(d)} ({say(value)})" for d, value in ordered[:NAMED]]
+    named = [f"{shown.domain(d)} ({number(value, quantity.difference_unit, sign)})" for d, value in ordered[:NAMED]]
     return [*named, f"{len(found) - NAMED} more"] if len(found) > NAMED else named
 
 
-def beside_people(shown: GroupFigures, quantity: Quantity) -> Iterator[Paragraph]:
+def _beside_people(shown: GroupFigures, quantity: Quantity) -> Iterator[Paragraph]:
     """In which domains the model's texts differ from people's, in one sentence."""
-    differing: list[tuple[str, float]] = []
-    others = 0
+    found: tuple[InDomains, InDomains] = ([], [])
     for domain in shown.domains:
-        keys = shown.place(domain, quantity)
-        change = shown.value(FROM_HUMAN, keys)
-        if change is None:
-            continue
-        if shown.differs_from_people(keys):
-            differing.append((domain, change))
-        else:
-            others += 1
+        change = shown.at(FROM_HUMAN, domain, quantity)
+        if change is not None and change.value is not None:
+            found[not shown.differs_from_people(change.keys)].append((domain, change.value))
+    differing, others = found
     if not differing and not others:
         return
-    texts, unit = f"the model's texts differ from the {shown.written}s", f"{quantity.unit} difference"
-    if len(shown.domains) == 1:
-        said = (
-            f"{texts} by {_signed(differing[0][1], unit)}" if differing else f"no difference from the {shown.written}s"
-        )
-    elif not differing:
-        said = f"in none of {others} domains do {texts} beyond chance"
-    else:
-        named = _largest(shown, differing, lambda value: _signed(value, unit))
-        said = f"{texts} in {listed(named)}" + (f"; in {others} more no difference is shown" if others else "")
+    texts = f"the model's texts differ from the {shown.written}s"
+    said = f"no difference from the {shown.written}s"
+    if len(shown.domains) > 1:
+        said = _in_domains(texts, f"do {texts}", "no difference", _named(shown, differing, quantity, "+"), len(others))
+    elif differing:
+        said = f"{texts} by {number(differing[0][1], quantity.difference_unit, '+')}"
     yield Paragraph(f"{quantity.words}: {said}.")
 
 
-def _domain(shown: GroupFigures, domain: str, examples: Mapping[str, GroupExamples]) -> Iterator[Section]:
+def _naming(shown: GroupFigures) -> Iterator[Paragraph]:
+    """The group whose value depends most on the words that name it, for each chart, in one sentence."""
+    for quantity in shown.charted(shown.present[0]):
+        found = []
+        for domain in shown.domains:
+            for group in (f.keys["group"] for f in shown.of(NAMING, domain, {}, "group")):
+                keys = {**shown.place(domain, quantity), "group": group}
+                replaced, written = shown.value(REPLACED, keys), shown.value(AS_WRITTEN, keys)
+                if replaced is not None and written is not None:
+                    found.append((abs(written - replaced), domain, group, written, replaced))
+        if found and max(found)[0]:
+            _, domain, group, written, replaced = max(found)
+            yield Paragraph(
+                f"{quantity.words}: of all groups, the words that name a group change the value most for "
+                f"{said(group)} ({shown.domain(domain)}): {number(written, quantity.unit)} as written, "
+                f"{number(replaced, quantity.unit)} with the words replaced, as in all other figures."
+            )
+
+
+def _domain(shown: GroupFigures, domain: str, examples: Mapping[str, tables.GroupExamples]) -> Iterator[Section]:
     """The charts of a domain, and its tables as details."""
-    name, heading = (
-        _slug(f"{shown.info.name}-{domain or 'groups'}"),
-        f"{title(shown.info.name)}: {shown.domain(domain)}",
-    )
+    name = _slug(f"{shown.info.name}-{domain or 'groups'}")
+    heading = f"{title(shown.info.name)}: {shown.domain(domain)}"
     first = shown.present[0]
     blocks: list[Block] = []
-    tables: list[Block] = []
+    details: list[Block] = []
     for quantity in shown.charted(first):
-        blocks += [*_human(shown, domain, quantity), *group_chart(shown, domain, quantity)]
-        blocks += opposite_chart(shown, domain, quantity)
-        held = pairs_held(shown, domain, quantity)
-        blocks += [held] if held else []
+        blocks += [*_human(shown, domain, quantity), *quantity_blocks(shown, domain, quantity)]
         differs = any(map(shown.differs, shown.differences(domain, quantity)))
-        (blocks if differs else tables).extend(pair_chart(shown, domain, quantity))
-    found = (method_map(shown, domain), word_table(shown, domain, first))
-    blocks += [block for block in found if block is not None]
+        (blocks if differs else details).extend(pair_chart(shown, domain, quantity))
+    blocks += [*tables.method_map(shown, domain), *tables.word_table(shown, domain, first)]
     if blocks:
         yield Section(name, heading, tuple(blocks), in_terminal=len(shown.domains) == 1 or _differs(shown, domain))
     for method in shown.present:
-        tables.append(group_table(shown, domain, method, examples[method.name]))
-        tests = (pair_table(shown, domain, quantity) for quantity in shown.charted(method))
-        tables += [table for table in tests if table is not None]
-    naming = naming_table(shown, domain)
-    tables += [naming] if naming else []
-    yield Section(f"{name}-tables", f"{heading}, details", tuple(tables), detail=True)
+        details.append(tables.group_table(shown, domain, method, examples[method.name]))
+        details += [table for quantity in shown.charted(method) for table in pair_table(shown, domain, quantity)]
+    details += tables.naming_table(shown, domain)
+    yield Section(f"{name}-tables", f"{heading}, details", tuple(details), detail=True)
 
 
 def _differs(shown: GroupFigures, domain: str) -> bool:
@@ -211,26 +207,14 @@ def _human(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator[Par
     change = shown.at(FROM_HUMAN, domain, quantity)
     if model is None or human is None or change is None or change.value is None:
         return
-    unit, between = change.unit, change.interval
-    interval = f" (95% interval {_bare(between.low, unit)} to {_bare(between.high, unit)})" if between else ""
-    own, written = _value(model, quantity.unit), _value(human, quantity.unit)
+    interval = ""
+    if change.interval:
+        low, high = (number(end, change.unit, "+", "") for end in (change.interval.low, change.interval.high))
+        interval = f" (95% interval {low} to {high})"
     yield Paragraph(
-        f"{quantity.words}: {own} in the model's texts and {written} in the {shown.written}s, a difference of "
-        f"{_signed(change.value, unit)}{interval}."
+        f"{quantity.words}: {number(model, quantity.unit)} in the model's texts and {number(human, quantity.unit)} in "
+        f"the {shown.written}s, a difference of {number(change.value, change.unit, '+')}{interval}."
     )
-
-
-def _value(value: float, unit: str) -> str:
-    return percent(value) if unit == "share" else f"{value:.2f}"
-
-
-def _signed(value: float, unit: str) -> str:
-    return f"{_bare(value, unit)} points" if unit == "share difference" else _bare(value, unit)
-
-
-def _bare(value: float, unit: str) -> str:
-    """A difference without the name of its unit."""
-    return f"{100 * value:+.1f}" if unit == "share difference" else f"{value:+.2f}"
 
 
 def _slug(name: str) -> str:

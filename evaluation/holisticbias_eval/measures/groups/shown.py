@@ -19,6 +19,7 @@ _PARTS = ("group", "first", "second", "why", "word")
 _BETWEEN = ("neutral", "other")
 _CHARTED = 2
 NO_DOMAIN = ""
+_Place = tuple[str, str, frozenset[tuple[str, str]], frozenset[str]]
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,9 @@ class GroupFigures:
     view: View
 
     @cached_property
-    def _index(self) -> dict[tuple[str, str, frozenset[tuple[str, str]], frozenset[str]], list[Figure]]:
+    def _index(self) -> dict[_Place, list[Figure]]:
         """Figures by name, domain, further keys with their values, and which parts of the domain they are of."""
-        found: dict[tuple[str, str, frozenset[tuple[str, str]], frozenset[str]], list[Figure]] = {}
+        found: dict[_Place, list[Figure]] = {}
         for f in self.view.figures:
             if f.measure == self.info.name:
                 rest = {k: v for k, v in f.keys.items() if k not in _PARTS and k != "domain"}
@@ -44,6 +45,10 @@ class GroupFigures:
     def of(self, name: str, domain: str, keys: Mapping[str, str], *parts: str) -> Sequence[Figure]:
         """The figures of a name in a domain, with these further keys, that are of these parts of it."""
         return self._index.get((name, domain, frozenset(keys.items()), frozenset(parts)), [])
+
+    def known(self, name: str, domain: str, keys: Mapping[str, str], *parts: str) -> list[Figure]:
+        """Those of them with a value."""
+        return [f for f in self.of(name, domain, keys, *parts) if f.value is not None]
 
     def place(self, domain: str, quantity: Quantity) -> dict[str, str]:
         """The keys of the figures of a quantity in a whole domain."""
@@ -80,8 +85,7 @@ class GroupFigures:
     @cached_property
     def domains(self) -> tuple[str, ...]:
         """The domains, in order."""
-        found = {key[1]: None for key in self._index if "group" in key[3]}
-        return tuple(found)
+        return tuple(dict.fromkeys(domain for _, domain, _, parts in self._index if "group" in parts))
 
     @cached_property
     def present(self) -> tuple[Method, ...]:
@@ -98,17 +102,14 @@ class GroupFigures:
 
     def quantities(self, method: Method) -> list[Quantity]:
         """The share of every class, and the mean of a method, as far as there are figures."""
-        own = set(method.keys.items())
-        classes: dict[str, None] = {}
-        has_mean = False
+        own, found = method.keys.items(), dict[str | None, None]()
         for name, _, rest, parts in self._index:
             keys = dict(rest)
-            if parts != {"group"} or {(k, v) for k, v in rest if k != "class"} != own:
-                continue
-            if name == SHARE:
-                classes[keys["class"]] = None
-            has_mean |= name == MEAN
-        return [*(Quantity(method, c) for c in classes), *([Quantity(method, None)] if has_mean else [])]
+            cls = keys.pop("class", None)
+            if parts == {"group"} and keys.items() == own and name in (SHARE, MEAN):
+                found[cls] = None
+        classes = [Quantity(method, cls) for cls in found if cls is not None]
+        return [*classes, Quantity(method, None)] if None in found else classes
 
     @property
     def has_human(self) -> bool:
@@ -126,15 +127,11 @@ class GroupFigures:
 
     @cached_property
     def _labels(self) -> dict[str, str]:
-        answers = self.view.answers
-        if not {"domain", "domain_label"} <= set(answers.column_names):
-            return {}
-        rows = answers.select(["domain", "domain_label"]).group_by(["domain", "domain_label"]).aggregate([]).to_pylist()
-        return {row["domain"]: row["domain_label"] for row in rows if row["domain"] and row["domain_label"]}
+        return {**self.view.labels, **self.view.labels_of("domain")}
 
     def domain(self, name: str) -> str:
         """A domain in words."""
-        return self._labels.get(name) or self.view.labels.get(name) or title(name) or "All groups"
+        return self._labels.get(name) or title(name) or "All groups"
 
     def p(self, difference: Figure) -> float | None:
         """The p-value of a difference after Holm's correction; that of items if an item has several rows."""

@@ -1,4 +1,4 @@
-"""Tables of groups, of domains, of undefined texts, and of words, with examples."""
+"""Tables of groups, of domains, of undefined texts, of words, and of words that name a group, with examples."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from holisticbias_eval.arrays import Ints
 from holisticbias_eval.blocks import Column, ColumnOf, Table, table_of
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure
@@ -16,8 +17,8 @@ from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.groups.charts import with_values
 from holisticbias_eval.measures.groups.comparisons import DISPARITY, DISPARITY_ADJUSTED
 from holisticbias_eval.measures.groups.figures import UNDEFINED, Quantity, said, said_method
-from holisticbias_eval.measures.groups.of_all import OF_TEXTS, OPPOSITE, RATIO, WORD
-from holisticbias_eval.measures.groups.readings import HUMAN, Method, Reading, Texts, read_method, read_texts
+from holisticbias_eval.measures.groups.of_all import AS_WRITTEN, NAMING, OF_TEXTS, OPPOSITE, RATIO, REPLACED, WORD
+from holisticbias_eval.measures.groups.readings import HUMAN, Method, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import NO_DOMAIN, GroupFigures
 from holisticbias_eval.measures.responses.examples import LETTERS, READ, cut
 from holisticbias_eval.sections import HeatMap
@@ -29,7 +30,7 @@ class GroupExamples:
     """Finds typical texts of a model: those whose values are nearest to the median of their group and class."""
 
     def __init__(self, measure: str, method: Method, answers: pa.Table) -> None:
-        self._rows: dict[tuple[str | None, str], np.ndarray] = {}
+        self._rows: dict[tuple[str | None, str], Ints] = {}
         if "text" not in answers.column_names:
             return
         try:
@@ -38,18 +39,19 @@ class GroupExamples:
         except SelectionError:
             return
         self._texts, self._reading, self._groups = answers["text"], reading, groups
-        self._rows = _rows_by_group(groups, reading)
+        rows = np.flatnonzero(~groups.human & ~np.isnan(reading.values))
+        rows = rows[np.argsort(groups.group[rows], kind="stable")]
+        counts = np.bincount(groups.group[rows], minlength=len(groups.groups))
+        self._rows = dict(zip(groups.groups, np.split(rows, np.cumsum(counts)[:-1]), strict=True))
 
-    def of(self, domain: str, group: str) -> tuple[str, ...]:
+    def of(self, domain: str, group: str) -> Iterator[str]:
         """A line for each example: its class, its value and the text, on one line and cut."""
         rows = self._rows.get((domain or None, group))
-        return () if rows is None else tuple(self._lines(rows))
-
-    def _lines(self, rows: np.ndarray) -> Iterator[str]:
+        if rows is None:
+            return
         reading = self._reading
-        codes = reading.class_codes[rows]
-        for code in np.unique(codes):
-            own = rows[codes == code]
+        for code in np.unique(reading.class_codes[rows]):
+            own = rows[reading.class_codes[rows] == code]
             values = reading.values[own]
             order = own[np.argsort(np.abs(values - np.median(values)), kind="stable")]
             name = said(reading.classes[code]) if code >= 0 else reading.method.title
@@ -66,20 +68,13 @@ class GroupExamples:
         return " ".join((self._texts[int(self._groups.rows[row])].as_py() or "")[:READ].split())
 
 
-def _rows_by_group(groups: Texts, reading: Reading) -> dict[tuple[str | None, str], np.ndarray]:
-    """The rows of a model's texts with a value, by domain and group."""
-    rows = np.flatnonzero(~groups.human & ~np.isnan(reading.values))
-    rows = rows[np.argsort(groups.group[rows], kind="stable")]
-    counts = np.bincount(groups.group[rows], minlength=len(groups.groups))
-    return dict(zip(groups.groups, np.split(rows, np.cumsum(counts)[:-1]), strict=True))
-
-
 MOST_ROWS, MOST_WORDS = 200, 8
+_GROUP = ColumnOf[Figure]("group", "Group", lambda f: said(f.keys["group"]))
 
 
 def domain_table(shown: GroupFigures, quantity: Quantity) -> Table:
     """The value of each domain, and the largest difference between its groups beside chance."""
-    name, unit, difference = quantity.name, quantity.unit, f"{quantity.unit} difference"
+    name, unit, difference = quantity.name, quantity.unit, quantity.difference_unit
 
     def groups(f: Figure) -> int:
         return len(shown.of(name, f.keys.get("domain", NO_DOMAIN), quantity.keys, "group"))
@@ -98,12 +93,9 @@ def domain_table(shown: GroupFigures, quantity: Quantity) -> Table:
         col.interval(unit),
         ColumnOf("groups", "Groups", groups, "count"),
     )
-    found = (shown.at(name, domain, quantity) for domain in shown.domains)
-    rows = [f for f in found if f is not None]
-    caption = f"{quantity.words} by domain"
-    return table_of(
-        f"{shown.info.name}-{quantity.slug}-by-domain", caption, with_values(columns, rows, _OPTIONAL), rows
-    )
+    rows = [f for domain in shown.domains if (f := shown.at(name, domain, quantity)) is not None]
+    kept, caption = with_values(columns, rows, _OPTIONAL), f"{quantity.words} by domain"
+    return table_of(f"{shown.info.name}-{quantity.slug}-by-domain", caption, kept, rows)
 
 
 _OPTIONAL = ("human", "human_disparity", "of_texts", "all_texts", "class_difference", "class_ratio")
@@ -130,22 +122,20 @@ def group_table(shown: GroupFigures, domain: str, method: Method, examples: Grou
     quantities = shown.quantities(method)
     first = quantities[0]
     every = shown.of(first.name, domain, first.keys, "group")
-    undefined: Counter[str] = Counter()
-    for group, _, count in _undefined(shown, domain, method):
-        undefined[group] += count
+    undefined = _undefined(shown, domain, method, "group")
     columns: FigureColumns = (
-        ColumnOf("group", "Group", lambda f: said(f.keys["group"])),
+        _GROUP,
         *(column for q in quantities for column in _columns(shown, q)),
         *_of_all_columns(shown, first),
         col.n("texts", "Texts"),
         ColumnOf("undefined", "No value", lambda f: undefined[f.keys["group"]], "count"),
     )
     rows = every[:MOST_ROWS]
-    lines = {f.keys["group"]: examples.of(domain, f.keys["group"]) for f in rows}
+    lines = {f.keys["group"]: tuple(examples.of(domain, f.keys["group"])) for f in rows}
     opened = any(lines.values())
     left = f"The table has {MOST_ROWS} of {len(every):,} groups. " if len(every) > MOST_ROWS else ""
     return table_of(
-        f"{shown.info.name}-{method.name}-{domain or 'groups'}-table".replace("_", "-"),
+        _name(shown, domain, method.name, "table"),
         f"{method.title}: {shown.domain(domain)}",
         columns,
         rows,
@@ -153,6 +143,11 @@ def group_table(shown: GroupFigures, domain: str, method: Method, examples: Grou
         details=(lambda f: lines[f.keys["group"]]) if opened else None,
         search=True,
     )
+
+
+def _name(shown: GroupFigures, domain: str, *parts: str) -> str:
+    *before, last = parts
+    return "-".join((shown.info.name, *before, domain or "groups", last)).replace("_", "-")
 
 
 def _columns(shown: GroupFigures, quantity: Quantity) -> FigureColumns:
@@ -163,37 +158,35 @@ def _columns(shown: GroupFigures, quantity: Quantity) -> FigureColumns:
     )
 
 
-def _undefined(shown: GroupFigures, domain: str, method: Method) -> Iterator[tuple[str, str, int]]:
-    """Group, reason and number of texts without a value."""
+def _undefined(shown: GroupFigures, domain: str, method: Method, by: str) -> Counter[str]:
+    """The number of texts without a value by ``group`` or by reason (``why``)."""
+    counts: Counter[str] = Counter()
     for f in shown.of(UNDEFINED, domain, method.keys, "group", "why"):
-        yield f.keys["group"], f.keys["why"], int(f.value or 0)
+        counts[f.keys[by]] += int(f.value or 0)
+    return counts
 
 
-def undefined_table(shown: GroupFigures) -> Table | None:
-    """Texts without a value by reason, for each method and domain."""
-    rows = []
-    for method in shown.present:
-        for domain in shown.domains:
-            counts: Counter[str] = Counter()
-            for _, why, count in _undefined(shown, domain, method):
-                counts[why] += count
-            rows += [(method.title, shown.domain(domain), why, n) for why, n in counts.items()]
-    if not rows:
-        return None
+def undefined_table(shown: GroupFigures) -> Iterator[Table]:
+    """Texts without a value by reason, for each method and domain; no table without such texts."""
     columns = (
         Column("method", "Method"), Column("domain", "Domain"), Column("why", "Reason"),
         Column("texts", "Texts", "count"),
     )  # fmt: skip
-    return Table(f"{shown.info.name}-undefined", "Texts without a value", columns, tuple(rows))
+    rows = tuple(
+        (method.title, shown.domain(domain), why, n)
+        for method in shown.present
+        for domain in shown.domains
+        for why, n in _undefined(shown, domain, method, "why").items()
+    )
+    if rows:
+        yield Table(f"{shown.info.name}-undefined", "Texts without a value", columns, rows)
 
 
-def word_table(shown: GroupFigures, domain: str, method: Method) -> Table | None:
-    """The words of the lexicon that contribute most to the values of each group's texts."""
+def word_table(shown: GroupFigures, domain: str, method: Method) -> Iterator[Table]:
+    """The words of the lexicon that contribute most to the values of each group's texts; no table without any."""
     words: dict[str, list[tuple[str, float]]] = {}
     for f in shown.of(WORD, domain, method.keys, "group", "word"):
         words.setdefault(f.keys["group"], []).append((f.keys["word"], f.value or 0.0))
-    if not words:
-        return None
     columns = (Column("group", "Group"), Column("above", "Raise the value"), Column("below", "Lower the value"))
     rows = []
     for group, found in list(words.items())[:MOST_ROWS]:
@@ -202,21 +195,38 @@ def word_table(shown: GroupFigures, domain: str, method: Method) -> Table | None
         cells = (", ".join(f"{word} {value:+.3f}" for word, value in part[:MOST_WORDS]) or None for part in parts)
         rows.append((said(group), *cells))
     note = "The number is the contribution of the word to the values of the group's texts, per text."
-    name = f"{shown.info.name}-{method.name}-{domain or 'groups'}-words".replace("_", "-")
     caption = f"Words with the largest contribution ({said_method(method)}): {shown.domain(domain)}"
-    return Table(name, caption, columns, tuple(rows), note)
+    if rows:
+        yield Table(_name(shown, domain, method.name, "words"), caption, columns, tuple(rows), note)
 
 
-def method_map(shown: GroupFigures, domain: str) -> HeatMap | None:
+def naming_table(shown: GroupFigures, domain: str) -> Iterator[Table]:
+    """Each group's texts as they were written and with the words for the group replaced, by the first method."""
+    columns = [_GROUP, col.value("naming", "Name the group", "share")]
+    for one in shown.charted(shown.present[0]):
+        heading = said(one.cls).capitalize() if one.cls else one.words
+        columns += [
+            shown.beside(name, f"{heading}, {words}", one.unit, f"{one.slug}-{end}", of=one.keys)
+            for name, words, end in ((REPLACED, "replaced", "replaced"), (AS_WRITTEN, "as written", "written"))
+        ]
+    columns.append(col.n("texts", "Texts", base=False))
+    caption = f"Words that name a group, replaced and left in: {shown.domain(domain)}"
+    note = (
+        "The same texts, measured as in all figures, with the subject and the words for the group replaced, and as "
+        "they were written. The second column counts texts that name their group in other words than the subject."
+    )
+    if rows := shown.of(NAMING, domain, {}, "group")[:MOST_ROWS]:
+        yield table_of(_name(shown, domain, "naming"), caption, columns, rows, note)
+
+
+def method_map(shown: GroupFigures, domain: str) -> Iterator[HeatMap]:
     """The mean of every method for each group, if the measure has several methods without classes."""
     means = [q for m in shown.present for q in shown.quantities(m) if shown.charted(m)[0].cls is None]
     if len(means) < 2:
-        return None
+        return
     groups = [f.keys["group"] for f in shown.of(means[0].name, domain, means[0].keys, "group")][:MOST_ROWS]
-    own = {"domain": domain} if domain else {}
     rows = tuple(
-        (said(g), tuple(shown.value(q.name, {**own, "group": g, **q.keys}) for q in means)) for g in groups
+        (said(g), tuple(shown.value(q.name, {**shown.place(domain, q), "group": g}) for q in means)) for g in groups
     )  # fmt: skip
-    name = f"{shown.info.name}-{domain or 'groups'}-map"
-    title = f"{shown.info.title}: {shown.domain(domain)}"
-    return HeatMap(name, title, means[0].unit, tuple(q.method.title for q in means), rows, "mean of each group")
+    name, heading = f"{shown.info.name}-{domain or 'groups'}-map", f"{shown.info.title}: {shown.domain(domain)}"
+    yield HeatMap(name, heading, means[0].unit, tuple(q.method.title for q in means), rows, "mean of each group")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,15 +15,8 @@ from holisticbias_eval.figures import Figure, Figures, known, make_figure
 from holisticbias_eval.identity import GROUPED, match_rows
 from holisticbias_eval.measures.columns import change_figures
 from holisticbias_eval.measures.measure import MeasureSettings, View
-from holisticbias_eval.measures.perplexities.dimensions import (
-    IDS,
-    NAME,
-    SCALES,
-    WITH_HELD_OUT,
-    Dimension,
-    Scale,
-    read_dimensions,
-)
+from holisticbias_eval.measures.perplexities import dimensions as dim
+from holisticbias_eval.measures.perplexities.dimensions import NAME, WITH_HELD_OUT, Dimension, Scale
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, TESTS, UNITS, F, T
 from holisticbias_eval.statistics.groups.moments import pairs_of_groups
 from holisticbias_eval.statistics.groups.resampling import Statistics, draw_sentences, interval_of
@@ -56,20 +49,14 @@ class SharedDimension:
     def changes(self, scale: Scale, seed: int) -> Iterator[Figure]:
         """The change of F, eta squared, the means of |t| and the means of groups; both runs draw the same sentences."""
         both = [dimension.values(scale) for dimension in (self.first, self.second)]
-        values = [dict(_named(_statistics(one))) for one in both]
-        drawn = [dict(_named(_drawn(one, seed))) for one in both]
         sentences = int((~np.isnan(both[0].values)).any(axis=1).sum())
-        for name in values[0]:
-            one, other = (float(v[name]) for v in values)
-            ends = shifted_change(other - one, drawn[1][name] - drawn[0][name], sentences)
-            of, _, part = name.partition(" ")
-            keys = {"dimension": self.first.name, "scale": scale, **({} if of == "f" else {FIGURE: of})}
-            if of == "mean_abs_t":
-                keys["test"] = part
-            if of == "mean" and part:
-                keys["group"] = self.first.groups[int(part)]
+        found = (_statistics(values, self.first.groups, chosen) for chosen in (None, seed) for values in both)
+        for (of, part, one), (_, _, other), (_, _, one_drawn), (_, _, other_drawn) in zip(*found, strict=True):
+            values = float(one), float(other)
+            ends = shifted_change(values[1] - values[0], other_drawn - one_drawn, sentences)
+            keys = {"dimension": self.first.name, "scale": scale, **({} if of == "f" else {FIGURE: of}), **part}
             unit = {"f": F, "eta_squared": "share", "mean_abs_t": MEAN_T}.get(of, UNITS[scale])
-            yield from change_figures(NAME, of, keys, (one, other), unit, self.known, self.missing, interval=ends)
+            yield from change_figures(NAME, of, keys, values, unit, self.known, self.missing, interval=ends)
 
     def pairs(self, scale: Scale) -> Iterator[Figure]:
         """The t of every pair of groups in both runs, with p-values corrected over the pairs (Holm)."""
@@ -128,7 +115,7 @@ def _share(first: pa.Table, second: pa.Table, name: str, other: str, called: str
              for t, i in zip(tables, place, strict=True)]  # fmt: skip
     parts = _shared_rows(*named)
     if parts[0].num_rows and len(pc.unique(parts[0]["group"])) > 1:
-        yield _both_known(*(_without_order(read_dimensions(part)[0], part.num_rows == wholes[0]) for part in parts))
+        yield _both_known(*(_without_order(dim.read_dimensions(part)[0], part.num_rows == wholes[0]) for part in parts))
 
 
 def shifted_change(value: float, drawn: Floats, sentences: int) -> tuple[float, float] | None:
@@ -139,7 +126,7 @@ def shifted_change(value: float, drawn: Floats, sentences: int) -> tuple[float, 
 
 def _shared_rows(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:
     """The rows of both tables with the same dimension, group, sentence and id, in the order of the first."""
-    names = [n for n in (*GROUPED.key, *IDS) if all(n in table.column_names for table in (first, second))]
+    names = [n for n in (*GROUPED.key, *dim.IDS) if all(n in table.column_names for table in (first, second))]
     columns = [*names, "perplexity"]
     shared = match_rows(first, second, replace(GROUPED, key=tuple(names)))
     return shared.rows(first.select(columns), second.select(columns))
@@ -156,35 +143,25 @@ def _both_known(first: Dimension, second: Dimension) -> SharedDimension:
     return SharedDimension(one, other)
 
 
-@dataclass(frozen=True, slots=True)
-class _Statistics:
-    """Statistics of a table and the means of its groups, or of draws with a first axis."""
-
-    of_all: Statistics
-    mean: Floats
-
-
-def _statistics(values: GroupValues) -> _Statistics:
-    sums, known = values.sums(), ~np.isnan(values.values)
-    with np.errstate(invalid="ignore"):
-        mean = np.where(known, values.values, 0.0).sum(axis=0) / known.sum(axis=0)
-    return _Statistics(Statistics.of(sums, in_pairs=values.in_pairs), mean)
-
-
-def _drawn(values: GroupValues, seed: int) -> _Statistics:
-    found = draw_sentences(values, np.random.default_rng(seed))
-    return _Statistics(found.statistics, found.mean)
-
-
-def _named(found: _Statistics) -> Iterator[tuple[str, Floats]]:
-    """Every statistic by name: ``mean`` is the mean over groups, ``mean 0`` that of the first group."""
-    yield "f", found.of_all.f
-    yield "eta_squared", found.of_all.eta_squared
-    yield "mean_abs_t unpaired", found.of_all.unpaired
-    yield "mean_abs_t paired", found.of_all.paired
-    yield "mean", found.mean.mean(axis=-1)
-    for g in range(found.mean.shape[-1]):
-        yield f"mean {g}", found.mean[..., g]
+def _statistics(
+    values: GroupValues, groups: Sequence[str], seed: int | None
+) -> Iterator[tuple[str, dict[str, str], Floats]]:
+    """The statistics of a table, or with a seed of draws with a first axis: name, further keys and values."""
+    if seed is None:
+        known = ~np.isnan(values.values)
+        with np.errstate(invalid="ignore"):
+            mean = np.where(known, values.values, 0.0).sum(axis=0) / known.sum(axis=0)
+        of_all = Statistics.of(values.sums(), in_pairs=values.in_pairs)
+    else:
+        drawn = draw_sentences(values, np.random.default_rng(seed))
+        of_all, mean = drawn.statistics, drawn.mean
+    yield "f", {}, of_all.f
+    yield "eta_squared", {}, of_all.eta_squared
+    yield "mean_abs_t", {"test": "unpaired"}, of_all.unpaired
+    yield "mean_abs_t", {"test": "paired"}, of_all.paired
+    yield "mean", {}, mean.mean(axis=-1)
+    for g, group in enumerate(groups):
+        yield "mean", {"group": group}, mean[..., g]
 
 
 def perplexity_changes(first: View, second: View, settings: MeasureSettings) -> Iterator[Figure]:
@@ -200,7 +177,7 @@ def perplexity_changes(first: View, second: View, settings: MeasureSettings) -> 
     if not shared:
         raise SelectionError("the runs have no dimension with sentences of two groups in common")
     for both in shared:
-        for scale in SCALES:
+        for scale in dim.SCALES:
             yield from both.changes(scale, settings.seed)
             yield from both.pairs(scale)
     yield from _unshared(first.figures, second.figures, {both.first.name.partition(" (")[0] for both in shared})
@@ -208,14 +185,12 @@ def perplexity_changes(first: View, second: View, settings: MeasureSettings) -> 
 
 def _unshared(first: Figures, second: Figures, shared: set[str]) -> Iterator[Figure]:
     """The F of dimensions that the runs do not share; their change is not defined."""
-    found: dict[tuple[str, ...], dict[str, Figure]] = {}
+    alone: dict[tuple[str, ...], dict[str, str]] = {}
     for name, figures in (("first", first), ("second", second)):
         for figure in figures.by(NAME, "f", "dimension", "scale"):
-            name_of = figure.keys["dimension"].partition(" (")[0]
-            if not {name_of, name_of.removesuffix(WITH_HELD_OUT)} & shared:
-                found.setdefault(tuple(figure.keys.values()), {})[name] = figure
-    for both in found.values():
-        for name, figure in both.items():
-            yield figure.model_copy(update={"name": name, "of": "f"})
-        keys = next(iter(both.values())).keys
+            base = figure.keys["dimension"].partition(" (")[0]
+            if not {base, base.removesuffix(WITH_HELD_OUT)} & shared:
+                alone[tuple(figure.keys.values())] = figure.keys
+                yield figure.model_copy(update={"name": name, "of": "f"})
+    for keys in alone.values():
         yield make_figure(NAME, "change", keys, None, f"{F} difference", 0, of="f")

@@ -1,20 +1,22 @@
-"""The figures of generation bias, and what the classifier alone does."""
+"""The figures of generation bias, what the classifier alone does, and the change from one run to another."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from itertools import groupby
 
 import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats
+from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, make_figure
-from holisticbias_eval.measures.measure import Clusters
-from holisticbias_eval.measures.responses.styles import Named, arrange_styles, choose_clusters, part_of
-from holisticbias_eval.statistics.responses.bias import Bias, LabelPart, measure_bias
+from holisticbias_eval.measures.measure import Clusters, baseline_of
+from holisticbias_eval.measures.responses.styles import Named, arrange_styles, choose_clusters, part_of, style_names
+from holisticbias_eval.statistics.intervals import normal_estimate
+from holisticbias_eval.statistics.responses.bias import Bias, measure_bias
 from holisticbias_eval.statistics.responses.cells import ResponseCells
 from holisticbias_eval.statistics.responses.permuted import compare_descriptors
 from holisticbias_eval.statistics.tests import benjamini_hochberg, holm
@@ -25,78 +27,97 @@ CORRECTED = "_corrected"
 UNIT = "x 1000"
 SCALE = 1000
 
-Keys = dict[str, str]
+Keys = tuple[tuple[str, str], ...]
+Found = Mapping[tuple[str, Keys], Bias]
+"""Biases by name and keys."""
 figure = partial(make_figure, NAME)
 
 
 @dataclass(frozen=True)
 class Biases:
-    """The bias of all styles, of each style and of each cluster; by axis where ``by_axis`` is in the name."""
+    """The bias of all styles, of each style and of each cluster, by name and keys, and the styles of each cluster."""
 
-    full: Bias
-    full_by_axis: Mapping[str, Bias]
-    styles: Mapping[str, Bias]
+    found: Found
     clusters: Named
-    partial: Mapping[str, tuple[Bias, Mapping[str, Bias]]]
-    summed: Mapping[str, tuple[Bias, Mapping[str, Bias]]]
+
+    @property
+    def full(self) -> Bias:
+        """The bias of all styles over all axes."""
+        return self.found[FULL, ()]
 
 
 def measure_biases(cells: ResponseCells, clusters: Clusters | None) -> Biases:
-    """Measure the bias of all styles, of each style, and of each cluster in both ways."""
-    full, by_axis = measure_bias(cells, LabelPart(np.arange(len(cells.labels))), by_axis=True)
-    styles = {style: measure_bias(cells, part_of(cells, (style,)), by_axis=False)[0] for style in cells.labels}
+    """Measure the bias of all styles, of each style, and of each cluster in both ways; full and clusters by axis."""
+    styles = {style: measure_bias(cells, part_of(cells, (style,)))[None] for style in cells.labels}
     chosen = choose_clusters(cells, clusters, styles)
-    partial = {name: measure_bias(cells, part_of(cells, members), by_axis=True) for name, members in chosen.items()}
-    summed = {
-        name: measure_bias(cells, part_of(cells, members, summed=True), by_axis=True)
-        for name, members in chosen.items()
-    }
-    return Biases(full, by_axis, styles, chosen, partial, summed)
+    found: dict[tuple[str, Keys], Bias] = {}
+    parts = [
+        (FULL, (), part_of(cells, cells.labels)),
+        *(
+            (name, (("cluster", cluster),), part_of(cells, members, summed=name == SUMMED))
+            for name in (PARTIAL, SUMMED)
+            for cluster, members in chosen.items()
+        ),
+    ]
+    for name, keys, part in parts:
+        for axis, bias in measure_bias(cells, part, by_axis=True).items():
+            found[name, (*((("axis", axis),) if axis else ()), *keys)] = bias
+    found |= {(PARTIAL, (("style", style),)): bias for style, bias in styles.items()}
+    return Biases(found, chosen)
 
 
 def bias_figures(cells: ResponseCells, biases: Biases) -> Iterator[Figure]:
     """The figures of all biases, each followed by its corrected figure; p-values are adjusted within a kind."""
     asked = asked_cells(cells)
-    yield from _figures(FULL, [({}, biases.full)], asked)
-    yield from _figures(FULL, [({"axis": axis}, bias) for axis, bias in biases.full_by_axis.items()], asked)
-    for keys, bias in (({}, biases.full), *(({"axis": axis}, bias) for axis, bias in biases.full_by_axis.items())):
-        yield from _shares(keys, bias)
-    for name, found in ((PARTIAL, biases.partial), (SUMMED, biases.summed)):
-        yield from _figures(name, [({"cluster": cluster}, whole) for cluster, (whole, _) in found.items()], asked)
-        by_axis = [
-            ({"axis": axis, "cluster": cluster}, bias)
-            for cluster, (_, axes) in found.items()
-            for axis, bias in axes.items()
-        ]
-        yield from _figures(name, by_axis, asked)
+
+    def kind(item: tuple[tuple[str, Keys], Bias]) -> tuple[str, list[str]]:
+        (name, keys), _ = item
+        return name, [key for key, _ in keys]
+
+    for (name, _), group in groupby(sorted(biases.found.items(), key=kind), kind):
+        listed = [(dict(keys), bias) for (_, keys), bias in group]
+        p = holm(np.array([bias.floor.p_value(bias.raw) if bias.floor else np.nan for _, bias in listed]))
+        for (keys, bias), adjusted in zip(listed, p.tolist(), strict=True):
+            yield from _figures(name, keys, bias, asked[keys.get("axis")] - bias.cells, adjusted)
     for cluster, members in biases.clusters.items():
         for style in members:
-            bias = biases.styles[style]
+            bias = biases.found[PARTIAL, (("style", style),)]
             yield figure(PARTIAL, {"cluster": cluster, "style": style}, SCALE * bias.raw, UNIT, bias.cells)
-    yield from _figures(PARTIAL, [({"style": style}, bias) for style, bias in biases.styles.items()], asked)
+
+
+def _figures(name: str, keys: dict[str, str], bias: Bias, missing: int, p: float) -> Iterator[Figure]:
+    """A bias with its floor, the same without noise, and of the full bias the share of the variance of responses."""
+    floor, middle = (SCALE * bias.floor.mean, bias.floor.middle) if bias.floor else (None, None)
+    yield figure(
+        name, keys, SCALE * bias.raw, UNIT, bias.cells, missing, p_value=p, floor=floor,
+        floor_interval=(SCALE * middle.low, SCALE * middle.high) if middle else None,
+    )  # fmt: skip
+    interval = bias.scaled_interval(SCALE)
+    yield figure(name + CORRECTED, keys, SCALE * bias.corrected, UNIT, bias.cells, missing, interval=interval, of=name)
+    if name == FULL:
+        share = "variance_share"
+        for of, value, total in ((FULL, bias.raw, bias.total), (share, bias.corrected, bias.corrected_total)):
+            corrected = CORRECTED if of == share else ""
+            yield figure(share + corrected, keys, value / total if total > 0 else np.nan, "share", bias.cells, of=of)
 
 
 def count_figures(cells: ResponseCells, biases: Biases) -> Iterator[Figure]:
     """How many responses, descriptors and templates there are, over all and by axis, and how many are left out."""
-    responses = np.bincount(cells.axis, weights=cells.count, minlength=len(cells.axes)).astype(int)
-    judged = np.unique(np.stack([cells.axis, cells.descriptor]), axis=1)[0]
-    asked = np.unique(cells.asked[:, [1, 2]], axis=0)[:, 0]
     for position, axis in [(None, None), *enumerate(cells.axes)]:
         keys = {} if axis is None else {"axis": axis}
-        of_axis = slice(None) if position is None else position
-        known, all_descriptors = (
-            len(found) if position is None else int((found == position).sum()) for found in (judged, asked)
+        own, asked = (table if axis is None else table[table[:, 1] == position] for table in (cells.cell, cells.asked))
+        responses = cells.count[cells.axis == position] if axis else cells.count
+        unjudged = int(cells.unjudged[slice(None) if position is None else position].sum())
+        descriptors, all_descriptors, all_templates = (
+            len(np.unique(table[:, column])) for table, column in ((own, 2), (asked, 2), (asked, 0))
         )
-        bias = biases.full if axis is None else biases.full_by_axis[axis]
-        rows = cells.asked if position is None else cells.asked[cells.asked[:, 1] == position]
-        templates = len(np.unique(rows[:, 0]))
-        judged_responses, unjudged = int(responses[of_axis].sum()), int(cells.unjudged[of_axis].sum())
+        templates = biases.found[FULL, tuple(keys.items())].templates
         for name, count, missing in (
-            ("responses", judged_responses, unjudged),
-            ("descriptors", known, all_descriptors - known),
-            ("templates", bias.templates, templates - bias.templates),
+            ("responses", responses.sum(), unjudged),
+            ("descriptors", descriptors, all_descriptors - descriptors),
+            ("templates", templates, all_templates - templates),
         ):
-            yield figure(name, keys, count, "count", count, missing, of=FULL)
+            yield figure(name, keys, int(count), "count", count, missing, of=FULL)
 
 
 def asked_cells(cells: ResponseCells) -> dict[str | None, int]:
@@ -105,39 +126,7 @@ def asked_cells(cells: ResponseCells) -> dict[str | None, int]:
     for position, axis in enumerate(cells.axes):
         rows = cells.asked[cells.asked[:, 1] == position]
         found[axis] = len(np.unique(rows[:, 0])) * len(np.unique(rows[:, 2]))
-    found[None] = sum(found.values())
-    return found
-
-
-def _figures(name: str, found: Iterable[tuple[Keys, Bias]], asked: Mapping[str | None, int]) -> Iterator[Figure]:
-    listed = list(found)
-    p = np.array([bias.floor.p_value(bias.raw) if bias.floor else np.nan for _, bias in listed])
-    for (keys, bias), adjusted in zip(listed, holm(p).tolist(), strict=True):
-        missing = asked[keys.get("axis")] - bias.cells
-        yield figure(name, keys, SCALE * bias.raw, UNIT, bias.cells, missing, p_value=adjusted, **_floor(bias))
-        yield figure(
-            name + CORRECTED, keys, SCALE * bias.corrected, UNIT, bias.cells, missing,
-            interval=bias.scaled_interval(SCALE), of=name,
-        )  # fmt: skip
-
-
-def _floor(bias: Bias) -> dict[str, Any]:
-    """The floor of a bias, and its interval, as arguments of a figure."""
-    if bias.floor is None:
-        return {}
-    middle = bias.floor.middle
-    ends = (SCALE * middle.low, SCALE * middle.high) if middle else None
-    return {"floor": SCALE * bias.floor.mean, "floor_interval": ends}
-
-
-def _shares(keys: Keys, bias: Bias) -> Iterator[Figure]:
-    """The share of the variance of responses that is due to descriptors, raw and without noise."""
-    for name, value, total, of in (
-        ("variance_share", bias.raw, bias.total, FULL),
-        ("variance_share" + CORRECTED, bias.corrected, bias.corrected_total, "variance_share"),
-    ):
-        share = value / total if total > 0 else np.nan
-        yield figure(name, keys, share, "share", bias.cells, of=of)
+    return found | {None: sum(found.values())}
 
 
 MOST = 20_000
@@ -150,8 +139,8 @@ def style_figures(cells: ResponseCells, biases: Biases) -> Iterator[Figure]:
     If there are too many styles, only those of largest partial bias have figures.
     P-values are adjusted over all descriptors and styles, and over all descriptors and clusters.
     """
-    styles = sorted(cells.labels, key=lambda style: -np.nan_to_num(biases.styles[style].raw))
-    shown = set(styles[: max(MOST // len(cells.descriptors), 1)])
+    raw = {style: np.nan_to_num(biases.found[PARTIAL, (("style", style),)].raw) for style in cells.labels}
+    shown = set(sorted(cells.labels, key=lambda style: -raw[style])[: max(MOST // len(cells.descriptors), 1)])
     chosen = [style for style in cells.labels if style in shown]
     columns = np.array([cells.labels.index(style) for style in chosen])
     yield from _of_styles(cells, cells.values[:, columns], "style", chosen)
@@ -186,21 +175,73 @@ def audit_figures(audit: pa.Table, clusters: Clusters | None) -> Iterator[Figure
     censored = np.asarray(audit["censored"].to_numpy(zero_copy_only=False), bool)
     named: Named = {} if clusters is None or isinstance(clusters, str) else clusters
     for suffix, rows in (("", censored), ("_uncensored", ~censored)):
-        if rows.any():
-            yield from _audited(arrange_styles(audit.filter(pa.array(rows))), named, suffix)
+        if not rows.any():
+            continue
+        cells = arrange_styles(audit.filter(pa.array(rows)))
+        full = measure_bias(cells, part_of(cells, cells.labels), by_axis=True)
+        found = [(FULL, {"axis": axis} if axis else {}, bias) for axis, bias in full.items()]
+        for cluster, styles in named.items():
+            if {*styles} <= {*cells.labels}:
+                found.append((PARTIAL, {"cluster": cluster}, measure_bias(cells, part_of(cells, styles))[None]))
+        for name, keys, bias in found:
+            yield figure(f"audit_{name}{suffix}", keys, SCALE * bias.raw, UNIT, bias.cells, of=name)
 
 
-def _audited(cells: ResponseCells, clusters: Named, suffix: str) -> Iterator[Figure]:
-    full, by_axis = measure_bias(cells, LabelPart(np.arange(len(cells.labels))), by_axis=True)
-    yield _figure(FULL, {}, full, suffix)
-    for axis, bias in by_axis.items():
-        yield _figure(FULL, {"axis": axis}, bias, suffix)
-    for cluster, styles in clusters.items():
-        known = tuple(style for style in styles if style in cells.labels)
-        if len(known) == len(styles):
-            bias, _ = measure_bias(cells, part_of(cells, known), by_axis=False)
-            yield _figure(PARTIAL, {"cluster": cluster}, bias, suffix)
+def bias_changes(first: pa.Table, second: pa.Table, clusters: Named) -> tuple[Figure, ...]:
+    """Compute the change of the corrected bias, full and partial, from one table of responses to another.
+
+    Both are restricted to the styles and the cells (axis, descriptor, template)
+    that both have; a cluster needs all its styles in both. What is over all axes
+    leaves made-up words out. Figures are named
+    ``first``, ``second`` and ``change``; ``of`` names the bias. A change has a 95%
+    interval and a two-sided p-value: its variance is the sum of both runs' variances,
+    as the responses of two runs are separate samples. Raises ``SelectionError``
+    without a common style or cell.
+    """
+    one, other = style_names(first), style_names(second)
+    styles = tuple(style for style in one if style in other)
+    if not styles:
+        raise SelectionError("the runs have no style in common: judge both with the same classifier")
+    kept = {name: members for name, members in clusters.items() if set(members) <= set(styles)}
+    arranged = [arrange_styles(table, styles) for table in (first, second)]
+    names = [_names(cells) for cells in arranged]
+    common = set(names[0]) & set(names[1])
+    if not common:
+        raise SelectionError("the runs have no descriptor and template in common")
+    baseline = baseline_of(arranged[0].axes)
+    biases = []
+    for cells, own in zip(arranged, names, strict=True):
+        found = measure_biases(cells.keep(np.array([name in common for name in own])), kept).found
+        if baseline is not None:
+            people = cells.keep(np.array([name in common and name[0] != baseline for name in own]))
+            of_axes = {key: bias for key, bias in found.items() if "axis" in dict(key[1])}
+            found = {**measure_biases(people, kept).found, **of_axes}
+        biases.append(found)
+    return tuple(change for key in _compared(*biases) for change in _change(*key, *(found[key] for found in biases)))
 
 
-def _figure(name: str, keys: Keys, bias: Bias, suffix: str) -> Figure:
-    return figure(f"audit_{name}{suffix}", keys, SCALE * bias.raw, UNIT, bias.cells, of=name)
+def _names(cells: ResponseCells) -> list[tuple[str, str, str]]:
+    """Axis, descriptor and template of each cell."""
+    pairs = zip(cells.descriptor.tolist(), cells.template.tolist(), strict=True)
+    return [(*cells.descriptors[descriptor], cells.templates[template]) for descriptor, template in pairs]
+
+
+def _compared(
+    first: Mapping[tuple[str, Keys], Bias], second: Mapping[tuple[str, Keys], Bias]
+) -> list[tuple[str, Keys]]:
+    """The biases to compare: full ones, also by axis, and those of clusters and styles over all axes."""
+    return [
+        (name, keys)
+        for (name, keys), bias in first.items()
+        if name != SUMMED and len(keys) < 2 and (name, keys) in second and bias.cells
+    ]
+
+
+def _change(of: str, keys: Keys, first: Bias, second: Bias) -> Iterator[Figure]:
+    own = dict(keys)
+    for name, bias in (("first", first), ("second", second)):
+        interval = bias.scaled_interval(SCALE)
+        yield figure(name, own, SCALE * bias.corrected, UNIT, bias.cells, interval=interval, of=of + CORRECTED)
+    change = SCALE * (second.corrected - first.corrected)
+    interval, p = normal_estimate(change, SCALE * float(np.hypot(first.error, second.error)))
+    yield figure("change", own, change, UNIT, second.cells, interval=interval, p_value=p, of=of + CORRECTED)

@@ -1,24 +1,25 @@
-"""Responses by group: their design, and the values of each response."""
+"""Responses by group: their design, the figures of values of each response, and paired changes of two runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, make_figure
+from holisticbias_eval.identity import RESPONSES, align
+from holisticbias_eval.measures.columns import change_figures
 from holisticbias_eval.measures.measure import baseline_of
 from holisticbias_eval.models.store.keys import distinct_rows
-from holisticbias_eval.statistics.cells import encode
-from holisticbias_eval.statistics.intervals import wilson
+from holisticbias_eval.statistics.cells import codes_of_numbers, encode
+from holisticbias_eval.statistics.intervals import normal_estimate, wilson
 from holisticbias_eval.statistics.responses.cells import means_over_draws, number_draws, permuted_p_values
-from holisticbias_eval.statistics.tests import stratified_p_values
-from holisticbias_eval.statistics.words import WordArrays, has_phrase, longest_common_runs, split_words, starts_with
+from holisticbias_eval.statistics.tests import holm, stratified_p_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +52,10 @@ class Design:
     @property
     def people(self) -> Grouping:
         """All rows but those of made-up words, if there are others: their group is -1."""
-        baseline = baseline_of([keys["axis"] for keys in self.axes.keys])
-        left_out = [place for place, keys in enumerate(self.axes.keys) if keys["axis"] == baseline]
-        return Grouping(({},), np.where(np.isin(self.axes.group, left_out), -1, self.all.group))
-
-    @property
-    def groupings(self) -> tuple[Grouping, ...]:
-        """From the whole to the parts."""
-        return self.all, self.axes, self.descriptors
+        axes = [keys["axis"] for keys in self.axes.keys]
+        baseline = baseline_of(axes)
+        left_out = -2 if baseline is None else axes.index(baseline)
+        return Grouping(({},), np.where(self.axes.group == left_out, -1, self.all.group))
 
 
 def read_design(answers: pa.Table) -> Design:
@@ -67,7 +64,8 @@ def read_design(answers: pa.Table) -> Design:
     by_id = "descriptor_id" in answers.column_names
     names, name = encode(answers["descriptor_id" if by_id else "descriptor"])
     _, template = encode(answers["template_id" if "template_id" in answers.column_names else "template"])
-    pairs, descriptor = _in_order(axis * max(len(names), 1) + name)
+    pairs, of_row = codes_of_numbers(axis * max(len(names), 1) + name)
+    descriptor = of_row.astype(np.int64)
     keys = tuple({"axis": axes[p // len(names)], "descriptor": names[p % len(names)]} for p in pairs)
     cell = np.unique(descriptor * (int(template.max(initial=0)) + 1) + template, return_inverse=True)[1]
     first = _first_of_equals(answers, descriptor)
@@ -98,17 +96,8 @@ def _first_of_equals(answers: pa.Table, descriptor: Ints) -> Ints:
     return found
 
 
-def _in_order(codes: Ints) -> tuple[list[int], Ints]:
-    """The distinct codes in order of first occurrence, and the place of each row's code among them."""
-    distinct, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return distinct[order].tolist(), place[inverse]
-
-
 @dataclass(frozen=True, slots=True)
-class Maker:
+class DesignFigures:
     """Makes figures of one measure from values of the rows of a design; NaN is a row that is not counted."""
 
     measure: str
@@ -124,144 +113,74 @@ class Maker:
     ) -> Iterator[Figure]:
         """The share of ones in each group, with a Wilson interval; tested against all rows of the same templates."""
         known = ~np.isnan(values)
-        rows, ones, missing = (_counts(grouping, chosen) for chosen in (known, values == 1, ~known))
         evidence = known & self.design.counted
-        effective = _counts(grouping, evidence)
-        p: Floats = np.full(len(grouping), np.nan)
-        if tested:
-            ones_or_not = (values[evidence] == 1).astype(np.int64)
-            p = stratified_p_values(
-                ones_or_not, grouping.group[evidence], self.design.template[evidence], len(grouping)
-            )
+        rows, ones, missing, effective = (
+            np.bincount(grouping.group[chosen], minlength=len(grouping))
+            for chosen in (known, values == 1, ~known, evidence)
+        )
+        p = self._p(stratified_p_values, (values == 1).astype(np.int64), evidence, grouping, tested=tested)
         for g, own in enumerate(grouping.keys):
-            n = int(rows[g])
-            share = int(ones[g]) / n if n else None
+            share = int(ones[g]) / int(rows[g]) if rows[g] else None
+            interval = None if share is None else wilson(share, int(effective[g]))
             yield self.figure(
-                name, {**own, **keys}, share, "share", n, int(missing[g]),
-                interval=None if share is None else wilson(share, int(effective[g])), p_value=p[g],
-            )  # fmt: skip
+                name, {**own, **keys}, share, "share", rows[g], missing[g], interval=interval, p_value=p[g]
+            )
 
     def means(
         self, name: str, values: Floats, unit: str, grouping: Grouping, *, tested: bool = False
     ) -> Iterator[Figure]:
         """The mean of each group, with an interval over draws; ranks are tested against those of the same templates."""
         known = ~np.isnan(values)
-        rows, missing = _counts(grouping, known), _counts(grouping, ~known)
+        rows, missing = (np.bincount(grouping.group[chosen], minlength=len(grouping)) for chosen in (known, ~known))
         found = means_over_draws(values[known], grouping.group[known], self.design.draw[known], len(grouping))
-        p: Floats = np.full(len(grouping), np.nan)
-        if tested:
-            chosen = known & self.design.counted
-            p = permuted_p_values(values[chosen], grouping.group[chosen], self.design.template[chosen], len(grouping))
+        p = self._p(permuted_p_values, values, known & self.design.counted, grouping, tested=tested)
         for g, own in enumerate(grouping.keys):
             ends = (found.low[g], found.high[g])
             yield self.figure(name, own, found.mean[g], unit, rows[g], missing[g], interval=ends, p_value=p[g])
 
-
-def _counts(grouping: Grouping, rows: np.ndarray) -> Ints:
-    """The number of chosen rows in each group."""
-    return np.bincount(grouping.group[rows], minlength=len(grouping))
-
-
-ENDINGS = {"share_truncated": "length", "share_refused": "refused", "share_filtered": "filtered"}
-"""Shares of responses by why they end, see ``Finish``."""
-MEANS = {"parroting_run": "share", "length": "words"}
-"""Values that are not 0 or 1, with their units."""
-UNTESTED = "parroting_run"
-"""A share of the prompt's words depends on how many words the descriptor itself has, so descriptors are not tested."""
-PHRASE_SHARE = "phrase_share"
+    def _p(
+        self, test: Callable[..., Floats], values: Floats | Ints, rows: Bools, grouping: Grouping, *, tested: bool
+    ) -> Floats:
+        """The p-value of each group against the chosen rows of the same templates; NaN if it is not tested."""
+        if not tested:
+            return np.full(len(grouping), np.nan)
+        return test(values[rows], grouping.group[rows], self.design.template[rows], len(grouping))
 
 
-@dataclass(frozen=True, slots=True)
-class RowValues:
-    """A value of each response, NaN for responses that are not counted: shape ``[rows]``."""
-
-    name: str
-    values: Floats
-    phrase: str | None = None
+def common_responses(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """The rows of both tables with the same id, in the same order; ``SelectionError`` if they have none in common."""
+    if not all("response_id" in table.column_names for table in (first, second)):
+        raise SelectionError("the responses have no column response_id: there is nothing to pair them by")
+    return align(first, second, RESPONSES).rows(first, second)
 
 
-@dataclass(frozen=True, slots=True)
-class Wordings:
-    """The words of responses and prompts, and which responses have a text.
+def paired_changes(
+    measure: str,
+    name: str,
+    unit: str,
+    grouping: Grouping,
+    values: Mapping[str, tuple[Floats, Floats]],
+    *,
+    named: bool = True,
+) -> Iterator[Figure]:
+    """The figures of one value, of each of its phrases if it has several, in every group.
 
-    ``answered`` is false for responses that are empty, refused or withheld. ``prompts`` is ``None`` if the table has
-    no prompts.
+    With ``named`` the key ``figure`` has the name of the value. The interval is that of a mean of differences.
+    P-values are corrected over phrases and groups (Holm).
     """
-
-    words: WordArrays
-    prompts: WordArrays | None
-    answered: Bools
-    empty: Bools
-
-
-def read_wordings(answers: pa.Table) -> Wordings:
-    """Split responses and prompts into words."""
-    texts = _known(answers["response"])
-    blank = pc.equal(pc.utf8_trim_whitespace(texts), pa.scalar("", pa.large_string())).to_numpy()
-    withheld = np.zeros(len(blank), bool)
-    if "finish" in answers.column_names:
-        withheld = _is_any(answers["finish"], ("refused", "filtered"))
-    columns = [texts, *([answers["prompt"]] if "prompt" in answers.column_names else [])]
-    words, *prompts = split_words(*columns)
-    return Wordings(words, prompts[0] if prompts else None, ~blank & ~withheld, blank & ~withheld)
-
-
-def _known(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Texts, with null as the empty text."""
-    return pc.fill_null(column.cast(pa.large_string()), pa.scalar("", pa.large_string()))
-
-
-def _is_any(column: pa.ChunkedArray, values: Sequence[str]) -> Bools:
-    found: Bools = pc.is_in(column.cast(pa.string()), pa.array(list(values), pa.string())).to_numpy()
-    return found
-
-
-def row_values(answers: pa.Table, wordings: Wordings, phrases: Sequence[str]) -> Iterator[RowValues]:
-    """Every value of every response; values that need a column that the table lacks are left out."""
-    words, answered = wordings.words, wordings.answered
-    for phrase in phrases:
-        own = split_words(pa.chunked_array([pa.array([phrase], pa.large_string())]))[0]
-        yield RowValues(PHRASE_SHARE, _among(has_phrase(words, own.vocabulary.take(own.codes).to_pylist()), answered),
-                        phrase)  # fmt: skip
-    if wordings.prompts is not None:
-        yield from _parroting(words, wordings.prompts, answered)
-    yield RowValues("length", _among(words.lengths, answered))
-    yield RowValues("share_repeated", _among(_repeated(answers, answered), answered))
-    yield RowValues("share_empty", wordings.empty.astype(float))
-    if "finish" in answers.column_names:
-        for name, ending in ENDINGS.items():
-            yield RowValues(name, _is_any(answers["finish"], (ending,)).astype(float))
-
-
-def _parroting(words: WordArrays, prompts: WordArrays, answered: Bools) -> Iterator[RowValues]:
-    """Whether a response is its prompt, starts with it, and how much of it its longest common run of words is."""
-    counted = answered & (prompts.lengths > 0)
-    starts = starts_with(words, prompts)
-    yield RowValues("parroting_exact", _among(starts & (words.lengths == prompts.lengths), counted))
-    yield RowValues("parroting_start", _among(starts, counted))
-    runs = longest_common_runs(prompts, words)
-    yield RowValues("parroting_run", _among(runs / np.maximum(prompts.lengths, 1), counted))
-
-
-def _among(values: np.ndarray, counted: Bools) -> Floats:
-    return np.where(counted, values, np.nan)
-
-
-def asked(answers: pa.Table) -> tuple[np.ndarray, int]:
-    """The prompt of each response as a code, and the number of codes; without prompts, its template and descriptor."""
-    if "prompt" in answers.column_names:
-        prompts, code = encode(_known(answers["prompt"]))
-        return code, len(prompts)
-    templates, template = encode(answers["template"])
-    descriptors, descriptor = encode(answers["descriptor"])
-    return template * max(len(descriptors), 1) + descriptor, len(templates) * len(descriptors)
-
-
-def _repeated(answers: pa.Table, answered: Bools) -> Bools:
-    """Whether another prompt has the same response, letter by letter."""
-    texts, text = encode(_known(answers["response"]))
-    prompt, count = asked(answers)
-    pairs = np.unique((text * max(count, 1) + prompt)[answered])
-    prompts = np.bincount(pairs // max(count, 1), minlength=len(texts) + 1)
-    found: Bools = answered & (prompts[text] > 1)
-    return found
+    about, found, estimates = {"figure": name} if named else {}, [], []
+    for phrase, (before, after) in values.items():
+        counted = ~np.isnan(before) & ~np.isnan(after)
+        for group, own in enumerate(grouping.keys):
+            rows = np.flatnonzero(counted & (grouping.group == group))
+            n, moved = len(rows), after[rows] - before[rows]
+            means = (float(before[rows].mean()), float(after[rows].mean())) if n else (None, None)
+            change = float(moved.mean()) if n else np.nan
+            error = float(moved.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
+            found.append(({**about, **({"phrase": phrase} if phrase else {}), **own}, means, n, change))
+            estimates.append(normal_estimate(change, error))
+    p = holm(np.array([np.nan if p is None else p for _, p in estimates], np.float64))
+    for (keys, means, n, change), (interval, _), adjusted in zip(found, estimates, p.tolist(), strict=True):
+        yield from change_figures(
+            measure, name, keys, means, unit, n, change=change, interval=interval, p_value=adjusted
+        )

@@ -9,18 +9,16 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import accumulate, groupby
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.blocks import Column, ColumnOf, Marked, Table
-from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
+from holisticbias_eval.blocks import Column, Marked, Table
+from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import View
+from holisticbias_eval.measures.measure_figures import MeasureFigures
 from holisticbias_eval.measures.responses.design import read_design
 from holisticbias_eval.sections import Section
 
@@ -50,21 +48,21 @@ class Examples:
     def highest(self, figure: Figure, column: str, count: int, text: str = "response") -> tuple[str | Marked, ...]:
         """The texts with the highest values of a column, without repeats; in responses replaced places are marked."""
         rows = self._of(figure)
-        if column not in self._answers.column_names or text not in self._answers.column_names:
+        if not {column, text} <= {*self._answers.column_names}:
             return ()
         values = self._answers[column].take(pa.array(rows)).to_numpy().astype(float)
         known = np.flatnonzero(~np.isnan(values))
-        order = rows[known[np.argsort(-values[known], kind="stable")]]
-        ranked = dict(zip(rows[known].tolist(), values[known].tolist(), strict=True))
-        chosen = self._distinct(order, count, text)
+        order = known[np.argsort(-values[known], kind="stable")]
+        ends = {row: f" ({value:.1%})" for row, value in zip(rows[order].tolist(), values[order].tolist(), strict=True)}
+        chosen = self._distinct(ends, count, text)
         if text == "response":
-            return tuple(self._line(row, f" ({ranked[row]:.1%})") for row in chosen)
-        return tuple(f"“{cut(self._text(text, row), LETTERS)}” ({ranked[row]:.1%})" for row in chosen)
+            return tuple(self._line(row, ends[row]) for row in chosen)
+        return tuple(f"“{cut(self._text(text, row), LETTERS)}”{ends[row]}" for row in chosen)
 
     def with_phrase(self, figure: Figure, count: int) -> tuple[str | Marked, ...]:
         """The first responses with the figure's phrase, without repeats; the phrase is marked."""
-        pattern, rows = _pattern(figure.keys["phrase"]), self._of(figure)
-        having = (row for row in rows.tolist() if pattern.search(self._text("response", row)))
+        pattern = _pattern(figure.keys["phrase"])
+        having = (row for row in self._of(figure).tolist() if pattern.search(self._text("response", row)))
         return tuple(self._with_mark(row, pattern) for row in self._distinct(having, count))
 
     def _distinct(self, rows: Iterable[int], count: int, column: str = "response") -> list[int]:
@@ -73,7 +71,7 @@ class Examples:
         for row in rows:
             if len(found) == count:
                 break
-            found.setdefault(self._text(column, int(row)), int(row))
+            found.setdefault(self._text(column, row), row)
         return list(found.values())
 
     def _text(self, column: str, row: int) -> str:
@@ -85,8 +83,7 @@ class Examples:
     def _line(self, row: int, end: str) -> Marked:
         """The prompt, the response with the places that were replaced before judging, and a last word."""
         response, judged = self._text("response", row), self._text("judged", row)
-        parts = replaced_places(response, judged) if judged else (response,)
-        return _told(self._text("prompt", row), parts, end)
+        return self._after_prompt(row, replaced_places(response, judged) if judged else (response,), end)
 
     def _with_mark(self, row: int, pattern: re.Pattern[str]) -> Marked:
         response = self._text("response", row)
@@ -94,16 +91,17 @@ class Examples:
         start, end = found.span() if found else (0, 0)
         before = response[max(0, start - LETTERS // 2) : start]
         before = f"…{before}" if start > LETTERS // 2 else before
-        return _told(self._text("prompt", row), (before, response[start:end], response[end:]), "")
+        return self._after_prompt(row, (before, response[start:end], response[end:]), "")
 
-
-def _told(prompt: str, parts: Sequence[str], end: str) -> Marked:
-    said = f"“{cut(prompt, LETTERS)}” → " if prompt else ""
-    first, *rest = _cut_parts(parts, LETTERS) or [""]
-    found = [said + first, *rest]
-    if end:
-        found = [*found, end] if len(found) % 2 == 0 else [*found[:-1], found[-1] + end]
-    return Marked(tuple(found))
+    def _after_prompt(self, row: int, parts: Sequence[str], end: str) -> Marked:
+        """The prompt and the parts of the response, cut; ``end`` is not marked."""
+        prompt = self._text("prompt", row)
+        said = f"“{cut(prompt, LETTERS)}” → " if prompt else ""
+        first, *rest = _cut_parts(parts, LETTERS) or [""]
+        found = [said + first, *rest]
+        if end:
+            found = [*found, end] if len(found) % 2 == 0 else [*found[:-1], found[-1] + end]
+        return Marked(tuple(found))
 
 
 def cut(text: str, letters: int) -> str:
@@ -160,28 +158,19 @@ def repeated_section(view: View) -> Iterator[Section]:
         (cut(" ".join(row["response"][:READ].split()), LETTERS), row["count_all"], row["descriptor_count_distinct"])
         for row in counted.take(order).to_pylist()
     )
-    if not rows:
-        return
-    columns = (
-        Column("response", "Response"),
-        Column("responses", "Responses", "count"),
-        Column("descriptors", "Descriptors", "count"),
-    )
-    caption = "The responses that occur most often"
-    yield Section("repeated-responses", "Repeated responses", (Table("repeated", caption, columns, rows),), detail=True)
+    if rows:
+        columns = (
+            Column("response", "Response"),
+            Column("responses", "Responses", "count"),
+            Column("descriptors", "Descriptors", "count"),
+        )
+        table = Table("repeated", "The responses that occur most often", columns, rows)
+        yield Section("repeated-responses", "Repeated responses", (table,), detail=True)
 
 
 @dataclass(frozen=True)
-class ResponseFigures:
-    """The figures of one measure, with the names of what they are of."""
-
-    measure: str
-    view: View
-
-    @property
-    def figures(self) -> Figures:
-        """The figures of the run."""
-        return self.view.figures
+class ResponseFigures(MeasureFigures):
+    """The figures of a measure of responses."""
 
     @cached_property
     def _descriptors(self) -> Mapping[tuple[str, str], str]:
@@ -194,45 +183,7 @@ class ResponseFigures:
             (row["axis"], row.get("descriptor_id") or row["descriptor"]): row["descriptor"] for row in rows
         }
 
-    def axis(self, figure: Figure) -> str:
-        """The label of a figure's axis, or all axes."""
-        return self.view.label("axis", figure.keys["axis"]) if "axis" in figure.keys else "All axes"
-
     def descriptor(self, figure: Figure) -> str:
         """The text of a figure's descriptor."""
         axis, name = figure.keys["axis"], figure.keys["descriptor"]
         return self._descriptors.get((axis, name), name)
-
-    @property
-    def axis_column(self) -> ColumnOf[Figure]:
-        """The column of axes in words."""
-        return ColumnOf("axis", "Axis", self.axis)
-
-    @property
-    def names(self) -> FigureColumns:
-        """The columns of descriptors and their axes in words."""
-        return ColumnOf("descriptor", "Descriptor", self.descriptor), self.axis_column
-
-    def beside(self, name: str, heading: str, unit: str, **other: Any) -> ColumnOf[Figure]:
-        """The column of another figure with the same keys; see ``columns.beside``."""
-        return col.beside(self.figures, name, heading, unit, **other)
-
-    def by(self, name: str, *keys: str) -> tuple[Figure, ...]:
-        """The figures of this name with exactly these keys."""
-        return self.figures.by(self.measure, name, *keys)
-
-    def all_axes(self, name: str) -> tuple[Figure, ...]:
-        """The figure over all axes, if there are several."""
-        return self.by(name) if len(self.by(name, "axis")) > 1 else ()
-
-    def axes_and_all(self, name: str) -> tuple[Figure, ...]:
-        """The figure over all axes, if there are several, and that of each axis."""
-        return (*self.all_axes(name), *self.by(name, "axis"))
-
-    def get(self, name: str, keys: Mapping[str, str] | None = None) -> Figure | None:
-        """The figure of this name with exactly these keys and values."""
-        return self.figures.get(self.measure, name, keys)
-
-    def value(self, name: str, keys: Mapping[str, str] | None = None) -> float | None:
-        """The value of a figure; ``None`` if there is no such figure or it is not defined."""
-        return self.figures.value(self.measure, name, keys)

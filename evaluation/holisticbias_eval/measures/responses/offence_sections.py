@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import pairwise
 
 from holisticbias_eval.blocks import ColumnOf, Marked, Paragraph, Table, table_of
@@ -13,40 +12,51 @@ from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.examples import Examples, ResponseFigures
-from holisticbias_eval.measures.responses.offence_figures import MEAN, PROBABILITY, SHARE, SPREAD
 from holisticbias_eval.measures.text import percent, percents
 from holisticbias_eval.sections import Bar, Bars, Block, Section
 
+MEAN, SPREAD, SHARE = "mean", "sd_over_descriptors", "share_offensive"
+PROBABILITY = "probability"
 RANGES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 """The ends of the ranges of mean probability that descriptors are listed by."""
 _NAMED, _EXAMPLES, _SHOWN = 8, 2, 100
-_TEXTS = {"offensiveness": ("offensive", "response"), "prompt_offensiveness": ("prompt_offensive", "prompt")}
-"""The column of probabilities of each measure, and the column of the texts."""
 
 
-def offensiveness_sections(view: View, info: Info) -> tuple[Section, ...]:
-    """Show the share of offensive texts by axis, the templates, ranges of descriptors, and every descriptor."""
-    shown, slug = ResponseFigures(info.name, view), info.name.replace("_", "-")
+def offence_sections(view: View, info: Info, column: str, text: str) -> tuple[Section, ...]:
+    """Show the share of offensive texts by axis, the templates, ranges of descriptors, and every descriptor.
+
+    ``column`` has the probabilities and ``text`` is the column of the texts.
+    """
+    shown, slug = ResponseFigures(view, info.name), info.name.replace("_", "-")
     whole = shown.get(SHARE)
     if whole is None:
         return ()
-    what = _TEXTS[info.name][1]
     overview: list[Block] = [
-        Paragraph(_finding(whole, what), "finding"),
+        Paragraph(_finding(whole, text), "finding"),
         Paragraph(
             "A classifier of offensiveness reacts to the words for people themselves, so a difference between "
             "descriptors can be the classifier's own.",
             "caveat",
         ),
-        *_axis_bars(shown, slug),
-        _axis_table(shown, slug),
     ]
+    bars = tuple(Bar(shown.axis(f), f.value, f.interval) for f in shown.by(SHARE, "axis") if f.value is not None)
+    if bars:
+        scale = "share of texts  ·  line: 95% interval"
+        overview.append(Bars(slug, "Offensive texts by axis", "share", bars, scale))
+    columns: FigureColumns = (
+        shown.axis_column,
+        col.value("share", "Offensive", "share"),
+        col.interval("share"),
+        col.n("texts", "Texts"),
+        col.missing(heading="Not judged"),
+    )
+    overview.append(table_of(f"{slug}-by-axis", "Share of offensive texts by axis", columns, shown.axes_and_all(SHARE)))
     templates = (_template_table(shown, slug), *_range_table(shown, slug))
-    every = (_descriptor_table(shown, slug, Examples(view.answers)),)
+    every = _descriptor_table(shown, slug, column, text)
     return (
         Section(slug, info.title, tuple(overview)),
         Section(f"{slug}-templates", f"{info.title} by template", templates),
-        Section(f"{slug}-descriptors", f"{info.title} by descriptor", every, detail=True),
+        Section(f"{slug}-descriptors", f"{info.title} by descriptor", (every,), detail=True),
     )
 
 
@@ -58,32 +68,14 @@ def _finding(whole: Figure, what: str) -> str:
     return f"The classifier finds {percent(whole.value)} of {whole.n:,} {what}s offensive{interval}.{missing}"
 
 
-def _axis_bars(shown: ResponseFigures, slug: str) -> Iterator[Bars]:
-    bars = tuple(Bar(shown.axis(f), f.value, f.interval) for f in shown.by(SHARE, "axis") if f.value is not None)
-    if bars:
-        title, scale = "Offensive texts by axis", "share of texts  ·  line: 95% interval"
-        yield Bars(slug, title, "share", bars, scale)
-
-
-def _axis_table(shown: ResponseFigures, slug: str) -> Table:
-    columns: FigureColumns = (
-        shown.axis_column,
-        col.value("share", "Offensive", "share"),
-        col.interval("share"),
-        col.n("texts", "Texts"),
-        col.missing(heading="Not judged"),
-    )
-    return table_of(f"{slug}-by-axis", "Share of offensive texts by axis", columns, shown.axes_and_all(SHARE))
-
-
 def _template_table(shown: ResponseFigures, slug: str) -> Table:
     columns: FigureColumns = (
         col.key("template"),
         col.value("mean", "Mean", PROBABILITY),
         col.interval(PROBABILITY),
-        shown.beside(SPREAD, "SD over descriptors", PROBABILITY, key="sd"),
-        shown.beside(f"{SPREAD}_corrected", "SD, corrected", PROBABILITY + DEVIATION, key="corrected"),
-        shown.beside(f"audit_{SPREAD}", "SD, classifier's own", PROBABILITY, key="own"),
+        shown.beside(SPREAD, "SD over descriptors", PROBABILITY, "sd"),
+        shown.beside(f"{SPREAD}_corrected", "SD, corrected", PROBABILITY + DEVIATION, "corrected"),
+        shown.beside(f"audit_{SPREAD}", "SD, classifier's own", PROBABILITY, "own"),
         col.n("descriptors", "Descriptors"),
     )
     found = sorted(shown.by(MEAN, "template"), key=lambda f: -(shown.value(SPREAD, f.keys) or 0.0))
@@ -95,58 +87,46 @@ def _template_table(shown: ResponseFigures, slug: str) -> Table:
     return table_of(f"{slug}-by-template", "Mean and standard deviation over descriptors", columns, found, note)
 
 
-@dataclass(frozen=True, slots=True)
-class DescriptorRange:
-    """The descriptors of a template whose mean probability lies between two ends."""
-
-    template: str
-    ends: tuple[float, float]
-    names: list[str]
-
-
-_RANGE_COLUMNS: tuple[ColumnOf[DescriptorRange], ...] = (
-    ColumnOf("template", "Template", lambda r: r.template),
-    ColumnOf("range", "Mean probability", lambda r: r.ends, PROBABILITY, interval=True),
-    ColumnOf("count", "Descriptors", lambda r: len(r.names), "count"),
-    ColumnOf("names", "Among them", lambda r: _few(r.names)),
-)
-
-
 def _range_table(shown: ResponseFigures, slug: str) -> Iterator[Table]:
     """The descriptors of each template by ranges of their mean probability (Table 12 of the paper)."""
-    by_template: dict[str, list[DescriptorRange]] = {}
+    names: dict[tuple[str, int], list[str]] = {}
+    for template in dict.fromkeys(f.keys["template"] for f in shown.by(MEAN, "template")):
+        names |= {(template, place): [] for place in range(len(RANGES) - 1)}
     for f in shown.by(MEAN, "axis", "descriptor", "template"):
         if f.value is not None:
-            template = f.keys["template"]
-            empty = [DescriptorRange(template, ends, []) for ends in pairwise(RANGES)]
-            place = sum(f.value >= low for low in RANGES[1:-1])
-            by_template.setdefault(template, empty)[place].names.append(shown.descriptor(f))
-    rows = [found for ranges in by_template.values() for found in ranges if found.names]
+            names[f.keys["template"], sum(f.value >= low for low in RANGES[1:-1])].append(shown.descriptor(f))
+    ends = list(pairwise(RANGES))
+    columns: tuple[ColumnOf[tuple[str, int]], ...] = (
+        ColumnOf("template", "Template", lambda key: key[0]),
+        ColumnOf("range", "Mean probability", lambda key: ends[key[1]], PROBABILITY, interval=True),
+        ColumnOf("count", "Descriptors", lambda key: len(names[key]), "count"),
+        ColumnOf("names", "Among them", lambda key: _few(names[key])),
+    )
+    rows = [key for key, own in names.items() if own]
     if rows:
         note = "A range includes its lower end. On the page a row opens to all names."
         yield table_of(
-            f"{slug}-ranges", "Descriptors by mean probability", _RANGE_COLUMNS, rows, note,
-            details=lambda r: (", ".join(r.names),), search=True,
+            f"{slug}-ranges", "Descriptors by mean probability", columns, rows, note,
+            details=lambda key: (", ".join(names[key]),), search=True,
         )  # fmt: skip
 
 
-def _few(names: Sequence[str]) -> str:
+def _few(names: list[str]) -> str:
     more = len(names) - _NAMED
     return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _descriptor_table(shown: ResponseFigures, slug: str, examples: Examples) -> Table:
+def _descriptor_table(shown: ResponseFigures, slug: str, column: str, text: str) -> Table:
     columns: FigureColumns = (
         *shown.names,
         shown.beside(MEAN, "Mean probability", PROBABILITY),
-        shown.beside(MEAN, "95% interval", PROBABILITY, key="mean_interval", attribute="interval"),
+        shown.beside(MEAN, "95% interval", PROBABILITY, "mean_interval", attribute="interval"),
         col.value("share", "Offensive", "share"),
         col.interval("share", "share_interval"),
         col.n("texts", "Texts", base=False),
     )
     found = sorted(shown.by(SHARE, "axis", "descriptor"), key=lambda f: -(f.value or 0.0))
-    opened = {id(f) for f in found[:_SHOWN]}
-    column, text = _TEXTS[shown.measure]
+    opened, examples = {id(f) for f in found[:_SHOWN]}, Examples(shown.view.answers)
 
     def lines(f: Figure) -> tuple[str | Marked, ...]:
         return examples.highest(f, column, _EXAMPLES, text) if id(f) in opened else ()

@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
-from holisticbias_eval.measures.responses.design import Design, Grouping, Maker, Wordings
+from holisticbias_eval.measures.responses.design import DesignFigures
+from holisticbias_eval.measures.responses.wordings import Wordings
 from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.statistics.intervals import normal_estimate
 from holisticbias_eval.statistics.tests import benjamini_hochberg, log_odds, share_p_values
@@ -58,21 +59,36 @@ _WORTH_CORRECTING = 0.001
 _CONSIDERED, _NEARLY = 200, 0.8
 
 
-def found_phrases(maker: Maker, wordings: Wordings, design: Design, names: Sequence[str]) -> Iterator[Figure]:
+def found_phrases(maker: DesignFigures, wordings: Wordings, names: Sequence[str]) -> Iterator[Figure]:
     """Phrases that a descriptor's responses have more often than all others, p < 0.05 after correction.
 
     ``names`` are the texts of the descriptors: phrases with a word of the descriptor itself are left out. At most ten
     phrases are named per descriptor, each in the longest form that nearly as many responses have.
     """
-    grouping, rows = design.descriptors, np.flatnonzero(wordings.answered & design.counted)
-    if not len(rows):
+    grouping, counted = maker.design.descriptors, np.flatnonzero(wordings.answered & maker.design.counted)
+    if not len(counted):
         return
-    grams = frequent_ngrams(wordings.words.take(rows), LONGEST, LEAST)
-    sizes = np.bincount(grouping.group[rows], minlength=len(grouping))
+    grams, group = frequent_ngrams(wordings.words.take(counted), LONGEST, LEAST), grouping.group[counted]
+    sizes, rows = np.bincount(group, minlength=len(grouping)), len(counted)
     tests = len(grams) * int((sizes > 0).sum())
-    yield maker.figure("phrases_tested", {}, float(tests), "count", len(rows), len(wordings.answered) - len(rows))
-    if len(grams) and (sizes > 0).sum() > 1:
-        yield from _figures(maker, grams, grouping.group[rows], sizes, tests, grouping, _own_words(names))
+    yield maker.figure("phrases_tested", {}, float(tests), "count", rows, len(wordings.answered) - rows)
+    if not len(grams) or (sizes > 0).sum() < 2:
+        return
+    descriptor, gram, count, p = _candidates(grams, group, sizes, _own_words(names))
+    totals = np.bincount(grams.gram, minlength=len(grams))[gram]
+    adjusted = benjamini_hochberg(p, tests)
+    ratio, error = log_odds(count, sizes[descriptor], totals, rows, PRIOR)
+    found = np.flatnonzero((adjusted < SIGNIFICANCE) & (ratio > 0))
+    found = found[np.lexsort((-ratio[found] / error[found], p[found], descriptor[found]))]
+    for i in _chosen(grams, group, found, descriptor, gram) if len(found) else ():
+        d, of = int(descriptor[i]), "phrase_log_odds"
+        keys, n = {**grouping.keys[d], "phrase": grams.text(int(gram[i]))}, int(sizes[d])
+        elsewhere = int(totals[i] - count[i]) / (rows - n)
+        interval, _ = normal_estimate(ratio[i], error[i])
+        yield maker.figure(of, keys, ratio[i], "log odds", n, interval=interval, p_value=p[i])
+        yield maker.figure(f"{of}_adjusted_p", keys, adjusted[i], "p_value", tests, of=of)
+        yield maker.figure("found_phrase_share", keys, count[i] / n, "share", n, of=of)
+        yield maker.figure("found_phrase_share_elsewhere", keys, elsewhere, "share", rows - n, of=of)
 
 
 def _own_words(names: Sequence[str]) -> list[frozenset[str]]:
@@ -80,27 +96,6 @@ def _own_words(names: Sequence[str]) -> list[frozenset[str]]:
     own = split_words(pa.chunked_array([pa.array(list(names), pa.large_string())]))[0]
     texts = own.vocabulary.to_pylist()
     return [frozenset(texts[c] for c in own.codes[a:b].tolist()) for a, b in pairwise(own.starts.tolist())]
-
-
-def _figures(
-    maker: Maker, grams: Ngrams, group: Ints, sizes: Ints, tests: int, grouping: Grouping, own: list[frozenset[str]]
-) -> Iterator[Figure]:
-    descriptor, gram, count, p = _candidates(grams, group, sizes, own)
-    totals, rows = np.bincount(grams.gram, minlength=len(grams))[gram], len(grams.words)
-    adjusted = benjamini_hochberg(p, tests)
-    ratio, error = log_odds(count, sizes[descriptor], totals, rows, PRIOR)
-    found = np.flatnonzero((adjusted < SIGNIFICANCE) & (ratio > 0))
-    found = found[np.lexsort((-ratio[found] / error[found], p[found], descriptor[found]))]
-    for i in _chosen(grams, group, found, descriptor, gram) if len(found) else ():
-        d, phrase = int(descriptor[i]), grams.text(int(gram[i]))
-        keys = {**grouping.keys[d], "phrase": phrase}
-        n, elsewhere = int(sizes[d]), int(totals[i] - count[i])
-        interval, _ = normal_estimate(ratio[i], error[i])
-        of = "phrase_log_odds"
-        yield maker.figure(of, keys, ratio[i], "log odds", n, interval=interval, p_value=p[i])
-        yield maker.figure(f"{of}_adjusted_p", keys, adjusted[i], "p_value", tests, of=of)
-        yield maker.figure("found_phrase_share", keys, count[i] / n, "share", n, of=of)
-        yield maker.figure("found_phrase_share_elsewhere", keys, elsewhere / (rows - n), "share", rows - n, of=of)
 
 
 def _candidates(grams: Ngrams, group: Ints, sizes: Ints, own: list[frozenset[str]]) -> tuple[Ints, Ints, Ints, Floats]:
@@ -119,29 +114,6 @@ def _candidates(grams: Ngrams, group: Ints, sizes: Ints, own: list[frozenset[str
     return descriptor[kept], gram[kept], count[kept], p[kept]
 
 
-def _chosen(grams: Ngrams, group: Ints, found: Ints, descriptor: Ints, gram: Ints) -> Iterator[int]:
-    """The phrases to name, by descriptor, the most significant first.
-
-    A phrase is named in the longest form that nearly as many responses have. It
-    is left out if most of its responses have a phrase that is already named.
-    """
-    parts = np.split(found, np.flatnonzero(np.diff(descriptor[found])) + 1)
-    considered = np.concatenate([part[:_CONSIDERED] for part in parts])
-    having = _responses(grams, group, descriptor[considered] * len(grams) + gram[considered])
-    for part in parts:
-        forms = [
-            _Form(i, tuple(grams.text(int(gram[i])).split(" ")), having[int(descriptor[i] * len(grams) + gram[i])])
-            for i in part[:_CONSIDERED].tolist()
-        ]
-        covered: set[int] = set()
-        named = 0
-        for form in forms:
-            if named < MOST and 2 * len(form.responses & covered) <= len(form.responses):
-                covered |= form.responses
-                named += 1
-                yield _longest(form, forms).place
-
-
 @dataclass(frozen=True, slots=True)
 class _Form:
     """A phrase of a descriptor: its place among the pairs, its words, and the responses that have it."""
@@ -149,6 +121,34 @@ class _Form:
     place: int
     words: tuple[str, ...]
     responses: frozenset[int]
+
+    def contains(self, other: _Form) -> bool:
+        """Whether the other phrase is a part of this one."""
+        size = len(other.words)
+        return any(self.words[i : i + size] == other.words for i in range(len(self.words) - size + 1))
+
+
+def _chosen(grams: Ngrams, group: Ints, found: Ints, descriptor: Ints, gram: Ints) -> Iterator[int]:
+    """The phrases to name, by descriptor, the most significant first.
+
+    A phrase is named in the longest form that nearly as many responses have. It
+    is left out if most of its responses have a phrase that is already named.
+    """
+    parts = np.split(found, np.flatnonzero(np.diff(descriptor[found])) + 1)
+    parts = [part[:_CONSIDERED] for part in parts]
+    pair = descriptor * len(grams) + gram
+    having = _responses(grams, group, pair[np.concatenate(parts)])
+    for part in parts:
+        forms = [_Form(i, tuple(grams.text(int(gram[i])).split(" ")), having[int(pair[i])]) for i in part.tolist()]
+        covered: set[int] = set()
+        named = 0
+        for form in forms:
+            if named < MOST and 2 * len(form.responses & covered) <= len(form.responses):
+                covered |= form.responses
+                named += 1
+                least = _NEARLY * len(form.responses)
+                longer = (f for f in forms if len(f.responses) >= least and f.contains(form))
+                yield max(longer, key=lambda f: (len(f.words), len(f.responses))).place
 
 
 def _responses(grams: Ngrams, group: Ints, pairs: Ints) -> dict[int, frozenset[int]]:
@@ -159,15 +159,3 @@ def _responses(grams: Ngrams, group: Ints, pairs: Ints) -> dict[int, frozenset[i
     own, first = np.unique(codes[kept], return_index=True)
     rows = np.split(grams.row[kept], first[1:])
     return {code: frozenset(part.tolist()) for code, part in zip(own.tolist(), rows, strict=True)}
-
-
-def _longest(form: _Form, forms: Sequence[_Form]) -> _Form:
-    """The longest phrase that contains this one and that nearly as many responses have."""
-    least = _NEARLY * len(form.responses)
-    longer = (f for f in forms if len(f.responses) >= least and _within(form.words, f.words))
-    return max(longer, key=lambda f: (len(f.words), len(f.responses)))
-
-
-def _within(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
-    """Whether one phrase is a part of another."""
-    return any(long[i : i + len(short)] == short for i in range(len(long) - len(short) + 1))

@@ -45,7 +45,8 @@ def choose_clusters(cells: ResponseCells, clusters: Clusters | None, styles: Map
     clustered. Raises ``SelectionError`` if a cluster has no style or an unknown one.
     """
     if isinstance(clusters, str):
-        return _found(cells, styles)
+        largest = sorted(styles, key=lambda name: -np.nan_to_num(styles[name].raw))[:CLUSTERED]
+        return cluster_labels(part_of(cells, tuple(largest)).of(cells.values), largest)
     for name, members in (clusters or {}).items():
         unknown = [style for style in members if style not in cells.labels]
         if unknown or not members:
@@ -55,12 +56,6 @@ def choose_clusters(cells: ResponseCells, clusters: Clusters | None, styles: Map
     return dict(clusters or {})
 
 
-def _found(cells: ResponseCells, styles: Mapping[str, Bias]) -> Named:
-    largest = sorted(styles, key=lambda name: -np.nan_to_num(styles[name].raw))[:CLUSTERED]
-    columns = np.array([cells.labels.index(name) for name in largest])
-    return cluster_labels(cells.values[:, columns], largest)
-
-
 def part_of(cells: ResponseCells, styles: tuple[str, ...], summed: bool = False) -> LabelPart:
     """These styles as part of the labels."""
     return LabelPart(np.array([cells.labels.index(style) for style in dict.fromkeys(styles)]), summed)
@@ -68,9 +63,8 @@ def part_of(cells: ResponseCells, styles: tuple[str, ...], summed: bool = False)
 
 def cluster_table(clusters: Named) -> pa.Table:
     """The styles of each cluster: columns ``cluster, style``."""
-    rows = [(name, style) for name, styles in clusters.items() for style in styles]
-    names, styles = ([row[i] for row in rows] for i in (0, 1))
-    return pa.Table.from_arrays([pa.array(names, pa.string()), pa.array(styles, pa.string())], ["cluster", "style"])
+    rows = [{"cluster": name, "style": style} for name, styles in clusters.items() for style in styles]
+    return pa.Table.from_pylist(rows, pa.schema([("cluster", pa.string()), ("style", pa.string())]))
 
 
 def cluster_signature(clusters: Clusters | None) -> dict[str, str]:

@@ -14,114 +14,10 @@ from holisticbias_eval.measures.responses.examples import Examples, ResponseFigu
 from holisticbias_eval.measures.text import listed, percent
 from holisticbias_eval.sections import Bar, Bars, Block, HeatMap, Section
 
-_LISTED, _FOUND, _EXAMPLES = 100, 200, 2
-
-
-def listed_section(shown: ResponseFigures, examples: Examples) -> Iterator[Section]:
-    """Phrases of the list: how common they are, by axis, and the descriptors that differ in one."""
-    figures = shown.by("phrase_share", "phrase")
-    present = [f for f in figures if f.value]
-    if not figures:
-        return
-    blocks: list[Block] = []
-    if present:
-        bars = tuple(Bar(_quoted(f), f.value, f.interval) for f in present)
-        scale = "share of responses  ·  line: 95% interval"
-        blocks += [
-            Bars("phrases", "Responses with a phrase", "share", bars, scale),
-            _heat_map(shown, present),
-            *_by_descriptor(shown, examples),
-        ]
-    absent = [_quoted(f) for f in figures if not f.value]
-    if absent:
-        blocks.append(Paragraph(f"No response has {', '.join(absent)}."))
-    yield Section("phrases", "Phrases of the list", tuple(blocks))
-
-
-def _quoted(figure: Figure) -> str:
-    return f"“{figure.keys['phrase']}”"
-
-
-def _heat_map(shown: ResponseFigures, present: Sequence[Figure]) -> HeatMap:
-    axes = dict.fromkeys(f.keys["axis"] for f in shown.by("length", "axis"))
-    rows = tuple(
-        (_quoted(f), tuple(shown.value("phrase_share", {**f.keys, "axis": axis}) for axis in axes)) for f in present
-    )
-    labels = tuple(shown.view.label("axis", axis) for axis in axes)
-    return HeatMap("phrases-by-axis", "Responses with a phrase, by axis", "share", labels, rows, "percent of responses")
-
-
-def _by_descriptor(shown: ResponseFigures, examples: Examples) -> Iterator[Block]:
-    tested = shown.by("phrase_share", "axis", "descriptor", "phrase")
-    found = [f for f in tested if f.differs]
-    if not found:
-        yield Paragraph(
-            "No descriptor has one of these phrases more or less often than all descriptors in the same templates "
-            "(p < 0.05, corrected by Benjamini and Hochberg)."
-        )
-        return
-    found.sort(key=lambda f: -(f.value or 0))
-    shares = {f.keys["phrase"]: f.value for f in shown.by("phrase_share", "phrase")}
-    columns: FigureColumns = (
-        *shown.names,
-        col.key("phrase"),
-        col.value("share", "Responses with it", "share"),
-        col.interval("share"),
-        ColumnOf("all", "Of all responses", lambda f: shares.get(f.keys["phrase"]), "share"),
-        col.adjusted_p("p, corrected"),
-        col.n("n", "Responses"),
-    )
-    more = f" The {_LISTED} with the largest shares of {len(found)} are listed." if len(found) > _LISTED else ""
-    note = (
-        f"{len(found)} of {len(tested)} descriptors and phrases differ from all responses in the same templates "
-        f"(p < 0.05, corrected by Benjamini and Hochberg over descriptors and phrases).{more} "
-        "On the page a row opens to examples."
-    )
-    caption = "Descriptors that differ in a phrase"
-    lines = partial(examples.with_phrase, count=_EXAMPLES)
-    yield table_of("phrases-by-descriptor", caption, columns, found[:_LISTED], note, details=lines, search=True)
-
-
-def found_section(shown: ResponseFigures, examples: Examples) -> Iterator[Section]:
-    """Phrases that responses to one descriptor have more often than all others."""
-    tested = shown.get("phrases_tested")
-    if tested is None:
-        return
-    found = sorted(shown.by("phrase_log_odds", "axis", "descriptor", "phrase"), key=lambda f: f.p_value or 0)
-    how = (
-        "Phrases of one to four words in at least ten responses were compared: the share of a descriptor's responses "
-        "that have the phrase, against all others. The log odds have an informative prior (Monroe et al. 2008), so "
-        "rare phrases count less. p is of an exact test, corrected by Benjamini and Hochberg for all pairs of a "
-        "descriptor and a phrase. Phrases with a word of the descriptor itself are left out. Of phrases that mostly "
-        "stand in the same responses one is named."
-    )
-    if not found:
-        said = "No descriptor has a phrase more often than all others do, after correction"
-        blocks: tuple[Block, ...] = (Paragraph(f"{said} ({tested.value or 0:,.0f} pairs tested)."),)
-    else:
-        blocks = (_found_table(shown, examples, found),)
-    yield Section("found-phrases", "Phrases found by descriptor", (*blocks, Paragraph(how, "note")))
-
-
-def _found_table(shown: ResponseFigures, examples: Examples, found: Sequence[Figure]) -> Table:
-    columns: FigureColumns = (
-        *shown.names,
-        col.key("phrase"),
-        shown.beside("found_phrase_share", "Responses with it", "share", key="share"),
-        shown.beside("found_phrase_share_elsewhere", "Of all others", "share", key="elsewhere"),
-        col.value("log_odds", "Log odds", "log odds"),
-        col.interval("log odds"),
-        col.adjusted_p("p, corrected"),
-        col.n("n", "Responses", base=False),
-    )
-    descriptors = len({(f.keys["axis"], f.keys["descriptor"]) for f in found})
-    more = f" The {_FOUND} with the smallest p-values are listed." if len(found) > _FOUND else ""
-    note = f"{len(found):,} phrases of {descriptors:,} descriptors.{more} On the page a row opens to examples."
-    lines, caption = partial(examples.with_phrase, count=_EXAMPLES), "Phrases found by descriptor"
-    return table_of("found-phrases", caption, columns, found[:_FOUND], note, details=lines, search=True)
-
-
 NAME = "response_wording"
+_LISTED, _FOUND, _EXAMPLES, _NAMED = 100, 200, 2, 5
+_OPENS = "On the page a row opens to examples."
+_WITH_INTERVAL = "share of responses  ·  line: 95% interval"
 VALUES = {
     "parroting_exact": ("Repeats the prompt", "share"),
     "parroting_start": ("Starts with the prompt", "share"),
@@ -146,30 +42,38 @@ READING = (
     "leave them out. Descriptors are compared with all responses in the same templates: p < 0.05 for the share, or the "
     "ranks of lengths, corrected by Benjamini and Hochberg over descriptors."
 )
-_NAMED = 5
 
 
 def wording_sections(view: View) -> tuple[Section, ...]:
     """Show the finding, parroting, length and endings by axis, phrases, and as details every descriptor."""
-    shown, examples = ResponseFigures(NAME, view), Examples(view.answers)
+    shown, examples = ResponseFigures(view, NAME), Examples(view.answers)
     if not shown.by("length"):
         return ()
     chosen = [name for name in VALUES if shown.get(name)]
-    main: list[Block] = [
-        Paragraph(" ".join(_endings(shown)), "finding"),
-        *_differences(shown),
-        *_parroting_bars(shown),
-        _axis_table(shown, chosen),
-        Paragraph(READING, "note"),
-    ]
-    sections = [
-        Section("wording", "Wording of responses", tuple(main)),
-        *listed_section(shown, examples),
-        *found_section(shown, examples),
-        Section("wording-descriptors", "Wording by descriptor", (_descriptor_table(shown, chosen),), detail=True),
+    main: list[Block] = [Paragraph(" ".join(_endings(shown)), "finding"), *_differences(shown)]
+    parroting = shown.by("parroting_exact", "axis")
+    bars = tuple(Bar(shown.axis(f), f.value, f.interval) for f in parroting if f.value is not None)
+    if any(bar.value for bar in bars):
+        main.append(Bars("parroting", "Responses that repeat the prompt, by axis", "share", bars, _WITH_INTERVAL))
+    columns = (shown.axis_column, *_value_columns(shown, chosen))
+    main.append(table_of("wording-by-axis", "Wording of responses by axis", columns, shown.axes_and_all("length")))
+    kept = [name for name in chosen if shown.by(name, "axis", "descriptor")]
+    columns, rows = (*shown.names, *_value_columns(shown, kept)), shown.by("length", "axis", "descriptor")
+    note = "Values that no response of the run has are left out."
+    every = table_of("wording-by-descriptor", "Wording of responses by descriptor", columns, rows, note, search=True)
+    return (
+        Section("wording", "Wording of responses", (*main, Paragraph(READING, "note"))),
+        *_listed_section(shown, examples),
+        *_found_section(shown, examples),
+        Section("wording-descriptors", "Wording by descriptor", (every,), detail=True),
         *repeated_section(view),
-    ]
-    return tuple(sections)
+    )
+
+
+def _value_columns(shown: ResponseFigures, names: Sequence[str]) -> FigureColumns:
+    """The values, and the numbers of responses with and without text."""
+    values = (shown.beside(name, *VALUES[name]) for name in names)
+    return (*values, col.n("responses", "Responses"), col.missing(heading="Without text"))
 
 
 def _endings(shown: ResponseFigures) -> Iterator[str]:
@@ -182,33 +86,27 @@ def _endings(shown: ResponseFigures) -> Iterator[str]:
     }  # fmt: skip
     some = [f"{percent(value)} are {name}" for name, value in found.items() if value]
     none = [name for name, value in found.items() if value == 0]
+    alternatives = " or ".join([*([", ".join(none[:-1])] if none[1:] else []), *none[-1:]])
     if some:
-        yield f"Of all responses {listed(some)}{f'; none is {_alternatives(none)}' if none else ''}."
+        yield f"Of all responses {listed(some)}{f'; none is {alternatives}' if none else ''}."
     elif none:
-        yield f"No response is {_alternatives(none)}."
-
-
-def _alternatives(names: Sequence[str]) -> str:
-    return " or ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
+        yield f"No response is {alternatives}."
 
 
 def _differences(shown: ResponseFigures) -> Iterator[Paragraph]:
     """The values in which single descriptors differ after correction."""
     alike = []
     for name in TESTED:
-        figures = shown.by(name, "axis", "descriptor")
-        if not figures:
-            continue
-        whole = shown.value(name) or 0.0
-        found = [f for f in figures if f.differs]
-        found.sort(key=lambda f: -abs((f.value or 0) - whole))
+        figures, whole = shown.by(name, "axis", "descriptor"), shown.get(name)
+        middle = (whole and whole.value) or 0.0
+        found = sorted((f for f in figures if f.differs), key=lambda f: -abs((f.value or 0) - middle))
         if found:
             named = listed([f"{shown.descriptor(f)} ({_brief(f)})" for f in found[:_NAMED]])
             yield Paragraph(
-                f"{VALUES[name][0]} (all responses: {_brief(shown.get(name))}): different for {len(found)} of "
+                f"{VALUES[name][0]} (all responses: {_brief(whole)}): different for {len(found)} of "
                 f"{len(figures)} descriptors after correction, most of all {named}."
             )
-        else:
+        elif figures:
             alike.append(VALUES[name][0].lower())
     if alike:
         yield Paragraph(f"Not different for any descriptor after correction: {', '.join(alike)}.")
@@ -220,35 +118,103 @@ def _brief(figure: Figure | None) -> str:
     return percent(figure.value) if figure.unit == "share" else f"{figure.value:.1f} {figure.unit}"
 
 
-def _parroting_bars(shown: ResponseFigures) -> Iterator[Bars]:
-    figures = shown.by("parroting_exact", "axis")
-    bars = tuple(Bar(shown.axis(f), f.value, f.interval) for f in figures if f.value is not None)
-    if any(bar.value for bar in bars):
-        title = "Responses that repeat the prompt, by axis"
-        yield Bars("parroting", title, "share", bars, "share of responses  ·  line: 95% interval")
+def _quoted(figure: Figure) -> str:
+    return f"“{figure.keys['phrase']}”"
 
 
-def _axis_table(shown: ResponseFigures, chosen: Sequence[str]) -> Table:
-    columns = (shown.axis_column, *_value_columns(shown, chosen))
-    return table_of("wording-by-axis", "Wording of responses by axis", columns, shown.axes_and_all("length"))
+def _listed_section(shown: ResponseFigures, examples: Examples) -> Iterator[Section]:
+    """Phrases of the list: how common they are, by axis, and the descriptors that differ in one."""
+    figures = shown.by("phrase_share", "phrase")
+    present = [f for f in figures if f.value]
+    blocks: list[Block] = []
+    if present:
+        axes = [f.keys["axis"] for f in shown.by("length", "axis")]
+        rows = tuple(
+            (_quoted(f), tuple(shown.value("phrase_share", {**f.keys, "axis": axis}) for axis in axes)) for f in present
+        )
+        labels, title = tuple(shown.view.label("axis", axis) for axis in axes), "Responses with a phrase"
+        bars = tuple(Bar(_quoted(f), f.value, f.interval) for f in present)
+        blocks += [
+            Bars("phrases", title, "share", bars, _WITH_INTERVAL),
+            HeatMap("phrases-by-axis", f"{title}, by axis", "share", labels, rows, "percent of responses"),
+            _by_descriptor(shown, examples),
+        ]
+    absent = [_quoted(f) for f in figures if not f.value]
+    if absent:
+        blocks.append(Paragraph(f"No response has {', '.join(absent)}."))
+    if figures:
+        yield Section("phrases", "Phrases of the list", tuple(blocks))
 
 
-def _value_columns(shown: ResponseFigures, names: Sequence[str]) -> FigureColumns:
-    """The values, and the numbers of responses with and without text."""
-    values = (shown.beside(name, *VALUES[name]) for name in names)
-    return (*values, col.n("responses", "Responses"), col.missing(heading="Without text"))
+def _by_descriptor(shown: ResponseFigures, examples: Examples) -> Block:
+    tested = shown.by("phrase_share", "axis", "descriptor", "phrase")
+    found = sorted((f for f in tested if f.differs), key=lambda f: -(f.value or 0))
+    if not found:
+        return Paragraph(
+            "No descriptor has one of these phrases more or less often than all descriptors in the same templates "
+            "(p < 0.05, corrected by Benjamini and Hochberg)."
+        )
+    shares = {f.keys["phrase"]: f.value for f in shown.by("phrase_share", "phrase")}
+    columns: FigureColumns = (
+        *shown.names,
+        col.key("phrase"),
+        col.value("share", "Responses with it", "share"),
+        col.interval("share"),
+        ColumnOf("all", "Of all responses", lambda f: shares.get(f.keys["phrase"]), "share"),
+        col.adjusted_p("p, corrected"),
+        col.n("n", "Responses"),
+    )
+    more = f" The {_LISTED} with the largest shares of {len(found)} are listed." if len(found) > _LISTED else ""
+    note = (
+        f"{len(found)} of {len(tested)} descriptors and phrases differ from all responses in the same templates "
+        f"(p < 0.05, corrected by Benjamini and Hochberg over descriptors and phrases).{more} {_OPENS}"
+    )
+    name, lines = "phrases-by-descriptor", partial(examples.with_phrase, count=_EXAMPLES)
+    caption = "Descriptors that differ in a phrase"
+    return table_of(name, caption, columns, found[:_LISTED], note, details=lines, search=True)
 
 
-def _descriptor_table(shown: ResponseFigures, chosen: Sequence[str]) -> Table:
-    kept = [name for name in chosen if shown.by(name, "axis", "descriptor")]
-    columns, rows = (*shown.names, *_value_columns(shown, kept)), shown.by("length", "axis", "descriptor")
-    note = "Values that no response of the run has are left out."
-    return table_of("wording-by-descriptor", "Wording of responses by descriptor", columns, rows, note, search=True)
+def _found_section(shown: ResponseFigures, examples: Examples) -> Iterator[Section]:
+    """Phrases that responses to one descriptor have more often than all others."""
+    tested = shown.get("phrases_tested")
+    if tested is None:
+        return
+    found = sorted(shown.by("phrase_log_odds", "axis", "descriptor", "phrase"), key=lambda f: f.p_value or 0)
+    how = (
+        "Phrases of one to four words in at least ten responses were compared: the share of a descriptor's responses "
+        "that have the phrase, against all others. The log odds have an informative prior (Monroe et al. 2008), so "
+        "rare phrases count less. p is of an exact test, corrected by Benjamini and Hochberg for all pairs of a "
+        "descriptor and a phrase. Phrases with a word of the descriptor itself are left out. Of phrases that mostly "
+        "stand in the same responses one is named."
+    )
+    if found:
+        block: Block = _found_table(shown, examples, found)
+    else:
+        said = "No descriptor has a phrase more often than all others do, after correction"
+        block = Paragraph(f"{said} ({tested.value or 0:,.0f} pairs tested).")
+    yield Section("found-phrases", "Phrases found by descriptor", (block, Paragraph(how, "note")))
+
+
+def _found_table(shown: ResponseFigures, examples: Examples, found: Sequence[Figure]) -> Table:
+    columns: FigureColumns = (
+        *shown.names,
+        col.key("phrase"),
+        shown.beside("found_phrase_share", "Responses with it", "share", "share"),
+        shown.beside("found_phrase_share_elsewhere", "Of all others", "share", "elsewhere"),
+        col.value("log_odds", "Log odds", "log odds"),
+        col.interval("log odds"),
+        col.adjusted_p("p, corrected"),
+        col.n("n", "Responses", base=False),
+    )
+    descriptors = len({(f.keys["axis"], f.keys["descriptor"]) for f in found})
+    more = f" The {_FOUND} with the smallest p-values are listed." if len(found) > _FOUND else ""
+    note = f"{len(found):,} phrases of {descriptors:,} descriptors.{more} {_OPENS}"
+    lines, caption = partial(examples.with_phrase, count=_EXAMPLES), "Phrases found by descriptor"
+    return table_of("found-phrases", caption, columns, found[:_FOUND], note, details=lines, search=True)
 
 
 def wording_changes(changes: Figures, view: View) -> tuple[Section, ...]:
     """Show phrases, parroting, length and endings of two runs side by side."""
-    table = partial(_change_table, changes)
 
     def either(f: Figure) -> bool:
         return any(changes.value(NAME, run, f.keys) for run in ("first", "second"))
@@ -260,34 +226,29 @@ def wording_changes(changes: Figures, view: View) -> tuple[Section, ...]:
     values = changes.by(NAME, "change", "figure")
     by_axis = [f for f in changes.by(NAME, "change", "axis", "figure") if f.keys["figure"] == "parroting_exact"]
     blocks: list[Block] = []
+    name, title = "phrase-changes", "Responses with a phrase, A and B"
     if phrases:
-        name, title = "phrase-changes", "Responses with a phrase, A and B"
         scale = "share of responses  ·  bar: B, mark: A"
         blocks.append(change_bars(changes, phrases, _quoted, name, title, "share", scale=scale))
-        blocks += table(name, title, _quoted, phrases)
-    shares = [f for f in values if f.unit == "share difference"]
     words = [f for f in values if f.unit != "share difference"]
-    blocks += table("wording-changes", "Parroting and endings of A and B", heading, shares)
-    blocks += table("length-changes", "Length of responses in A and B", heading, words)
-    axis = ResponseFigures(NAME, view).axis
-    blocks += table("parroting-changes", "Responses that repeat the prompt, A and B", axis, by_axis)
+    shares, axis = [f for f in values if f not in words], ResponseFigures(view, NAME).axis
+    tables: tuple[tuple[str, str, Callable[[Figure], str], Sequence[Figure]], ...] = (
+        (name, title, _quoted, phrases),
+        ("wording-changes", "Parroting and endings of A and B", heading, shares),
+        ("length-changes", "Length of responses in A and B", heading, words),
+        ("parroting-changes", "Responses that repeat the prompt, A and B", axis, by_axis),
+    )
+    for name, caption, label, rows in tables:
+        if rows:
+            columns: FigureColumns = (
+                ColumnOf("name", "Name", label),
+                *col.changes(changes, rows[0].unit.removesuffix(" difference")),
+                col.p("p (Holm)"),
+                col.n("responses", "Responses"),
+            )
+            blocks.append(table_of(name, caption, columns, rows))
     reading = (
         "Only responses that both runs have are compared, in pairs. p is corrected for the number of phrases or axes "
         "(Holm). Phrases that neither run has are left out."
     )
     return (Section("wording-changes", "Wording of responses in A and B", (*blocks, Paragraph(reading, "note"))),)
-
-
-def _change_table(
-    changes: Figures, name: str, caption: str, label: Callable[[Figure], str], rows: Sequence[Figure]
-) -> Iterator[Table]:
-    """The table of some changes of one unit, if there are any."""
-    if rows:
-        unit = rows[0].unit.removesuffix(" difference")
-        columns = (
-            ColumnOf("name", "Name", label),
-            *col.changes(changes, unit),
-            col.p("p (Holm)"),
-            col.n("responses", "Responses"),
-        )
-        yield table_of(name, caption, columns, rows)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Bools, Ints, map_in_threads
-from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
+from holisticbias_eval.arrays import Bools, Ints, divide, map_in_threads
+from holisticbias_eval.blocks import ColumnOf, Paragraph, table_of
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, make_figure
 from holisticbias_eval.identity import SENTENCES, align
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import CHANGE_NAMES, FigureColumns
-from holisticbias_eval.measures.measure import View, baseline_of, change_bars
-from holisticbias_eval.measures.shares.finding import Words, label
+from holisticbias_eval.measures.measure import baseline_of, change_bars
+from holisticbias_eval.measures.shares.finding import ShareFigures
 from holisticbias_eval.measures.text import percent
 from holisticbias_eval.sections import Block, Section
 from holisticbias_eval.statistics.cells import Compared, Crossing, cross
@@ -28,20 +26,8 @@ CROSSED = ("axis", "template", "template_id", "paraphrase_of", "descriptor_id", 
 COMPARED = (*CROSSED, "descriptor_gender", "sentence_id", "text", "perplexity", "nll")
 """The columns that the comparison of two runs uses."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Count:
-    """Pairs that differ and pairs that were tested."""
-
-    significant: int = 0
-    pairs: int = 0
-
-    @property
-    def share(self) -> float | None:
-        return self.significant / self.pairs if self.pairs else None
-
-
-Step = dict[str | None, _Count]
+Step = dict[str | None, Ints]
+"""The pairs of each axis that differ and that were tested, and under ``None`` those of all but the baseline."""
 
 
 def share_changes(
@@ -60,19 +46,18 @@ def share_changes(
     """
     aligned = align(first, second, SENTENCES)
     names = (*CROSSED, *dict.fromkeys(("perplexity", value)))
-    wholes = _only(first, names), _only(second, names)
-    one, other = sides = [
-        _side(whole, shared, aligned.same) for whole, shared in zip(wholes, aligned.rows(*wholes), strict=True)
-    ]
+    wholes = [table.select([name for name in names if name in table.column_names]) for table in (first, second)]
+    sides = [_side(whole, shared, aligned.same) for whole, shared in zip(wholes, aligned.rows(*wholes), strict=True)]
     # an older run may not say which templates are paraphrases
-    arranged = one.common if "paraphrase_of" in first.column_names else other.common
+    arranged = sides["paraphrase_of" not in first.column_names].common
     crossing = cross(arranged, value)
     crossings = [crossing if s.common is arranged else crossing.with_scores(s.common, value) for s in sides]
     cells = moved_cells(*crossings)
     counts = [cell.first for cell in cells], [cell.second for cell in cells]
     inner = [_add_up(crossing, own) if _alike(s.common, arranged) else _count(s.common, value)
              for s, own in zip(sides, counts, strict=True)]  # fmt: skip
-    steps = [*reversed(_outwards(one, inner[0], value)), *_outwards(other, inner[1], value)]
+    first_steps, second_steps = (_outwards(side, own, value) for side, own in zip(sides, inner, strict=True))
+    steps = [*reversed(first_steps), *second_steps]
     moved = moved_by_axis(crossing, cells, baseline_of(crossing.axes))
     axes = dict.fromkeys([*steps[0], *steps[-1]])
     return tuple(f for axis in axes for f in _figures(measure, axis, steps, moved.get(axis)))
@@ -89,10 +74,6 @@ class _Side:
 
 def _side(whole: pa.Table, shared: pa.Table, same: Bools) -> _Side:
     return _Side(whole, shared, shared if same.all() else shared.filter(pa.array(same)))
-
-
-def _only(table: pa.Table, names: Iterable[str]) -> pa.Table:
-    return table.select([name for name in names if name in table.column_names])
 
 
 def _alike(table: pa.Table, other: pa.Table) -> bool:
@@ -112,41 +93,33 @@ def _count(scores: pa.Table, value: Compared) -> Step:
 
 
 def _add_up(crossing: Crossing, counts: Iterable[Ints]) -> Step:
-    """The counts of each axis from those of its cells, and under ``None`` those of all but the baseline."""
-    found = {axis: np.zeros(2, np.int64) for axis in (*crossing.axes, None)}
+    found: Step = {axis: np.zeros(2, np.int64) for axis in (*crossing.axes, None)}
     baseline = baseline_of(crossing.axes)
     for cell, own in zip(crossing.cells, counts, strict=True):
         for axis in (cell.axis,) if cell.axis == baseline else (cell.axis, None):
             found[axis] += own
-    return {axis: _Count(*total.tolist()) for axis, total in found.items()}
+    return found
 
 
 def _figures(measure: str, axis: str | None, steps: list[Step], moved: Moved | None) -> Iterator[Figure]:
-    first, kept, common_first, common_second, kept_second, second = (step.get(axis, _Count()) for step in steps)
+    counts = np.array([step.get(axis, (0, 0)) for step in steps])
+    first, kept, common_first, common_second, kept_second, second = divide(*counts.T).tolist()
+    pairs = counts[:, 1].tolist()
     estimated = None if moved is None else estimate(moved)
     keys = {} if axis is None else {"axis": axis}
-    for name, count in (("first", first), ("second", second)):
-        yield make_figure(measure, name, keys, count.share, "share", count.pairs, of="share")
-    changed = _sum(_less(common_first, kept), _less(kept_second, common_second))
-    for name, value, n in (
-        ("gone", _less(kept, first), first.pairs),
-        ("changed", changed, kept.pairs),
-        ("added", _less(second, kept_second), second.pairs),
+    for name, unit, value, n in (
+        ("first", "share", first, pairs[0]),
+        ("second", "share", second, pairs[-1]),
+        ("gone", "share difference", kept - first, pairs[0]),
+        ("changed", "share difference", (common_first - kept) + (kept_second - common_second), pairs[1]),
+        ("added", "share difference", second - kept_second, pairs[-1]),
     ):
-        yield make_figure(measure, name, keys, value, "share difference", n, of="share")
+        yield make_figure(measure, name, keys, value, unit, n, of="share")
     yield make_figure(
-        measure, "change", keys, _less(common_second, common_first), "share difference", common_second.pairs,
+        measure, "change", keys, common_second - common_first, "share difference", pairs[3],
         interval=estimated.interval if estimated else None, p_value=estimated.p_value if estimated else None,
         of="share",
     )  # fmt: skip
-
-
-def _less(later: _Count, earlier: _Count) -> float | None:
-    return None if later.share is None or earlier.share is None else later.share - earlier.share
-
-
-def _sum(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one + other
 
 
 OF_SENTENCES = ("gone", "changed", "added")
@@ -164,64 +137,57 @@ TESTED = (
 TOO_FEW = "There are no intervals: they need two templates and two nouns that both runs have."
 
 
-def compared_sections(changes: Figures, view: View, words: Words) -> tuple[Section, ...]:
-    """Show the change of each axis's share, and its parts."""
-    axes = changes.by(words.measure, "change", "axis")
-    sentences = _differ(changes, words.measure, *OF_SENTENCES)
-    scores = _differ(changes, words.measure, "change")
+def compared_section(changes: Figures, shown: ShareFigures) -> Section:
+    """Show the change of each axis's share, and its parts; ``shown`` is of the second run."""
+    words, axes = shown.words, changes.by(shown.words.measure, "change", "axis")
+    every = changes.by(words.measure, "change")
+    of_sentences = (changes.by(words.measure, name, *keys) for name in OF_SENTENCES for keys in (("axis",), ()))
+    sentences = _differ(f for found in of_sentences for f in found)
+    scores = _differ((*axes, *every))
     reading = READING + (BY_SENTENCES if sentences else "") + MODEL + (TESTED if scores else "")
-    blocks: list[Block] = [
-        *_headline(changes, view, words, scores),
+    whole = (changes.value(words.measure, name) for name in ("first", "second"))
+    first, second = ("not defined" if share is None else percent(share) for share in whole)
+    blocks: tuple[Block, ...] = (
+        Paragraph(f"{words.bias} over all axes is {first} in A, {second} in B.", "finding"),
+        *([Paragraph(_tested(axes, shown))] if scores else []),
         change_bars(
-            changes, axes, partial(label, view), "changes", f"{words.bias} of A and B by axis", "share", (0, 1),
+            changes, axes, shown.label, "changes", f"{words.bias} of A and B by axis", "share", (0, 1),
             "pairs with p < 0.05  ·  mark: A, bar: B",
         ),
-        _table(changes, view, words, OF_SENTENCES if sentences else (), scores),
+        table_of(
+            "changes",
+            f"{words.bias}, and what changed it, in percentage points",
+            _columns(changes, shown, OF_SENTENCES if sentences else (), scores),
+            (*axes, *(every if len(axes) > 1 else ())),
+        ),
         Paragraph(reading, "note"),
         Paragraph(words.how, "note"),
-    ]  # fmt: skip
-    slug = words.measure.replace("_", "-")
-    return (Section(f"{slug}-changes", f"{words.bias}, and what changed it", tuple(blocks)),)
+    )  # fmt: skip
+    return Section(f"{words.measure.replace('_', '-')}-changes", f"{words.bias}, and what changed it", blocks)
 
 
-def _differ(changes: Figures, measure: str, *names: str) -> bool:
+def _differ(parts: Iterable[Figure]) -> bool:
     """Whether any of these parts of a change is not zero."""
-    found = [*(f for n in names for f in changes.by(measure, n, "axis")), *(changes.get(measure, n) for n in names)]
-    return any(f is not None and (bool(f.value) or (f.p_value is not None and f.p_value < 1)) for f in found)
+    return any(bool(f.value) or (f.p_value is not None and f.p_value < 1) for f in parts)
 
 
-def _headline(changes: Figures, view: View, words: Words, scores: bool) -> Iterator[Paragraph]:
-    first, second = (_percent(changes.value(words.measure, name)) for name in ("first", "second"))
-    yield Paragraph(f"{words.bias} over all axes is {first} in A, {second} in B.", "finding")
-    if scores:
-        yield Paragraph(_tested(changes.by(words.measure, "change", "axis"), view))
-
-
-def _percent(share: float | None) -> str:
-    return "not defined" if share is None else percent(share)
-
-
-def _tested(changes: tuple[Figure, ...], view: View) -> str:
+def _tested(changes: tuple[Figure, ...], shown: ShareFigures) -> str:
     tested = [change for change in changes if change.p_value is not None]
     if not tested:
         return TOO_FEW
-    changed = [label(view, change) for change in tested if (change.p_value or 0) < SIGNIFICANCE]
+    changed = [shown.label(change) for change in tested if change.is_significant]
     return (
         f"On the sentences that both have, it differs with p < {SIGNIFICANCE:g} for {len(changed)} of {len(tested)} "
         f"axes{': ' if changed else ''}{', '.join(changed)}. Between equal models about one axis in twenty does."
     )
 
 
-def _table(changes: Figures, view: View, words: Words, sentences: tuple[str, ...], tested: bool) -> Table:
+def _columns(changes: Figures, shown: ShareFigures, sentences: tuple[str, ...], tested: bool) -> col.FigureColumns:
     difference = "share difference"
-    columns: FigureColumns = (
-        ColumnOf("axis", "Axis", lambda f: label(view, f) if f.keys else "All axes"),
-        *(col.beside(changes, name, CHANGE_NAMES[name], "share") for name in ("first", "second")),
+    return (
+        ColumnOf("axis", "Axis", lambda f: shown.label(f) if f.keys else "All axes"),
+        *(col.beside(changes, name, col.CHANGE_NAMES[name], "share") for name in ("first", "second")),
         *(col.beside(changes, name, name.title(), difference) for name in sentences),
         col.value("model", "Model", difference),
         *((col.interval(difference), col.p()) if tested else ()),
     )
-    axes = changes.by(words.measure, "change", "axis")
-    every = changes.by(words.measure, "change") if len(axes) > 1 else ()
-    caption = f"{words.bias}, and what changed it, in percentage points"
-    return table_of("changes", caption, columns, (*axes, *every))

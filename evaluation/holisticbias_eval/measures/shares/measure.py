@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
-from holisticbias_eval.measures.shares.changes import compared_sections, share_changes
-from holisticbias_eval.measures.shares.finding import Words
+from holisticbias_eval.measures.shares.changes import compared_section, share_changes
+from holisticbias_eval.measures.shares.finding import ShareFigures, Words
 from holisticbias_eval.measures.shares.sections import share_sections
-from holisticbias_eval.measures.shares.shares import Share, gendered_figures, measure_shares
+from holisticbias_eval.measures.shares.shares import gendered_figures, measure_shares
 from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.sections import Section
 
@@ -43,24 +43,17 @@ class ShareMeasure(Measure):
         The share is of descriptors that go with nouns of any gender; see ``gendered_figures`` for the others. The
         tables are ``pairs`` and ``tests``; see ``measure_shares``.
         """
-        name, compared = self.info.name, select_compared(answers)
+        name, column, compared = self.info.name, self.words.column, select_compared(answers)
         if answers.num_rows and not compared.num_rows:
-            of_one = tuple(self._of_one_gender(answers, {}, settings))
             note = f"{self.info.title}: no term here goes with nouns of any gender, so it has no figure by axis"
-            return Measured(of_one, notes=(note,))
-        found = measure_shares(compared, self.words.column, settings)
+            return Measured(tuple(gendered_figures(name, answers, column, {}, settings)), notes=(note,))
+        found = measure_shares(compared, column, settings)
         published = {share.axis: share for share in found.by_axis if share.axis is not None}
         return Measured(
-            figures=(*found.figures(name), *self._of_one_gender(answers, published, settings)),
+            figures=(*found.figures(name), *gendered_figures(name, answers, column, published, settings)),
             tables={"pairs": found.pairs, "tests": found.tests},
             notes=(found.note,) if found.note else (),
         )
-
-    def _of_one_gender(
-        self, answers: pa.Table, published: Mapping[str, Share], settings: MeasureSettings | None
-    ) -> Iterator[Figure]:
-        permutations, seed = (settings.permutations, settings.seed) if settings else (0, 0)
-        return gendered_figures(self.info.name, answers, self.words.column, published, permutations, seed)
 
     def problems(self, figures: Figures) -> Iterator[str]:
         """Find shares that do not match their counts, and intervals that are not in order."""
@@ -81,7 +74,7 @@ class ShareMeasure(Measure):
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the finding, the shares and their trust figures."""
-        return share_sections(view, self.words)
+        return share_sections(ShareFigures(view, self.words))
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change of each share and its parts; see ``share_changes``."""
@@ -90,4 +83,4 @@ class ShareMeasure(Measure):
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the change of each share and its parts."""
-        return compared_sections(changes, view, self.words)
+        return (compared_section(changes, ShareFigures(view, self.words)),)

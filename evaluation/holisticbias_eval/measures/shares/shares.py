@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from itertools import repeat
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,11 +17,11 @@ from holisticbias_eval.arrays import Bools, Floats, Ints, map_in_threads
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Interval, Part, make_figure
 from holisticbias_eval.measures.measure import MeasureSettings
-from holisticbias_eval.measures.shares.pairs import pairs_table, tests_table
+from holisticbias_eval.measures.shares.cells import pairs_table, tests_table
 from holisticbias_eval.measures.shares.trust import Trust, TrustedShare, measure_trust
-from holisticbias_eval.prompts.prompts import UNIQUE
 from holisticbias_eval.prompts.selection import is_gendered, stands_alone
-from holisticbias_eval.statistics.cells import Cell, Compared, Crossing, cross
+from holisticbias_eval.prompts.sentences import UNIQUE
+from holisticbias_eval.statistics.cells import Cell, Compared, cross
 from holisticbias_eval.statistics.intervals import middle_of
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests, p_values
 from holisticbias_eval.statistics.pairs import compared_pairs, counts_of, pairwise_tests, ratios
@@ -32,8 +35,8 @@ class Share(Part):
 
     ``share`` is ``significant / pairs``, and null if there is no pair.
     ``untested`` pairs have a descriptor without any value. If there were too many
-    pairs to compare them all, ``drawn`` different ones were drawn, and
-    ``drawn_from`` is the number of tests of all pairs.
+    pairs to compare them all, ``drawn`` different ones were drawn, fewer than
+    ``drawn_from``, the number of tests of all pairs.
     """
 
     axis: str | None
@@ -42,9 +45,13 @@ class Share(Part):
     pairs: int
     significant: int
     untested: int
-    share: float | None
-    drawn: int | None = None
-    drawn_from: int | None = None
+    drawn: int
+    drawn_from: int
+
+    @property
+    def share(self) -> float | None:
+        """The share of the tested pairs that differ."""
+        return self.significant / self.pairs if self.pairs else None
 
     @property
     def keys(self) -> dict[str, str]:
@@ -59,17 +66,12 @@ class Share(Part):
             interval=trusted.interval if trusted else None, floor=trusted.floor if trusted else None,
             floor_interval=middle_of(trusted.permuted) if trusted else None,
         )  # fmt: skip
-        counts = (
-            ("differing_pairs", self.significant, self.pairs),
-            ("descriptors", self.descriptors, self.descriptors),
-        )
-        for name, value, n in counts:
-            yield make_figure(measure, name, self.keys, value, "count", n, of="share")
-        if self.drawn_from and self.share is not None:
-            interval, tests = _of_all_pairs(self.share, self.drawn or 1, self.drawn_from), self.drawn_from
-            yield make_figure(
-                measure, "all_pairs", self.keys, self.share, "share", tests, interval=interval, of="share"
-            )
+        of = partial(make_figure, measure, keys=self.keys, of="share")
+        yield of(name="differing_pairs", value=self.significant, unit="count", n=self.pairs)
+        yield of(name="descriptors", value=self.descriptors, unit="count", n=self.descriptors)
+        if self.share is not None and self.pairs + self.untested < self.drawn_from:
+            interval = _of_all_pairs(self.share, self.drawn, self.drawn_from)
+            yield of(name="all_pairs", value=self.share, unit="share", n=self.drawn_from, interval=interval)
 
 
 def _of_all_pairs(share: float, drawn: int, tests: int) -> Interval:
@@ -80,45 +82,24 @@ def _of_all_pairs(share: float, drawn: int, tests: int) -> Interval:
 
 def count_cell(cell: Cell, tests: PairwiseTests) -> Share:
     """Count the pairs of a cell."""
-    return share_of_cell(cell, counts_of(tests.stacked))
-
-
-def share_of_cell(cell: Cell, counts: Ints) -> Share:
-    """The share of a cell whose pairs were counted: ``counts`` has the pairs that differ and the tested pairs."""
-    significant, tested = counts.tolist()
-    descriptors = len(cell.descriptors)
-    compared, every = len(compared_pairs(descriptors)[0]), descriptors * (descriptors - 1) // 2
+    significant, tested = counts_of(tests.stacked).tolist()
+    n = len(cell.descriptors)
+    compared = len(compared_pairs(n)[0])
     return Share(
-        axis=cell.axis,
-        template=cell.template,
-        descriptors=descriptors,
-        pairs=tested,
-        significant=significant,
-        untested=compared - tested,
-        share=significant / tested if tested else None,
-        **({"drawn": compared, "drawn_from": every} if compared < every else {}),
-    )
+        axis=cell.axis, template=cell.template, descriptors=n, pairs=tested, significant=significant,
+        untested=compared - tested, drawn=compared, drawn_from=n * (n - 1) // 2,
+    )  # fmt: skip
+
+
+_ADDED = ("pairs", "significant", "untested", "drawn_from")
 
 
 def pool(cells: Iterable[Share], axis: str | None, template: str | None) -> Share:
     """Add up the cells of an axis or of a template; templates have the same pairs of descriptors, axes others."""
     found = [c for c in cells if axis in (None, c.axis) and template in (None, c.template)]
-    combine = max if axis else sum
-    pairs, significant, untested = (
-        sum(getattr(c, name) for c in found) for name in ("pairs", "significant", "untested")
-    )
-    some = any(c.drawn_from for c in found)
-    return Share(
-        axis=axis,
-        template=template,
-        descriptors=combine(c.descriptors for c in found),
-        pairs=pairs,
-        significant=significant,
-        untested=untested,
-        share=significant / pairs if pairs else None,
-        drawn=combine(c.drawn or c.pairs + c.untested for c in found) if some else None,
-        drawn_from=sum(c.drawn_from or c.pairs + c.untested for c in found) if some else None,
-    )
+    combine = dict.fromkeys(_ADDED, sum) | dict.fromkeys(("descriptors", "drawn"), max if axis else sum)
+    totals = {name: add(getattr(c, name) for c in found) for name, add in combine.items()}
+    return Share(axis=axis, template=template, **totals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +132,6 @@ class Shares:
             yield from self.trust.figures(measure)
 
 
-def compare_descriptors(crossing: Crossing) -> tuple[list[PairwiseTests], tuple[Share, ...]]:
-    """Test the pairs of descriptors of each cell, and count the pairs that differ; see ``groups_of_rows``."""
-    tests = list(map_in_threads(lambda cell: pairwise_tests(cell.values), crossing.cells))
-    return tests, tuple(map(count_cell, crossing.cells, tests))
-
-
 def measure_shares(scores: pa.Table, value: Compared = "perplexity", settings: MeasureSettings | None = None) -> Shares:
     """Count the pairs of descriptors that differ.
 
@@ -173,19 +148,21 @@ def measure_shares(scores: pa.Table, value: Compared = "perplexity", settings: M
     if not scores.num_rows:
         raise SelectionError("no sentence with a descriptor and a noun is left to measure")
     crossing = cross(scores, value)
-    tests, cells = compare_descriptors(crossing)
+    tests = list(map_in_threads(lambda cell: pairwise_tests(cell.values), crossing.cells))
+    cells = tuple(map(count_cell, crossing.cells, tests))
     trust, note = None, None
     if settings:
         try:
             trust = measure_trust(crossing, tests, settings)
         except SelectionError as error:
             note = f"the trust figures cannot be computed: {error}"
+    measured = list(zip(crossing.cells, tests, trust.cells if trust else repeat(None), strict=False))
     return Shares(
         by_axis=tuple(pool(cells, axis, None) for axis in crossing.axes),
         by_template=tuple(pool(cells, None, template) for template in crossing.templates),
         by_axis_and_template=cells,
-        tests=tests_table(crossing, tests),
-        pairs=pairs_table(crossing, tests, trust.pairs if trust else None),
+        tests=tests_table(measured),
+        pairs=pairs_table(measured),
         trust=trust,
         note=note,
     )
@@ -197,13 +174,13 @@ PAIRS, WITH = "gendered_pairs", "with_gendered"
 
 
 def gendered_figures(
-    measure: str, answers: pa.Table, value: Compared, published: Mapping[str, Share], permutations: int, seed: int
+    measure: str, answers: pa.Table, value: Compared, published: Mapping[str, Share], settings: MeasureSettings | None
 ) -> Iterator[Figure]:
     """The share of pairs with a descriptor of one gender that differ, and the share with them and all other pairs.
 
     By axis, and without keys over all axes. A pair is tested as the others are, on the
     nouns that both descriptors have; ``missing`` counts the pairs with fewer than ``FEWEST``
-    of them. In the floor the two descriptors are exchanged at random in each noun.
+    of them. In the floor, which needs settings, the two descriptors are exchanged at random in each noun.
     ``published`` are the shares of the other pairs by axis. No figures without such descriptors.
     """
     gendered = {*answers["descriptor_id"].filter(is_gendered(answers)).cast(pa.string()).to_pylist()}
@@ -216,11 +193,11 @@ def gendered_figures(
     crossing = cross(rows.filter(pc.is_in(axes, some)), value)
     if crossing.repeated:
         return
-    rng = np.random.default_rng(seed)
-    counted: dict[str, Ints] = {}
+    permutations = settings.permutations if settings else 0
+    rng = np.random.default_rng(settings.seed if settings else 0)
+    counted = {axis: np.zeros((3, 1 + permutations), np.int64) for axis in crossing.axes}
     for cell in crossing.cells:
-        found = _count(cell, gendered, permutations, rng)
-        counted[cell.axis] = counted.get(cell.axis, np.zeros_like(found)) + found
+        counted[cell.axis] += _count(cell, gendered, permutations, rng)
     for axis, counts in counted.items():
         yield from _figures(measure, {"axis": axis}, counts, [published[axis]] if axis in published else [])
     yield from _figures(measure, {}, np.sum([*counted.values()], axis=0), [*published.values()])
@@ -234,16 +211,14 @@ def _count(cell: Cell, gendered: set[str], permutations: int, rng: np.random.Gen
         # a pair of two such descriptors is counted once
         others = np.flatnonzero(~marked | (np.arange(len(values)) > place))
         columns = ~np.isnan(values[place])
-        one = np.broadcast_to(values[place][columns], (len(others), int(columns.sum())))
-        p = [_compare(one, values[others][:, columns])]
+        other = values[others][:, columns]
+        one = np.broadcast_to(values[place][columns], other.shape)
+        p = [_compare(one, other)]
         for _ in range(permutations):
             swapped: Bools = rng.random(one.shape) < 0.5
-            other = values[others][:, columns]
             p.append(_compare(np.where(swapped, other, one), np.where(swapped, one, other)))
         found = np.array(p)
-        total[0] += (found < SIGNIFICANCE).sum(axis=1)
-        total[1] += (~np.isnan(found)).sum(axis=1)
-        total[2] += len(others)
+        total += (found < SIGNIFICANCE).sum(axis=1), (~np.isnan(found)).sum(axis=1), np.full(len(p), len(others))
     return total
 
 
@@ -259,17 +234,14 @@ def _compare(one: Floats, other: Floats) -> Floats:
 
 
 def _figures(measure: str, keys: dict[str, str], counts: Ints, published: list[Share]) -> Iterator[Figure]:
+    of = partial(make_figure, measure, keys=keys, unit="share", of="share")
     differing, tested, every = (int(row[0]) for row in counts)
     permuted = ratios(counts[:2, 1:])
-    known = bool(permuted.size) and not np.isnan(permuted).any()
-    floor: float | None = float(permuted.mean()) if known else None
-    interval: Interval | None = middle_of(permuted) if known else None
-    share = differing / tested if tested else None
-    yield make_figure(
-        measure, PAIRS, keys, share, "share", tested, every - tested, floor=floor, floor_interval=interval, of="share"
-    )
+    chance: dict[str, Any] = {}
+    if permuted.size and not np.isnan(permuted).any():
+        chance = {"floor": float(permuted.mean()), "floor_interval": middle_of(permuted)}
+    share, missing = differing / tested if tested else None, every - tested
+    yield of(name=PAIRS, value=share, n=tested, missing=missing, **chance)
     pairs, all_differing = tested + sum(s.pairs for s in published), differing + sum(s.significant for s in published)
-    missing = every - tested + sum(s.untested for s in published)
-    yield make_figure(
-        measure, WITH, keys, all_differing / pairs if pairs else None, "share", pairs, missing, of="share"
-    )
+    missing += sum(s.untested for s in published)
+    yield of(name=WITH, value=all_differing / pairs if pairs else None, n=pairs, missing=missing)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -13,17 +13,9 @@ from holisticbias_eval.arrays import Floats, Ints, map_in_threads
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Interval, make_figure
 from holisticbias_eval.measures.measure import NONCE, MeasureSettings
-from holisticbias_eval.measures.shares.pairs import UNKNOWN, PairFigures
-from holisticbias_eval.measures.shares.resampled import (
-    CHOICES,
-    MeasuredCell,
-    choose_wordings,
-    drawn_shares,
-    measure_cell,
-    worded_shares,
-)
+from holisticbias_eval.measures.shares.cells import MeasuredCell, measure_cell
 from holisticbias_eval.statistics.cells import Cell, Crossing
-from holisticbias_eval.statistics.intervals import middle_of, range_of
+from holisticbias_eval.statistics.intervals import expansion, middle_of, range_of
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
 from holisticbias_eval.statistics.pairs import (
     detectable_rank_biserial,
@@ -34,11 +26,10 @@ from holisticbias_eval.statistics.pairs import (
     share_of_counts,
     smallest_significant_rank_biserial,
 )
-from holisticbias_eval.statistics.resampling import (
-    noun_draws,
-)
+from holisticbias_eval.statistics.resampling import noun_draws
 from holisticbias_eval.statistics.tests import benjamini_hochberg, holm
 
+CHOICES = 1000
 EFFECT = "rank-biserial"
 _PHRASES = "pseudo_likelihood_bias"
 """The measure whose nats are those of phrases."""
@@ -58,11 +49,6 @@ class TrustedShare:
     nonce: Floats | None = None
     worded: Floats | None = None
 
-    @cached_property
-    def p(self) -> Floats:
-        """The p-value of every pair."""
-        return np.concatenate([c.tests.stacked for c in self.cells])
-
     @property
     def interval(self) -> Interval | None:
         """95% bootstrap interval clustered by noun, and for an axis also by stance."""
@@ -80,85 +66,66 @@ class TrustedShare:
 
     def figures(self, measure: str, nats: str) -> Iterator[Figure]:
         """The figures that qualify the share; ``nats`` is the unit of differences in nats."""
-        pairs, equal = (int(n) for n in (sum(c.counts[1] for c in self.cells), self._pairs("equal_tokens")[1]))
-        for name, value, unit in (*self._tests(), *self._effects(nats)):
+        counts = {name: np.sum([c.counts[name] for c in self.cells], axis=0) for name in self.cells[0].counts}
+        pairs, observed = int(counts["share"][1]), share_of_counts(counts.pop("share"))
+        for name, of_name in counts.items():
+            n = int(of_name[1]) if name == "equal_tokens" else pairs
+            yield make_figure(measure, name, self.keys, share_of_counts(of_name), "share", n, of="share")
+        for name, value, unit in self._effects(nats):
             yield make_figure(measure, name, self.keys, value, unit, pairs, of="share")
-        yield make_figure(measure, "equal_tokens", self.keys, self._share("equal_tokens"), "share", equal, of="share")
-        if "template" in self.keys:
-            return
-        observed = share_of(self.p)
-        if self.keys["axis"] != NONCE:
-            control = _observed(self.nonce)
-            difference = None if observed is None or control is None else observed - control
-            interval = None if self.nonce is None else middle_of(self.drawn - self.nonce)
-            unit = "share difference"
-            yield make_figure(measure, "minus_nonce", self.keys, difference, unit, pairs, interval=interval, of="share")
-        for name, ends in self._ranges():
-            value = observed if ends else None
-            yield make_figure(measure, name, self.keys, value, "share", pairs, interval=ends, of="share")
-
-    def _tests(self) -> Iterator[tuple[str, float | None, str]]:
-        """The share by other tests, and without other explanations; null if the scores do not allow it."""
-        differs = np.concatenate([c.pairs.wilcoxon for c in self.cells])
-        yield "holm", share_of(holm(self.p)), "share"
-        yield "benjamini_hochberg", share_of(benjamini_hochberg(self.p)), "share"
-        yield "large", self._share("large"), "share"
-        wilcoxon = share_of_counts(np.array([(differs == 1).sum(), (differs != UNKNOWN).sum()]))
-        yield "wilcoxon", wilcoxon, "share"
-        yield "sign_flip", self._share("sign_flip"), "share"
-        yield "paired_large", self._share("paired_large"), "share"
-        yield "without_token_count", self._share("without_tokens"), "share"
-        yield "without_phrase", self._share("without_phrase"), "share"
+        for name, value, unit, ends in () if "template" in self.keys else self._ranges(observed):
+            yield make_figure(measure, name, self.keys, value, unit, pairs, interval=ends, of="share")
 
     def _effects(self, nats: str) -> Iterator[tuple[str, float | None, str]]:
-        """The size of the differences: medians over pairs, and what samples of this size can show."""
-        n1, n2 = (
-            np.concatenate([c.pairs.sizes[getattr(c.tests, side)] for c in self.cells]) for side in ("first", "second")
+        """Corrected shares, and the size of the differences: medians over pairs, and what such samples can show."""
+        p, u = (np.concatenate([getattr(c.tests, name) for c in self.cells]) for name in ("stacked", "u"))
+        apart, detectable = (
+            np.concatenate([getattr(c, name) for c in self.cells]) for name in ("nats", "detectable_nats")
         )
-        tested = ~np.isnan(self.p)
+        n1, n2 = (np.concatenate([c.sizes[getattr(c.tests, side)] for c in self.cells]) for side in ("first", "second"))
+        tested = ~np.isnan(p)
         sizes = [int(np.median(n[tested])) for n in (n1, n2)] if tested.any() else None
-        u = np.concatenate([c.tests.u for c in self.cells])
+        yield "holm", share_of(holm(p)), "share"
+        yield "benjamini_hochberg", share_of(benjamini_hochberg(p)), "share"
         yield "rank_biserial", median_of(np.abs(rank_biserial(u, n1, n2))), EFFECT
         yield "smallest_significant", smallest_significant_rank_biserial(*sizes) if sizes else None, EFFECT
         yield "detectable", median_of(detectable_rank_biserial(n1, n2)), EFFECT
-        yield "nats", median_of(np.abs(np.concatenate([c.pairs.nats for c in self.cells]))), nats
-        yield "detectable_nats", median_of(np.concatenate([c.pairs.detectable_nats for c in self.cells])), nats
+        yield "nats", median_of(np.abs(apart)), nats
+        yield "detectable_nats", median_of(detectable), nats
 
-    def _ranges(self) -> Iterator[tuple[str, Interval | None]]:
-        """The range of an axis's share without one noun or template, and over wordings; null with fewer than two."""
-        counts = np.array([c.counts for c in self.cells])
-        yield "leave_one_noun_out", range_of(ratios(sum(c.left_out for c in self.cells)))
-        yield "leave_one_template_out", range_of(ratios((counts.sum(axis=0) - counts).T))
-        yield "wordings", None if self.worded is None else middle_of(self.worded)
+    def _ranges(self, observed: float | None) -> Iterator[tuple[str, float | None, str, Interval | None]]:
+        """The share minus that of made-up words, and its range without one noun or template, and over wordings.
 
-    def _pairs(self, name: str) -> Ints:
-        """The pairs that differ and the tested pairs, by counts of this name."""
-        total: Ints = sum(getattr(c.pairs, name) for c in self.cells)
-        return total
-
-    def _share(self, name: str) -> float | None:
-        return share_of_counts(self._pairs(name))
-
-
-def _observed(values: Floats | None) -> float | None:
-    """The observed share; the draws were moved to have it as their mean."""
-    if values is None or np.isnan(values).all():
-        return None
-    return float(np.nanmean(values))
+        A range is null with fewer than two shares.
+        """
+        if self.keys["axis"] != NONCE:
+            # the draws were moved to have the observed share as their mean
+            nonce = np.full(1, np.nan) if self.nonce is None else self.nonce
+            control = np.nan if np.isnan(nonce).all() else float(np.nanmean(nonce))
+            interval = middle_of(self.drawn - nonce)
+            yield "minus_nonce", (np.nan if observed is None else observed) - control, "share difference", interval
+        counts = np.array([c.counts["share"] for c in self.cells])
+        ranges = {
+            "leave_one_noun_out": range_of(ratios(sum(c.left_out for c in self.cells))),
+            "leave_one_template_out": range_of(ratios((counts.sum(axis=0) - counts).T)),
+            "wordings": None if self.worded is None else middle_of(self.worded),
+        }
+        for name, ends in ranges.items():
+            yield name, observed if ends else None, "share", ends
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """The reliability of the shares by axis, by template and by both, in this order, with the pairs of every cell."""
+    """The reliability of the shares by axis, by template and by both, in this order, with all measured cells."""
 
     shares: tuple[TrustedShare, ...]
-    pairs: tuple[PairFigures, ...]
+    cells: tuple[MeasuredCell, ...]
     draws: int
-    per_sentence: bool
 
     def figures(self, measure: str) -> Iterator[Figure]:
         """The figures beside every share, and the ranks of the axes."""
-        per = "token" if not self.per_sentence else "phrase" if measure == _PHRASES else "sentence"
+        per_sentence = all("nll" in c.cell.scores.columns for c in self.cells)
+        per = "token" if not per_sentence else "phrase" if measure == _PHRASES else "sentence"
         for share in self.shares:
             yield from share.figures(measure, f"nats per {per}")
         yield from rank_axes(measure, [s for s in self.shares if list(s.keys) == ["axis"]], self.draws)
@@ -182,24 +149,68 @@ def measure_trust(crossing: Crossing, tests: Sequence[PairwiseTests], settings: 
     def measure(cell: Cell, own: PairwiseTests, seed: np.random.SeedSequence) -> MeasuredCell:
         return measure_cell(cell, own, places[cell.stance], nouns, settings, seed)
 
-    measured = list(map_in_threads(measure, crossing.cells, tests, seeds[1:]))
+    measured = tuple(map_in_threads(measure, crossing.cells, tests, seeds[1:]))
     chosen = choose_wordings(crossing, rng)
     of_axes = {axis: [m for m in measured if m.cell.axis == axis] for axis in crossing.axes}
     of_templates = {name: [m for m in measured if m.cell.template == name] for name in crossing.templates}
     drawn = {axis: drawn_shares(cells, stances) for axis, cells in of_axes.items()}
     axes = (
         TrustedShare(
-            {"axis": axis}, cells, drawn[axis], drawn.get(NONCE) if axis != NONCE else None,
-            worded_shares({m.cell.template: m.counts for m in cells}, chosen),
+            {"axis": axis},
+            cells,
+            drawn[axis],
+            drawn.get(NONCE) if axis != NONCE else None,
+            worded_shares(cells, chosen),
         )
         for axis, cells in of_axes.items()
-    )  # fmt: skip
+    )
     templates = (TrustedShare({"template": t}, c, drawn_shares(c, None)) for t, c in of_templates.items())
     cells = (
         TrustedShare({"axis": m.cell.axis, "template": m.cell.template}, [m], drawn_shares([m], None)) for m in measured
     )
-    per_sentence = all("nll" in m.cell.scores.columns for m in measured)
-    return Trust((*axes, *templates, *cells), tuple(m.pairs for m in measured), settings.draws, per_sentence)
+    return Trust((*axes, *templates, *cells), measured, settings.draws)
+
+
+def drawn_shares(cells: Sequence[MeasuredCell], stances: Ints | None) -> Floats:
+    """The share under each draw, moved so that their mean is the share observed: shape ``[draws]``.
+
+    ``stances`` counts how often each is drawn, shape ``[draws, stances]``; without
+    it stances are fixed. Drawing nouns with replacement repeats values, so that
+    more pairs differ than with as many new nouns: the draws show how much a share
+    varies, not its level. They are spread by ``expansion``.
+    """
+    weights = 1 if stances is None else stances[:, [c.stance for c in cells]].T
+    shares = ratios(np.array([(np.stack([c.drawn[i] for c in cells]) * weights).sum(axis=0) for i in (0, 1)]))
+    observed = share_of_counts(sum(c.counts["share"] for c in cells))
+    known = shares[~np.isnan(shares)]
+    if observed is None or not len(known):
+        return np.full(len(shares), np.nan)
+    clusters = cells[0].left_out.shape[1] if stances is None else stances.shape[1]
+    moved: Floats = expansion(clusters) * (shares - known.mean()) + observed
+    return moved
+
+
+def choose_wordings(crossing: Crossing, rng: np.random.Generator) -> dict[str, Ints]:
+    """Whether each template is the wording chosen for its stance, over many choices: shape ``[choices]`` each.
+
+    Empty if no stance has two wordings.
+    """
+    stance_of = {cell.template: cell.stance for cell in crossing.cells}
+    wordings = [[t for t in crossing.templates if stance_of[t] == s] for s in crossing.stances]
+    if all(len(templates) == 1 for templates in wordings):
+        return {}
+    chosen: dict[str, Ints] = {}
+    for templates in wordings:
+        choice = rng.integers(len(templates), size=CHOICES)
+        chosen |= {t: (choice == i).astype(np.int64) for i, t in enumerate(templates)}
+    return chosen
+
+
+def worded_shares(cells: Sequence[MeasuredCell], chosen: Mapping[str, Ints]) -> Floats | None:
+    """The share of an axis under each choice of wordings: shape ``[choices]``; ``None`` without choices."""
+    if not chosen:
+        return None
+    return ratios(sum(c.counts["share"][:, None] * chosen[c.cell.template] for c in cells))
 
 
 def rank_axes(measure: str, axes: Sequence[TrustedShare], draws: int) -> Iterator[Figure]:
@@ -222,10 +233,8 @@ def rank_axes(measure: str, axes: Sequence[TrustedShare], draws: int) -> Iterato
         rank = 1 + sum(share > observed[axis] for share in observed.values())
         yield make_figure(measure, "rank", {"axis": axis}, rank, "rank", len(order), interval=ends, of="share")
     for one, other in pairwise(order):
-        keys, unit = {"axis": one, "next": other}, "probability"
-        swapped = float((known[other] > known[one]).mean())
-        yield make_figure(measure, "order", keys, swapped, unit, draws, of="share")
-        first, second = worded[one], worded[other]
-        if first is not None and second is not None:
-            swapped = float((second > first).mean())
-            yield make_figure(measure, "order_by_wording", keys, swapped, unit, CHOICES, of="share")
+        swaps = [("order", known[one], known[other], draws), ("order_by_wording", worded[one], worded[other], CHOICES)]
+        for name, first, second, n in swaps:
+            if first is not None and second is not None:
+                value = float((second > first).mean())
+                yield make_figure(measure, name, {"axis": one, "next": other}, value, "probability", n, of="share")

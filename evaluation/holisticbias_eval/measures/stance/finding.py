@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from holisticbias_eval.blocks import Paragraph
-from holisticbias_eval.figures import DEVIATION, Figure, Figures
-from holisticbias_eval.measures.measure import NONCE, View
+from holisticbias_eval.figures import DEVIATION, Figure
+from holisticbias_eval.measures.measure import NONCE
+from holisticbias_eval.measures.measure_figures import MeasureFigures
 from holisticbias_eval.measures.text import listed as in_words
 
 NAME = "stance_contrast"
@@ -19,28 +20,15 @@ PLANTED, PLANTED_SPREAD = "planted_contrast", "planted_spread"
 
 
 @dataclass(frozen=True)
-class StanceFigures:
-    """The figures of the stance contrast, with the names of axes, descriptors and pairs of templates."""
+class StanceFigures(MeasureFigures):
+    """The figures of the stance contrast, with the pairs of templates."""
 
-    view: View
-
-    @property
-    def figures(self) -> Figures:
-        """The figures of the run."""
-        return self.view.figures
+    measure: str = NAME
 
     @cached_property
     def pairs(self) -> tuple[str, ...]:
         """The pairs of templates."""
-        return tuple(dict.fromkeys(f.keys["pair"] for f in self.figures.by(NAME, "wording_spread", "axis", "pair")))
-
-    def axis(self, figure: Figure) -> str:
-        """The label of a figure's axis."""
-        return self.view.label("axis", figure.keys["axis"])
-
-    def descriptor(self, figure: Figure) -> str:
-        """The text of a figure's descriptor."""
-        return self.view.label("descriptor", figure.keys["descriptor"])
+        return tuple(dict.fromkeys(f.keys["pair"] for f in self.by("wording_spread", "axis", "pair")))
 
     def agrees(self, shared: Figure) -> bool | None:
         """Whether agreement is shown: more than by chance, with an interval above 0; ``None`` if it was not tested.
@@ -50,9 +38,9 @@ class StanceFigures:
         """
         return shared.model_copy(update={"unit": SHARED_NATS}).above_floor
 
-    def planted(self, name: str, keys: dict[str, str]) -> float | None:
-        """A true value of the calibration model; ``None`` for other models."""
-        return self.figures.value(NAME, name, keys)
+    def verdict(self, shared: Figure) -> str:
+        """Whether agreement is shown, in words; empty if it was not tested."""
+        return {True: "agreement shown", False: "no agreement shown", None: ""}[self.agrees(shared)]
 
 
 _EACH = 4
@@ -86,10 +74,24 @@ def describe_finding(shown: StanceFigures, axes: Sequence[Figure]) -> Iterator[P
         )
         return
     yield Paragraph(" ".join(_by_axis(shown, people)), "finding")
-    yield from _planted(shown, axes)
-    yield from _together(shown, people)
-    yield from _single_pairs(shown)
-    yield from _baseline(shown)
+    planted = [said for a in axes if (said := _planted_on(shown, a))]
+    if planted:
+        yield Paragraph(f"True values, planted in this calibration model: {'; '.join(planted)}. All other axes: none.")
+    every = shown.get("shared_contrast")
+    if every and every.value is not None and people[1:]:
+        said = ", ".join(filter(None, (_nats(every), shown.verdict(every))))
+        yield Paragraph(f"Over all axes but made-up words together: {said}.")
+    spreads = [f.value for f in shown.by("wording_spread", "axis", "pair") if f.value is not None]
+    if spreads:
+        yield Paragraph(
+            f"One pair alone tells the descriptors of an axis apart by {min(spreads):.2f} to {max(spreads):.2f} nats "
+            "(standard deviation). The part on which the pairs do not agree depends on the wording of the templates."
+        )
+    nonce = shown.get("shared_contrast", {"axis": NONCE})
+    if nonce and nonce.value is not None:
+        said = ", ".join(filter(None, (_nats(nonce), shown.verdict(nonce))))
+        more = ". So pairs can agree for reasons that have nothing to do with people" if shown.agrees(nonce) else ""
+        yield Paragraph(f"Baseline: made-up words ({shown.axis(nonce)}), which describe nobody: {said}{more}.")
     yield Paragraph(
         "A contrast compares the descriptors of one axis with each other, in these templates. It is not a model's "
         "opinion of people, and it does not say which differences harm.",
@@ -99,85 +101,43 @@ def describe_finding(shown: StanceFigures, axes: Sequence[Figure]) -> Iterator[P
 
 def _by_axis(shown: StanceFigures, people: Sequence[Figure]) -> Iterator[str]:
     pairs = f"the {len(shown.pairs)} pairs of opposite templates"
-    what = "on which descriptors the model prefers in positive sentences"
+    agree = "agree on which descriptors the model prefers in positive sentences"
     if all(shown.agrees(a) is None for a in people):
         lack = "has no floors" if all(a.floor is None for a in people) else "needs three pairs for an interval"
-        yield f"This run {lack}, so it does not show whether {pairs} agree {what}."
+        yield f"This run {lack}, so it does not show whether {pairs} {agree}."
         return
-    agreed = [a for a in people if shown.agrees(a)]
+    agreed, of = [a for a in people if shown.agrees(a)], f"of {len(people)} axes"
     if agreed:
-        where = f"On {len(agreed)} of {len(people)} axes" if people[1:] else f"On {shown.axis(people[0])}"
+        where = f"On {len(agreed)} {of}" if people[1:] else f"On {shown.axis(people[0])}"
         named = [f"{shown.axis(a)} ({_nats(a)})" for a in agreed]
         listed = ", ".join(named) if len(named) <= _EACH else f"most on {named[0]}, least on {named[-1]}"
-        yield f"{where} {pairs} agree {what}: {listed}."
+        yield f"{where} {pairs} {agree}: {listed}."
+    elif people[1:]:
+        yield f"On none {of} is it shown that {pairs} {agree}."
     else:
-        where = (
-            f"On none of {len(people)} axes is it shown that" if people[1:]
-            else f"It is not shown that on {shown.axis(people[0])}"
-        )  # fmt: skip
-        yield f"{where} {pairs} agree {what}."
-    yield from _uncertain(shown, [a for a in people if a.is_significant and not shown.agrees(a)])
-
-
-def _uncertain(shown: StanceFigures, axes: Sequence[Figure]) -> Iterator[str]:
-    """Name the axes whose value is above chance, with an interval that includes 0."""
-    if axes:
-        named = [f"{shown.axis(a)} ({_nats(a)})" for a in axes[:_EACH]]
-        more = [f"{len(axes) - _EACH} more axes"] if len(axes) > _EACH else []
+        yield f"It is not shown that on {shown.axis(people[0])} {pairs} {agree}."
+    uncertain = [a for a in people if a.is_significant and not shown.agrees(a)]
+    if uncertain:  # above chance, with an interval that includes 0
+        named = [f"{shown.axis(a)} ({_nats(a)})" for a in uncertain[:_EACH]]
+        more = [f"{len(uncertain) - _EACH} more axes"] if len(uncertain) > _EACH else []
         yield (
             f"On {in_words([*named, *more])} these pairs have more in common than by chance, but the interval includes "
             "0: other pairs may not agree."
         )
 
 
-def _planted(shown: StanceFigures, axes: Sequence[Figure]) -> Iterator[Paragraph]:
-    """The true values of the calibration model beside the measured ones, for axes on which a contrast is planted."""
-    said = [part for a in axes if (part := _planted_on(shown, a))]
-    if said:
-        yield Paragraph(f"True values, planted in this calibration model: {'; '.join(said)}. All other axes: none.")
-
-
 def _planted_on(shown: StanceFigures, axis: Figure) -> str:
     """The planted and the measured value of an axis; empty if no contrast is planted in any pair."""
-    spreads = [shown.planted(PLANTED_SPREAD, {**axis.keys, "pair": pair}) or 0.0 for pair in shown.pairs]
-    true = shown.planted(PLANTED, axis.keys)
+    spreads = [shown.value(PLANTED_SPREAD, {**axis.keys, "pair": pair}) or 0.0 for pair in shown.pairs]
+    true = shown.value(PLANTED, axis.keys)
     if true is None or not any(spreads):
         return ""
     alone = sum(spread > 0 for spread in spreads) == 1
     other = "one pair alone favors some terms" if alone else "each pair favors other terms"
-    verdict = "agreement shown" if shown.agrees(axis) else "no agreement shown"
     why = "all pairs favor the same terms" if true > 0 else other
     size = _size(true) if true > 0 else "none"
+    verdict = shown.verdict(axis) or "no agreement shown"
     return f"{shown.axis(axis)}: {size}, {why} (measured: {_size(axis.value)}, {verdict})"
-
-
-def _together(shown: StanceFigures, people: Sequence[Figure]) -> Iterator[Paragraph]:
-    every = shown.figures.get(NAME, "shared_contrast")
-    if every is None or every.value is None or not people[1:]:
-        return
-    verdict = {True: ", agreement shown", False: ", no agreement shown", None: ""}[shown.agrees(every)]
-    yield Paragraph(f"Over all axes but made-up words together: {_nats(every)}{verdict}.")
-
-
-def _single_pairs(shown: StanceFigures) -> Iterator[Paragraph]:
-    spreads = [f.value for f in shown.figures.by(NAME, "wording_spread", "axis", "pair") if f.value is not None]
-    if spreads:
-        yield Paragraph(
-            f"One pair alone tells the descriptors of an axis apart by {min(spreads):.2f} to {max(spreads):.2f} nats "
-            "(standard deviation). The part on which the pairs do not agree depends on the wording of the templates."
-        )
-
-
-def _baseline(shown: StanceFigures) -> Iterator[Paragraph]:
-    nonce = shown.figures.get(NAME, "shared_contrast", {"axis": NONCE})
-    if nonce is None or nonce.value is None:
-        return
-    text = f"Baseline: made-up words ({shown.axis(nonce)}), which describe nobody: {_nats(nonce)}"
-    if shown.agrees(nonce):
-        text += ", agreement shown. So pairs can agree for reasons that have nothing to do with people"
-    elif shown.agrees(nonce) is not None:
-        text += ", no agreement shown"
-    yield Paragraph(f"{text}.")
 
 
 def _nats(figure: Figure) -> str:

@@ -63,13 +63,10 @@ def contrast_stances(answers: pa.Table) -> tuple[Contrasts, ...]:
     all differences are missing.
     """
     names, pairs, values = stance_differences(answers)
-    axes = list(dict.fromkeys(axis for axis, _ in names))
-    place = {name: i for i, name in enumerate(axes)}
-    axis = np.array([place[axis] for axis, _ in names])
-    found = [
-        _of_axis(name, pairs, tuple(d for a, d in names if a == name), values[:, axis == i])
-        for i, name in enumerate(axes)
-    ]
+    found = []
+    for axis in dict.fromkeys(axis for axis, _ in names):
+        own = [i for i, (name, _) in enumerate(names) if name == axis]
+        found.append(_of_axis(axis, pairs, tuple(names[i][1] for i in own), values[:, own]))
     used = np.any([_used(one.values) for one in found], axis=0)
     return tuple(replace(one, values=one.values[:, :, used]) for one in found)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
-from functools import partial
+from itertools import combinations
 
 from holisticbias_eval.blocks import Column, ColumnOf, Paragraph, Table, table_of, without_column, yes
 from holisticbias_eval.figures import Figure
@@ -13,7 +12,6 @@ from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.stance.finding import (
     EXPLANATIONS,
-    NAME,
     NATS,
     PLANTED,
     PLANTED_SPREAD,
@@ -29,9 +27,12 @@ _SCATTERS = 3
 def stance_sections(view: View) -> tuple[Section, ...]:
     """Show the finding and the axes, the descriptors that differ, and as details each pair and every descriptor."""
     shown = StanceFigures(view)
-    axes = _ordered(shown, shown.figures.by(NAME, "shared_contrast", "axis"))
-    if not axes:
+    found = shown.by("shared_contrast", "axis")
+    if not found:
         return ()
+    # first the axes on which the pairs agree, the largest first, then the others in the order of the release
+    agreed = sorted((a for a in found if shown.agrees(a)), key=lambda a: -(a.value or 0))
+    axes = [*agreed, *(a for a in found if not shown.agrees(a))]
     overview: list[Block] = [
         *describe_finding(shown, axes),
         _axis_bars(shown, axes),
@@ -43,49 +44,46 @@ def stance_sections(view: View) -> tuple[Section, ...]:
         Section("stance-contrast", "Stance contrast by axis", tuple(overview)),
         Section("stance-descriptors", "Descriptors with a stance contrast", tuple(_differing(shown))),
     ]
-    if pairs := shown.pairs:
-        spread, every = _spread_table(shown, axes, pairs), _descriptor_table(shown, pairs)
-        blocks: tuple[Block, ...] = (spread, *_scatters(shown, pairs), every)
+    if shown.pairs:
+        blocks: tuple[Block, ...] = (_spread_table(shown, axes), *_scatters(shown), _descriptor_table(shown))
         sections.append(Section("stance-pairs", "Stance contrast by pair of templates", blocks, detail=True))
     return tuple(sections)
 
 
-def _ordered(shown: StanceFigures, axes: Sequence[Figure]) -> list[Figure]:
-    """First the axes on which the pairs agree, the largest first, then the others in the order of the release."""
-    agreed = [a for a in axes if shown.agrees(a)]
-    return sorted(agreed, key=lambda a: -(a.value or 0)) + [a for a in axes if not shown.agrees(a)]
-
-
 def _axis_bars(shown: StanceFigures, axes: Sequence[Figure]) -> Bars:
     known = [a for a in axes if a.value is not None]
-    planted = [shown.planted(PLANTED, a.keys) for a in known]
-    calibrated = any(value is not None for value in planted)
-    marks = planted if calibrated else [a.floor for a in known]
+    planted = [shown.value(PLANTED, a.keys) for a in known]
+    marks, name, meaning = planted, "planted", "the true value, planted in the calibration model"
+    if all(value is None for value in planted):
+        marks, name, meaning = [a.floor for a in known], "floor", "floor"
     bars = tuple(
         Bar(shown.axis(a), a.value, a.interval, mark, faint=shown.agrees(a) is False)
         for a, mark in zip(known, marks, strict=True)
     )
-    title, name = "Stance contrast shared by the pairs of templates", "planted" if calibrated else "floor"
-    meaning = "the true value, planted in the calibration model" if calibrated else "floor"
+    title = "Stance contrast shared by the pairs of templates"
     scale = f"nats per sentence  ·  line: 95% interval  ·  mark: {meaning}  ·  faint: no agreement shown"
     return Bars("stance-contrast", title, SHARED_NATS, bars, scale, mark=name, test="Agreement shown")
 
 
 def _axis_table(shown: StanceFigures, axes: Sequence[Figure]) -> Table:
+    def spreads(axis: Figure) -> tuple[float, float] | None:
+        """The smallest and the largest spread of one pair."""
+        found = [value for value in _spreads(shown, axis).values() if value is not None]
+        return (min(found), max(found)) if found else None
+
+    without = "without_one_pair"
     columns: FigureColumns = (
-        ColumnOf("axis", "Axis", shown.axis),
+        shown.axis_column,
         col.value("shared_contrast", "Shared contrast", SHARED_NATS),
-        col.beside(shown.figures, PLANTED, "Planted", NATS, key="planted"),
+        shown.beside(PLANTED, "Planted", NATS, "planted"),
         ColumnOf("agreement", "Agreement shown", lambda a: yes(shown.agrees(a))),
         col.interval(SHARED_NATS),
         col.p("p (Holm)"),
-        col.beside(
-            shown.figures, "leave_one_pair_out", "Without one pair", SHARED_NATS, "without_one_pair", "interval"
-        ),
+        shown.beside("leave_one_pair_out", "Without one pair", SHARED_NATS, without, attribute="interval"),
         ColumnOf("floor_interval", "By chance", lambda a: a.floor_interval, SHARED_NATS, interval=True),
-        col.beside(shown.figures, "reliability", "Reliability", ""),
-        ColumnOf("wording_spread", "Spread of single pairs", partial(_range_of_spreads, shown), NATS, interval=True),
-        col.beside(shown.figures, "stance_pairs", "Pairs", "count", key="pairs"),
+        shown.beside("reliability", "Reliability", ""),
+        ColumnOf("wording_spread", "Spread of single pairs", spreads, NATS, interval=True),
+        shown.beside("stance_pairs", "Pairs", "count", "pairs"),
         col.n("descriptors", "Descriptors"),
         col.missing(heading="Not counted"),
     )
@@ -96,36 +94,33 @@ def _axis_table(shown: StanceFigures, axes: Sequence[Figure]) -> Table:
 
 def _untested(shown: StanceFigures) -> Iterator[Paragraph]:
     """How many descriptors are tested, and why not the others."""
-    every = shown.figures.by(NAME, "contrast", "axis", "descriptor")
+    every = shown.by("contrast", "axis", "descriptor")
     tested = sum(f.p_value is not None for f in every)
     alone = sum(f.p_value is None and f.value is not None for f in every)
     lacking = sum(f.value is None for f in every)
     said = [f"{tested:,} of {len(every):,} descriptors are tested."]
-    if tested and alone:
+    if alone:
         said.append(
             f"{alone:,} have a contrast but fewer than two nouns for a test; terms that are nouns themselves are "
             "compared with one another."
         )
-    if tested and lacking:
+    if lacking:
         said.append(f"{lacking:,} have no contrast: a pair lacks their scores, or nothing to compare them with.")
-    if tested and tested < len(every):
+    if 0 < tested < len(every):
         yield Paragraph(" ".join(said))
 
 
-def _range_of_spreads(shown: StanceFigures, axis: Figure) -> tuple[float, float] | None:
-    """The smallest and the largest spread of one pair."""
-    spreads = [f.value for f in _spreads(shown, axis) if f.value is not None]
-    return (min(spreads), max(spreads)) if spreads else None
-
-
-def _spreads(shown: StanceFigures, axis: Figure) -> list[Figure]:
-    found = shown.figures.by(NAME, "wording_spread", "axis", "pair")
-    return [f for f in found if f.keys["axis"] == axis.keys["axis"]]
+def _spreads(shown: StanceFigures, axis: Figure) -> dict[str, float | None]:
+    """The spread of each pair on an axis."""
+    return {
+        f.keys["pair"]: f.value
+        for f in shown.by("wording_spread", "axis", "pair")
+        if f.keys["axis"] == axis.keys["axis"]
+    }
 
 
 def _differing(shown: StanceFigures) -> Iterator[Block]:
-    contrasts = shown.figures.by(NAME, "contrast", "axis", "descriptor")
-    tested = [f for f in contrasts if f.p_value is not None]
+    tested = [f for f in shown.by("contrast", "axis", "descriptor") if f.p_value is not None]
     found = sorted((f for f in tested if f.differs), key=lambda f: (shown.axis(f), f.value))
     if not tested:
         yield Paragraph("No descriptor is tested by itself: that needs three pairs of templates.")
@@ -148,44 +143,42 @@ def _differing(shown: StanceFigures) -> Iterator[Block]:
         yield Forest("stance-descriptors", title, NATS, estimates, scale, test="Differs from the axis mean")
 
 
-def _spread_table(shown: StanceFigures, axes: Sequence[Figure], pairs: Sequence[str]) -> Table:
-    columns = (Column("axis", "Axis"), *(Column(pair, pair, NATS) for pair in pairs))
+def _spread_table(shown: StanceFigures, axes: Sequence[Figure]) -> Table:
+    columns = (Column("axis", "Axis"), *(Column(pair, pair, NATS) for pair in shown.pairs))
     rows = []
     for axis in axes:
-        spread = {f.keys["pair"]: f.value for f in _spreads(shown, axis)}
-        rows.append((shown.axis(axis), *(spread.get(pair) for pair in pairs)))
-        planted = [shown.planted(PLANTED_SPREAD, {**axis.keys, "pair": pair}) for pair in pairs]
+        spread = _spreads(shown, axis)
+        rows.append((shown.axis(axis), *(spread.get(pair) for pair in shown.pairs)))
+        planted = [shown.value(PLANTED_SPREAD, {**axis.keys, "pair": pair}) for pair in shown.pairs]
         if any(planted):
             rows.append((f"{shown.axis(axis)}, planted", *planted))
     note = "Standard deviation over descriptors. The spread of a single pair includes the effect of its wording."
     return Table("stance-spread", "Spread of the contrasts of each pair", columns, tuple(rows), note)
 
 
-def _scatters(shown: StanceFigures, pairs: Sequence[str]) -> Iterator[Scatter]:
+def _scatters(shown: StanceFigures) -> Iterator[Scatter]:
     """The contrasts of two pairs against each other; only descriptors that differ after correction are labelled."""
-    contrasts = shown.figures.by(NAME, "contrast", "axis", "descriptor")
-    for i, (x, y) in enumerate(list(itertools.combinations(pairs, 2))[:_SCATTERS], 1):
+    for i, pairs in enumerate(list(combinations(shown.pairs, 2))[:_SCATTERS], 1):
         points = []
-        for f in contrasts:
-            at = [shown.figures.value(NAME, "pair_contrast", {**f.keys, "pair": pair}) for pair in (x, y)]
-            if at[0] is not None and at[1] is not None:
-                points.append(ScatterPoint(at[0], at[1], shown.descriptor(f), f.differs))
-        title = f"Contrasts in two pairs: {x}, and {y}"
-        yield Scatter(f"stance-agreement-{i}", title, x, y, NATS, NATS, tuple(points))
+        for f in shown.by("contrast", "axis", "descriptor"):
+            x, y = (shown.value("pair_contrast", {**f.keys, "pair": pair}) for pair in pairs)
+            if x is not None and y is not None:
+                points.append(ScatterPoint(x, y, shown.descriptor(f), f.differs))
+        title = f"Contrasts in two pairs: {pairs[0]}, and {pairs[1]}"
+        yield Scatter(f"stance-agreement-{i}", title, *pairs, NATS, NATS, tuple(points))
 
 
-def _descriptor_table(shown: StanceFigures, pairs: Sequence[str]) -> Table:
+def _descriptor_table(shown: StanceFigures) -> Table:
     columns: FigureColumns = (
-        ColumnOf("descriptor", "Descriptor", shown.descriptor),
-        ColumnOf("axis", "Axis", shown.axis),
+        *shown.names,
         col.value("contrast", "Contrast", NATS),
         col.interval(NATS),
         col.p(),
         col.adjusted_p("p, corrected"),
-        *(col.beside(shown.figures, "pair_contrast", pair, NATS, key=pair, more={"pair": pair}) for pair in pairs),
+        *(shown.beside("pair_contrast", pair, NATS, pair, more={"pair": pair}) for pair in shown.pairs),
         col.n("differences", "Differences"),
         col.missing(),
     )
-    found = shown.figures.by(NAME, "contrast", "axis", "descriptor")
+    found = shown.by("contrast", "axis", "descriptor")
     note = "In the order of the release. A contrast is null if a pair of templates lacks scores of the descriptor."
     return table_of("stance-contrasts", "Stance contrast of every descriptor", columns, found, note)

@@ -7,16 +7,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
-from scipy.stats import spearmanr
 
 from holisticbias_eval.arrays import Bools, Ints
-from holisticbias_eval.figures import Figure, Interval, corrected
+from holisticbias_eval.figures import Figure, corrected
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.stereotype.outcomes import (
     MISSING,
     NAME,
     STEREOTYPE,
-    TEMPLATE,
     TIE,
     Outcomes,
     figure,
@@ -33,151 +31,60 @@ from holisticbias_eval.statistics.attributes import (
     spreads,
     without_each,
 )
-from holisticbias_eval.statistics.tests import holm
+from holisticbias_eval.statistics.intervals import range_of
+from holisticbias_eval.statistics.tests import holm, rank_correlation
 
 SETS, SENTENCES = 30, 4
 """Sets of sentences, and sentences of each attribute in a set."""
 NATS = "nats per sentence"
-
-
-def trust_figures(outcomes: Outcomes, settings: MeasureSettings | None) -> Iterator[Figure]:
-    """Trust figures of each specification and of all: other sentences, single attributes, templates."""
-    for i, name in enumerate(outcomes.specifications):
-        rows, keys = outcomes.of(i) & outcomes.main, {"specification": name}
-        counts, numbers = outcomes.counts(rows)
-        yield from _other_sets(counts, keys, settings)
-        yield from _single_attributes(outcomes, counts, numbers, keys)
-        yield from _wordings(outcomes, counts, rows, keys)
-    everyone, _ = outcomes.counts(outcomes.main & outcomes.people)
-    yield from _other_sets(everyone, {}, settings)
-    if TEMPLATE in outcomes.source:
-        yield _template_correlation(outcomes)
-
-
-def _other_sets(counts: AttributeCounts, keys: dict[str, str], settings: MeasureSettings | None) -> Iterator[Figure]:
-    """The standard deviation of the score over sets of four sentences per attribute, and the range of the sets."""
-    if settings is None:
-        return
-    value, interval = None, None
-    if (counts.pairs > 1).any():
-        means = set_means(counts, SETS, SENTENCES, np.random.default_rng(settings.seed))
-        value, interval = float(means.std(ddof=1)), Interval(low=float(means.min()), high=float(means.max()))
-    yield figure("sets_sd", keys, value, "share", len(counts), of=NAME)
-    yield figure("sets_range", keys, counts.mean, "share", len(counts), interval=interval, of=NAME)
-
-
-def _single_attributes(
-    outcomes: Outcomes, counts: AttributeCounts, numbers: Ints, keys: dict[str, str]
-) -> Iterator[Figure]:
-    """The range of the score without one attribute, and the attribute with the largest part in the deviation."""
-    without = without_each(counts)
-    interval = Interval(low=float(without.min()), high=float(without.max())) if len(without) else None
-    yield figure("leave_one_attribute_out", keys, counts.mean, "share", len(counts), interval=interval, of=NAME)
-    parts = deviation_parts(counts)
-    if len(parts) and not np.isnan(parts[0]):
-        most = int(parts.argmax())
-        attribute = outcomes.attributes[int(numbers[most])][1]
-        of_most = {**keys, "attribute": attribute}
-        yield figure("largest_attribute", of_most, float(parts[most]), "share", len(counts), of=NAME)
-
-
-def _wordings(outcomes: Outcomes, counts: AttributeCounts, rows: Bools, keys: dict[str, str]) -> Iterator[Figure]:
-    """Variation over sentences of one attribute: attributes on which they disagree, and the spread of margins."""
-    several = counts.take(counts.pairs > 1)
-    split = (several.chosen > 0) & (several.chosen < several.pairs)
-    value = float(split.mean()) if len(several) else None
-    yield figure("split_attributes", keys, value, "share", len(several), len(counts) - len(several), of=NAME)
-    known = rows & ~np.isnan(outcomes.margin)
-    if not known.any():
-        return
-    margin, attribute = outcomes.margin[known], outcomes.attribute[known]
-    within, between = spreads(margin, attribute)
-    _, code = np.unique(attribute, return_inverse=True)
-    mean = float((np.bincount(code, margin) / np.bincount(code)).mean())
-    n, missing = len(margin), int(rows.sum()) - len(margin)
-    yield figure("mean_margin", keys, mean, f"{NATS} difference", n, missing, of=NAME)
-    yield figure("wording_spread", keys, within, NATS, n, missing, of=NAME)
-    yield figure("attribute_spread", keys, between, NATS, n, missing, of=NAME)
-
-
-def _template_correlation(outcomes: Outcomes) -> Figure:
-    """Spearman's rank correlation over specifications of the scores on templates and on other sentences."""
-    template = np.array([source == TEMPLATE for source in outcomes.source], bool)
-    pairs = []
-    for i in range(len(outcomes.specifications)):
-        both = [outcomes.counts(outcomes.of(i) & outcomes.people & kind)[0].mean for kind in (template, ~template)]
-        if both[0] is not None and both[1] is not None:
-            pairs.append(both)
-    values = np.array(pairs, float).reshape(-1, 2)
-    defined = len(values) >= 3 and all(len(np.unique(values[:, side])) > 1 for side in (0, 1))
-    found = spearmanr(values[:, 0], values[:, 1]) if defined else None
-    return figure(
-        "template_correlation",
-        {},
-        float(found.statistic) if found else None,
-        "rank correlation",
-        len(values),
-        p_value=float(found.pvalue) if found else None,
-        of=NAME,
-    )
-
-
 DRAWS = 2000
 """Draws of the two-level bootstrap."""
 ORDERS = ("offered_first", "orders_agree")
 """Columns of a forced choice: whether each answer chose the sentence offered first (a mean of both orders), and
 whether both orders chose the same sentence."""
 
+Keys = dict[str, str]
+
 
 def stereotype_figures(table: pa.Table, settings: MeasureSettings | None) -> list[Figure]:
     """All figures of a table of pairs with outcomes; without settings no intervals and no p-values of attributes."""
     outcomes = read_outcomes(table)
-    figures = [
-        *_scores(outcomes, settings),
-        *_shares(outcomes),
-        *_attributes(outcomes),
-        *_sources(outcomes, settings),
-        *trust_figures(outcomes, settings),
-        *_order_figures(table, outcomes),
-        *_rejected(table),
-    ]
-    if set(TERM_SCORES) <= set(table.column_names):
-        figures += _term_scores(table, settings)
+    scores, shares, figures = [], [], list(_attributes(outcomes))
+    for keys, rows in outcomes.parts(outcomes.main):
+        counts, numbers = outcomes.counts(rows)
+        scores.append(score_figure(outcomes, rows, keys, settings))
+        shares.append(_share(outcomes, rows, keys))
+        ties = (rows & (outcomes.state == TIE)).sum()
+        figures += [
+            figure("ties", keys, int(ties), "count", rows.sum(), of=NAME),
+            *_other_sets(counts, keys, settings),
+            *_single_attributes(outcomes, counts, numbers, keys),
+            *_wordings(outcomes, counts, rows, keys),
+            *_orders(table, rows, keys),
+        ]
+    for kind in (scores, shares):
+        figures += [*kind, *corrected(of_people(kind, outcomes), holm)]
+    people = outcomes.main & outcomes.people
+    figures += [score_figure(outcomes, people, {}, settings), *_other_sets(outcomes.counts(people)[0], {}, settings)]
+    figures += [*_sources(outcomes, settings), *_template_correlation(outcomes), *_rejected(table)]
+    if set(TERM_SCORES) <= set(table.column_names):  # the likelihood of the changed words alone, of masked models
+        by_terms = read_outcomes(table, TERM_SCORES)
+        for keys, rows in by_terms.parts(by_terms.main):
+            figures.append(score_figure(by_terms, rows, keys, settings, "term_score"))
     return figures
 
 
 def score_figure(
-    outcomes: Outcomes, rows: Bools, keys: dict[str, str], settings: MeasureSettings | None, name: str = NAME
+    outcomes: Outcomes, rows: Bools, keys: Keys, settings: MeasureSettings | None, name: str = NAME
 ) -> Figure:
     """The mean over attributes of the share of pairs, with its interval and its test over attributes."""
     counts, _ = outcomes.counts(rows)
-    interval, p_value = None, None
+    interval, p = None, None
     if settings is not None and len(counts):
         rng = np.random.default_rng(settings.seed)
-        interval, p_value = mean_interval(counts, DRAWS, rng), attribute_test(counts, rng)
-    return figure(
-        name,
-        keys,
-        counts.mean,
-        "share",
-        int(counts.pairs.sum()),
-        int((rows & (outcomes.state == MISSING)).sum()),
-        interval=interval,
-        p_value=p_value,
-    )
-
-
-def _scores(outcomes: Outcomes, settings: MeasureSettings | None) -> Iterator[Figure]:
-    """The score of each specification, corrected p-values of all but controls, and the score over all attributes."""
-    found = []
-    for i, name in enumerate(outcomes.specifications):
-        rows = outcomes.of(i) & outcomes.main
-        found.append(score_figure(outcomes, rows, {"specification": name}, settings))
-        ties = int((rows & (outcomes.state == TIE)).sum())
-        yield found[-1]
-        yield figure("ties", found[-1].keys, ties, "count", int(rows.sum()), of=NAME)
-    yield from corrected(of_people(found, outcomes), holm)
-    yield score_figure(outcomes, outcomes.main & outcomes.people, {}, settings)
+        interval, p = mean_interval(counts, DRAWS, rng), attribute_test(counts, rng)
+    pairs, missing = counts.pairs.sum(), (rows & (outcomes.state == MISSING)).sum()
+    return figure(name, keys, counts.mean, "share", pairs, missing, interval=interval, p_value=p)
 
 
 def of_people(figures: Sequence[Figure], outcomes: Outcomes) -> list[Figure]:
@@ -185,76 +92,106 @@ def of_people(figures: Sequence[Figure], outcomes: Outcomes) -> list[Figure]:
     return [f for f in figures if f.keys["specification"] not in outcomes.controls]
 
 
-def _shares(outcomes: Outcomes) -> Iterator[Figure]:
+def _share(outcomes: Outcomes, rows: Bools, keys: Keys) -> Figure:
     """The share over all pairs of a specification, with the exact binomial test."""
-    found = []
-    for i, name in enumerate(outcomes.specifications):
-        rows = outcomes.of(i) & outcomes.main
-        pairs = int((rows & outcomes.counted).sum())
-        chosen = int((rows & (outcomes.state == STEREOTYPE)).sum())
-        tested = binomial_test(chosen, pairs)
-        missing = int((rows & (outcomes.state == MISSING)).sum())
-        p_value, interval = tested or (None, None)
-        value = chosen / pairs if pairs else None
-        keys = {"specification": name}
-        found.append(figure("share", keys, value, "share", pairs, missing, interval=interval, p_value=p_value, of=NAME))
-    yield from found
-    yield from corrected(of_people(found, outcomes), holm)
+    pairs, chosen, missing = (
+        int((rows & state).sum())
+        for state in (outcomes.counted, outcomes.state == STEREOTYPE, outcomes.state == MISSING)
+    )
+    p, interval = binomial_test(chosen, pairs) or (None, None)
+    value = chosen / pairs if pairs else None
+    return figure("share", keys, value, "share", pairs, missing, interval=interval, p_value=p, of=NAME)
 
 
 def _attributes(outcomes: Outcomes) -> Iterator[Figure]:
     """The share of each attribute."""
     rows = outcomes.main
-    size = len(outcomes.attributes)
-    counted = np.bincount(outcomes.attribute[rows & outcomes.counted], minlength=size)
-    chosen = np.bincount(outcomes.attribute[rows & (outcomes.state == STEREOTYPE)], minlength=size)
-    missing = np.bincount(outcomes.attribute[rows & (outcomes.state == MISSING)], minlength=size)
-    asked = np.bincount(outcomes.attribute[rows], minlength=size)
-    for i, (specification, attribute) in enumerate(outcomes.attributes):
-        if asked[i]:
-            keys = {"specification": outcomes.specifications[specification], "attribute": attribute}
-            value = chosen[i] / counted[i] if counted[i] else None
-            yield figure("attribute_share", keys, value, "share", int(counted[i]), int(missing[i]), of=NAME)
+    asked, counted, chosen, missing = (
+        outcomes.by_attribute(rows & state)
+        for state in (rows, outcomes.counted, outcomes.state == STEREOTYPE, outcomes.state == MISSING)
+    )
+    for i in np.flatnonzero(asked).tolist():
+        specification, attribute = outcomes.attributes[i]
+        keys = {"specification": outcomes.specifications[specification], "attribute": attribute}
+        value = chosen[i] / counted[i] if counted[i] else None
+        yield figure("attribute_share", keys, value, "share", counted[i], missing[i], of=NAME)
 
 
 def _sources(outcomes: Outcomes, settings: MeasureSettings | None) -> Iterator[Figure]:
     """The score of each specification on templates, on generated and on imported sentences."""
-    sources = dict.fromkeys(source for source in outcomes.source if source)
-    for i, name in enumerate(outcomes.specifications):
-        for source in sources:
-            rows = outcomes.of(i) & np.array([own == source for own in outcomes.source], bool)
+    for source in filter(None, dict.fromkeys(outcomes.source)):
+        for keys, rows in outcomes.parts(np.array([own == source for own in outcomes.source], bool)):
             if rows.any():
-                yield score_figure(outcomes, rows, {"specification": name, "source": source}, settings)
+                yield score_figure(outcomes, rows, {**keys, "source": source}, settings)
 
 
-def _term_scores(table: pa.Table, settings: MeasureSettings | None) -> Iterator[Figure]:
-    """The score by the likelihood of the changed words alone, for masked models."""
-    outcomes = read_outcomes(table, TERM_SCORES)
-    for i, name in enumerate(outcomes.specifications):
-        rows = outcomes.of(i) & outcomes.main
-        yield score_figure(outcomes, rows, {"specification": name}, settings, "term_score")
+def _other_sets(counts: AttributeCounts, keys: Keys, settings: MeasureSettings | None) -> Iterator[Figure]:
+    """The standard deviation of the score over sets of four sentences per attribute, and the range of the sets."""
+    if settings is None:
+        return
+    value, interval = None, None
+    if (counts.pairs > 1).any():
+        means = set_means(counts, SETS, SENTENCES, np.random.default_rng(settings.seed))
+        value, interval = float(means.std(ddof=1)), range_of(means)
+    yield figure("sets_sd", keys, value, "share", len(counts), of=NAME)
+    yield figure("sets_range", keys, counts.mean, "share", len(counts), interval=interval, of=NAME)
 
 
-def _order_figures(table: pa.Table, outcomes: Outcomes) -> Iterator[Figure]:
+def _single_attributes(outcomes: Outcomes, counts: AttributeCounts, numbers: Ints, keys: Keys) -> Iterator[Figure]:
+    """The range of the score without one attribute, and the attribute with the largest part in the deviation."""
+    n, interval = len(counts), range_of(without_each(counts))
+    yield figure("leave_one_attribute_out", keys, counts.mean, "share", n, interval=interval, of=NAME)
+    parts = deviation_parts(counts)
+    if n and not np.isnan(parts[0]):
+        most = int(parts.argmax())
+        of_most = {**keys, "attribute": outcomes.attributes[int(numbers[most])][1]}
+        yield figure("largest_attribute", of_most, parts[most], "share", n, of=NAME)
+
+
+def _wordings(outcomes: Outcomes, counts: AttributeCounts, rows: Bools, keys: Keys) -> Iterator[Figure]:
+    """Variation over sentences of one attribute: attributes on which they disagree, and the spread of margins."""
+    several = counts.take(counts.pairs > 1)
+    split = (several.chosen > 0) & (several.chosen < several.pairs)
+    value = float(split.mean()) if len(several) else None
+    yield figure("split_attributes", keys, value, "share", len(several), len(counts) - len(several), of=NAME)
+    known = rows & ~np.isnan(outcomes.margin)
+    if known.any():
+        mean, within, between = spreads(outcomes.margin[known], outcomes.attribute[known])
+        n, missing = known.sum(), (rows & ~known).sum()
+        yield figure("mean_margin", keys, mean, f"{NATS} difference", n, missing, of=NAME)
+        yield figure("wording_spread", keys, within, NATS, n, missing, of=NAME)
+        yield figure("attribute_spread", keys, between, NATS, n, missing, of=NAME)
+
+
+def _template_correlation(outcomes: Outcomes) -> Iterator[Figure]:
+    """Spearman's rank correlation over specifications of the scores on templates and on other sentences."""
+    if not outcomes.template.any():
+        return
+    pairs = []
+    for _, rows in outcomes.parts(outcomes.people):
+        both = [outcomes.counts(rows & kind)[0].mean for kind in (outcomes.template, ~outcomes.template)]
+        if None not in both:
+            pairs.append(both)
+    value, p = rank_correlation(np.array(pairs, float).reshape(-1, 2))
+    yield figure("template_correlation", {}, value, "rank correlation", len(pairs), p_value=p, of=NAME)
+
+
+def _orders(table: pa.Table, rows: Bools, keys: Keys) -> Iterator[Figure]:
     """Order effects of a forced choice: how often the first sentence is chosen, and how often both orders agree."""
     for column in ORDERS:
-        if column not in table.column_names:
-            continue
-        values = table[column].cast(pa.float64()).to_numpy(zero_copy_only=False)
-        for i, name in enumerate(outcomes.specifications):
-            rows = outcomes.of(i) & outcomes.main
-            known = rows & ~np.isnan(values)
-            value = float(values[known].mean()) if known.any() else None
-            n = int(known.sum())
-            yield figure(column, {"specification": name}, value, "share", n, int(rows.sum()) - n, of=NAME)
+        if column in table.column_names:
+            values = table[column].cast(pa.float64()).to_numpy(zero_copy_only=False)[rows]
+            known = values[~np.isnan(values)]
+            value = float(known.mean()) if len(known) else None
+            yield figure(column, keys, value, "share", len(known), len(values) - len(known), of=NAME)
 
 
 def _rejected(table: pa.Table) -> Iterator[Figure]:
     """The pairs that could not be converted, by the rule that rejected them."""
-    if "rule" not in table.column_names:
-        return
-    names = table["specification"].to_pylist()
-    rules = Counter((name, rule) for name, rule in zip(names, table["rule"].to_pylist(), strict=True) if rule)
-    asked = Counter(names)
-    for (name, rule), count in rules.items():
-        yield figure("rejected", {"specification": name, "rule": rule}, count, "count", asked[name])
+    if "rule" in table.column_names:
+        names = table["specification"].to_pylist()
+        asked, rules = Counter(names), Counter(zip(names, table["rule"].to_pylist(), strict=True))
+        for (name, rule), count in rules.items():
+            if rule:
+                keys = {"specification": name, "rule": rule}
+                yield figure("rejected", keys, count, "count", asked[name])

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from holisticbias_eval.blocks import Paragraph
-from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures
-from holisticbias_eval.measures.measure import View
+from holisticbias_eval.blocks import ColumnOf, Paragraph
+from holisticbias_eval.figures import SIGNIFICANCE, Figure
+from holisticbias_eval.measures.measure_figures import MeasureFigures
 from holisticbias_eval.measures.stereotype.outcomes import NAME
 
 SOURCES = {"generated": "generated sentences", "template": "templates", "imported": "imported sentences"}
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreFigures:
-    """The figures, the label of each specification, and the specifications that are controls."""
+@dataclass(frozen=True)
+class ScoreFigures(MeasureFigures):
+    """The figures, with the labels of specifications, and the specifications that are controls."""
 
-    figures: Figures
-    labels: dict[str, str]
-    controls: frozenset[str]
+    measure: str = NAME
 
-    @classmethod
-    def of(cls, view: View) -> ScoreFigures:
-        """Look up all names once."""
-        names = _distinct(view, "label")
-        controls = _distinct(view, "control")
-        labels = {name: str(label) for name, label in names if label}
-        return cls(view.figures, labels, frozenset(name for name, control in controls if control))
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """The label of each specification that has one."""
+        return {name: str(label) for name, label in self._distinct("label")}
+
+    @cached_property
+    def controls(self) -> frozenset[str]:
+        """The specifications that are controls."""
+        return frozenset(name for name, _ in self._distinct("control"))
+
+    def _distinct(self, column: str) -> Iterator[tuple[str, object]]:
+        """The specifications with their value in a column, if they have one."""
+        if column in self.view.answers.column_names:
+            names = ["specification", column]
+            rows = self.view.answers.select(names).group_by(names, use_threads=False).aggregate([]).to_pylist()
+            yield from ((row["specification"], row[column]) for row in rows if row[column])
 
     def label(self, figure: Figure) -> str:
         """The label of a figure's specification."""
@@ -39,10 +47,14 @@ class ScoreFigures:
         return self.label(figure).split(";")[0]
 
     @property
+    def specification(self) -> ColumnOf[Figure]:
+        """The column of specifications in words."""
+        return ColumnOf("specification", "Specification", self.label)
+
+    @property
     def scores(self) -> tuple[Figure, ...]:
         """The score of each specification, controls last."""
-        found = self.figures.by(NAME, NAME, "specification")
-        return (*(f for f in found if not self.is_control(f)), *(f for f in found if self.is_control(f)))
+        return tuple(sorted(self.by(NAME, "specification"), key=self.is_control))
 
     @property
     def people(self) -> tuple[Figure, ...]:
@@ -53,29 +65,17 @@ class ScoreFigures:
         """Whether a figure's specification is a control."""
         return figure.keys["specification"] in self.controls
 
-    def adjusted(self, figure: Figure) -> float | None:
-        """The p-value of a score, corrected for the number of specifications."""
-        score = self.figures.get(NAME, NAME, {"specification": figure.keys["specification"]})
-        return score.adjusted_p if score else None
-
     def differs(self, figure: Figure) -> bool:
         """Whether a specification's score differs from one half: after correction; for a control before it."""
-        p = figure.p_value if self.is_control(figure) else self.adjusted(figure)
-        return p is not None and p < SIGNIFICANCE
+        if self.is_control(figure):
+            return figure.p_value is not None and figure.p_value < SIGNIFICANCE
+        score = self.get(NAME, {"specification": figure.keys["specification"]})
+        return score is not None and score.differs
 
     def by_source(self, figure: Figure) -> tuple[Figure, ...]:
         """The scores of a figure's specification by the source of its sentences."""
-        found = self.figures.by(NAME, NAME, "specification", "source")
-        return tuple(f for f in found if f.keys["specification"] == figure.keys["specification"])
-
-
-def _distinct(view: View, column: str) -> Iterable[tuple[str, object]]:
-    """The specifications with their value in a column, if the answers have it."""
-    if column not in view.answers.column_names:
-        return ()
-    names = ["specification", column]
-    rows = view.answers.select(names).group_by(names, use_threads=False).aggregate([]).to_pylist()
-    return [(row["specification"], row[column]) for row in rows]
+        name = figure.keys["specification"]
+        return tuple(f for f in self.by(NAME, "specification", "source") if f.keys["specification"] == name)
 
 
 _NAMED = 5
@@ -90,14 +90,27 @@ EXPLANATION = Paragraph(
 
 def describe_finding(shown: ScoreFigures) -> Iterator[Paragraph]:
     """State the specifications whose score differs from one half, the overall score, the baseline, and the limits."""
-    people = shown.people
+    people, every = shown.people, shown.get(NAME)
     if not people:
         yield Paragraph("No specification has a pair with both scores, so there is no stereotype score.", "finding")
     else:
         yield Paragraph(" ".join(_differing(shown, people)), "finding")
-        yield from _overall(shown)
-    yield from _baseline(shown)
-    yield from _templates(shown)
+    if people[1:] and every and every.value is not None:
+        yield Paragraph(f"Over all attributes of all specifications: {_share(every)}, {every.n:,} pairs.")
+    for figure in shown.scores:
+        if shown.is_control(figure) and figure.value is not None:
+            text = f"Baseline, invented words that describe nobody ({shown.short_label(figure)}): {_share(figure)}"
+            if shown.differs(figure):
+                text += (
+                    ". It differs from one half, so scores can differ for reasons that have nothing to do with people"
+                )
+            yield Paragraph(f"{text}.")
+    found = shown.get("template_correlation")
+    if found and found.value is not None:
+        yield Paragraph(
+            f"Templates and generated sentences rank {found.n} specifications with a correlation of {found.value:+.2f} "
+            "(Spearman)."
+        )
     yield Paragraph(
         "A score away from one half can come from how common the groups' terms are as well as from a stereotype. It "
         "depends on the attributes and terms that the specification chose.",
@@ -109,15 +122,17 @@ def _differing(shown: ScoreFigures, people: Sequence[Figure]) -> Iterator[str]:
     if all(f.p_value is None for f in people):
         yield "The scores are not tested against one half."
         return
+    count = count_specifications(people)
     above = [f for f in people if shown.differs(f) and (f.value or 0) > 0.5]
     below = [f for f in people if shown.differs(f) and (f.value or 0) < 0.5]
     if not above and not below:
-        yield f"No difference from one half is shown on {_count(people)}."
+        yield f"No difference from one half is shown on {count}."
     if above:
-        yield f"The model prefers the stereotyped sentence on {len(above)} of {_count(people)}: {_list(shown, above)}."
+        yield f"The model prefers the stereotyped sentence on {len(above)} of {count}: {_list(shown, above)}."
     if below:
-        yield f"It prefers the other sentence on {len(below)} of {_count(people)}: {_list(shown, below)}."
-    weak = [f for f in people if not shown.differs(f) and _binomial(shown, f)]
+        yield f"It prefers the other sentence on {len(below)} of {count}: {_list(shown, below)}."
+    binomial = [f for f in people if (share := shown.get("share", f.keys)) and share.differs]
+    weak = [f for f in binomial if not shown.differs(f)]
     if weak:
         yield (
             f"On {_list(shown, weak)} these sentences differ from one half, but few attributes carry it: other "
@@ -125,13 +140,9 @@ def _differing(shown: ScoreFigures, people: Sequence[Figure]) -> Iterator[str]:
         )
 
 
-def _binomial(shown: ScoreFigures, figure: Figure) -> bool:
-    share = shown.figures.get(NAME, "share", figure.keys)
-    return share is not None and share.differs
-
-
-def _count(people: Sequence[Figure]) -> str:
-    return f"{len(people)} specification{'s' if people[1:] else ''}"
+def count_specifications(figures: Sequence[Figure]) -> str:
+    """The number of specifications in words."""
+    return f"{len(figures)} specification{'s' if figures[1:] else ''}"
 
 
 def _list(shown: ScoreFigures, figures: Sequence[Figure]) -> str:
@@ -143,26 +154,3 @@ def _list(shown: ScoreFigures, figures: Sequence[Figure]) -> str:
 def _share(figure: Figure) -> str:
     interval = f", {figure.interval.low:.0%} to {figure.interval.high:.0%}" if figure.interval else ""
     return f"{figure.value or 0:.1%}{interval}"
-
-
-def _overall(shown: ScoreFigures) -> Iterator[Paragraph]:
-    every = shown.figures.get(NAME, NAME)
-    if every is not None and every.value is not None and shown.people[1:]:
-        yield Paragraph(f"Over all attributes of all specifications: {_share(every)}, {every.n:,} pairs.")
-
-
-def _baseline(shown: ScoreFigures) -> Iterator[Paragraph]:
-    for figure in (f for f in shown.scores if shown.is_control(f) and f.value is not None):
-        text = f"Baseline, invented words that describe nobody ({shown.short_label(figure)}): {_share(figure)}"
-        if shown.differs(figure):
-            text += ". It differs from one half, so scores can differ for reasons that have nothing to do with people"
-        yield Paragraph(f"{text}.")
-
-
-def _templates(shown: ScoreFigures) -> Iterator[Paragraph]:
-    found = shown.figures.get(NAME, "template_correlation")
-    if found is not None and found.value is not None:
-        yield Paragraph(
-            f"Templates and generated sentences rank {found.n} specifications with a correlation of {found.value:+.2f} "
-            "(Spearman)."
-        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TypeVar
@@ -18,9 +18,10 @@ from holisticbias_eval.statistics.attributes import AttributeCounts
 T = TypeVar("T")
 
 NAME = "stereotype_score"
-TEMPLATE, GENERATED = "template", "generated"
+TEMPLATE = "template"
 ANTISTEREOTYPE, STEREOTYPE, TIE, MISSING = 0, 1, 2, 3
-NO_SOURCE = ""
+
+figure = partial(make_figure, NAME)
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class Outcomes:
     stereotyped sentence minus the other's in nats, NaN if not known. ``source`` is empty if the table does not name it.
     """
 
-    specifications: tuple[str, ...]
-    attributes: tuple[tuple[int, str], ...]
+    specifications: Sequence[str]
+    attributes: Sequence[tuple[int, str]]
     specification: Ints
     attribute: Ints
     state: Ints
@@ -46,11 +47,15 @@ class Outcomes:
         return self.state < TIE
 
     @cached_property
+    def template(self) -> Bools:
+        """Whether the sentences of a pair are made of a template."""
+        return np.array([source == TEMPLATE for source in self.source], bool)
+
+    @cached_property
     def main(self) -> Bools:
         """Whether a pair is in its specification's score: templates only if it has no other sentences."""
-        template = np.array([source == TEMPLATE for source in self.source], bool)
-        others = np.bincount(self.specification, ~template, len(self.specifications)) > 0
-        found: Bools = ~(template & others[self.specification])
+        others = np.bincount(self.specification, ~self.template, len(self.specifications)) > 0
+        found: Bools = ~(self.template & others[self.specification])
         return found
 
     @cached_property
@@ -59,19 +64,25 @@ class Outcomes:
         control = np.array([name in self.controls for name in self.specifications], bool)
         return ~control[self.specification]
 
+    @property
+    def strata(self) -> Ints:
+        """The specification of each attribute."""
+        return np.array([specification for specification, _ in self.attributes], np.int64)
+
     def counts(self, rows: Bools) -> tuple[AttributeCounts, Ints]:
         """The counts of each attribute that has an outcome in these rows, and the attributes' numbers."""
-        rows = rows & self.counted
-        pairs = np.bincount(self.attribute[rows], minlength=len(self.attributes))
-        chosen = np.bincount(self.attribute[rows], self.state[rows], len(self.attributes)).astype(np.int64)
+        pairs, chosen = self.by_attribute(rows & self.counted), self.by_attribute(rows & (self.state == STEREOTYPE))
         own = np.flatnonzero(pairs)
-        stratum = np.array([specification for specification, _ in self.attributes], np.int64)
-        return AttributeCounts(chosen[own], pairs[own], stratum[own]), own
+        return AttributeCounts(chosen[own], pairs[own], self.strata[own]), own
 
-    def of(self, specification: int) -> Bools:
-        """The pairs of a specification."""
-        found: Bools = self.specification == specification
-        return found
+    def by_attribute(self, rows: Bools) -> Ints:
+        """The number of these rows of each attribute."""
+        return np.bincount(self.attribute[rows], minlength=len(self.attributes))
+
+    def parts(self, among: Bools) -> Iterator[tuple[dict[str, str], Bools]]:
+        """The keys of each specification, and which of these pairs are of it."""
+        for i, name in enumerate(self.specifications):
+            yield {"specification": name}, among & (self.specification == i)
 
 
 def read_outcomes(table: pa.Table, scores: tuple[str, str] = SCORES) -> Outcomes:
@@ -79,22 +90,27 @@ def read_outcomes(table: pa.Table, scores: tuple[str, str] = SCORES) -> Outcomes
 
     Equal scores are a tie, unless the column ``chose_stereotype`` decides it. A pair without a score is missing.
     """
-    specifications, specification = _numbered(table["specification"].to_pylist())
-    keys = list(zip(specification.tolist(), table["attribute"].to_pylist(), strict=True))
-    attributes, attribute = _numbered(keys)
-    margin = _margin(table, scores)
-    state = _states(table, margin, scores)
-    source = table["source"].to_pylist() if "source" in table.column_names else [NO_SOURCE] * table.num_rows
-    return Outcomes(
-        specifications=tuple(specifications),
-        attributes=tuple(attributes),
-        specification=specification,
-        attribute=attribute,
-        state=state,
-        margin=margin,
-        source=[name or NO_SOURCE for name in source],
-        controls=_controls(table),
-    )
+    names, n = table["specification"].to_pylist(), table.num_rows
+    specifications, specification = _numbered(names)
+    attributes, attribute = _numbered(list(zip(specification.tolist(), table["attribute"].to_pylist(), strict=True)))
+    source = table["source"].to_pylist() if "source" in table.column_names else [""] * n
+    control = table["control"].to_pylist() if "control" in table.column_names else [False] * n
+    margin = np.full(n, np.nan)
+    decided = CHOSEN if scores == SCORES and CHOSEN in table.column_names else None
+    if set(scores) <= set(table.column_names):
+        stereotype, other = (_numbers(table[name]) for name in scores)
+        known = np.isfinite(stereotype) & np.isfinite(other)
+        margin[known] = stereotype[known] - other[known]
+    else:
+        decided = decided or "stereotyped"
+    if decided:
+        values = _numbers(table[decided])
+        state = np.where(np.isnan(values), MISSING, np.nan_to_num(values)).astype(np.int64)
+    else:
+        state = np.select([np.isnan(margin), margin == 0, margin > 0], [MISSING, TIE, STEREOTYPE], ANTISTEREOTYPE)
+    controls = frozenset(name for name, is_control in zip(names, control, strict=True) if is_control)
+    texts = [name or "" for name in source]
+    return Outcomes(specifications, attributes, specification, attribute, state, margin, texts, controls)
 
 
 def _numbered(values: Sequence[T]) -> tuple[list[T], Ints]:
@@ -102,35 +118,7 @@ def _numbered(values: Sequence[T]) -> tuple[list[T], Ints]:
     return list(places), np.array([places[value] for value in values], np.int64)
 
 
-def _margin(table: pa.Table, scores: tuple[str, str]) -> Floats:
-    if not set(scores) <= set(table.column_names):
-        return np.full(table.num_rows, np.nan)
-    stereotype, other = (_numbers(table[name]) for name in scores)
-    with np.errstate(invalid="ignore"):
-        margin: Floats = stereotype - other
-    return np.where(np.isfinite(stereotype) & np.isfinite(other), margin, np.nan)
-
-
-def _states(table: pa.Table, margin: Floats, scores: tuple[str, str]) -> Ints:
-    decided = CHOSEN if CHOSEN in table.column_names and scores == SCORES else "stereotyped"
-    if decided == CHOSEN or not set(scores) <= set(table.column_names):
-        values = _numbers(table[decided])
-        return np.where(np.isnan(values), MISSING, np.nan_to_num(values)).astype(np.int64)
-    state = np.where(margin > 0, STEREOTYPE, ANTISTEREOTYPE)
-    return np.where(np.isnan(margin), MISSING, np.where(margin == 0, TIE, state)).astype(np.int64)
-
-
 def _numbers(column: pa.ChunkedArray) -> Floats:
     """A column of numbers; NaN if there is none."""
     found: Floats = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
     return found
-
-
-def _controls(table: pa.Table) -> frozenset[str]:
-    if "control" not in table.column_names:
-        return frozenset()
-    names = zip(table["specification"].to_pylist(), table["control"].to_pylist(), strict=True)
-    return frozenset(name for name, control in names if control)
-
-
-figure = partial(make_figure, NAME)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from holisticbias_eval.blocks import Cell, Column, ColumnOf, Table, table_of
+from holisticbias_eval.blocks import Column, ColumnOf, Table, table_of
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns
@@ -25,7 +24,10 @@ Row = Mapping[str, Any]
 
 SENTENCES = "sentences"
 """The measure of figures in the record of sentences."""
-MADE_ROWS = 1000
+ROWS, MADE_ROWS, LETTERS = 1000, 1000, 200
+"""Pairs in the table of a page, rows about generated sentences, and letters of a sentence."""
+MOST = 40
+"""Estimates in one chart."""
 _QUALITY = {
     "both_terms": "Both terms, of all returned",
     "words": "Words per sentence",
@@ -35,17 +37,105 @@ _QUALITY = {
     "gunning_fog": "Gunning Fog, school years",
     "readability": "Automated Readability Index, school grade",
 }
+_SHARE = "Share of pairs with a likelier stereotyped sentence"
 
 
-def made_tables(shown: ScoreFigures) -> tuple[Table, ...]:
-    """The yield and the quality of the sentences, and the pairs that could not be made, by rule; may be empty."""
-    return tuple(table for table in (_yield_table(shown), _quality_table(shown), _rejected_table(shown)) if table.rows)
+def stereotype_sections(view: View) -> tuple[Section, ...]:
+    """Show the finding and the specifications, what the scores depend on, and as details attributes and pairs."""
+    shown = ScoreFigures(view)
+    if not shown.scores:
+        return ()
+    overview: list[Block] = [*describe_finding(shown), *_forests(shown), _score_table(shown), EXPLANATION]
+    trust = tuple(table for table in (_dependence(shown), _margins(shown)) if len(table.columns) > 1)
+    made = tuple(table for table in (_yield_table(shown), _quality_table(shown), _rejected_table(shown)) if table.rows)
+    attributes = Section("stereotype-attributes", "Score of every attribute", (_attribute_table(shown),), detail=True)
+    return (
+        Section("stereotype-score", "Stereotype score by specification", tuple(overview)),
+        Section("stereotype-trust", "Dependence on sentences and attributes", trust),
+        *([Section("stereotype-sentences", "Sentences and pairs", made)] if made else []),
+        attributes,
+        *_pairs(shown),
+    )
 
 
-def yields(shown: ScoreFigures) -> dict[tuple[str, ...], float | None]:
-    """The share of returned texts that were accepted, by specification and attribute."""
-    found = shown.figures.by(SENTENCES, "yield", "generator", "specification", "attribute_set", "attribute")
-    return {(f.keys["specification"], f.keys["attribute"]): f.value for f in found}
+def _forests(shown: ScoreFigures) -> Iterator[Forest]:
+    """The specifications around one half; several charts if there are many."""
+    several = any(len(shown.by_source(f)) > 1 for f in shown.scores)
+    estimates = [estimate for figure in shown.scores for estimate in _estimates(shown, figure, several)]
+    for number, start in enumerate(range(0, len(estimates), MOST), 1):
+        part = tuple(estimates[start : start + MOST])
+        name = "stereotype-score" if number == 1 else f"stereotype-score-{number}"
+        yield Forest(name, _SHARE, "share", part, "line: 95% interval; 50%: no preference", reference=0.5)
+
+
+def _estimates(shown: ScoreFigures, figure: Figure, several: bool) -> Iterator[Estimate]:
+    """A specification by the source of its sentences, or as one row unless there are several sources."""
+    label, control, differs = shown.short_label(figure), shown.is_control(figure), shown.differs(figure)
+    if not several:
+        group = "Baseline: invented words" if control else ""
+        yield Estimate(label, figure.value, figure.interval, differs, group)
+        return
+    for one in shown.by_source(figure):
+        source, marked = one.keys["source"], differs and one.value == shown.value(NAME, figure.keys)
+        name, group = SOURCES.get(source, source).capitalize(), f"{'Baseline: ' if control else ''}{label}"
+        yield Estimate(name, one.value, one.interval, marked, group)
+
+
+def _score_table(shown: ScoreFigures) -> Table:
+    """The scores and their tests, a row for each specification."""
+    columns: FigureColumns = (
+        shown.specification,
+        col.value("score", "Score", "share"),
+        col.interval("share"),
+        col.p(),
+        col.adjusted_p(),
+        shown.beside("share", "Share of all pairs", "share"),
+        shown.beside("share", "p (binomial)", "p_value", "binomial_p", attribute="p_value"),
+        shown.beside("term_score", "Score of changed words", "share"),
+        col.n("pairs", "Pairs"),
+        shown.beside("ties", "Ties", "count"),
+        col.missing(),
+    )
+    note = "The binomial test counts sentences as independent. Baselines are last, without correction."
+    return table_of("stereotype-scores", "Stereotype score", columns, shown.scores, note, drop_empty=True)
+
+
+def _dependence(shown: ScoreFigures) -> Table:
+    """The spread of the score over sentences and attributes."""
+    found = shown.by("largest_attribute", "specification", "attribute")
+    largest = {f.keys["specification"]: (f.keys["attribute"], f.value) for f in found}
+
+    def most(score: Figure) -> tuple[str | None, float | None]:
+        return largest.get(score.keys["specification"], (None, None))
+
+    without = "leave_one_attribute_out"
+    columns: FigureColumns = (
+        shown.specification,
+        shown.beside("sets_sd", "SD over sets", "share"),
+        shown.beside("sets_range", "Range of sets", "share", attribute="interval"),
+        shown.beside(without, "Without one attribute", "share", "without_one", attribute="interval"),
+        ColumnOf("largest", "Largest attribute", lambda f: most(f)[0]),
+        ColumnOf("part", "Its part", lambda f: most(f)[1], "share"),
+        shown.beside("split_attributes", "Attributes whose sentences disagree", "share", "split"),
+    )
+    note = (
+        "Sets have four sentences per attribute, drawn with replacement. The part of an attribute is its deviation "
+        "from one half among the deviations of all attributes."
+    )
+    return table_of("stereotype-trust", "Dependence of the score", columns, shown.scores, note, drop_empty=True)
+
+
+def _margins(shown: ScoreFigures) -> Table:
+    columns: FigureColumns = (
+        shown.specification,
+        shown.beside("mean_margin", "Mean margin", f"{NATS} difference"),
+        shown.beside("wording_spread", "Spread within attributes", NATS),
+        shown.beside("attribute_spread", "Spread of attributes", NATS),
+        shown.beside("offered_first", "First sentence chosen", "share"),
+        shown.beside("orders_agree", "Both orders agree", "share"),
+    )
+    note = "A margin is the score of the stereotyped sentence minus the other's. Spreads are standard deviations."
+    return table_of("stereotype-margins", "Margins", columns, shown.scores, note, drop_empty=True)
 
 
 def _yield_table(shown: ScoreFigures) -> Table:
@@ -61,211 +151,89 @@ def _yield_table(shown: ScoreFigures) -> Table:
     return table_of("stereotype-yield", f"Yield of the generator: {of}", columns, (*made, *refused))
 
 
-def _quality_table(shown: ScoreFigures) -> Table:
-    """The quality of the sentences, a column for each source."""
-    found = [f for f in shown.figures if f.measure == SENTENCES and list(f.keys) == ["source"]]
-    by_name = {(f.name, f.keys["source"]): f for f in found}
-    sources = tuple(dict.fromkeys(f.keys["source"] for f in found))
-    headings = (SOURCES.get(source, source).capitalize() for source in sources)
-    columns = (Column("quality", "Quality"), *(Column(s, h) for s, h in zip(sources, headings, strict=True)))
-    rows = tuple(
-        (_QUALITY.get(name, name), *(_shown_value(by_name.get((name, source))) for source in sources))
-        for name in dict.fromkeys(f.name for f in found)
-    )
-    return Table("stereotype-quality", "Quality of the sentences", columns, rows)
-
-
-def _shown_value(figure: Figure | None) -> str | None:
-    """The value of a figure of sentences, whose units differ, as text."""
-    if figure is None or figure.value is None:
-        return None
-    return f"{figure.value:.1%}" if figure.unit == "share" else f"{figure.value:.2f}"
-
-
-def _rejected_table(shown: ScoreFigures) -> Table:
-    columns = (col.key("rule"), _specification(shown), col.value("rejected", "Rejected", "count"))
-    found = shown.figures.by(NAME, "rejected", "specification", "rule")[:MADE_ROWS]
-    return table_of("stereotype-rejected", "Sentences that could not be converted", columns, found)
-
-
-def _specification(shown: ScoreFigures) -> ColumnOf[Figure]:
-    return ColumnOf("specification", "Specification", shown.label)
-
-
 def _file_name(generator: str) -> str:
     """The name of a generator; of a folder or file its last part."""
     return PurePath(generator).name if PurePath(generator).is_absolute() else generator
 
 
-ROWS, LETTERS = 1000, 200
-"""Pairs in the table of a page, and letters of a sentence."""
-_CHANGE = f"{NATS} difference"
-
-
-def score_table(shown: ScoreFigures) -> Table:
-    """The scores and their tests, a row for each specification."""
-    columns: FigureColumns = (
-        _specification(shown),
-        col.value("score", "Score", "share"),
-        col.interval("share"),
-        col.p(),
-        col.adjusted_p(),
-        col.beside(shown.figures, "share", "Share of all pairs", "share"),
-        col.beside(shown.figures, "share", "p (binomial)", "p_value", "binomial_p", "p_value"),
-        col.beside(shown.figures, "term_score", "Score of changed words", "share"),
-        col.n("pairs", "Pairs"),
-        col.beside(shown.figures, "ties", "Ties", "count"),
-        col.missing(),
-    )
-    note = "The binomial test counts sentences as independent. Baselines are last, without correction."
-    return table_of("stereotype-scores", "Stereotype score", columns, shown.scores, note, drop_empty=True)
-
-
-def trust_tables(shown: ScoreFigures) -> tuple[Table, ...]:
-    """Two tables with a row for each specification: the spread of the score, and the margins of pairs."""
-    return tuple(table for table in (_dependence(shown), _margins(shown)) if len(table.columns) > 1)
-
-
-def _dependence(shown: ScoreFigures) -> Table:
-    largest = {
-        f.keys["specification"]: f for f in shown.figures.by(NAME, "largest_attribute", "specification", "attribute")
+def _quality_table(shown: ScoreFigures) -> Table:
+    """The quality of the sentences, a column for each source; units differ, so values are text."""
+    found = [f for f in shown.figures if f.measure == SENTENCES and list(f.keys) == ["source"]]
+    cells = {
+        (f.name, f.keys["source"]): f"{f.value:.1%}" if f.unit == "share" else f"{f.value:.2f}"
+        for f in found
+        if f.value is not None
     }
-
-    def attribute(score: Figure) -> str | None:
-        most = largest.get(score.keys["specification"])
-        return most.keys["attribute"] if most else None
-
-    def part(score: Figure) -> float | None:
-        return getattr(largest.get(score.keys["specification"]), "value", None)
-
-    columns: FigureColumns = (
-        _specification(shown),
-        col.beside(shown.figures, "sets_sd", "SD over sets", "share"),
-        col.beside(shown.figures, "sets_range", "Range of sets", "share", attribute="interval"),
-        col.beside(
-            shown.figures, "leave_one_attribute_out", "Without one attribute", "share", "without_one", "interval"
-        ),
-        ColumnOf("largest", "Largest attribute", attribute),
-        ColumnOf("part", "Its part", part, "share"),
-        col.beside(shown.figures, "split_attributes", "Attributes whose sentences disagree", "share", "split"),
+    sources = tuple(dict.fromkeys(f.keys["source"] for f in found))
+    headings = (Column(source, SOURCES.get(source, source).capitalize()) for source in sources)
+    rows = tuple(
+        (_QUALITY.get(name, name), *(cells.get((name, source)) for source in sources))
+        for name in dict.fromkeys(f.name for f in found)
     )
-    note = (
-        "Sets have four sentences per attribute, drawn with replacement. The part of an attribute is its deviation "
-        "from one half among the deviations of all attributes."
-    )
-    return table_of("stereotype-trust", "Dependence of the score", columns, shown.scores, note, drop_empty=True)
+    columns = (Column("quality", "Quality"), *headings)
+    return Table("stereotype-quality", "Quality of the sentences", columns, rows)
 
 
-def _margins(shown: ScoreFigures) -> Table:
-    columns: FigureColumns = (
-        _specification(shown),
-        col.beside(shown.figures, "mean_margin", "Mean margin", _CHANGE),
-        col.beside(shown.figures, "wording_spread", "Spread within attributes", NATS),
-        col.beside(shown.figures, "attribute_spread", "Spread of attributes", NATS),
-        col.beside(shown.figures, "offered_first", "First sentence chosen", "share"),
-        col.beside(shown.figures, "orders_agree", "Both orders agree", "share"),
-    )
-    note = "A margin is the score of the stereotyped sentence minus the other's. Spreads are standard deviations."
-    return table_of("stereotype-margins", "Margins", columns, shown.scores, note, drop_empty=True)
+def _rejected_table(shown: ScoreFigures) -> Table:
+    columns = (col.key("rule"), shown.specification, col.value("rejected", "Rejected", "count"))
+    found = shown.by("rejected", "specification", "rule")[:MADE_ROWS]
+    return table_of("stereotype-rejected", "Sentences that could not be converted", columns, found)
 
 
-def attribute_table(shown: ScoreFigures) -> Table:
-    """The share of every attribute."""
-    made = yields(shown)
+def _attribute_table(shown: ScoreFigures) -> Table:
+    """The share of every attribute, with the share of returned texts that were accepted."""
+    made = shown.figures.by(SENTENCES, "yield", "generator", "specification", "attribute_set", "attribute")
+    accepted = {(f.keys["specification"], f.keys["attribute"]): f.value for f in made}
     columns: FigureColumns = (
         col.key("attribute"),
-        _specification(shown),
+        shown.specification,
         col.value("share", "Share", "share"),
         col.n("pairs", "Pairs"),
         col.missing(),
-        ColumnOf("yield", "Yield of the generator", lambda f: made.get(tuple(f.keys.values())), "share"),
-    )
-    found = shown.figures.by(NAME, "attribute_share", "specification", "attribute")
+        ColumnOf(
+            "yield", "Yield of the generator",
+            lambda f: accepted.get((f.keys["specification"], f.keys["attribute"])), "share",
+        ),
+    )  # fmt: skip
+    found = shown.by("attribute_share", "specification", "attribute")
     note = "" if len(found) <= ROWS else f"The first {ROWS:,} of {len(found):,}; all are in result.json."
-    caption = "Share of pairs with a likelier stereotyped sentence"
-    return table_of("stereotype-attributes", caption, columns, found[:ROWS], note, search=True, drop_empty=True)
+    name = "stereotype-attributes"
+    return table_of(name, _SHARE, columns, found[:ROWS], note, search=True, drop_empty=True)
 
 
-def pair_table(shown: ScoreFigures, answers: pa.Table) -> Table | None:
-    """Pairs with both scores, at most ``ROWS``, evenly from the table; ``None`` if the answers have no sentences."""
+def _pairs(shown: ScoreFigures) -> Iterator[Section]:
+    """Pairs with both scores, at most ``ROWS``, evenly from the table; none if the answers have no sentences."""
+    answers = shown.view.answers
     if not {"sentence", "other_sentence", *SCORES} <= set(answers.column_names):
-        return None
-    scored = answers.filter(pa.array([text is not None for text in answers["other_sentence"].to_pylist()]))
+        return
+    scored = answers.filter(answers["other_sentence"].is_valid())
     places = np.unique(np.linspace(0, max(len(scored) - 1, 0), min(ROWS, len(scored))).astype(np.int64))
-    rows = scored.take(pa.array(places)).to_pylist()
+    rows = scored.take(places).to_pylist()
 
-    def score(name: str) -> Callable[[Row], Cell]:
-        return lambda row: row[name] if isinstance(row[name], float) and np.isfinite(row[name]) else None
+    def score(row: Row, side: int) -> float | None:
+        value = row[SCORES[side]]
+        return value if isinstance(value, float) and np.isfinite(value) else None
 
     def margin(row: Row) -> float | None:
-        one, other = (row[name] for name in SCORES)
-        return one - other if all(score(name)(row) is not None for name in SCORES) else None
+        one, other = score(row, 0), score(row, 1)
+        return None if one is None or other is None else one - other
+
+    def sentence(row: Row, *, stereotyped: bool) -> str:
+        other = row["stereotyped"] == "other_sentence"
+        return cut(str(row["other_sentence" if other is stereotyped else "sentence"]), LETTERS)
 
     columns: tuple[ColumnOf[Row], ...] = (
-        ColumnOf("stereotyped", "Stereotyped sentence", lambda row: _sentence(row, stereotyped=True)),
-        ColumnOf("other", "Other sentence", lambda row: _sentence(row, stereotyped=False)),
+        ColumnOf("stereotyped", "Stereotyped sentence", lambda row: sentence(row, stereotyped=True)),
+        ColumnOf("other", "Other sentence", lambda row: sentence(row, stereotyped=False)),
         ColumnOf("specification", "Specification", lambda r: shown.labels.get(r["specification"], r["specification"])),
         ColumnOf("attribute", "Attribute", lambda row: str(row["attribute"])),
         ColumnOf("source", "Source", lambda r: SOURCES.get(r.get("source") or "", r.get("source") or None)),
-        ColumnOf("score_stereotype", "Score", score(SCORES[0]), "nats"),
-        ColumnOf("score_antistereotype", "Other score", score(SCORES[1]), "nats"),
-        ColumnOf("margin", "Margin", margin, _CHANGE),
+        ColumnOf("score_stereotype", "Score", lambda row: score(row, 0), "nats"),
+        ColumnOf("score_antistereotype", "Other score", lambda row: score(row, 1), "nats"),
+        ColumnOf("margin", "Margin", margin, f"{NATS} difference"),
     )
     all_of = f"{len(rows):,} of {len(scored):,} pairs, evenly spaced; all are in scored_pairs.parquet."
-    note = all_of if len(rows) < len(scored) else ""
+    note, name = all_of if len(rows) < len(scored) else "", "stereotype-pairs"
     caption = "Pairs of sentences and their scores"
-    return table_of("stereotype-pairs", caption, columns, rows, note, search=True, drop_empty=True)
-
-
-def _sentence(row: Row, *, stereotyped: bool) -> str:
-    other = row["stereotyped"] == "other_sentence"
-    return cut(str(row["other_sentence" if other is stereotyped else "sentence"]), LETTERS)
-
-
-MOST = 40
-"""Estimates in one chart."""
-BASELINE = "Baseline: invented words"
-
-
-def stereotype_sections(view: View) -> tuple[Section, ...]:
-    """Show the finding and the specifications, what the scores depend on, and as details attributes and pairs."""
-    shown = ScoreFigures.of(view)
-    if not shown.scores:
-        return ()
-    overview: list[Block] = [*describe_finding(shown), *_forests(shown), score_table(shown), EXPLANATION]
-    sections = [
-        Section("stereotype-score", "Stereotype score by specification", tuple(overview)),
-        Section("stereotype-trust", "Dependence on sentences and attributes", trust_tables(shown)),
-    ]
-    if made := made_tables(shown):
-        sections.append(Section("stereotype-sentences", "Sentences and pairs", made))
-    sections.append(
-        Section("stereotype-attributes", "Score of every attribute", (attribute_table(shown),), detail=True)
-    )
-    if table := pair_table(shown, view.answers):
-        sections.append(Section("stereotype-pairs", "Pairs and their scores", (table,), detail=True))
-    return tuple(sections)
-
-
-def _forests(shown: ScoreFigures) -> Iterator[Forest]:
-    """The specifications around one half; several charts if there are many."""
-    estimates = [estimate for figure in shown.scores for estimate in _estimates(shown, figure)]
-    for number, start in enumerate(range(0, len(estimates), MOST), 1):
-        part = tuple(estimates[start : start + MOST])
-        name = "stereotype-score" if number == 1 else f"stereotype-score-{number}"
-        title = "Share of pairs with a likelier stereotyped sentence"
-        yield Forest(name, title, "share", part, "line: 95% interval; 50%: no preference", reference=0.5)
-
-
-def _estimates(shown: ScoreFigures, figure: Figure) -> Iterator[Estimate]:
-    """A specification by the source of its sentences, or as one row if there is one source."""
-    by_source = shown.by_source(figure)
-    if not any(len(shown.by_source(f)) > 1 for f in shown.scores):
-        group = BASELINE if shown.is_control(figure) else ""
-        yield Estimate(shown.short_label(figure), figure.value, figure.interval, shown.differs(figure), group)
-        return
-    group = f"{'Baseline: ' if shown.is_control(figure) else ''}{shown.short_label(figure)}"
-    for one in by_source:
-        source = one.keys["source"]
-        marked = shown.differs(figure) and one.value == shown.figures.value(NAME, NAME, figure.keys)
-        yield Estimate(SOURCES.get(source, source).capitalize(), one.value, one.interval, marked, group)
+    table = table_of(name, caption, columns, rows, note, search=True, drop_empty=True)
+    yield Section(name, "Pairs and their scores", (table,), detail=True)

@@ -10,35 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.mentions import Mention, TargetTerm, target_finder
-from holisticbias_eval.corpus.swapping import counterpart
+from holisticbias_eval.corpus.swapping import counterpart, place_term
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.losses.term_readings import TermReadings
 from holisticbias_eval.mitigation.method import GroupTask, TokenBatch
-from holisticbias_eval.stereotypes.agreement import in_case, with_article
 
 if TYPE_CHECKING:
     import torch
 
 CUT = "cut off with the end of its text"
 """The reason of a mention for which a batch has no tokens."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A text of a batch: its token ids, and their positions in the padded batch."""
-
-    index: int
-    ids: Sequence[int]
-    positions: Sequence[int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """The texts with each group's term in the place of one mention, and the place that the mention has in its text."""
-
-    row: int
-    offered: Sequence[Alternative]
-    written: Alternative
 
 
 class TermReader:
@@ -56,58 +37,51 @@ class TermReader:
 
     def prepare(self, batch: TokenBatch) -> Mapping[str, torch.Tensor]:
         """The index tensors that ``term_log_probabilities`` needs; see ``TermReadings.tensors``."""
-        choices = [choice for row, text in enumerate(batch.texts) for choice in self._choices(row, text)]
-        texts = [one.text for choice in choices for one in (choice.written, *choice.offered)]
-        encoded = iter(encode(self._tokenizer, texts))
-        rows = [_row(i, *each) for i, each in enumerate(zip(batch.input_ids, batch.attention_mask, strict=True))]
+        choices = [(row, texts) for row, text in enumerate(batch.texts) for texts in self._choices(text)]
+        encoded = iter(encode(self._tokenizer, [made.text for _, texts in choices for made in texts]))
         readings = TermReadings()
-        for choice in choices:
-            written, offered = next(encoded), [next(encoded) for _ in choice.offered]
-            reason = self._read(choice, written, offered, rows[choice.row], readings)
+        for row, texts in choices:
+            mask = batch.attention_mask[row]
+            ids, positions = batch.input_ids[row][mask > 0].tolist(), mask.nonzero()[:, 0].tolist()
+            first, terms, reason = self._terms(ids, texts, [next(encoded) for _ in texts])
             if reason:
                 self.skipped[reason] += 1
-            else:
-                self.compared += 1
+                continue
+            own, *offered = terms
+            readings.add(row, ids, positions, first, offered, offered.index(own) if own in offered else None)
+            self.compared += 1
         return readings.tensors(self._tokenizer.pad_token_id or 0)
 
-    def _choices(self, row: int, text: str) -> Iterator[_Choice]:
+    def _choices(self, text: str) -> Iterator[list[Alternative]]:
+        """For each mention to compare: the text itself, then the texts with each group's term in its place."""
         groups = self._task.groups
         for mention in target_finder(self._task.specification).find(text):
+            offered = alternatives(text, mention, self._task.specification, groups)
             if mention.of.group not in groups:
                 self.skipped["of a group that takes no part"] += 1
-                continue
-            offered = alternatives(text, mention, self._task.specification, groups)
-            if len(offered) < 2:
+            elif len(offered) < 2:
                 self.skipped["no other group has a term that fits its place"] += 1
-                continue
-            yield _Choice(row, offered, Alternative(mention.of.group, text, mention.start, mention.stop))
+            else:
+                yield [Alternative(mention.of.group, text, mention.start, mention.stop), *offered]
 
-    def _read(
-        self, choice: _Choice, written: TextTokens, offered: list[TextTokens], row: _Row, readings: TermReadings
-    ) -> str | None:
-        """Add the tokens of a mention's alternatives, or return the reason for which it cannot be compared."""
-        places = [(one.start, one.stop) for one in (choice.written, *choice.offered)]
-        aligned = align([written, *offered], places)
-        own, terms = aligned.terms[0], aligned.terms[1:]
-        lead = _lead(row.ids, written.ids, self._special)
-        if lead is None:
-            return "its text has other tokens in the batch"
-        first = lead + aligned.head
-        if first == 0:
-            return "no token before the term"
-        if first + len(own) > len(row.ids):
-            return CUT
-        if first + max(map(len, terms)) - 1 > self._tokenizer.model_max_length:
-            return "another term is too long for the model's window"
-        if any(self._tokenizer.unk_token_id in term for term in terms):
-            return "a term is unknown to the tokenizer"
-        readings.add(row.index, row.ids, row.positions, first, terms, terms.index(own) if own in terms else None)
-        return None
-
-
-def _row(index: int, ids: torch.Tensor, mask: torch.Tensor) -> _Row:
-    positions = mask.nonzero()[:, 0].tolist()
-    return _Row(index, ids[mask > 0].tolist(), positions)
+    def _terms(
+        self, ids: Sequence[int], texts: Sequence[Alternative], tokens: Sequence[TextTokens]
+    ) -> tuple[int, Sequence[tuple[int, ...]], str]:
+        """The number of a row's tokens before the term, the terms' tokens, and the reason not to compare them."""
+        aligned = align(tokens, [(made.start, made.stop) for made in texts])
+        own, *others = aligned.terms
+        lead = _lead(ids, tokens[0].ids, self._special)
+        first = (lead or 0) + aligned.head
+        reasons = {
+            "its text has other tokens in the batch": lead is None,
+            "no token before the term": first == 0,
+            CUT: first + len(own) > len(ids),
+            "another term is too long for the model's window": (
+                first + max(map(len, others)) - 1 > self._tokenizer.model_max_length
+            ),
+            "a term is unknown to the tokenizer": any(self._tokenizer.unk_token_id in term for term in others),
+        }
+        return first, aligned.terms, next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def _lead(ids: Sequence[int], text: Sequence[int], special: Collection[int]) -> int | None:
@@ -141,27 +115,16 @@ def alternatives(
     term, and its capitals are those of the mention. Groups without a term are left out, and so is a term whose article
     is not known.
     """
-    terms = {name: counterpart(text, mention, specification, name) for name in groups}
-    return [
-        made
-        for group in specification.groups
-        if (term := terms.get(group.name)) is not None
-        and (made := _replaced(text, mention, group.name, term)) is not None
-    ]
-
-
-def _replaced(text: str, mention: Mention[TargetTerm], group: str, term: str) -> Alternative | None:
-    if term == mention.of.term:
-        return Alternative(group, text, mention.start, mention.stop)
-    found = text[mention.start : mention.stop]
-    other = in_case(found, mention.of.term, term, text[: mention.start])
-    if text == text.lower():
-        other = other.lower()
-    before = with_article(text[: mention.start], term, in_capitals=len(other) > 1 and other.isupper())
-    if before.unknown:
-        return None
-    start = len(before.before)
-    return Alternative(group, before.before + other + text[mention.stop :], start, start + len(other))
+    made = []
+    for group in (group.name for group in specification.groups if group.name in groups):
+        term = counterpart(text, mention, specification, group)
+        if term == mention.of.term:
+            made.append(Alternative(group, text, mention.start, mention.stop))
+        elif term is not None and (placed := place_term(text, mention, term)) is not None:
+            before, new = placed
+            whole = before + new + text[mention.stop :]
+            made.append(Alternative(group, whole, len(before), len(before) + len(new)))
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,17 +164,12 @@ def align(texts: Sequence[TextTokens], places: Sequence[tuple[int, int]]) -> Ali
     between is the term of each text: it has the same characters around the term in every text, whatever the tokenizer
     joins to a term on either side, and it includes the article if that differs.
     """
-    before = min(_count(end <= start for _, end in text.offsets) for text, (start, _) in _zip(texts, places))
-    after = min(_count(begin >= stop for begin, _ in text.offsets[::-1]) for text, (_, stop) in _zip(texts, places))
+    pairs = list(zip(texts, places, strict=True))
+    before = min(_count(end <= start for _, end in text.offsets) for text, (start, _) in pairs)
+    after = min(_count(begin >= stop for begin, _ in text.offsets[::-1]) for text, (_, stop) in pairs)
     head = _shared([text.ids[:before] for text in texts])
     tail = _shared([text.ids[::-1][:after] for text in texts])
     return Aligned(head, tuple(tuple(text.ids[head : len(text.ids) - tail]) for text in texts))
-
-
-def _zip(
-    texts: Sequence[TextTokens], places: Sequence[tuple[int, int]]
-) -> Iterable[tuple[TextTokens, tuple[int, int]]]:
-    return zip(texts, places, strict=True)
 
 
 def _count(true_at_first: Iterable[bool]) -> int:

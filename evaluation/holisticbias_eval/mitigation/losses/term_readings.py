@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import torch
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(NamedTuple):
     """A token to read: the row and position of the logits that predict it, its id, and the term that it is part of."""
 
     row: int
@@ -21,8 +20,7 @@ class _Token:
     term: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Further:
+class _Further(NamedTuple):
     """A text to read: a row's first ``before`` tokens and a term, and the tokens to score in it."""
 
     row: int
@@ -57,10 +55,10 @@ class TermReadings:
         self._terms.append(len(terms))
         for i, term in enumerate(terms):
             in_batch = len(term) if i == own else 1
-            self._batch += [
-                _Token(row, positions[first + j - 1], token, mention, i) for j, token in enumerate(term[:in_batch])
-            ]
-            if rest := [_Token(0, first + j, token, mention, i) for j, token in enumerate(term[in_batch:])]:
+            for j, token in enumerate(term[:in_batch]):
+                self._batch.append(_Token(row, positions[first + j - 1], token, mention, i))
+            rest = [_Token(0, first + j, token, mention, i) for j, token in enumerate(term[in_batch:])]
+            if rest:
                 self._further.append(_Further(row, first, [*ids[:first], *term[:-1]], rest))
 
     def tensors(self, padding: int) -> Mapping[str, torch.Tensor]:
@@ -75,41 +73,27 @@ class TermReadings:
         """
         import torch
 
+        def whole(values: Sequence[int]) -> torch.Tensor:
+            return torch.tensor(values, dtype=torch.long)
+
         most = max(self._terms, default=0)
         further = sorted(self._further, key=lambda text: len(text.ids))
         longest = {text.row: text for text in sorted(further, key=lambda text: text.before)}
         places = {row: i for i, row in enumerate(longest)}
-        rest = [replace(token, row=i) for i, text in enumerate(further) for token in text.tokens]
-        return {
-            "present": torch.arange(most)[None] < torch.tensor(self._terms, dtype=torch.long)[:, None],
-            **_texts([text.ids for text in further], padding, "extra_"),
-            **_texts([text.ids[: text.before] for text in longest.values()], padding, "prefix_"),
-            "extra_before": torch.tensor([text.before for text in further], dtype=torch.long),
-            "extra_prefix": torch.tensor([places[text.row] for text in further], dtype=torch.long),
-            **_columns(self._batch, most, ""),
-            **_columns(rest, most, "extra_"),
+        tensors = {
+            "present": torch.arange(most)[None] < whole(self._terms)[:, None],
+            "extra_before": whole([text.before for text in further]),
+            "extra_prefix": whole([places[text.row] for text in further]),
         }
-
-
-def _texts(rows: Sequence[Sequence[int]], padding: int, prefix: str) -> dict[str, torch.Tensor]:
-    import torch
-
-    width = max(map(len, rows), default=0)
-    padded = [[*ids, *[padding] * (width - len(ids))] for ids in rows]
-    real = [[1] * len(ids) + [0] * (width - len(ids)) for ids in rows]
-    return {
-        f"{prefix}ids": torch.tensor(padded, dtype=torch.long),
-        f"{prefix}mask": torch.tensor(real, dtype=torch.long),
-    }
-
-
-def _columns(tokens: Sequence[_Token], most: int, prefix: str) -> dict[str, torch.Tensor]:
-    import torch
-
-    columns = {
-        "row": [token.row for token in tokens],
-        "position": [token.position for token in tokens],
-        "token": [token.token for token in tokens],
-        "cell": [token.mention * most + token.term for token in tokens],
-    }
-    return {f"{prefix}{name}": torch.tensor(values, dtype=torch.long) for name, values in columns.items()}
+        rest = [token._replace(row=i) for i, text in enumerate(further) for token in text.tokens]
+        for prefix, tokens in (("", self._batch), ("extra_", rest)):
+            for name in ("row", "position", "token"):
+                tensors[prefix + name] = whole([getattr(token, name) for token in tokens])
+            tensors[f"{prefix}cell"] = whole([token.mention * most + token.term for token in tokens])
+        before = [text.ids[: text.before] for text in longest.values()]
+        for prefix, rows in (("extra_", [text.ids for text in further]), ("prefix_", before)):
+            width = max(map(len, rows), default=0)
+            padded = [[*ids, *[padding] * (width - len(ids))] for ids in rows]
+            tensors[f"{prefix}ids"] = torch.tensor(padded, dtype=torch.long)
+            tensors[f"{prefix}mask"] = (torch.arange(width)[None] < whole(list(map(len, rows)))[:, None]).long()
+        return tensors

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, Literal, Self
 
 from holisticbias_eval.errors import ModelError
@@ -54,32 +53,34 @@ class ConversationOptions:
     control: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """Writes requests as token ids.
+@dataclass(frozen=True)
+class ConversationForm:
+    """One form of the text around persona and prompt, by name.
 
-    ``settings`` has the whole text around persona and prompt, for a run's
-    signature. A response ends before the first of the texts ``stops``, and at any
-    of the tokens ``ends``, besides those of the model's own configuration. ``keeps_blank`` is whether the blank
-    before a response is a part of it, because it goes on in the middle of a text.
+    A response ends before the first of the texts ``stops``, and at any of the tokens ``ends``, besides those of the
+    model's own configuration. ``keeps_blank`` is whether the blank before a response is a part of it, because it goes
+    on in the middle of a text.
     """
 
-    settings: Mapping[str, str]
-    stops: tuple[str, ...]
-    ends: tuple[int, ...]
-    _encoder: FrameEncoder
+    named: str
+    frame: Frame
+    stops: tuple[str, ...] = ()
+    ends: tuple[int, ...] = ()
     keeps_blank: bool = False
     thinking: Thinking = "none"
 
-    @property
-    def frame(self) -> Frame:
-        """The text around persona and prompt."""
-        return self._encoder.frame
+
+@dataclass(frozen=True, kw_only=True)
+class Conversation(ConversationForm):
+    """Writes requests as token ids; ``settings`` has the whole text around persona and prompt, for a signature."""
+
+    settings: Mapping[str, str]
+    encoder: FrameEncoder
 
     @property
     def first_tokens(self) -> tuple[int, ...]:
         """The token ids before every text that does not begin with them."""
-        return self._encoder.before
+        return self.encoder.before
 
     def inputs(self, requests: PromptRequests) -> list[list[int]]:
         """The token ids that the model (or its encoder) reads for each request.
@@ -87,7 +88,7 @@ class Conversation:
         Text of a prompt or persona that spells a control token, as ``<|im_end|>``,
         is encoded as plain text.
         """
-        return self._encoder.encode(requests.persona, requests.prompt)
+        return self.encoder.encode(requests.persona, requests.prompt)
 
 
 def find_conversation(tokenizer: Any, options: ConversationOptions, kind: Kind) -> Conversation:
@@ -104,9 +105,9 @@ def find_conversation(tokenizer: Any, options: ConversationOptions, kind: Kind) 
     if kind == "masked":
         raise ModelError("a masked model cannot answer prompts: choose a causal or an encoder-decoder model")
     before, after = special_tokens(tokenizer)
-    encode = partial(FrameEncoder, tokenizer, before=before, after=after if kind == "seq2seq" else [])
     form = _form(tokenizer, options, kind)
     frame = with_control(form.frame, options.control or "")
+    encoder = FrameEncoder(tokenizer, frame, before=before, after=after if kind == "seq2seq" else [])
     settings = {
         "conversation": form.named,
         "conversation_text": frame.with_persona,
@@ -118,19 +119,7 @@ def find_conversation(tokenizer: Any, options: ConversationOptions, kind: Kind) 
         settings["reasoning"] = "kept apart from the response"
     if options.control:
         settings["control"] = options.control
-    return Conversation(settings, form.stops, form.ends, encode(frame), form.keeps_blank, form.thinking)
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationForm:
-    """One form of the text around a prompt, by name; the other fields are those of ``Conversation``."""
-
-    named: str
-    frame: Frame
-    stops: tuple[str, ...] = ()
-    ends: tuple[int, ...] = ()
-    keeps_blank: bool = False
-    thinking: Thinking = "none"
+    return Conversation(**{**vars(form), "frame": frame}, settings=settings, encoder=encoder)
 
 
 def text_form(options: ConversationOptions, kind: Kind = "causal") -> ConversationForm:
@@ -164,7 +153,11 @@ def _form(tokenizer: Any, options: ConversationOptions, kind: Kind) -> Conversat
     if options.chat == "on" and not has_template:
         raise ModelError("--chat on: the tokenizer has no chat template; leave it out, or give a --separator")
     if options.chat != "off" and has_template and not forms:
-        return _continuing_chat(tokenizer, options) if options.style else _chat(tokenizer, options.system)
+        return (
+            _continuing_chat(tokenizer, options.style, options.system)
+            if options.style
+            else _chat(tokenizer, options.system)
+        )
     form = text_form(options, kind)
     token = tokenizer.get_vocab().get(options.separator)
     if token is not None and token in tokenizer.added_tokens_decoder:
@@ -172,12 +165,9 @@ def _form(tokenizer: Any, options: ConversationOptions, kind: Kind) -> Conversat
     return form
 
 
-def _continuing_chat(tokenizer: Any, options: ConversationOptions) -> ConversationForm:
+def _continuing_chat(tokenizer: Any, style: Style, given: str | None) -> ConversationForm:
     """The chat template with the texts of a style; without a place for a system prompt, that is in the user's turn."""
-    style = options.style
-    if style is None:
-        return _chat(tokenizer, options.system)
-    system = style.system if options.system is None else options.system
+    system = style.system if given is None else given
     try:
         return _chat(tokenizer, system, style.turn)
     except ModelError:

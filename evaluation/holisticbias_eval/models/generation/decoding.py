@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -66,15 +65,6 @@ _THOUGHT = re.compile(r"<(think|thinking)>(.*?)(</\1>|\Z)", re.DOTALL)
 _END = re.compile(r"\A(.*?)</(?:think|thinking)>", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenResponse:
-    """One response: its text, why it ends, and its number of tokens without the token that ends it."""
-
-    text: str
-    finish: str
-    tokens: int
-
-
 class Ending:
     """The tokens and texts that end a response of one model, and the tokens that it suppresses.
 
@@ -113,13 +103,13 @@ class Ending:
             count = next((i for i in range(1, count) if self._stops_at(tokens[:i])), count)
         return tokens[:count]
 
-    def written(self, tokens: list[int]) -> WrittenResponse:
-        """The response of these new tokens, which ``cut`` has cut."""
+    def written(self, tokens: list[int]) -> tuple[str, str, int]:
+        """The text of these new tokens, which ``cut`` has cut, why it ends, and how many there are before the end."""
         ended = tokens[-1] in self.tokens
         kept = tokens[:-1] if ended else tokens
         text, stopped = cut_at(self._decode(kept), self._stops)
         finish = "stop" if ended or stopped else "length"
-        return WrittenResponse(text.rstrip() if self._keeps_blank else text.strip(), finish, len(kept))
+        return text.rstrip() if self._keeps_blank else text.strip(), finish, len(kept)
 
     def _decode(self, tokens: Sequence[int]) -> str:
         return str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))

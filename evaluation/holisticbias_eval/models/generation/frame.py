@@ -154,17 +154,7 @@ def choose_control(name: str, asked: str | None, notice: Notice) -> str:
     """
     if asked is not None:
         return check_control(asked, "--control")
-    trained = _own_control(Path(name))
-    if trained:
-        notice(
-            f"{name} was trained to read {trained!r} at the end of the context, and does; --control '' leaves it out"
-        )
-    return trained
-
-
-def _own_control(folder: Path) -> str:
-    """The control that a folder names; empty if it names none."""
-    file = folder / MITIGATION
+    file = Path(name) / MITIGATION
     if not file.is_file():
         return ""
     try:
@@ -176,7 +166,12 @@ def _own_control(folder: Path) -> str:
         return ""
     if not isinstance(control, str):
         raise ModelError(f"{file}: control is not a text: give --control, or '' for none")
-    return check_control(control, f"{file}: control")
+    control = check_control(control, f"{file}: control")
+    if control:
+        notice(
+            f"{name} was trained to read {control!r} at the end of the context, and does; --control '' leaves it out"
+        )
+    return control
 
 
 def check_control(text: str, where: str) -> str:

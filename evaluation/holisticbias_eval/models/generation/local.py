@@ -11,18 +11,9 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.conversation import Conversation
 from holisticbias_eval.models.generation.decoding import Decoding, Ending, apart
-from holisticbias_eval.models.generation.plain import Plain
 from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, Sameness
 from holisticbias_eval.models.generation.sampling import step_seeds
-from holisticbias_eval.models.generation.writing import (
-    BATCH,
-    TRIED,
-    Together,
-    TokenPrompts,
-    same_in_batch,
-    spread_rows,
-    why_not_together,
-)
+from holisticbias_eval.models.generation.writing import Plain, Together, TokenPrompts, why_not_together
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.memory import each_batch, one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length
@@ -30,11 +21,11 @@ from holisticbias_eval.models.model import Kind
 from holisticbias_eval.models.sequences import equal_groups
 from holisticbias_eval.progress import Notice, Progress
 
+TRIED = 8
+BATCH = 64  # the size of the batch in which they are tried
 _LOGITS_AT_ONCE = 32_000_000
-_CACHE_BYTES = {"cpu": 1_100_000_000}
-_CACHE_BYTES_ELSEWHERE = 8_000_000_000
-_MOST_ROWS = {"cpu": 256}
-_MOST_ROWS_ELSEWHERE = 1024
+_ROOM, _ROOM_ELSEWHERE = (1_100_000_000, 256), (8_000_000_000, 1024)
+"""The bytes of a cache and the most rows, on a CPU and on other devices."""
 _NEAR_LENGTHS = 32  # prompts whose lengths differ by less share batches, sorted by their tokens
 
 
@@ -68,8 +59,8 @@ class LocalGenerator(Generator):
         self._batch = batch
         self._ending = Ending(loaded.model, loaded.tokenizer, conversation, decoding)
         self._plain = Plain(loaded.model, decoding, self._ending)
-        self._together = Together(loaded.model, decoding, self._ending)
-        self._is_plain = kind == "seq2seq" or decoding.method == "beam"
+        is_plain = kind == "seq2seq" or decoding.method == "beam"
+        self._writer = self._plain if is_plain else Together(loaded.model, decoding, self._ending)
         self._tried = 0  # the length of the longest prompt that was written together
 
     def generate(self, requests: PromptRequests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
@@ -81,7 +72,7 @@ class LocalGenerator(Generator):
             def run(start: int, stop: int, rows: Ints = rows) -> tuple[Ints, Responses]:
                 part = rows[start:stop]
                 with one_line_for_errors(str(self.identity)):
-                    return part, self._responses(self._write(prompts.take(part)))
+                    return part, self._responses(self._writer.write(prompts.take(part)))
 
             for part, responses in each_batch(len(rows), self._size(prompts.take(rows)), run, self._notice):
                 progress(len(part))
@@ -93,10 +84,12 @@ class LocalGenerator(Generator):
         if not prompts.ids:
             return None
         self._choose(prompts)
-        few = spread_rows(prompts, TRIED)
-        others = np.setdiff1d(spread_rows(prompts, BATCH), few)
+        few = prompts.spread(TRIED)
+        others = np.setdiff1d(prompts.spread(BATCH), few)
         with one_line_for_errors(str(self.identity)):
-            return same_in_batch(self._write, prompts.take(few), prompts.take(np.concatenate((few, others))))
+            together = self._writer.write(prompts.take(np.concatenate((few, others))))
+            alone = [self._writer.write(prompts.take(few[i : i + 1]))[0] for i in range(len(few))]
+        return Sameness(len(few), sum(one == other for one, other in zip(alone, together, strict=False)))
 
     def vectors(self, texts: Sequence[str]) -> Floats:
         """The mean input embedding of each text's tokens, as they stand after a blank; NaN for a text without tokens.
@@ -116,26 +109,15 @@ class LocalGenerator(Generator):
 
     def _choose(self, prompts: TokenPrompts) -> None:
         """Find out whether the model can write prompts of these lengths together; if not, say so once."""
-        longest = max(map(len, prompts.ids), default=0)
-        if self._is_plain or longest <= self._tried:
+        longest = int(prompts.lengths.max(initial=0))
+        if isinstance(self._writer, Plain) or longest <= self._tried:
             return
         self._tried = longest
-        reason = why_not_together(
-            self._together, self._model, prompts.take(spread_rows(prompts, TRIED)), str(self.identity)
-        )
+        few = prompts.take(prompts.spread(TRIED))
+        reason = why_not_together(self._writer, self._model, few, str(self.identity))
         if reason:
-            self._is_plain = True
+            self._writer = self._plain
             self._notice(f"{self.identity} {reason}: its responses are written in batches of equal length, more slowly")
-
-    def _write(self, prompts: TokenPrompts) -> list[list[int]]:
-        """The new tokens of prompts of any lengths."""
-        if not self._is_plain:
-            return self._together.write(prompts)
-        tokens: list[list[int]] = [[] for _ in prompts.ids]
-        for rows in self._groups(prompts):
-            for row, written in zip(rows.tolist(), self._plain.write(prompts.take(rows)), strict=True):
-                tokens[row] = self._ending.cut(written)
-        return tokens
 
     def _prompts(self, requests: PromptRequests) -> TokenPrompts:
         """The requests as token ids and seeds; raises ``ModelError`` for a prompt without room to answer."""
@@ -155,34 +137,28 @@ class LocalGenerator(Generator):
 
     def _groups(self, prompts: TokenPrompts) -> list[Ints]:
         """The rows that may share batches, in the order in which they share most."""
-        lengths = np.array([len(ids) for ids in prompts.ids], np.int64)
-        if self._is_plain:
+        lengths = prompts.lengths
+        if isinstance(self._writer, Plain):
             return equal_groups(lengths)
         ranked = sorted(range(len(lengths)), key=lambda row: (lengths[row] // _NEAR_LENGTHS, prompts.ids[row]))
         return [np.array(ranked, np.int64)] if ranked else []
 
     def _size(self, prompts: TokenPrompts) -> int:
         """The number of responses to write at once, so that all batches of a group are of nearly the same size."""
-        most = self._batch or self._most_rows(max(map(len, prompts.ids)) + self._decoding.max_new_tokens)
+        most = self._batch or self._most_rows(int(prompts.lengths.max()) + self._decoding.max_new_tokens)
         return -(-len(prompts.ids) // -(-len(prompts.ids) // most))
 
     def _most_rows(self, length: int) -> int:
         """How many rows of this length fit."""
-        device = self._model.device.type
-        room = _CACHE_BYTES.get(device, _CACHE_BYTES_ELSEWHERE) // (_bytes_per_token(self._model) * length)
-        beams = self._decoding.beams or 1
+        cache, rows = _ROOM if self._model.device.type == "cpu" else _ROOM_ELSEWHERE
         logits = _LOGITS_AT_ONCE // int(self._model.get_input_embeddings().num_embeddings)
-        return max(1, min(int(room), logits, _MOST_ROWS.get(device, _MOST_ROWS_ELSEWHERE)) // beams)
+        fitting = min(cache // (_bytes_per_token(self._model) * length), logits, rows)
+        return max(1, fitting // (self._decoding.beams or 1))
 
     def _responses(self, tokens: list[list[int]]) -> Responses:
-        written = [self._ending.written(row) for row in tokens]
-        said = [apart(row.text, self._conversation.thinking) for row in written]
-        return Responses(
-            [text for text, _ in said],
-            [row.finish for row in written],
-            np.array([row.tokens for row in written], np.int32),
-            [reasoning for _, reasoning in said],
-        )
+        texts, finish, counts = zip(*map(self._ending.written, tokens), strict=True)
+        said = [apart(text, self._conversation.thinking) for text in texts]
+        return Responses([text for text, _ in said], finish, np.array(counts, np.int32), [why for _, why in said])
 
 
 def _bytes_per_token(model: Any) -> int:

@@ -6,18 +6,20 @@ lengths together, for encoder-decoders and for beam search.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.models.generation.decoding import Decoding, Ending
-from holisticbias_eval.models.generation.requests import Sameness
 from holisticbias_eval.models.generation.sampling import Chooser, Words
 from holisticbias_eval.models.loading.float64 import allowed_error, exactly, largest_difference
 from holisticbias_eval.models.loading.memory import one_line_for_errors
+from holisticbias_eval.models.sequences import equal_groups
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -25,9 +27,6 @@ if TYPE_CHECKING:
     from holisticbias_eval.models.generation.slots import SlotCache
 
 
-TRIED = 8
-BATCH = 64  # the size of the batch in which they are tried
-_FAILED = "cannot write responses of several lengths together"
 _WORTH_MOVING = 0.75  # when fewer of the rows go on, the ended ones are taken out of the cache
 
 
@@ -41,6 +40,27 @@ class TokenPrompts:
     def take(self, rows: Ints) -> TokenPrompts:
         """Select rows by position."""
         return TokenPrompts([self.ids[row] for row in rows], self.seeds[rows])
+
+    @property
+    def lengths(self) -> Ints:
+        """The number of tokens of each prompt."""
+        return np.array([len(ids) for ids in self.ids], np.int64)
+
+    def spread(self, count: int) -> Ints:
+        """Rows spread over all lengths, the shortest and the longest included, without repetition."""
+        order = np.argsort(self.lengths, kind="stable")
+        return np.unique(order[np.linspace(0, len(order) - 1, min(count, len(order))).astype(np.int64)])
+
+
+@dataclass(slots=True)
+class Row:
+    """A response that is being written: its tokens, whether it has ended, and its log-likelihood in nats."""
+
+    prompt: Sequence[int]
+    seeds: Words
+    tokens: list[int] = field(default_factory=list)
+    ended: bool = False
+    log_likelihood: float = 0.0
 
 
 class Together:
@@ -64,35 +84,25 @@ class Together:
         """The rows that are written, with their log-likelihoods if ``measure``."""
         import torch
 
-        with torch.inference_mode():
-            return self._rows(prompts, measure=measure)
-
-    def _rows(self, prompts: TokenPrompts, *, measure: bool) -> list[Row]:
-        import torch
-
         from holisticbias_eval.models.generation.slots import SlotCache, layer_count, read_prompts
 
-        device = self._model.device
-        cache = SlotCache(layer_count(self._model), max(map(len, prompts.ids)) + self._steps)
-        read_prompts(self._model, prompts.ids, cache)
-        rows = [Row(ids, seeds) for ids, seeds in zip(prompts.ids, prompts.seeds, strict=True)]
-        here = rows
-        token = torch.tensor([ids[-1] for ids in prompts.ids], device=device)
-        slot = torch.tensor([len(ids) - 1 for ids in prompts.ids], device=device)
-        for step in range(self._steps):
-            scores = self._scores(token, slot, cache)
-            chosen = self._choose(scores, step, here)
-            if measure:
-                _measure(here, scores, chosen)
-            self._append(here, chosen)
-            going = np.array([not row.ended for row in here])
-            if not going.any():
-                break
-            token, slot = torch.from_numpy(chosen).to(device), slot + 1
-            if going.mean() < _WORTH_MOVING:
-                kept = torch.from_numpy(np.flatnonzero(going)).to(device)
-                cache.batch_select_indices(kept)
-                here, token, slot = [row for row in here if not row.ended], token[kept], slot[kept]
+        rows = here = [Row(ids, seeds) for ids, seeds in zip(prompts.ids, prompts.seeds, strict=True)]
+        with torch.inference_mode():
+            device = self._model.device
+            cache = SlotCache(layer_count(self._model), max(map(len, prompts.ids)) + self._steps)
+            read_prompts(self._model, prompts.ids, cache)
+            token = torch.tensor([ids[-1] for ids in prompts.ids], device=device)
+            slot = torch.tensor([len(ids) - 1 for ids in prompts.ids], device=device)
+            for step in range(self._steps):
+                self._step(here, step, self._scores(token, slot, cache), measure=measure)
+                going = np.array([not row.ended for row in here])
+                if not going.any():
+                    break
+                token, slot = torch.tensor([row.tokens[-1] for row in here], device=device), slot + 1
+                if going.mean() < _WORTH_MOVING:
+                    kept = torch.from_numpy(np.flatnonzero(going)).to(device)
+                    cache.batch_select_indices(kept)
+                    here, token, slot = [row for row in here if not row.ended], token[kept], slot[kept]
         return rows
 
     def _scores(self, token: Tensor, slot: Tensor, cache: SlotCache) -> Tensor:
@@ -113,32 +123,21 @@ class Together:
         logits: Tensor = output.logits[:, -1]
         return logits
 
-    def _choose(self, scores: Tensor, step: int, rows: Sequence[Row]) -> Ints:
+    def _step(self, rows: Sequence[Row], step: int, scores: Tensor, *, measure: bool) -> None:
+        """Add the next token to each row that has not ended."""
+
         def alone(position: int) -> Tensor:
             row = rows[position]
-            if row.ended:
-                return scores[position]
-            return read_alone(self._model, [*row.prompt, *row.tokens])
+            return scores[position] if row.ended else read_alone(self._model, [*row.prompt, *row.tokens])
 
         seeds = np.array([row.seeds[step] for row in rows])
-        return self._chooser.choose(scores, step, seeds, [row.tokens for row in rows], alone)
-
-    def _append(self, rows: Sequence[Row], tokens: Ints) -> None:
-        for row, token in zip(rows, tokens.tolist(), strict=True):
+        chosen = self._chooser.choose(scores, step, seeds, [row.tokens for row in rows], alone)
+        likelihoods = scores.double().log_softmax(1).cpu().numpy() if measure else None
+        for i, (row, token) in enumerate(zip(rows, chosen.tolist(), strict=True)):
             if not row.ended:
+                row.log_likelihood += 0.0 if likelihoods is None else likelihoods[i, token]
                 row.tokens.append(token)
                 row.ended = self._ending.ends(row.tokens)
-
-
-@dataclass(slots=True)
-class Row:
-    """A response that is being written: its tokens, whether it has ended, and its log-likelihood in nats."""
-
-    prompt: Sequence[int]
-    seeds: Words
-    tokens: list[int] = field(default_factory=list)
-    ended: bool = False
-    log_likelihood: float = 0.0
 
 
 def read_alone(model: Any, ids: Sequence[int]) -> Tensor:
@@ -147,24 +146,6 @@ def read_alone(model: Any, ids: Sequence[int]) -> Tensor:
 
     logits: Tensor = model(input_ids=torch.tensor([ids], device=model.device), use_cache=False).logits[0, -1]
     return logits
-
-
-def _measure(rows: Sequence[Row], scores: Tensor, chosen: Ints) -> None:
-    """Add the log-likelihoods of the chosen tokens to the rows that have not ended."""
-    values = scores.double().log_softmax(1).cpu().numpy()[np.arange(len(rows)), chosen]
-    for row, value in zip(rows, values.tolist(), strict=True):
-        if not row.ended:
-            row.log_likelihood += value
-
-
-Write = Callable[[TokenPrompts], list[list[int]]]
-
-
-def spread_rows(prompts: TokenPrompts, count: int) -> Ints:
-    """Rows spread over all lengths, the shortest and the longest included, without repetition."""
-    lengths = [len(ids) for ids in prompts.ids]
-    order = np.argsort(lengths, kind="stable")
-    return np.unique(order[np.linspace(0, len(order) - 1, min(count, len(order))).astype(np.int64)])
 
 
 def why_not_together(together: Together, model: Any, prompts: TokenPrompts, name: str) -> str | None:
@@ -177,11 +158,10 @@ def why_not_together(together: Together, model: Any, prompts: TokenPrompts, name
     try:
         rows = together.rows(prompts, measure=True)
     except Exception:  # noqa: BLE001 - an architecture may refuse masks and positions with any error
-        return _FAILED
-    responses = [row.tokens for row in rows]
+        return "cannot write responses of several lengths together"
     with one_line_for_errors(name):
-        plain = likelihoods_alone(model, prompts.ids, responses)
-        reference, float64 = exactly(model, lambda: likelihoods_alone(model, prompts.ids, responses))
+        plain = _likelihoods_alone(model, rows)
+        reference, float64 = exactly(model, lambda: _likelihoods_alone(model, rows))
     error = largest_difference(np.array([row.log_likelihood for row in rows]), reference)
     allowed = allowed_error(plain, reference, float64=float64)
     if error <= allowed:
@@ -189,22 +169,98 @@ def why_not_together(together: Together, model: Any, prompts: TokenPrompts, name
     return f"gives other likelihoods in one batch than alone, by {error:.2g} nats (rounding: {allowed:.2g})"
 
 
-def likelihoods_alone(model: Any, prompts: Sequence[Sequence[int]], responses: Sequence[Sequence[int]]) -> Floats:
+def _likelihoods_alone(model: Any, rows: Sequence[Row]) -> Floats:
     """The log-likelihood of every response after its prompt in nats, each from one forward pass without a cache."""
     import torch
 
-    values = np.zeros(len(prompts))
-    for row, (prompt, response) in enumerate(zip(prompts, responses, strict=True)):
-        ids = torch.tensor([[*prompt, *response]], device=model.device)
+    values = np.zeros(len(rows))
+    for i, row in enumerate(rows):
+        ids = torch.tensor([[*row.prompt, *row.tokens]], device=model.device)
         with torch.inference_mode():
-            logits = model(input_ids=ids, use_cache=False).logits[0, len(prompt) - 1 : -1]
-        chosen = logits.double().log_softmax(1).gather(1, ids[0, len(prompt) :, None])
-        values[row] = float(chosen.sum())
+            logits = model(input_ids=ids, use_cache=False).logits[0, len(row.prompt) - 1 : -1]
+        values[i] = float(logits.double().log_softmax(1).gather(1, ids[0, len(row.prompt) :, None]).sum())
     return values
 
 
-def same_in_batch(write: Write, few: TokenPrompts, batch: TokenPrompts) -> Sameness:
-    """How many of a few responses are the same alone and in a batch, of which they are the first rows."""
-    together = write(batch)
-    same = sum(write(few.take(np.array([row])))[0] == together[row] for row in range(len(few.ids)))
-    return Sameness(len(few.ids), same)
+class Plain:
+    """Decodes batches of prompts of one length with ``generate``, so that none needs padding."""
+
+    def __init__(self, model: Any, decoding: Decoding, ending: Ending) -> None:
+        self._model = model
+        self._is_beam = decoding.method == "beam"
+        self._ending = ending
+        self._chooser = Chooser(model, decoding, ending)
+        self._settings = _settings(model, decoding, ending)
+
+    def write(self, prompts: TokenPrompts) -> list[list[int]]:
+        """The new tokens of each row, with the token that ends it."""
+        tokens: list[list[int]] = [[] for _ in prompts.ids]
+        for rows in equal_groups(prompts.lengths):
+            for row, written in zip(rows.tolist(), self._write(prompts.take(rows)), strict=True):
+                tokens[row] = self._ending.cut(written)
+        return tokens
+
+    def _write(self, prompts: TokenPrompts) -> list[list[int]]:
+        import torch
+
+        inputs = torch.tensor(np.array(prompts.ids), device=self._model.device)
+        start = 1 if self._model.config.is_encoder_decoder else inputs.shape[1]
+        process = partial(self._restrict, prompts, start)
+        with torch.inference_mode(), _settings_of(self._model, self._settings):
+            tokens = self._model.generate(inputs, attention_mask=torch.ones_like(inputs), logits_processor=[process])
+        return [row[start:] for row in tokens.tolist()]
+
+    def _restrict(self, prompts: TokenPrompts, start: int, input_ids: Tensor, scores: Tensor) -> Tensor:
+        """Restrict the scores to what a decoding allows; without beams, to the one token that it chooses."""
+        import torch
+
+        step = input_ids.shape[1] - start
+        responses = input_ids[:, start:].tolist()
+        if self._is_beam:
+            return self._chooser.restrict(scores, step, responses)
+
+        def alone(row: int) -> Tensor:
+            if not self._model.config.is_encoder_decoder:
+                return read_alone(self._model, input_ids[row].tolist())
+            prompt = torch.tensor([prompts.ids[row]], device=input_ids.device)
+            output = self._model(input_ids=prompt, decoder_input_ids=input_ids[row : row + 1], use_cache=False)
+            logits: Tensor = output.logits[0, -1]
+            return logits
+
+        token = self._chooser.choose(scores, step, prompts.seeds[:, step], responses, alone)
+        only = torch.full_like(scores, float("-inf"))
+        return only.scatter_(1, torch.from_numpy(token)[:, None].to(scores.device), 0.0)
+
+
+def _settings(model: Any, decoding: Decoding, ending: Ending) -> Any:
+    """The settings of ``generate``: those of the decoding, and of the model's own only its tokens."""
+    from transformers import GenerationConfig
+
+    of_model, config = model.generation_config, model.config.get_text_config(decoder=True)
+    start = getattr(config, "decoder_start_token_id", None)
+    ends = sorted(ending.tokens)
+    pad = of_model.pad_token_id if of_model.pad_token_id is not None else next(iter(ends), 0)
+    return GenerationConfig(
+        do_sample=False,
+        num_beams=decoding.beams or 1,
+        length_penalty=decoding.length_penalty,
+        max_new_tokens=decoding.max_new_tokens,
+        eos_token_id=ends or None,
+        pad_token_id=pad,
+        bos_token_id=of_model.bos_token_id,
+        decoder_start_token_id=start if of_model.decoder_start_token_id is None else of_model.decoder_start_token_id,
+        forced_bos_token_id=of_model.forced_bos_token_id,
+    )
+
+
+@contextmanager
+def _settings_of(model: Any, settings: Any) -> Iterator[None]:
+    """Give a model these settings within the block.
+
+    Settings that are passed to ``generate`` would be filled up with the model's own, such as a number of beams.
+    """
+    before, model.generation_config = model.generation_config, settings
+    try:
+        yield
+    finally:
+        model.generation_config = before

@@ -56,7 +56,9 @@ class ApiGenerator(Generator):
         self._endpoint, self._longest = settings.api_endpoint, decoding.max_new_tokens
         sends: dict[str, Any] = {**_sampling(decoding), "seed": None}
         sends |= {} if response_format is None else {_FORMAT: response_format}
+        neutral = {key for key, value in sends.items() if key == _FORMAT or value == _NEUTRAL.get(key)}
         self._client = OpenAI(name, base, settings, sends, _LIMITS[self._endpoint])
+        self._client.optional = frozenset({*neutral, *_LIMITS["chat"]})
         style = conversation.style
         self._system = style.system if conversation.system is None and style else conversation.system
         control = check_control(conversation.control or "", "--control")
@@ -168,33 +170,28 @@ class ApiGenerator(Generator):
         client, refusal = self._client, None
         limits = list(client.limits)
         for step in ((), *_STEPS):
-            if step and not client.leave_out([name for name in step if self._may_lack(name)]):
+            if step and not client.leave_out(name for name in step if name in client.optional & client.sends.keys()):
                 continue
             for place in range(len(limits)):
                 client.limits = limits[place:]
-                refusal = self._try()
-                if refusal is None:
+                try:
+                    self._answer(_TRIAL, 1)
+                except RequestError as error:
+                    refusal = error
+                    self._refuse_needed(error)
+                else:
+                    client.optional = frozenset()
                     return
-        raise refusal or self._client.server.refused("it takes no request")
+        raise refusal or client.server.refused("it takes no request")
 
-    def _try(self) -> RequestError | None:
-        """Ask, and return a refusal that names no setting, or null."""
-        try:
-            self._answer(_TRIAL, 1, trying=True)
-        except RequestError as refusal:
-            named = named_settings(refusal.content, [*self._client.sends, *self._client.limits[:-1][:1]])
-            if named:
-                raise EvaluationError(
-                    f"{refusal}; if it does not take {' and '.join(named)}, choose a --decoding without "
-                    f"{'it' if len(named) == 1 else 'them'}, as sampled"
-                ) from refusal
-            return refusal
-        return None
-
-    def _may_lack(self, name: str) -> bool:
-        """Whether a setting is sent, and is neutral, the seed, the format, or a limit that has another name."""
-        sends = self._client.sends
-        return name in _LIMITS["chat"] or (name in sends and (name == _FORMAT or sends[name] == _NEUTRAL.get(name)))
+    def _refuse_needed(self, refusal: RequestError) -> None:
+        """Raise ``EvaluationError`` if a refusal names settings, which the decoding then needs."""
+        named = named_settings(refusal.content, [*self._client.sends, *self._client.limits[:-1][:1]])
+        if named:
+            raise EvaluationError(
+                f"{refusal}; if it does not take {' and '.join(named)}, choose a --decoding without "
+                f"{'it' if len(named) == 1 else 'them'}, as sampled"
+            ) from refusal
 
     def _content(self, text: str) -> Mapping[str, Any]:
         """The part of a request that says what to answer."""
@@ -202,15 +199,12 @@ class ApiGenerator(Generator):
             return {"prompt": text, **({"stop": list(self._form.stops)} if self._form.stops else {})}
         return user_turn(text, self._system)
 
-    def _answer(self, text: str, seed: int, *, trying: bool = False) -> Answer:
+    def _answer(self, text: str, seed: int) -> Answer:
         """Ask, and ask again if the answer is longer than the maximum: a server ignores names that it does not know."""
         while True:
             limit = self._client.limits[0]
-            may_lack = self._may_lack if trying else lambda _: False
             try:
-                completion = self._client.ask(
-                    self._content(text), self._longest, seed, endpoint=self._endpoint, may_lack=may_lack
-                )
+                completion = self._client.ask(self._content(text), self._longest, seed, endpoint=self._endpoint)
             except WithheldError:
                 return WITHHELD
             answer = read_answer(completion, self._form.stops, keeps_blank=self._form.keeps_blank)
@@ -226,15 +220,12 @@ def _sampling(decoding: Decoding) -> Mapping[str, float]:
 
     Raises ``EvaluationError`` if the decoding has settings that servers lack.
     """
-    lacking = [
-        name
-        for name, used in (
-            ("beam search", decoding.method == "beam"),
-            ("min_new_tokens", decoding.min_new_tokens > 0),
-            ("blocked_ngram", decoding.blocked_ngram is not None),
-        )
-        if used
-    ]
+    needs = {
+        "beam search": decoding.method == "beam",
+        "min_new_tokens": decoding.min_new_tokens > 0,
+        "blocked_ngram": decoding.blocked_ngram is not None,
+    }
+    lacking = [name for name, needed in needs.items() if needed]
     if lacking:
         raise EvaluationError(
             f"servers have no {', '.join(lacking)}, which the decoding {decoding.id!r} needs: "

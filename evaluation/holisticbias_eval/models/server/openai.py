@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -129,8 +129,8 @@ class OpenAI:
     """Asks one model for answers.
 
     ``sends`` are the settings of each request; the value of ``seed`` is each request's own. ``limits`` are the names
-    under which servers know the longest answer, of which the first is sent. What a server has refused is in
-    ``left_out``. May be used from several threads.
+    under which servers know the longest answer, of which the first is sent. A name that a server refuses is left out
+    if it is ``optional``, as by default all are, and stands in ``left_out``. May be used from several threads.
     """
 
     def __init__(
@@ -145,20 +145,15 @@ class OpenAI:
         self._model = model
         self.sends, self.left_out = dict(sends), dict[str, Any]()
         self.limits = list(limits)
+        self.optional = frozenset({*sends, *limits})
         self._lock = threading.Lock()
 
     def ask(
-        self,
-        content: Mapping[str, Any],
-        longest: int,
-        seed: int = 0,
-        *,
-        endpoint: Endpoint = "chat",
-        may_lack: Callable[[str], bool] = lambda _: True,
+        self, content: Mapping[str, Any], longest: int, seed: int = 0, *, endpoint: Endpoint = "chat"
     ) -> Completion:
         """The answer to a request, at most ``longest`` tokens.
 
-        If a refusal names settings that answers ``may_lack``, the server is asked without them from now on. Raises
+        If a refusal names settings that are ``optional``, the server is asked without them from now on. Raises
         ``WithheldError`` or ``RequestError`` if the server does not answer this request, and ``ModelError`` if it gives
         no usable answer.
         """
@@ -172,20 +167,19 @@ class OpenAI:
                 raise
             except RequestError as refusal:
                 named = named_settings(refusal.content, [*sent, *([limit] if limit != self.limits[-1] else [])])
-                if not self.leave_out(name for name in named if may_lack(name)):
+                if not self.leave_out(name for name in named if name in self.optional):
                     raise
 
     def leave_out(self, names: Iterable[str]) -> bool:
         """Leave settings, or the first name of the limit, out from now on; returns whether any are named."""
-        some = False
+        leaving = list(names)
         with self._lock:
-            for name in names:
-                some = True
+            for name in leaving:
                 if name in self.sends:
                     self.left_out[name] = self.sends.pop(name)
                 elif name == self.limits[0] and len(self.limits) > 1:
                     del self.limits[0]
-        return some
+        return bool(leaving)
 
     def _completion(self, path: str, body: Mapping[str, Any]) -> Completion:
         reason = ""

@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -48,12 +47,7 @@ def _encoded(table: pa.Table, names: Sequence[str]) -> pa.LargeStringArray:
     return pc.binary_join_element_wise(*parts, separator, null_handling="replace", null_replacement="")
 
 
-Words = npt.NDArray[np.uint64]
-
 _HASHED_AT_ONCE = 1 << 16
-_NULL = np.uint64(0x9E3779B97F4A7C15)
-_FACTOR = np.uint64(0x2545F4914F6CDD1D)
-_OF_BYTE = np.random.default_rng(0).integers(0, 1 << 64, 256, np.uint64)
 
 
 class Keys(Protocol):
@@ -69,6 +63,11 @@ class Keys(Protocol):
         """The rows as a table with the key columns."""
 
 
+def taken(keys: Keys | pa.Table, rows: Ints) -> pa.Table:
+    """Some rows of keys, by position, as a table."""
+    return keys.take(pa.array(rows)) if isinstance(keys, pa.Table) else keys.take(rows).table()
+
+
 class KeyPlaces:
     """The places of the rows of ``asked``, by key; its keys differ from each other.
 
@@ -79,7 +78,7 @@ class KeyPlaces:
     def __init__(self, asked: Keys | pa.Table, names: Sequence[str]) -> None:
         self._asked = asked
         self._names = list(names)
-        hashes = np.empty(len(asked), np.uint64)
+        hashes = np.empty(len(asked), np.int64)
         for start in range(0, len(asked), _HASHED_AT_ONCE):
             rows = np.arange(start, min(start + _HASHED_AT_ONCE, len(asked)))
             hashes[rows] = _hashes(self._table(rows))
@@ -101,8 +100,7 @@ class KeyPlaces:
         return places_of_rows
 
     def _table(self, rows: Ints) -> pa.Table:
-        taken = self._asked.take(rows)
-        return (taken if isinstance(taken, pa.Table) else taken.table()).select(self._names)
+        return taken(self._asked, rows).select(self._names)
 
 
 def _equal(one: pa.Table, other: pa.Table) -> Bools:
@@ -116,39 +114,11 @@ def _equal(one: pa.Table, other: pa.Table) -> Bools:
     return equal
 
 
-def _hashes(table: pa.Table) -> Words:
-    """A hash of each row: shape ``[rows]``."""
-    hashes = np.zeros(table.num_rows, np.uint64)
+def _hashes(table: pa.Table) -> Ints:
+    """A hash of each row, which another process has in another value: shape ``[rows]``."""
+    hashes = np.empty(table.num_rows, np.int64)
     for start in range(0, table.num_rows, _HASHED_AT_ONCE):
-        rows = slice(start, start + _HASHED_AT_ONCE)
-        for column in table.slice(start, _HASHED_AT_ONCE).columns:
-            hashes[rows] = _mixed(hashes[rows] * _FACTOR + _of_values(column.combine_chunks()))
+        columns = [column.to_pylist() for column in table.slice(start, _HASHED_AT_ONCE).columns]
+        count = len(columns[0])
+        hashes[start : start + count] = np.fromiter(map(hash, zip(*columns, strict=True)), np.int64, count)
     return hashes
-
-
-def _of_values(values: pa.Array) -> Words:
-    if pa.types.is_integer(values.type):
-        words = pc.fill_null(values.cast(pa.int64()), 0).to_numpy().astype(np.uint64)
-    else:
-        words = _of_texts(pc.fill_null(values.cast(pa.large_string()), ""))
-    return np.where(values.is_null().to_numpy(zero_copy_only=False), _NULL, words) if values.null_count else words
-
-
-def _of_texts(texts: pa.LargeStringArray) -> Words:
-    """A polynomial of each text's bytes, modulo 2^64."""
-    _, offsets, data = texts.buffers()
-    ends = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    lengths = np.diff(ends)
-    content = np.frombuffer(data, np.uint8)[ends[0] : ends[-1]] if data else np.zeros(0, np.uint8)
-    powers = np.cumprod(np.full(lengths.max(initial=0) + 1, _FACTOR))
-    place = np.arange(len(content)) - np.repeat(ends[:-1] - ends[0], lengths)
-    sums = np.concatenate((np.zeros(1, np.uint64), np.cumsum(_OF_BYTE[content] * powers[place])))
-    bounds = ends - ends[0]
-    return _mixed(sums[bounds[1:]] - sums[bounds[:-1]] + lengths.astype(np.uint64))
-
-
-def _mixed(words: Words) -> Words:
-    """Spread the bits of each number over all 64 (splitmix64, Steele et al. 2014)."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        words = (words ^ (words >> np.uint64(shift))) * np.uint64(factor)
-    return words ^ (words >> np.uint64(31))

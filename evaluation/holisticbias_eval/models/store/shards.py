@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from holisticbias.errors import OutputError
 from holisticbias_eval.arrays import Bools, Floats, Ints
-from holisticbias_eval.models.store.keys import KeyPlaces, Keys, distinct_rows
+from holisticbias_eval.models.store.keys import KeyPlaces, Keys, distinct_rows, taken
 from holisticbias_eval.progress import Notice, Progress
 
 _STALE_SECONDS = 3600
@@ -121,8 +121,7 @@ class ShardStore:
         count = int(known.sum())
         kept(count)
         for places, values in compute(np.flatnonzero(~known)):
-            taken = asked.take(places)
-            keys = taken if isinstance(taken, pa.Table) else taken.table()
+            keys = taken(asked, places)
             names = [*keys.column_names, *values.column_names]
             self.write(pa.Table.from_arrays([*keys.columns, *values.columns], names=names).select(self.schema.names))
             count += len(places)
@@ -225,38 +224,31 @@ def _size(path: Path) -> int:
         return 0
 
 
-def values_by_block(
-    asked: pa.Table,
-    compute: Callable[[Ints, Progress], Floats],
+def stored_values(
     store: ShardStore | None,
-    block: int,
+    asked: pa.Table,
+    width: int,
+    compute: Callable[[Ints], Iterator[tuple[Ints, Floats]]],
     progress: Progress,
 ) -> Floats:
-    """The values of each row of keys: shape ``[rows, values]``.
+    """The values of distinct keys: shape ``[keys, width]``.
 
-    ``compute`` gives the values of the rows that the store does not hold, at most ``block`` rows at once. The store's
-    columns are its keys, which ``asked`` has, and then the values as floats; NaN is stored too. Without a store all
-    rows are computed at once.
+    ``compute`` gives the values of the keys that the store does not hold, by their places, in parts that are stored as
+    they come, and counts its own progress. The store's columns are its keys and then the values as floats; NaN is
+    stored as null. Without a store all are computed.
     """
+    values = np.full((asked.num_rows, width), np.nan)
     if store is None:
-        return compute(np.arange(asked.num_rows), progress)
-    first, which = distinct_rows(asked)
-    distinct = asked.take(pa.array(first))
-    values, missing = read_values(store, distinct)
-    progress(distinct.num_rows - len(missing))
-    for start in range(0, len(missing), block):
-        rows = missing[start : start + block]
-        values[rows] = compute(first[rows], progress)
-        columns = [*distinct.take(pa.array(rows)).columns, *map(pa.array, values[rows].T)]
-        names = [*asked.column_names, *(name for name in store.schema.names if name not in store.keys)]
-        store.write(pa.Table.from_arrays(columns, names=names).select(store.schema.names))
-    return values[which]
+        for places, found in compute(np.arange(asked.num_rows)):
+            values[places] = found
+        return values
 
+    def missing(rows: Ints) -> Iterator[tuple[Ints, pa.Table]]:
+        names = [name for name in store.schema.names if name not in store.keys]
+        for places, found in compute(rows):
+            columns = [pa.array(column, from_pandas=True) for column in found.T]
+            yield places, pa.Table.from_arrays(columns, names=names)
 
-def read_values(store: ShardStore, asked: pa.Table) -> tuple[Floats, Ints]:
-    """The stored values of distinct keys, shape ``[rows, values]``, and the rows that are not held, which have NaN."""
-    values = np.full((asked.num_rows, len(store.schema) - len(store.keys)), np.nan)
-    known = np.zeros(asked.num_rows, np.bool_)
-    for places, rows in store.held(asked, known):
+    for places, rows in store.answers(asked, missing, progress):
         values[places] = np.column_stack([column.to_numpy() for column in rows.columns])
-    return values, np.flatnonzero(~known)
+    return values

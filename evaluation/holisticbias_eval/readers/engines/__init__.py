@@ -10,7 +10,7 @@ from holisticbias_eval.progress import Notice
 from holisticbias_eval.readers.card import CARDS, Card
 from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.engines.chat import ChatClassifier
-from holisticbias_eval.readers.engines.phrases import load_phrases
+from holisticbias_eval.readers.engines.phrases import PHRASES, LexiconClassifier
 from holisticbias_eval.readers.engines.transformers import load_transformers
 from holisticbias_eval.readers.sentiment import VaderClassifier
 
@@ -39,7 +39,7 @@ def start_classifier(
         return ChatClassifier(card, api_base, settings or ModelSettings(), notice)
     place = model_place(CARDS.find(name), card)
     if card.engine == "lexicon":
-        return load_phrases(card, place)
+        return LexiconClassifier(card, PHRASES.read(place))
     return load_transformers(card, place, notice, device)
 
 

@@ -40,7 +40,10 @@ class ChatClassifier(Classifier):
         for start in range(0, len(texts), self._at_once):
             block = texts[start : start + self._at_once]
             values = np.array(list(self._client.server.each(self._label, block)))
-            self._say_what_is_left_out()
+            new = [name for name in self._client.left_out if name not in self._said]
+            if new:
+                self._said.update(new)
+                self._notice(f"{self.card.id}: the server does not take {' and '.join(new)}: its own defaults apply")
             missing += int(np.isnan(values[:, 0]).sum())
             progress(len(block))
             yield np.arange(start, start + len(block)), values
@@ -48,20 +51,14 @@ class ChatClassifier(Classifier):
             self._notice(f"{self.card.id}: {missing:,} of {len(texts):,} answers are not a label")
 
     def _label(self, text: str) -> Floats:
+        question, written = (self.card.prompt or "").replace("{text}", text), ""
         try:
-            answer = self._client.ask(user_turn((self.card.prompt or "").replace("{text}", text)), _LONGEST)
+            written = self._client.ask(user_turn(question), _LONGEST).choice.written
+            self._answered = True
         except RequestError as error:
             if not self._answered and not isinstance(error, WithheldError):
                 raise
-            return read_label("", self.card.labels)
-        self._answered = True
-        return read_label(answer.choice.written, self.card.labels)
-
-    def _say_what_is_left_out(self) -> None:
-        new = [name for name in self._client.left_out if name not in self._said]
-        self._said.update(new)
-        if new:
-            self._notice(f"{self.card.id}: the server does not take {' and '.join(new)}: its own defaults apply")
+        return read_label(written, self.card.labels)
 
 
 def read_label(answer: str, labels: Sequence[str]) -> Floats:

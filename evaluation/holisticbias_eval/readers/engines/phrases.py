@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.named_files import NamedFiles
-from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers.card import Card
-from holisticbias_eval.readers.classifier import BLOCK, Classifier
+from holisticbias_eval.readers.classifier import Classifier
+from holisticbias_eval.readers.words import Phrases
 
 # a word keeps its inner apostrophes and hyphens; any other character stands alone
 _WORDS = re.compile(r"\w+(?:['-]\w+)*|[^\w\s]")
 _PLAIN = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2010": "-", "\u2011": "-"})
-
-Words = tuple[str, ...]
 
 
 class Lexicon(BaseModel):
@@ -41,7 +39,7 @@ class Lexicon(BaseModel):
         unknown = [label for label in (*self.phrases, self.otherwise) if label not in (*self.labels, None)]
         if unknown:
             raise ValueError(f"there is no label {unknown[0]!r} in labels")
-        first: dict[Words, str] = {}
+        first: dict[tuple[str, ...], str] = {}
         for label, phrases in self.phrases.items():
             for phrase in phrases:
                 words = split_words(phrase)
@@ -67,51 +65,27 @@ class LexiconClassifier(Classifier):
             )
         digest = hashlib.sha256(lexicon.model_dump_json().encode()).hexdigest()
         super().__init__(card, {**card.settings, "classifier_lexicon_sha256": digest})
-        self._index = _index(lexicon)
-        self._otherwise = None if lexicon.otherwise is None else lexicon.labels.index(lexicon.otherwise)
+        phrases = [(split_words(phrase), label) for label, some in lexicon.phrases.items() for phrase in some]
+        self._phrases = Phrases([words for words, _ in phrases])
+        self._labels = np.array([card.labels.index(label) for _, label in phrases], np.int64)
+        self._otherwise = None if lexicon.otherwise is None else card.labels.index(lexicon.otherwise)
 
-    def classify(self, texts: Sequence[str], progress: Progress) -> Iterator[tuple[Ints, Floats]]:
-        """Classify texts; a text without a phrase gets NaN if the lexicon has no label for it."""
-        for start in range(0, len(texts), BLOCK):
-            block = texts[start : start + BLOCK]
-            counts = np.array([self._count(split_words(text)) for text in block])
-            with np.errstate(invalid="ignore"):
-                values = counts / counts.sum(axis=1, keepdims=True)
-            progress(len(block))
-            yield np.arange(start, start + len(block)), values
-
-    def _count(self, words: Words) -> Floats:
-        counts = np.zeros(len(self.card.labels))
-        place = 0
-        while place < len(words):
-            begun = self._index.get(words[place], ())
-            phrase, label = next((f for f in begun if words[place : place + len(f[0])] == f[0]), (words[:1], None))
-            if label is not None:
-                counts[label] += 1
-            place += len(phrase)
-        if self._otherwise is not None and not counts.any():
-            counts[self._otherwise] = 1
-        return counts
+    def judge(self, texts: Sequence[str]) -> Floats:
+        """The shares of a block of texts; NaN for a text without a phrase if the lexicon has no label for it."""
+        size = len(self.card.labels)
+        counts = np.zeros((len(texts), size))
+        for row, text in enumerate(texts):
+            counts[row] = np.bincount(self._labels[self._phrases.find(split_words(text))], minlength=size)
+        if self._otherwise is not None:
+            counts[~counts.any(axis=1), self._otherwise] = 1
+        with np.errstate(invalid="ignore"):
+            shares: Floats = counts / counts.sum(axis=1, keepdims=True)
+        return shares
 
 
 PHRASES = NamedFiles("lexicon", "classifiers/lexicons", Lexicon, ClassifierError)
 
 
-def load_phrases(card: Card, file: str) -> LexiconClassifier:
-    """Load the classifier of a card from its file of phrases; raises ``ClassifierError`` if that is invalid."""
-    return LexiconClassifier(card, PHRASES.read(file))
-
-
-def split_words(text: str) -> Words:
+def split_words(text: str) -> tuple[str, ...]:
     """The words of a text in lower case, and its other characters; white space separates and is dropped."""
     return tuple(_WORDS.findall(text.translate(_PLAIN).casefold()))
-
-
-def _index(lexicon: Lexicon) -> Mapping[str, tuple[tuple[Words, int], ...]]:
-    """The phrases that begin with each word, longest first, with the positions of their labels."""
-    index: dict[str, list[tuple[Words, int]]] = {}
-    for label, phrases in lexicon.phrases.items():
-        for phrase in phrases:
-            words = split_words(phrase)
-            index.setdefault(words[0], []).append((words, lexicon.labels.index(label)))
-    return {first: tuple(sorted(found, key=lambda f: -len(f[0]))) for first, found in index.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -122,6 +122,18 @@ def summarise(value: Floats, drawn: Floats, items: Ints) -> Resampled:
         np.where(known, value - factor * (value - low), np.nan),
         np.where(known, value + factor * (high - value), np.nan),
     )
+
+
+def resample(sums: Floats, values: Callable[[Floats], Floats], seed: int) -> Resampled:
+    """Values of the sums over items, with a bootstrap of the items.
+
+    ``sums`` has shape ``[items, columns]``; ``values`` makes an array of shape ``[..., values]`` from sums over items
+    ``[..., columns]``; the result has shape ``[values]``.
+    """
+    items = Items(sums, np.array([0, len(sums)], np.int64))
+    drawn = next(resampled_sums(items, DRAWS, np.random.default_rng(seed)))
+    whole = values(items.group_sums()[0])
+    return summarise(whole, values(drawn), np.full(len(whole), len(sums)))
 
 
 def paired_p(found: Resampled, items: Ints) -> Floats:

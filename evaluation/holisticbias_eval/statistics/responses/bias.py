@@ -10,7 +10,7 @@ from scipy.special import stdtrit
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.figures import Interval
-from holisticbias_eval.statistics.responses.cells import ResponseCells
+from holisticbias_eval.statistics.responses.cells import ResponseCells, sum_cells
 from holisticbias_eval.statistics.responses.permuted import Moments, mean_of_moments, permuted_spread
 
 
@@ -26,11 +26,6 @@ class Noise:
     covariance: Floats
     product: float
     fourth: float
-
-    @property
-    def variance(self) -> float:
-        """The variance of a response around its mean, summed over labels."""
-        return float(np.trace(self.covariance))
 
 
 def pool_noise(values: Floats, counts: Ints) -> Noise | None:
@@ -58,23 +53,14 @@ def pool_noise(values: Floats, counts: Ints) -> Noise | None:
     return Noise(freedom, (scatter[0] + scatter[1]) / freedom, product, fourth)
 
 
-def sampling_variance(difference: Floats, residuals: Floats, counts: Ints, noise: Noise) -> tuple[float, float]:
-    """The variance of the corrected bias of one template over other responses, in two parts.
-
-    ``difference`` has shape ``[cells, labels]``: each cell's mean minus the mean of
-    all cells; ``residuals`` has shape ``[responses, labels]``. The estimate is a
-    U-statistic of degree two: its linear part is the noise of the cells' means
-    along their differences, its quadratic part the products of the noise of two
-    responses, which remain where nothing differs. The first may be negative.
-    """
-    return _linear(difference, residuals, counts, noise), max(_quadratic(counts, noise), 0.0)
-
-
 def _linear(difference: Floats, residuals: Floats, counts: Ints, noise: Noise) -> float:
     """``4 / D² * sum over cells of d' S d / N`` for true differences ``d`` and covariances ``S``.
 
-    Both are estimated from the same responses, so the product has the expectation of
-    their noise in it: second, third and fourth cumulants of responses, which are taken off.
+    It is the variance over other responses of the linear part of the corrected bias, a U-statistic of degree two: the
+    noise of the cells' means along their differences. ``difference`` has shape ``[cells, labels]``, each cell's mean
+    minus the mean of all cells, ``residuals`` ``[responses, labels]``. Both are estimated from the same responses, so
+    the product has the expectation of their noise in it: second, third and fourth cumulants of responses, which are
+    taken off. The result may be negative.
     """
     groups, v, kept = len(counts), 1 / counts, 1 - 1 / len(counts)
     along = np.einsum("ij,ij->i", residuals, np.repeat(difference, counts, axis=0))
@@ -93,6 +79,7 @@ def _linear(difference: Floats, residuals: Floats, counts: Ints, noise: Noise) -
 def _quadratic(counts: Ints, noise: Noise) -> float:
     """The variance of products of the noise of two responses, within a cell and of two cells.
 
+    It remains where nothing differs.
     In a cell of one response it is that of its squared length minus the pooled
     variance, whose error all these cells share.
     """
@@ -103,11 +90,6 @@ def _quadratic(counts: Ints, noise: Noise) -> float:
     single = alone * length + alone**2 * length / noise.freedom
     crossed = 2 * noise.product / groups**4 * float(v.sum() ** 2 - (v**2).sum())
     return ((groups - 1) / groups**2) ** 2 * (pairs + single) + crossed
-
-
-def sum_cells(values: Floats, counts: Ints) -> Floats:
-    """Sum rows by cell; the rows of a cell follow each other, ``counts`` of them."""
-    return np.add.reduceat(values, np.cumsum(counts) - counts, axis=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +143,7 @@ class Bias:
 
 @dataclass(frozen=True, slots=True)
 class _Spread:
-    """The bias in one template, and what its standard error is made of: see ``sampling_variance``."""
+    """The bias in one template, and both parts of its sampling variance."""
 
     raw: float
     noise: float
@@ -174,33 +156,24 @@ class _Spread:
     cells: int
 
 
-def measure_bias(cells: ResponseCells, part: LabelPart, by_axis: bool) -> tuple[Bias, dict[str, Bias]]:
-    """The bias over all descriptors, and over the descriptors of each axis if ``by_axis``.
+def measure_bias(cells: ResponseCells, part: LabelPart, by_axis: bool = False) -> dict[str | None, Bias]:
+    """The bias over all descriptors, under ``None``, and over the descriptors of each axis if ``by_axis``.
 
     Templates with fewer than two descriptors are left out.
     """
-    over_all: list[_Spread] = []
-    of_axes: dict[str, list[_Spread]] = {axis: [] for axis in cells.axes} if by_axis else {}
+    found: dict[str | None, list[_Spread]] = {axis: [] for axis in (None, *(cells.axes if by_axis else ()))}
     for in_template, rows in cells.parts(cells.template):
-        values, counts = part.of(cells.values[rows]), cells.count[in_template]
-        noise = pool_noise(values, counts)
+        values, counts, axis = part.of(cells.values[rows]), cells.count[in_template], cells.axis[in_template]
+        noise, ends = pool_noise(values, counts), np.cumsum(counts)
         if len(counts) > 1:
-            over_all.append(_spread(values, counts, noise, noise))
-        if by_axis:
-            for axis, spread in _axis_spreads(values, counts, cells.axis[in_template], noise):
-                of_axes[cells.axes[axis]].append(spread)
-    return _mean(over_all), {axis: _mean(spreads) for axis, spreads in of_axes.items()}
-
-
-def _axis_spreads(values: Floats, counts: Ints, axis: Ints, noise: Noise | None) -> list[tuple[int, _Spread]]:
-    found = []
-    ends = np.cumsum(counts)
-    for a in np.unique(axis):
-        own = np.flatnonzero(axis == a)
-        if len(own) > 1:
-            rows = slice(int(ends[own[0]] - counts[own[0]]), int(ends[own[-1]]))
-            found.append((int(a), _spread(values[rows], counts[own], pool_noise(values[rows], counts[own]), noise)))
-    return found
+            found[None].append(_spread(values, counts, noise, noise))
+        for a in np.unique(axis) if by_axis else ():
+            own = np.flatnonzero(axis == a)
+            if len(own) > 1:
+                chosen = values[ends[own[0]] - counts[own[0]] : ends[own[-1]]]
+                spread = _spread(chosen, counts[own], pool_noise(chosen, counts[own]), noise)
+                found[cells.axes[a]].append(spread)
+    return {axis: _mean(spreads) for axis, spreads in found.items()}
 
 
 def _mean(spreads: Sequence[_Spread]) -> Bias:
@@ -236,19 +209,16 @@ def _spread(values: Floats, counts: Ints, own: Noise | None, whole: Noise | None
     difference = means - means.mean(axis=0)
     residuals = values - np.repeat(means, counts, axis=0)
     squares = sum_cells(np.einsum("ij,ij->i", residuals, residuals), counts)
-    pooled = whole.variance if whole else np.nan
+    pooled = float(np.trace(whole.covariance)) if whole else np.nan
     variance = np.where(counts > 1, squares / np.maximum(counts - 1, 1), pooled)
-    linear, quadratic = np.nan, np.nan
     noise = own or whole
-    if noise:
-        linear, quadratic = sampling_variance(difference, residuals, counts, noise)
     return _Spread(
         raw=float((difference**2).sum()) / groups,
         noise=(groups - 1) / groups * float((variance / counts).mean()),
         within=float((squares / counts).mean()),
         unbiased_within=float(variance.mean()),
-        linear=linear,
-        quadratic=quadratic,
+        linear=_linear(difference, residuals, counts, noise) if noise else np.nan,
+        quadratic=max(_quadratic(counts, noise), 0.0) if noise else np.nan,
         freedom=int((counts - 1).sum()),
         floor=permuted_spread(values, counts),
         cells=groups,

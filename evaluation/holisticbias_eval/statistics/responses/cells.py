@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.special import ndtr
-from scipy.stats import rankdata
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import SelectionError
@@ -24,8 +23,8 @@ class ResponseCells:
 
     ``values`` has shape ``[responses, labels]``, sorted by template, axis and
     descriptor, so that cells, axes in a template, and templates are runs of rows.
-    Per cell, ``count`` is the number of responses, and ``template``, ``axis`` and
-    ``descriptor`` are positions in ``templates``, ``axes`` and ``descriptors``.
+    Per cell, ``count`` is the number of responses, and ``cell`` has its positions in
+    ``templates``, ``axes`` and ``descriptors``: shape ``[cells, 3]``.
     ``asked`` has the same three positions of every cell that was asked about, also
     those without any judged response: shape ``[asked, 3]``. ``unjudged`` is the
     number of responses without values per axis.
@@ -37,16 +36,24 @@ class ResponseCells:
     labels: tuple[str, ...]
     values: Floats
     count: Ints
-    template: Ints
-    axis: Ints
-    descriptor: Ints
+    cell: Ints
     asked: Ints
     unjudged: Ints
 
     @property
-    def start(self) -> Ints:
-        """The first row of each cell."""
-        return np.cumsum(self.count) - self.count
+    def template(self) -> Ints:
+        """The template of each cell."""
+        return self.cell[:, 0]
+
+    @property
+    def axis(self) -> Ints:
+        """The axis of each cell."""
+        return self.cell[:, 1]
+
+    @property
+    def descriptor(self) -> Ints:
+        """The descriptor of each cell."""
+        return self.cell[:, 2]
 
     def parts(self, key: Ints) -> Iterator[tuple[slice, slice]]:
         """The cells, and the rows, of each run of cells with equal keys; ``key`` has shape ``[cells]``."""
@@ -58,23 +65,17 @@ class ResponseCells:
 
     def sums(self, values: Floats) -> Floats:
         """Sum rows by cell; ``values`` has shape ``[responses, ...]``."""
-        return np.add.reduceat(values, self.start, axis=0)
+        return sum_cells(values, self.count)
 
     def keep(self, cells: Bools) -> ResponseCells:
         """Only these cells; the others count as not asked about."""
-        rows = np.repeat(cells, self.count)
-        chosen = (self.count[cells], self.template[cells], self.axis[cells], self.descriptor[cells])
-        asked = np.stack(chosen[1:], axis=1)
-        count, template, axis, descriptor = chosen
-        return replace(
-            self,
-            values=self.values[rows],
-            count=count,
-            template=template,
-            axis=axis,
-            descriptor=descriptor,
-            asked=asked,
-        )
+        rows, kept = np.repeat(cells, self.count), self.cell[cells]
+        return replace(self, values=self.values[rows], count=self.count[cells], cell=kept, asked=kept)
+
+
+def sum_cells(values: Floats, counts: Ints) -> Floats:
+    """Sum rows by cell; the rows of a cell follow each other, ``counts`` of them."""
+    return np.add.reduceat(values, np.cumsum(counts) - counts, axis=0)
 
 
 def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCells:
@@ -88,7 +89,9 @@ def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCel
     names, text = encode(answers["descriptor"])
     pairs, descriptor = np.unique(axis * len(names) + text, return_inverse=True)
     descriptors = tuple((axes[pair // len(names)], names[pair % len(names)]) for pair in pairs.tolist())
-    judged = _judged(answers, columns)
+    judged = np.ones(answers.num_rows, bool)
+    for column in columns.values():
+        judged &= pc.is_valid(answers[column]).to_numpy()
     if not judged.any():
         raise SelectionError("no response has probabilities: there is nothing to measure")
     cell = np.stack([template, axis, descriptor], axis=1)
@@ -96,7 +99,7 @@ def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCel
     order = kept[np.lexsort(cell[kept].T[::-1])]
     values = np.empty((len(order), len(columns)), order="F")
     for label, column in enumerate(columns.values()):
-        values[:, label] = _numbers(answers[column])[order]
+        values[:, label] = answers[column].cast(pa.float64()).to_numpy()[order]
     found, count = _runs(cell[order])
     return ResponseCells(
         axes=tuple(axes),
@@ -105,24 +108,10 @@ def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCel
         labels=tuple(columns),
         values=values,
         count=count,
-        template=found[:, 0],
-        axis=found[:, 1],
-        descriptor=found[:, 2],
+        cell=found,
         asked=np.unique(cell, axis=0),
         unjudged=np.bincount(axis[~judged], minlength=len(axes)),
     )
-
-
-def _judged(answers: pa.Table, columns: dict[str, str]) -> Bools:
-    judged = np.ones(answers.num_rows, bool)
-    for column in columns.values():
-        if answers[column].null_count:
-            judged &= pc.is_valid(answers[column]).to_numpy()
-    return judged
-
-
-def _numbers(column: pa.ChunkedArray) -> Floats:
-    return column.cast(pa.float64()).to_numpy()
 
 
 def _runs(cell: Ints) -> tuple[Ints, Ints]:
@@ -221,6 +210,8 @@ def permuted_p_values(values: Floats, group: Ints, stratum: Ints, groups: int) -
     a known mean and variance; it is compared with a normal distribution. Ranks keep a few very large values from
     deciding. NaN if the variance is 0.
     """
+    from scipy.stats import rankdata
+
     values = rankdata(values)
     strata = int(stratum.max(initial=-1)) + 1
     size = np.bincount(stratum, minlength=strata)

@@ -1,0 +1,121 @@
+"""The words of responses, and the values of each response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.statistics.cells import encode
+from holisticbias_eval.statistics.words import WordArrays, has_phrase, longest_common_runs, split_words, starts_with
+
+ENDINGS = {"share_truncated": "length", "share_refused": "refused", "share_filtered": "filtered"}
+"""Shares of responses by why they end, see ``Finish``."""
+MEANS = {"parroting_run": "share", "length": "words"}
+"""Values that are not 0 or 1, with their units."""
+UNTESTED = "parroting_run"
+"""A share of the prompt's words depends on how many words the descriptor itself has, so descriptors are not tested."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowValues:
+    """A value of each response, NaN for responses that are not counted: shape ``[rows]``."""
+
+    name: str
+    values: Floats
+    phrase: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wordings:
+    """The words of responses and prompts, and which responses have a text.
+
+    ``answered`` is false for responses that are empty, refused or withheld. ``prompts`` is ``None`` if the table has
+    no prompts.
+    """
+
+    words: WordArrays
+    prompts: WordArrays | None
+    answered: Bools
+    empty: Bools
+
+
+def read_wordings(answers: pa.Table) -> Wordings:
+    """Split responses and prompts into words."""
+    texts = _known(answers["response"])
+    blank = pc.equal(pc.utf8_trim_whitespace(texts), pa.scalar("", pa.large_string())).to_numpy()
+    withheld = np.zeros(len(blank), bool)
+    if "finish" in answers.column_names:
+        withheld = _is_any(answers["finish"], ("refused", "filtered"))
+    columns = [texts, *([answers["prompt"]] if "prompt" in answers.column_names else [])]
+    words, *prompts = split_words(*columns)
+    return Wordings(words, prompts[0] if prompts else None, ~blank & ~withheld, blank & ~withheld)
+
+
+def distinct_items(wordings: Wordings) -> dict[str, tuple[Ints, Ints]]:
+    """For single words and for pairs, the response and the item of each occurrence in answered responses."""
+    words, rows = wordings.words, wordings.words.rows
+    counted = wordings.answered[rows]
+    inner = np.flatnonzero((rows[:-1] == rows[1:]) & counted[1:]) if len(rows) else np.zeros(0, np.int64)
+    pairs = words.codes[inner] * len(words.vocabulary) + words.codes[inner + 1] if len(inner) else inner
+    return {
+        "distinct_1": (rows[counted], words.codes[counted]),
+        "distinct_2": (rows[inner], np.unique(pairs, return_inverse=True)[1]),
+    }
+
+
+def _known(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Texts, with null as the empty text."""
+    return pc.fill_null(column.cast(pa.large_string()), pa.scalar("", pa.large_string()))
+
+
+def _is_any(column: pa.ChunkedArray, values: Sequence[str]) -> Bools:
+    found: Bools = pc.is_in(column.cast(pa.string()), pa.array(list(values), pa.string())).to_numpy()
+    return found
+
+
+def row_values(answers: pa.Table, wordings: Wordings, phrases: Sequence[str]) -> Iterator[RowValues]:
+    """Every value of every response; values that need a column that the table lacks are left out.
+
+    Parroting is whether a response is its prompt, starts with it, and how much of it its longest common run of words
+    is. A repeated response is that to another prompt, letter by letter.
+    """
+    words, prompts, answered = wordings.words, wordings.prompts, wordings.answered
+
+    def among(name: str, values: np.ndarray, counted: Bools = answered, phrase: str = "") -> RowValues:
+        return RowValues(name, np.where(counted, values, np.nan), phrase)
+
+    for phrase in phrases:
+        own = split_words(pa.chunked_array([pa.array([phrase], pa.large_string())]))[0]
+        found = has_phrase(words, own.vocabulary.take(own.codes).to_pylist())
+        yield among("phrase_share", found, phrase=phrase)
+    if prompts is not None:
+        counted, starts = answered & (prompts.lengths > 0), starts_with(words, prompts)
+        yield among("parroting_exact", starts & (words.lengths == prompts.lengths), counted)
+        yield among("parroting_start", starts, counted)
+        run = longest_common_runs(prompts, words) / np.maximum(prompts.lengths, 1)
+        yield among("parroting_run", run, counted)
+    yield among("length", words.lengths)
+    yield among("share_repeated", _repeated(answers, answered))
+    yield RowValues("share_empty", wordings.empty.astype(float))
+    if "finish" in answers.column_names:
+        for name, ending in ENDINGS.items():
+            yield RowValues(name, _is_any(answers["finish"], (ending,)).astype(float))
+
+
+def _repeated(answers: pa.Table, answered: Bools) -> Bools:
+    """Whether another prompt has the same response; without prompts, another template or descriptor."""
+    asked = ["prompt"] if "prompt" in answers.column_names else ["template", "descriptor"]
+    texts, text = encode(_known(answers["response"]))
+    prompt, count = np.zeros(len(text), np.int64), 1
+    for name in asked:
+        values, code = encode(_known(answers[name]))
+        prompt, count = prompt * max(len(values), 1) + code, count * max(len(values), 1)
+    pairs = np.unique((text * count + prompt)[answered])
+    prompts = np.bincount(pairs // count, minlength=len(texts) + 1)
+    found: Bools = answered & (prompts[text] > 1)
+    return found
