@@ -17,7 +17,7 @@ from holisticbias_eval.figures import P_RESOLUTION, Figure, Figures, Part
 from holisticbias_eval.identity import SharedSentences, count_shared
 from holisticbias_eval.measures import MEASURES, compared_columns
 from holisticbias_eval.measures.measure import Measure, View
-from holisticbias_eval.prompts.prompts import UNIQUE
+from holisticbias_eval.prompts.sentences import UNIQUE
 from holisticbias_eval.results.run import Run, read_run
 from holisticbias_eval.results.signature import Signature, same_model
 

@@ -18,7 +18,7 @@ from holisticbias.release.bounded import BoundedFile, check_parquet, require_fil
 from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
-from holisticbias_eval.prompts.prompts import SENTENCE_COLUMNS, UNIQUE, restored
+from holisticbias_eval.prompts.sentences import SENTENCE_COLUMNS, UNIQUE, restored
 from holisticbias_eval.results.answer_columns import missing_problem, type_problem
 from holisticbias_eval.results.signature import SchemaVersion, Signature, differences
 

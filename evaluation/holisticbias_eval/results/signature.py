@@ -14,7 +14,7 @@ from holisticbias_eval.machine import machine, package_versions
 from holisticbias_eval.models.generation.requests import Sameness
 from holisticbias_eval.models.likelihood.scorer import Probe
 from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.prompts.prompts import Skipped, Terms
+from holisticbias_eval.prompts.selection import Skipped, Terms
 
 _LONGEST_NAME = 80
 
