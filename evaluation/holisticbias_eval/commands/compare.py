@@ -65,14 +65,13 @@ def command(
 
 
 def _read_aim(text: str | None) -> tuple[Aim, ...]:
-    from holisticbias_eval.measures import MEASURES
+    from holisticbias_eval.measures import find_measure
     from holisticbias_eval.results.gains import Aim
 
     if text is None:
         return ()
     measure, *keys = (part.strip() for part in text.split(","))
-    if measure not in MEASURES:
-        raise click.UsageError(f"--aim: there is no measure {measure!r}; available: {', '.join(MEASURES)}")
+    find_measure(measure)
     if not all("=" in key for key in keys):
         raise click.UsageError("--aim: write keys as KEY=VALUE, as in group_perplexity,dimension=religion")
     return (Aim(measure=measure, keys={key: value for key, _, value in (k.partition("=") for k in keys)}),)

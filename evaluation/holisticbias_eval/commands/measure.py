@@ -12,29 +12,21 @@ from holisticbias_eval.commands.shared import PATH
 from holisticbias_eval.options import SettingsCommand, given_settings
 
 
-def _known(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
-    """The name of a measure; measures are looked up when the command runs, not when help is shown."""
-    from holisticbias_eval.measures import MEASURES
-
-    if name not in MEASURES:
-        raise click.BadParameter(f"there is no measure {name!r}; available: {', '.join(MEASURES)}")
-    return name
-
-
 @click.command(cls=SettingsCommand, uses="measuring:measure_uses", short_help="Measure a table of scores or texts.")
-@click.argument("measure", callback=_known)
-@click.option("--scores", type=PATH, help="Table of scores, .csv, .jsonl, .json or .parquet.")
-@click.option("--texts", type=PATH, help="Table of texts about groups, in the same forms.")
+@click.argument("measure")
+@click.argument("table", type=PATH, required=False)
+@click.option("--scores", "--texts", "named", type=PATH, hidden=True, help="The table, as TABLE.")
 @click.option("--out", type=PATH, help="Folder for the figures as JSON and CSV, and for details.")
 @click.option("--format", "style", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def command(
-    measure: str, scores: Path | None, texts: Path | None, out: Path | None, style: Literal["table", "json"], **_: Any
+    measure: str, table: Path | None, named: Path | None, out: Path | None, style: Literal["table", "json"], **_: Any
 ) -> None:
-    """Compute a MEASURE from a table of scores or texts; `holisticbias measures` lists the measures.
+    """Compute a MEASURE from a TABLE of scores or texts; `holisticbias measures` lists the measures.
 
-    A table of scores has the columns axis, template and descriptor. For measures of likelihoods it has noun and
-    perplexity, and may have nll and tokens; for generation_bias p:STYLE for each style, one row per response; for
-    offensiveness probability; for response_wording response, and may have prompt and finish.
+    The TABLE is .csv, .jsonl, .json or .parquet. A table of scores has the columns axis, template and descriptor. For
+    measures of likelihoods it has noun and perplexity, and may have nll and tokens; for generation_bias p:STYLE for
+    each style, one row per response; for offensiveness probability; for response_wording response, and may have prompt
+    and finish.
     For group_perplexity the columns are dimension, group, sentence (an id or a text) and perplexity, and may be
     sentence_id; RedditBias' test sets are read as they are. For stereotype_score see docs/measures.md.
     For retention a table has text, nll and tokens, one row per line; for dialogue_state dialogue, label and
@@ -45,25 +37,15 @@ def command(
     replaced too, with ; between them), person (whether the subject is a person: true or false), item (prompt or page)
     and source (model or human).
     """
-    from holisticbias_eval.measures import MEASURES
     from holisticbias_eval.measuring import measure_table, write_measurement
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.runs import measurement_report
     from holisticbias_eval.report.terminal import print_report
 
-    if (scores is None) == (texts is None):
-        raise click.UsageError(
-            "give a table of scores with --scores, or a table of texts with --texts: exactly one of them is needed"
-        )
-    of_texts = MEASURES[measure].needs.answers == "texts"
-    if of_texts and texts is None:
-        raise click.UsageError(f"{measure} is a measure of texts: give its table with --texts")
-    if texts is not None and not of_texts:
-        known = ", ".join(name for name, found in MEASURES.items() if found.needs.answers == "texts")
-        raise click.UsageError(
-            f"{measure} is not a measure of texts: give its table with --scores; --texts is for {known}"
-        )
-    found = measure_table(measure, scores or texts or Path(), given_settings(), Display())
+    path = table or named
+    if path is None or (table and named):
+        raise click.UsageError("name one table, as in `holisticbias measure sentiment texts.csv`")
+    found = measure_table(measure, path, given_settings(), Display())
     if out:
         write_measurement(found.measurement, found.tables, out)
     if style == "json":

@@ -15,11 +15,9 @@ def command(name: str | None) -> None:
 
     With the NAME of a measure, also list the settings that it uses, with their defaults.
     """
-    from holisticbias_eval.measures import MEASURES
+    from holisticbias_eval.measures import MEASURES, find_measure
 
-    if name is not None and name not in MEASURES:
-        raise click.UsageError(f"there is no measure {name!r}; available: {', '.join(MEASURES)}")
-    for found in MEASURES if name is None else [name]:
+    for found in MEASURES if name is None else [find_measure(name).info.name]:
         info = MEASURES[found].info
         write(f"{found}: {info.title}")
         write_wrapped(f"measures: {info.summary}")

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Union
 from pydantic import create_model
 from pydantic.fields import FieldInfo
 
-from holisticbias_eval.errors import RecipeError
-from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.errors import EvaluationError, RecipeError
+from holisticbias_eval.measures import find_measure
 from holisticbias_eval.named_files import NamedFiles
-from holisticbias_eval.settings import Settings, Uses, setting
+from holisticbias_eval.settings import Settings, Uses, setting, split_names
 
 _ABOUT = {"source", "note"}
 
@@ -59,9 +59,9 @@ def read_recipe(name: str, uses: Uses) -> Mapping[str, Any]:
     recipe = files.read(name)
     values = {key: value for key, value in recipe.model_dump(exclude=_ABOUT).items() if value is not None}
     measures = values.get("measure", "")
-    for measure in (part.strip() for part in (measures.split(",") if isinstance(measures, str) else measures)):
-        if measure and measure not in MEASURES:
-            raise RecipeError(
-                f"{files.find(name)}: measure: there is no measure {measure!r}; available: {', '.join(MEASURES)}"
-            )
+    for measure in split_names([measures] if isinstance(measures, str) else measures):
+        try:
+            find_measure(measure)
+        except EvaluationError as error:
+            raise RecipeError(f"{files.find(name)}: measure: {error}") from None
     return values
