@@ -125,12 +125,8 @@ def test_fewer_distinct_words_show() -> None:
     poorer = [" ".join(rng.choice(words[:100], 12)) for _ in range(200)]
     again = [" ".join(rng.choice(words, 12)) for _ in range(200)]
     key = {"figure": "distinct_1"}
-    lower = get(
-        Figures(compare_wordings(responses(varied), responses(poorer), ())), "response_wording", key
-    )
-    same = get(
-        Figures(compare_wordings(responses(varied), responses(again), ())), "response_wording", key
-    )
+    lower = get(Figures(compare_wordings(responses(varied), responses(poorer), ())), "response_wording", key)
+    same = get(Figures(compare_wordings(responses(varied), responses(again), ())), "response_wording", key)
     assert lower.value is not None
     assert lower.value < -0.2
     assert lower.interval is not None
