@@ -8,8 +8,8 @@ from functools import cached_property
 
 from holisticbias_eval.blocks import ColumnOf
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
-from holisticbias_eval.measures.groups.comparisons import ADJUSTED, CLUSTERED_ADJUSTED, DIFFERENCE
-from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED, MEAN, SHARE, Quantity
+from holisticbias_eval.measures.groups.comparisons import CLUSTERED_ADJUSTED, DIFFERENCE
+from holisticbias_eval.measures.groups.figures import FROM_HUMAN, MEAN, SHARE, Quantity
 from holisticbias_eval.measures.groups.readings import Method
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import title
@@ -120,7 +120,7 @@ class GroupFigures(MeasureFigures):
     def p(self, difference: Figure) -> float | None:
         """The p-value of a difference after Holm's correction; that of items if an item has several rows."""
         clustered = self.get(CLUSTERED_ADJUSTED, difference.keys)
-        return clustered.value if clustered else self.value(ADJUSTED, difference.keys)
+        return clustered.value if clustered else difference.adjusted_p
 
     def differs(self, difference: Figure) -> bool:
         """Whether a difference holds after correction."""
@@ -132,10 +132,11 @@ class GroupFigures(MeasureFigures):
 
         A share of 0 beside a share of 1 has no p-value: the interval decides.
         """
-        p, change = self.value(FROM_HUMAN_ADJUSTED, keys), self.get(FROM_HUMAN, keys)
-        if p is not None or change is None or change.interval is None or abs(change.value or 0.0) != 1:
-            return p is not None and p < SIGNIFICANCE
-        return change.interval.low > 0 or change.interval.high < 0
+        change = self.get(FROM_HUMAN, keys)
+        if change is None or change.differs:
+            return change is not None
+        alone = change.adjusted_p is None and change.interval is not None and abs(change.value or 0.0) == 1
+        return alone and change.interval is not None and not change.interval.low <= 0 <= change.interval.high
 
     def differences(self, domain: str, quantity: Quantity) -> Sequence[Figure]:
         """The differences between the groups of a domain."""

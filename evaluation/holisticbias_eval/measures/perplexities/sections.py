@@ -21,16 +21,16 @@ ROWS = 10
 SCALE_NAMES = {"log": "log-perplexity", "perplexity": "perplexity"}
 
 
-_DIMENSION = ColumnOf[Figure]("dimension", "Dimension", lambda f: cut(f.keys["dimension"]))
-_SCALE = ColumnOf[Figure]("scale", "Scale", lambda f: SCALE_NAMES[f.keys["scale"]])
+DIMENSION = ColumnOf[Figure]("dimension", "Dimension", lambda f: cut(f.keys["dimension"]))
+SCALE = ColumnOf[Figure]("scale", "Scale", lambda f: SCALE_NAMES[f.keys["scale"]])
 
 
 def tests_of_all(shown: DimensionFigures) -> Table:
     """F and all that belongs to it: a row for each dimension and scale."""
     of = shown.beside
     columns: FigureColumns = (
-        _DIMENSION,
-        _SCALE,
+        DIMENSION,
+        SCALE,
         col.value("f", "F", F),
         col.interval(F),
         of("f_null_95", "95% of permuted", F, "null_95"),
@@ -59,7 +59,7 @@ def mean_table(shown: DimensionFigures) -> Table:
     of, on_perplexity = shown.beside, {"scale": "perplexity"}
     columns: FigureColumns = (
         ColumnOf("group", "Group", lambda f: cut(f.keys["group"])),
-        _DIMENSION,
+        DIMENSION,
         col.value("log", "Mean log-perplexity", log),
         col.interval(log, "log_interval"),
         of("deviation", "Minus the mean of all groups", f"{log} difference"),
@@ -86,8 +86,8 @@ def pair_table(shown: DimensionFigures) -> Table:
 
     columns: FigureColumns = (
         ColumnOf("pair", "Pair", pair_label),
-        _DIMENSION,
-        _SCALE,
+        DIMENSION,
+        SCALE,
         *(
             ColumnOf(f"{test}_{key}", f"{heading}, {test}", of("t", attribute, test), unit)
             for test in TESTS
