@@ -165,6 +165,20 @@ def test_length_alone_is_taken_off() -> None:
     assert figure(found, "without_phrase").value is None
 
 
+def test_sentences_without_a_number_of_tokens_leave_those_of_the_others() -> None:
+    world = World({"a": (0.0,) * 4}, templates=2, nouns=6, extra_tokens={"a": (0, 0, 2, 2)})
+    scores = world.draw(np.random.default_rng(0))
+    unknown = [
+        noun == "n0" and d == "a.1"
+        for noun, d in zip(*(scores[c].to_pylist() for c in ("noun_id", "descriptor_id")), strict=True)
+    ]
+    tokens = pa.array(
+        [None if gone else float(n) for gone, n in zip(unknown, scores["tokens"].to_pylist(), strict=True)]
+    )
+    found = measured(scores.set_column(scores.column_names.index("tokens"), "tokens", tokens))
+    assert figure(found, "equal_tokens").n == 2 * 2, "one pair of each length in each template"
+
+
 def test_a_phrase_likely_or_not_by_itself_is_taken_off() -> None:
     scores = World({"a": SEVEN}, templates=12, template_scale=0.0, noise=0.3).draw(np.random.default_rng(0))
     # the effect of a descriptor is on the phrase alone

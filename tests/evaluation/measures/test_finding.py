@@ -111,6 +111,27 @@ def test_the_finding_in_two_sentences(shares: dict[str, float | None], says: tup
     assert ShareFigures(view_with(shares), MEASURE).finding() == says
 
 
+@pytest.mark.parametrize(
+    ("shares", "says"),
+    [
+        ({"age": 0.9}, None),
+        ({"nonce": 0.9}, None),
+        ({"age": 0.01, "nonce": 0.9}, "90.0% of pairs differ (95% interval 86.0% to 94.0%)."),
+        ({"age": 0.9, "nonce": 0.04}, "4.0% of pairs differ (95% interval 0.0% to 8.0%)."),
+        (
+            {"age": 0.9, "ability": 0.3, "religion": 0.52, "body": 0.51, "nonce": 0.5},
+            "50.0% of pairs differ (95% interval 46.0% to 54.0%). A share near that can come from the length, rarity "
+            "or novelty of words alone. Of the axes above their floor, 1 is clearly above that share, 1 is clearly "
+            "below that share and 2 are not clearly different from it.",
+        ),
+    ],
+)
+def test_the_baseline_is_what_the_other_axes_stand_beside(shares: dict[str, float | None], says: str | None) -> None:
+    found = [*ShareFigures(view_with(shares), MEASURE).baseline()]
+    before = "Baseline: of made-up words (Nonce), which describe nobody, "
+    assert found == ([] if says is None else [f"{before}{says}"])
+
+
 def test_the_pooled_share_says_what_it_pools() -> None:
     """Of 48 tests 18 are of ability, 1 of which differs, and 30 of body type, 19 of which differ."""
     (words,) = ShareFigures(view_of(make_answers(), None), MEASURE).pooled()
