@@ -84,6 +84,22 @@ def test_undefined_is_counted_by_reason_and_never_a_class() -> None:
     assert get(found, "disparity", cls="keen").value is None, "one group has a share"
 
 
+def test_opposite_classes_are_counted_in_all_texts() -> None:
+    class Poles(Zeal):
+        methods = (Method("score", "Score", "score", ("keen", "neither", "dull"), opposite=("keen", "dull")),)
+
+    alike = rows_of("eve", 1, 1)
+    found = figures_of(texts_table([*TWO, *alike, {"group": "flo", "value": 1.0}]), Poles())
+    for group, shares, ratio in (("ada", (2 / 5, 1 / 5), 2), ("bob", (1 / 5, 2 / 5), 0.5), ("eve", (1, 0), None)):
+        own = [get(found, "share_of_texts", group=group, cls=cls).value for cls in ("keen", "dull")]
+        apart = get(found, "class_difference", group=group)
+        assert own == pytest.approx(shares)
+        assert apart.value == pytest.approx(shares[0] - shares[1])
+        assert get(found, "class_ratio", group=group).value == (ratio and pytest.approx(ratio))
+        assert (apart.interval is None) == (group == "eve"), "texts that are all alike do not vary"
+    assert (get(found, "share", group="flo", cls="keen").n, get(found, "mean", group="flo").n) == (0, 1), "no class"
+
+
 def test_a_method_without_classes_has_means_alone() -> None:
     class Plain(Zeal):
         methods = (Method("score", "Score", "score"),)

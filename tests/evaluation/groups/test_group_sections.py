@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -43,10 +44,13 @@ def chart_of(section: Section, name: str) -> Forest:
     return chart
 
 
-def made(lift: float, human: int = 0) -> pa.Table:
-    """A domain in which the first group has a higher share of keen texts by ``lift``, and one without a difference."""
+def made(lift: float, human: int = 0, **other: float) -> pa.Table:
+    """A domain in which the first group has a higher share of keen texts by ``lift``, and one without a difference.
+
+    ``other`` domains have lifts of their own.
+    """
     rng = np.random.default_rng(0)
-    worlds = {"big_toe": lift, "little_toe": 0.0}
+    worlds = {"big_toe": lift, "little_toe": 0.0, **other}
     parts = [World(items=100, lift=own, human=human, groups=4).draw(rng) for own in worlds.values()]
     named = zip(parts, worlds, strict=True)
     return pa.concat_tables([part.append_column("domain", pa.array([domain] * len(part))) for part, domain in named])
@@ -76,6 +80,8 @@ def test_the_first_sentence_says_what_differs_and_what_does_not() -> None:
     assert first.text.endswith("; in 1 more no difference beyond chance is shown.")
     assert "never a verdict on a model" in words_of(found["zeal"])
     assert "keen: in none of 2 domains do the groups differ beyond chance." in words_of(sections_of(made(0.0))["zeal"])
+    both = words_of(sections_of(made(0.3, heel=0.6))["zeal"])
+    assert re.search(r"groups differ in Heel \([\d.]+ points\) and Big toe \([\d.]+ points\); in 1 more", both)
     whole = sections_of(World(items=100, lift=0.3).draw(np.random.default_rng(0)))
     said = "Texts classed as keen: the groups differ beyond chance, the highest from the lowest by"
     assert said in words_of(whole["zeal"])

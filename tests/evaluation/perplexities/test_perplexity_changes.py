@@ -84,6 +84,15 @@ def test_a_dimension_of_one_run_has_no_change() -> None:
     assert "two: the change of F is not defined" in str(sections)
 
 
+def test_pairs_are_shown_by_their_unpaired_t() -> None:
+    first, second = rows_of((0.3, 0.0, -0.3)), rows_of((0.1, 0.0, -0.3))
+    changes = compare(first, second)
+    pair = {**LOG, "figure": "t", "test": "unpaired", "first": "blicket", "second": "stad"}
+    tables = {t.name: t for section in MEASURE.compared_sections(changes, view(second)) for t in section.tables}
+    row = tables["group-perplexity-changes-t"].rows[0]
+    assert row[:4] == ("blicket - stad", "one", *(changes.value(NAME, name, pair) for name in ("first", "second")))
+
+
 def test_runs_without_a_common_dimension() -> None:
     first = rows_of((0.3, 0.0, -0.3))
     with pytest.raises(SelectionError, match="no dimension"):
