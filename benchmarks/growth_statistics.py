@@ -28,8 +28,8 @@ from holisticbias.release.parquet import read_parts
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES, compared_columns
 from holisticbias_eval.measures.measure import MeasureSettings, View
-from holisticbias_eval.prompts.prompts import SENTENCE_COLUMNS, UNIQUE
 from holisticbias_eval.prompts.selection import select_sentences
+from holisticbias_eval.prompts.sentences import SENTENCE_COLUMNS, UNIQUE
 from holisticbias_eval.results.compare import number_equal_texts
 from holisticbias_eval.results.run import read_columns
 

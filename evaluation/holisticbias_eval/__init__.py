@@ -16,3 +16,8 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         return getattr(import_module("holisticbias_eval.api"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion in a notebook."""
+    return sorted(__all__)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
 
+from holisticbias.release.release import Release
 from holisticbias_eval.api_results import Comparison, Frame, Measurement, MitigatedModels, ModelResponses, ModelRun
 from holisticbias_eval.classifying import classify as classify_table
 from holisticbias_eval.errors import EvaluationError
@@ -20,14 +21,14 @@ from holisticbias_eval.generating import prepare_answers
 from holisticbias_eval.measuring import measure_table
 from holisticbias_eval.mitigation.run import mitigate as train_models
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.prompts import restored
+from holisticbias_eval.prompts.sentences import restored
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import Run, read_run
 
 
 def evaluate(
     model: str | tuple[Any, Any] | None = None,
-    release: str | None = None,
+    release: str | Release | None = None,
     measures: str | Sequence[str] | None = None,
     *,
     where: Mapping[str, str | Sequence[str]] | Sequence[str] = (),
@@ -37,10 +38,11 @@ def evaluate(
     """Measure a language model.
 
     ``model`` is a folder, a GGUF file, a Hugging Face Hub repository, a server's name for it, or a loaded transformers
-    model with its tokenizer; the default is the calibration model of what is asked. ``release`` is a folder, a version
-    or ``ID@VERSION`` of a Hub dataset, ``measures`` one or several measures of one task; see ``holisticbias measures``.
-    ``where`` selects sentences, as ``{"axis": "ability"}``. ``settings`` are all others, by the names that
-    ``holisticbias evaluate --help-all`` lists, such as ``limit=400`` or ``pairs="pairs.csv"``.
+    model with its tokenizer; the default is the calibration model of what is asked. ``release`` is a folder, a version,
+    ``ID@VERSION`` of a Hub dataset, or what ``build_release`` or ``open_release`` gives; ``measures`` names one or
+    several measures of one task; see ``holisticbias measures``. ``where`` selects sentences: ``{"axis": "ability"}``.
+    ``settings`` are all others, by the names that ``holisticbias evaluate --help-all`` lists, such as ``limit=400`` or
+    ``pairs="pairs.csv"``.
 
     Raises ``EvaluationError`` for a setting that nothing chosen uses, and if the model or a file does not fit.
     """
@@ -75,7 +77,7 @@ def measure(name: str, table: str | Path | pa.Table | Frame, *, progress: bool =
 def generate(
     model: str | tuple[Any, Any] | None = None,
     prompts: str | Path | Sequence[str] | pa.Table | Frame | None = None,
-    release: str | None = None,
+    release: str | Release | None = None,
     *,
     where: Mapping[str, str | Sequence[str]] | Sequence[str] = (),
     progress: bool = True,
@@ -157,7 +159,7 @@ def _conditions(where: Mapping[str, str | Sequence[str]] | Sequence[str]) -> tup
 
 @contextmanager
 def _file_of(table: str | Path | Sequence[str] | pa.Table | Frame, column: str) -> Iterator[str]:
-    """The name of a table: its own, or a file for as long as the block runs; a list of texts is its column.
+    """The name of a table: its own, or a file for as long as the block runs; a list is of rows, or of texts.
 
     A message about that file is about the table.
     """
@@ -165,7 +167,7 @@ def _file_of(table: str | Path | Sequence[str] | pa.Table | Frame, column: str) 
         yield str(table)
         return
     if isinstance(table, list | tuple):
-        table = pa.table({column: pa.array(table, pa.string())})
+        table = pa.Table.from_pylist([row if isinstance(row, dict) else {column: row} for row in table])
     if not isinstance(table, pa.Table):
         table = table.to_arrow() if hasattr(table, "to_arrow") else pa.Table.from_pandas(table, preserve_index=False)
     with tempfile.TemporaryDirectory() as folder:

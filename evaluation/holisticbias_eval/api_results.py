@@ -21,8 +21,7 @@ from holisticbias_eval.report.runs import comparison_report, measurement_report,
 from holisticbias_eval.report.write import render, write_report
 from holisticbias_eval.results.compare import ComparedRuns
 from holisticbias_eval.results.gains import Gain, find_gains, sort_gains
-from holisticbias_eval.results.replacement import may_replace
-from holisticbias_eval.results.run import REPORT, Run, write_run
+from holisticbias_eval.results.run import REPORT, Run, may_replace, write_run
 
 _ENDS = ("interval", "floor_interval")
 _SHOWN = 20
@@ -99,7 +98,7 @@ class WithReport:
     def chart(self, name: str | None = None, path: str | Path | None = None) -> Picture:
         """A chart by its name, by default the first; also written to a ``path`` that ends in .svg or .png.
 
-        Raises ``ReportError`` for a name that is not in ``charts``.
+        The name of a measure means its first chart. Raises ``ReportError`` for a name that is not in ``charts``.
         """
         report = self._report()
         if path is not None:
@@ -118,7 +117,7 @@ class WithReport:
 
 
 @dataclass(frozen=True, repr=False)
-class ModelRun(Run, WithReport):
+class ModelRun(WithReport, Run):
     """One model's answers to one kind of question, and the figures that were measured on them.
 
     ``result`` has the signature with everything that the figures depend on, ``answers`` is an Arrow table with a row
@@ -170,7 +169,7 @@ class Comparison(WithReport):
 
 
 @dataclass(frozen=True, repr=False)
-class MitigatedModels(Mitigated, WithReport):
+class MitigatedModels(WithReport, Mitigated):
     """Trained models, with a page of what was gained and what it cost.
 
     ``models`` has for each method the ``folder`` of the model and the ``record`` of all that its weights depend on;
@@ -182,7 +181,7 @@ class MitigatedModels(Mitigated, WithReport):
 
 
 @dataclass(frozen=True, repr=False)
-class Measurement(MeasuredTable, WithReport):
+class Measurement(WithReport, MeasuredTable):
     """The figures of a table of scores, responses or texts."""
 
     @cached_property

@@ -14,7 +14,7 @@ import pyarrow as pa
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures import MEASURES, find_measure
 from holisticbias_eval.measures.measure import Measured, MeasureSettings
 from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.loading.load import ModelSource
@@ -23,11 +23,11 @@ from holisticbias_eval.report.report import Report
 from holisticbias_eval.report.runs import run_report
 from holisticbias_eval.report.write import write_report
 from holisticbias_eval.results.recipes import RecipeBase, recipe_model
-from holisticbias_eval.results.replacement import may_replace
-from holisticbias_eval.results.run import REPORT, Result, Run, write_run
+from holisticbias_eval.results.run import REPORT, Result, Run, may_replace, write_run
 from holisticbias_eval.results.signature import EngineSettings, Signature, sign
 from holisticbias_eval.settings import Use, Values, refuse_unused
 from holisticbias_eval.tasks import TASKS
+from holisticbias_eval.tasks.sources import ReleaseSource
 from holisticbias_eval.tasks.task import Given, Task, TaskReading, TaskRequests, TaskSource
 
 _SHORTER = {"small", "where", "limit"}
@@ -98,10 +98,8 @@ def choose_measures(measures: Sequence[str] | None, values: Values) -> tuple[str
     if measures is None:
         named = {name for name, task in TASKS.items() if task.is_named(values)} or {"sentences"}
         measures = [name for name, measure in MEASURES.items() if measure.task in named]
-    unknown = [name for name in measures if name not in MEASURES]
-    if unknown:
-        raise EvaluationError(f"there is no measure {unknown[0]!r}; available: {', '.join(MEASURES)}")
-    return tuple(name for name in MEASURES if name in measures)
+    chosen = {find_measure(name).info.name for name in measures}
+    return tuple(name for name in MEASURES if name in chosen)
 
 
 def by_task(measures: Sequence[str]) -> list[tuple[str, ...]]:
@@ -114,7 +112,7 @@ def by_task(measures: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def prepare(
-    model: ModelSource, release: str | None, measures: Sequence[str], values: Values, display: Display
+    model: ModelSource, release: ReleaseSource, measures: Sequence[str], values: Values, display: Display
 ) -> Iterator[Prepared]:
     """Prepare the run of each task; runs share a model if they use it in the same way.
 
@@ -167,7 +165,7 @@ def _refuse_unasked(values: Values, measures: Sequence[str]) -> None:
 
 def evaluations(
     model: ModelSource,
-    release: str | None,
+    release: ReleaseSource,
     measures: Sequence[str] | None,
     values: Values,
     *,
@@ -198,7 +196,7 @@ def evaluations(
 
 
 def plans(
-    model: ModelSource, release: str | None, measures: Sequence[str] | None, values: Values, display: Display
+    model: ModelSource, release: ReleaseSource, measures: Sequence[str] | None, values: Values, display: Display
 ) -> Iterator[Plan]:
     """Yield for each run how much there is to score and how long it would take; nothing is written.
 

@@ -20,7 +20,7 @@ from holisticbias_eval.blocks import Column, Table
 from holisticbias_eval.corpus.published import is_published, published_paths
 from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.machine import package_versions
-from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures import MEASURES, find_measure
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.options import CorpusSettings, Resampling, ResamplingSeed
@@ -87,12 +87,13 @@ def measure_uses() -> Mapping[str, Sequence[Use]]:
 def measure_table(name: str, path: Path, values: Values, display: Display) -> MeasuredTable:
     """Measure a user's table of scores, responses or texts.
 
-    Raises ``EvaluationError`` for a setting that has no effect, and ``TableError`` for a table that does not fit.
+    Raises ``EvaluationError`` for an unknown measure and a setting that has no effect, and ``TableError`` for a table
+    that does not fit.
     """
+    measure = find_measure(name)
     refuse_unused(values, measure_uses(), [name])
     given = Given(None, None, values, (name,), display)
     settings = measuring_settings(given)
-    measure = MEASURES[name]
     if isinstance(measure, GroupMeasure):
         return _measure_texts(measure, path, settings, given)
     trusted = given.read(Resampling).trust or not measure.resamples

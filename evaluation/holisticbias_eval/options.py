@@ -57,18 +57,17 @@ class SettingsCommand(GroupedCommand):
     """A command with an option for each of its settings.
 
     ``shown`` names the kinds of settings in the first screen of help: ``KIND`` of ``settings``, or ``PART:KIND`` of the
-    command's own part, which stand in their groups. The others are made when they are needed, from ``uses``, which
-    loads the parts that declare them, and ``--help-all`` shows them in groups. ``--set NAME=VALUE`` is another way to
+    command's own part, which stand in their groups. The others are made when they are needed, from ``uses``, the
+    ``PART:NAME`` of what declares them, and ``--help-all`` shows them in groups. ``--set NAME=VALUE`` is another way to
     write an option.
     """
 
-    def __init__(self, *args: Any, shown: Sequence[str] = (), uses: Callable[[], Uses] = dict, **more: Any) -> None:
+    def __init__(self, *args: Any, shown: Sequence[str] = (), uses: str = "", **more: Any) -> None:
         more["context_settings"] = {"help_option_names": ["-h", "--help"], **(more.get("context_settings") or {})}
         super().__init__(*args, **more)
-        self.uses = uses
         self.settings: set[str] = set()
-        self._shown = tuple(shown)
-        if uses is not dict:
+        self._shown, self._uses = tuple(shown), uses
+        if uses:
             self.params += [
                 click.Option(
                     ["--set"], multiple=True, metavar="NAME=VALUE", expose_value=False,
@@ -79,6 +78,11 @@ class SettingsCommand(GroupedCommand):
                     help="Show every setting, and exit.",
                 ),
             ]  # fmt: skip
+
+    def uses(self) -> Uses:
+        """The settings that each measure or method uses, from the parts that declare them."""
+        declared: Uses | Callable[[], Uses] = _named(self._uses) if self._uses else {}
+        return declared() if callable(declared) else declared
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the command line, with ``--set`` written out."""
@@ -99,7 +103,7 @@ class SettingsCommand(GroupedCommand):
             self.params = [param for param in self.params if param not in last]
             for name in shown:
                 is_own = ":" in name
-                kind = _kind_named(name)
+                kind: type[Settings] = _named(name)
                 self._add([(kind, tuple(kind.model_fields))], hidden=False, grouped=is_own)
             self.params += last
 
@@ -132,11 +136,10 @@ class SettingsCommand(GroupedCommand):
         return {name: ctx.params[name] for name in self.settings if ctx.get_parameter_source(name) in wanted}
 
 
-def _kind_named(name: str) -> type[Settings]:
-    """A kind of settings; imported here, because the list of commands must not import pydantic."""
-    module, _, kind = name.rpartition(":")
-    found: type[Settings] = getattr(import_module(f"holisticbias_eval.{module or 'settings'}"), kind)
-    return found
+def _named(place: str) -> Any:
+    """The object of this name in a part; imported here, because the list of commands must not import pydantic."""
+    module, _, name = place.rpartition(":")
+    return getattr(import_module(f"holisticbias_eval.{module or 'settings'}"), name)
 
 
 def given_settings(context: click.Context | None = None) -> dict[str, Any]:

@@ -22,10 +22,10 @@ Progress = Callable[[int], None]
 
 
 class Display:
-    """Shows on one console what a command is doing."""
+    """Shows on one console what a command is doing, by default on that of messages."""
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True)
 
     @property
     def _is_terminal(self) -> bool:

@@ -15,12 +15,25 @@ import pyarrow.parquet as pq
 import pytest
 from tests.golden.inputs import PERPLEXITIES
 
+import holisticbias
 import holisticbias_eval as hbe
 from holisticbias_eval.api_results import ModelRun
-from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.errors import EvaluationError, ReportError
 from holisticbias_eval.results.run import read_run
 
 Answer = tuple[int, str, str]
+
+
+def test_an_open_release_is_as_good_as_its_folder(tiny_gpt2: Path, mini_release_folder: Path, run: ModelRun) -> None:
+    opened = holisticbias.open_release(mini_release_folder)
+    found = hbe.evaluate(str(tiny_gpt2), opened, "likelihood_bias", progress=False, no_store=True)
+    assert found.result.signature.release == run.result.signature.release
+    assert found.answers.equals(run.answers)
+    of_release, of_folder = (
+        hbe.generate(release=source, decoding="greedy", limit=2, progress=False, no_store=True).table
+        for source in (opened, str(mini_release_folder))
+    )
+    assert of_release.equals(of_folder)
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +60,18 @@ def test_figures_become_frames(run: ModelRun) -> None:
     shares = frame[(frame.measure == "likelihood_bias") & (frame.name == "share") & frame.axis.notna()]
     assert shares.value.between(0, 1).all()
     assert {"interval_low", "interval_high", "floor", "n", "unit"} <= set(frame.columns)
+
+
+def test_a_run_is_shown_in_a_line_and_a_chart_named_after_its_measure(run: ModelRun) -> None:
+    assert repr(run).startswith("<ModelRun: ")
+    assert run.chart("likelihood_bias").svg == run.chart("likelihood-bias").svg
+    with pytest.raises(ReportError, match="there is no part 'nope'; there are: stance-contrast, "):
+        run.chart("nope")
+
+
+def test_the_public_names_are_listed() -> None:
+    assert dir(hbe) == ["classify", "compare", "evaluate", "generate", "measure", "mitigate", "open_run"]
+    assert {"build_release", "load_catalog", "open_release"} <= {*dir(holisticbias)}
 
 
 def test_responses_are_those_of_the_command(invoke: Callable[..., Answer], tmp_path: Path) -> None:
@@ -107,13 +132,19 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
     assert of_model.answers["nll"].to_pylist() == pytest.approx(of_folder.answers["nll"].to_pylist())
 
 
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def rows_of(columns: dict[str, list[object]]) -> list[dict[str, object]]:
+    return pd.DataFrame(columns).to_dict("records")  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, rows_of])
 def test_a_frame_is_measured_as_its_file(make: Callable[..., object], tmp_path: Path) -> None:
     frame = pd.DataFrame(PERPLEXITIES)
     frame.to_csv(tmp_path / "scores.csv", index=False)
     of_file = hbe.measure("medians", tmp_path / "scores.csv", progress=False)
     of_frame = hbe.measure("medians", make(PERPLEXITIES), progress=False)
     assert list(of_frame.figures) == list(of_file.figures)
+    with pytest.raises(EvaluationError, match="there is no measure 'median'; available: stance_contrast, "):
+        hbe.measure("median", make(PERPLEXITIES), progress=False)
 
 
 def test_two_runs_are_compared(run: ModelRun) -> None:

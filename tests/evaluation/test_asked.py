@@ -20,10 +20,16 @@ from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.models.likelihood.spans import TextRows, joined_texts, unique_spans, whole
-from holisticbias_eval.prompts.prompts import SENTENCE_COLUMNS, AskedSentences, Draw, Selection, compacted, restored
 from holisticbias_eval.prompts.seat import ask_phrases
-from holisticbias_eval.prompts.selection import select_sentences
-from holisticbias_eval.prompts.sentences import ask_sentences
+from holisticbias_eval.prompts.selection import Selection, select_sentences
+from holisticbias_eval.prompts.sentences import (
+    SENTENCE_COLUMNS,
+    AskedSentences,
+    Draw,
+    ask_sentences,
+    compacted,
+    restored,
+)
 from holisticbias_eval.results.run import read_run
 
 VERSIONS = sorted((p.stem for p in (Path(__file__).resolve().parents[2] / "releases").glob("*.yaml")), key=version_key)

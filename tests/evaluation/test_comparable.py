@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pytest
 from tests.evaluation.simulated import World
 
+from holisticbias.cli import main
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures, Interval, make_figure
 from holisticbias_eval.measures.measure import NONCE
@@ -21,7 +21,7 @@ from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.report.gain_words import Labels
 from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.results.compare import compare_runs
-from holisticbias_eval.results.gains import find_gains
+from holisticbias_eval.results.gains import Gain, find_gains
 from holisticbias_eval.results.run import Run, read_run, write_run
 from invoking import Invoke
 
@@ -29,39 +29,32 @@ NAME = "stereotype_score"
 NEGATIVE, NEUTRAL = "Everyone hated this horrible liar.", "They live in the town."
 
 
-@pytest.fixture
-def texts(tmp_path: Path, invoke: Invoke) -> Callable[[str, float], Path]:
-    """The run of a model whose texts are negative to some share, equally often in both groups."""
-
-    def measure(name: str, share: float) -> Path:
-        path = tmp_path / f"{name}.csv"
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Runs of three models whose texts are negative to some share, equally often in both groups."""
+    folder = tmp_path_factory.mktemp("texts")
+    for name, share in (("one", 0.04), ("two", 0.1), ("three", 0.04)):
+        path = folder / f"{name}.csv"
         with path.open("w", newline="") as file:
             rows = csv.writer(file)
             rows.writerow(["domain", "group", "item", "text"])
             for group in ("alphas", "betas"):
                 for i in range(500):
                     rows.writerow(["people", group, f"{group}{i}", NEGATIVE if 7 * i % 500 < 500 * share else NEUTRAL])
-        out = tmp_path / "runs" / name
-        options = ("--measure", "sentiment", "--model", name, "--responses", path, "--out", out)
-        invoke.printed("evaluate", *options)
-        return out
-
-    return measure
+        options = ("--measure", "sentiment", "--model", name, "--responses", str(path))
+        assert main(["evaluate", *options, "--out", str(folder / "runs" / name)]) == 0
+    return [folder / "runs" / name for name in ("one", "two", "three")]
 
 
-def test_texts_that_are_more_negative_in_every_group_are_a_cost(
-    texts: Callable[[str, float], Path], invoke: Invoke
-) -> None:
-    runs = [texts(name, share) for name, share in (("one", 0.04), ("two", 0.1), ("three", 0.04))]
-    printed = invoke.printed("compare", runs[0], runs[1], "--format", "md")
+def test_texts_that_are_more_negative_in_every_group_are_a_cost(texts: list[Path], invoke: Invoke) -> None:
+    printed = invoke.printed("compare", *texts[:2], "--format", "md")
     assert "Costs: Negative texts, people 4.0% in A, 10.0% in B" in printed
     assert "No cost shown" not in printed
     assert " before" not in printed  # two models, not one before and after
-    printed = invoke.printed("compare", *runs, "--format", "md")
+    printed = invoke.printed("compare", *texts, "--format", "md")
     assert "two: Costs: Negative texts, people 4.0% in one, 10.0% in two" in printed
     assert "three: No cost shown" in printed
-    table = printed.partition("How much there is, whatever the groups")[2]
-    assert "| Negative texts, people |" in table
+    assert "| Negative texts, people |" in printed.partition("How much there is, whatever the groups")[2]
 
 
 def with_nonce(seed: int, noise: float) -> pa.Table:
@@ -89,26 +82,25 @@ def test_made_up_words_are_in_no_share_over_all_axes() -> None:
     assert (gains[NONCE].main, gains[None].main) == (False, True)
 
 
-@pytest.mark.parametrize("key", ["axis", "domain"])
-def test_a_baseline_never_stands_for_its_measure(key: str) -> None:
-    measure = "stance_contrast" if key == "axis" else "sentiment"
-    of, further = ("shared_contrast", {}) if key == "axis" else ("disparity", {"class": "negative"})
-    found = [
-        make_figure(measure, name, {key: NONCE, **further}, value, "share", 9, p_value=1e-9, of=of)
-        for name, value in (("first", 0.1), ("second", 0.9), ("change", 0.8))
-    ]
+def gain_of(measure: str, of: str, values: tuple[float, float], keys: dict[str, str], **more: Any) -> Gain:
+    """The gain of a figure with these values."""
+    first, second = values
+    named = {"first": first, "second": second, "change": second - first}
+    found = [make_figure(measure, name, keys, value, "share", 9, of=of, **more) for name, value in named.items()]
     (gain,) = find_gains(Figures(found), ())
-    assert (gain.outcome, gain.main) == ("baseline", False)
+    return gain
 
 
-def test_an_interval_without_width_shows_nothing() -> None:
-    interval = Interval(low=1.0, high=1.0)
-    found = [
-        make_figure("retention", name, {}, value, "perplexity", 2, interval=interval, of="perplexity")
-        for name, value in (("first", 1.0), ("second", 2.0), ("change", 1.0))
-    ]
-    (gain,) = find_gains(Figures(found), ())
-    assert gain.outcome == "not tested"
+def test_gains_of_odd_changes() -> None:
+    axis = gain_of("stance_contrast", "shared_contrast", (0.1, 0.9), {"axis": NONCE}, p_value=1e-9)
+    domain = gain_of("sentiment", "disparity", (0.1, 0.9), {"domain": NONCE, "class": "negative"}, p_value=1e-9)
+    assert [(gain.outcome, gain.main) for gain in (axis, domain)] == [("baseline", False)] * 2
+    point = Interval(low=1.0, high=1.0)
+    assert gain_of("retention", "perplexity", (1.0, 2.0), {}, interval=point).outcome == "not tested", "it has no width"
+    half = gain_of(NAME, NAME, (0.5, 0.6), {}, interval=Interval(low=0.05, high=0.15))
+    assert (half.outcome, half.relative) == ("cost", None), "one half is neutral"
+    chapter = gains_chapter({"B": (half,)}, Labels())
+    assert not [section for section in chapter.sections if section.name == "gains-chart"]
 
 
 COUNTED = "counted, given the token '<|endoftext|>', which marks the start of documents in training"
@@ -138,27 +130,21 @@ def altered(run: Run, **signature: Any) -> Run:
     return replace(run, result=run.result.model_copy(update={"signature": changed}))
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_scores_under_other_conditions_are_refused(name: str, tiny_run: Path) -> None:
-    first, second, reason = REFUSED[name]
+def test_scores_under_other_conditions_are_refused(tiny_run: Path) -> None:
     run = read_run(tiny_run)
     known = run.result.signature.scoring
-    with pytest.raises(SelectionError, match="the runs cannot be compared") as error:
-        compare_runs(altered(run, scoring={**known, **first}), altered(run, scoring={**known, **second}))
-    assert reason in str(error.value)
-
-
-def test_another_model_has_another_first_token(tiny_run: Path) -> None:
-    run = read_run(tiny_run)
+    for first, second, reason in REFUSED.values():
+        with pytest.raises(SelectionError, match="the runs cannot be compared") as error:
+            compare_runs(altered(run, scoring={**known, **first}), altered(run, scoring={**known, **second}))
+        assert reason in str(error.value)
+    # another model has another first token
     model = run.result.signature.model.model_copy(update={"weights_sha256": "0" * 64})
     scoring = {**run.result.signature.scoring, "first_token": REFUSED["other token"][1]["first_token"]}
     assert compare_runs(run, altered(run, model=model, scoring=scoring)).left_out == ()
 
 
-def test_the_command_says_what_is_not_compared(
-    texts: Callable[[str, float], Path], tmp_path: Path, invoke: Invoke
-) -> None:
-    one, two, three = texts("one", 0.04), texts("two", 0.1), texts("three", 0.04)
+def test_the_command_says_what_is_not_compared(texts: list[Path], tmp_path: Path, invoke: Invoke) -> None:
+    one, two, three = texts
     run = read_run(two)
     measuring = {"sentiment": {**run.result.signature.measuring["sentiment"], "negative": "-0.2"}}
     (tmp_path / "other").mkdir()
@@ -170,14 +156,3 @@ def test_the_command_says_what_is_not_compared(
     printed = invoke.printed("compare", one, tmp_path / "other", three, "--format", "md")
     assert reason in printed
     assert "three: No cost shown" in printed
-
-
-def test_a_score_around_one_half_is_no_relative_change() -> None:
-    found = [
-        make_figure(NAME, name, {}, value, "share", 9, interval=Interval(low=0.05, high=0.15), of=NAME)
-        for name, value in (("first", 0.5), ("second", 0.6), ("change", 0.1))
-    ]
-    (gain,) = find_gains(Figures(found), ())
-    assert (gain.outcome, gain.relative) == ("cost", None)
-    chapter = gains_chapter({"B": (gain,)}, Labels())
-    assert not [section for section in chapter.sections if section.name == "gains-chart"]

@@ -1,4 +1,4 @@
-"""Compare two runs, also with the command."""
+"""Compare two runs, also with the command, and read them for it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
-from holisticbias.cli import main
-from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.results.compare import compare_runs
-from holisticbias_eval.results.run import Run, read_run, write_run
+from holisticbias_eval.errors import RunError, SelectionError
+from holisticbias_eval.report.runs import comparison_report
+from holisticbias_eval.report.write import render
+from holisticbias_eval.results.compare import compare_runs, read_two_runs
+from holisticbias_eval.results.run import SCORES, Run, read_run, write_run
+from invoking import Invoke
 
 
 def altered(run: Run, **signature: object) -> Run:
@@ -43,26 +46,62 @@ def test_runs_of_two_measures_are_not_compared(tiny_run: Path) -> None:
         compare_runs(run, altered(run, measures=("pseudo_likelihood_bias",)))
 
 
-def test_runs_through_the_command(tiny_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = read_run(tiny_run)
-    other = tmp_path / "other"
-    other.mkdir()
-    model = made.result.signature.model.model_copy(update={"weights_sha256": "0" * 64, "name": "other"})
-    signature = made.result.signature.model_copy(update={"model": model})
-    write_run(type(made)(made.result.model_copy(update={"signature": signature}), made.answers), other)
-    out = tmp_path / "new" / "comparison.json"
-    assert main(["compare", str(tiny_run), str(other), "--out", str(out)]) == 0
-    printed = capsys.readouterr().out
+def test_runs_through_the_command(tiny_run: Path, tmp_path: Path, invoke: Invoke) -> None:
+    run = read_run(tiny_run)
+    model = run.result.signature.model.model_copy(update={"weights_sha256": "0" * 64, "name": "other"})
+    other = written(altered(run, model=model), tmp_path / "other")
+    out, page = tmp_path / "new" / "comparison.json", tmp_path / "new" / "comparison.html"
+    printed = invoke.printed("compare", tiny_run, other, "--out", out)
     assert "84 sentences in both; 0 changed, 0 gone, 0 added." in printed
     assert "What differs: model." in printed
-    assert "Ability" in printed
-    assert "ability" not in printed
-    page = tmp_path / "new" / "comparison.html"
-    assert main(["compare", str(tiny_run), str(other), "--out", str(page)]) == 0
-    capsys.readouterr()
-    assert main(["compare", str(tiny_run), str(other), "--format", "html"]) == 0
-    assert capsys.readouterr().out == page.read_text("utf-8")
-    assert main(["compare", str(tiny_run), str(other), "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out) == json.loads(out.read_text("utf-8"))
-    assert main(["compare", str(tiny_run), str(tmp_path / "none")]) == 2
-    assert "is not a run: it does not exist" in capsys.readouterr().err
+    assert ("Ability" in printed, "ability" in printed) == (True, False)
+    invoke.printed("compare", tiny_run, other, "--out", page)
+    assert invoke.printed("compare", tiny_run, other, "--format", "html") == page.read_text("utf-8")
+    assert json.loads(invoke.printed("compare", tiny_run, other, "--format", "json")) == json.loads(out.read_bytes())
+    assert "is not a run: it does not exist" in invoke.refused("compare", tiny_run, tmp_path / "none")
+
+
+@pytest.fixture
+def folders(tiny_run: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """A run, and the same run with other scores."""
+    made = read_run(tiny_run)
+    scores = made.answers
+    place = scores.column_names.index("perplexity")
+    reverse = pa.array(scores["perplexity"].to_numpy()[::-1])
+    return tiny_run, written(replace(made, answers=scores.set_column(place, "perplexity", reverse)), tmp_path / "other")
+
+
+def written(run: Run, folder: Path) -> Path:
+    folder.mkdir()
+    write_run(run, folder)
+    return folder
+
+
+def shown(first: Run, second: Run) -> tuple[str, bytes]:
+    compared = compare_runs(first, second)
+    return compared.model_dump_json(), render(comparison_report(compared, second), "html", None)
+
+
+def test_they_compare_as_whole_runs_do(folders: tuple[Path, Path]) -> None:
+    read, whole = read_two_runs(*folders), [read_run(folder) for folder in folders]
+    assert shown(*read) == shown(whole[0], whole[1])
+
+
+def test_runs_of_other_sentences_compare_as_whole_runs_do(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    made = read_run(folders[1])
+    fewer = replace(made, answers=made.answers.slice(5))
+    changed = made.answers.set_column(1, "text", pa.array([f"{text}!" for text in made.answers["text"].to_pylist()[:9]]
+                                                         + made.answers["text"].to_pylist()[9:]))  # fmt: skip
+    for name, run in (("fewer", fewer), ("changed", replace(made, answers=changed))):
+        folder = written(run, tmp_path / name)
+        assert shown(*read_two_runs(folders[0], folder)) == shown(read_run(folders[0]), read_run(folder))
+
+
+def test_damage_is_named_as_in_a_whole_run(folders: tuple[Path, Path]) -> None:
+    path = folders[1] / SCORES.file
+    path.write_bytes(b"PAR1 but no table PAR1")
+    with pytest.raises(RunError, match=r"other/scores\.parquet cannot be read") as whole:
+        read_run(folders[1])
+    with pytest.raises(RunError) as read:
+        read_two_runs(*folders)
+    assert str(read.value) == str(whole.value)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from holisticbias.cli import main
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.results.gains import Aim
 from holisticbias_eval.results.run_sets import find_sets, match_runs
@@ -36,15 +37,9 @@ def moved_gpt2(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture(scope="module")
 def measured(
-    tiny_gpt2: Path,
-    moved_gpt2: Path,
-    tiny_run: Path,
-    mini_release_folder: Path,
-    tmp_path_factory: pytest.TempPathFactory,
+    tiny_gpt2: Path, moved_gpt2: Path, mini_release_folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """The folder of a mitigated model, with two runs before and two after."""
-    from holisticbias.cli import main
-
     folder = tmp_path_factory.mktemp("mitigated") / "lmd"
     text = folder.parent / "neutral.txt"
     text.write_text("\n".join(TEXT) + "\n", "utf-8")
@@ -60,30 +55,30 @@ def measured(
     return folder
 
 
-def test_a_mitigated_model_is_before_and_after(measured: Path) -> None:
+def test_a_mitigated_model_is_before_and_after(measured: Path, tmp_path: Path) -> None:
     before, after = find_sets([measured])
     assert (before.name, after.name) == ("before", "lmd")
     assert list(before.runs) == list(after.runs) == ["retention", "sentences"]
-    assert after.aims == (Aim(measure="group_perplexity", keys={"dimension": "dax"}),)
+    assert after.recorded.aims == (Aim(measure="group_perplexity", keys={"dimension": "dax"}),)
     assert find_sets([measured / "measured" / "before", measured])[1] == after
-
-
-def test_several_mitigated_models_share_what_was_before(measured: Path, tmp_path: Path) -> None:
     shutil.copytree(measured / "measured" / "before", tmp_path / "before")
     for name in ("lmd", "ctda"):
         shutil.copytree(measured / "measured" / "after", tmp_path / name / "measured" / "after")
-    assert [found.name for found in find_sets([tmp_path])] == ["before", "ctda", "lmd"]
+    assert [found.name for found in find_sets([tmp_path])] == ["before", "ctda", "lmd"], "they share what was before"
 
 
 def test_runs_are_matched_by_measure_and_name(measured: Path, tmp_path: Path) -> None:
     before, after = find_sets([measured])
     matched, alone = match_runs(before, after)
-    assert [(m.name, m.second.name) for m in matched] == [("retention", "retention"), ("sentences", "sentences")]
+    assert [(name, second.name) for name, _, second in matched] == [
+        ("retention", "retention"),
+        ("sentences", "sentences"),
+    ]
     assert alone == ()
     # another name with the same text is a counterpart; a run of another measure is not
     shutil.copytree(measured / "measured" / "after" / "retention", tmp_path / "set" / "text")
     matched, alone = match_runs(before, find_sets([before.runs["retention"], tmp_path / "set"])[1])
-    assert [(m.name, m.second.name) for m in matched] == [("retention", "text")]
+    assert [(name, second.name) for name, _, second in matched] == [("retention", "text")]
     assert alone == ("sentences (A)",)
 
 
@@ -102,15 +97,9 @@ def test_gains_and_costs_of_a_mitigation(invoke: Invoke, measured: Path, tmp_pat
     assert "group_perplexity, dimension dax is aimed at, and has no figure in both runs" in " ".join(said.split())
     assert "5 lines in both" in said
     page = (tmp_path / "page.html").read_text("utf-8")
-    order = [
-        page.index(text) for text in ("Gains and costs</h2>", "Quality and retention", "Likelihood of neutral text")
-    ]
-    assert order == sorted(order)
-    said = invoke.printed("compare", measured, "--format", "md")
-    assert "Perplexity of neutral text" in said
-
-
-def test_figures_as_csv_and_json(invoke: Invoke, measured: Path) -> None:
+    titles = ("Gains and costs</h2>", "Quality and retention", "Likelihood of neutral text")
+    places = [page.index(text) for text in titles]
+    assert places == sorted(places)
     said = invoke.printed("compare", measured, "--format", "csv", "--aim", "retention")
     rows = {row["figure"]: row for row in csv.DictReader(io.StringIO(said))}
     # random weights that are moved are far off: the text becomes less likely
@@ -118,41 +107,32 @@ def test_figures_as_csv_and_json(invoke: Invoke, measured: Path) -> None:
     assert row["outcome"] == "cost"
     assert float(row["change"]) == pytest.approx(float(row["after"]) - float(row["before"]))
     assert float(row["interval_low"]) > 0
-    said = invoke.printed("compare", measured, "--format", "json")
-    content = json.loads(said)
-    (model,) = content["models"]
+    (model,) = json.loads(invoke.printed("compare", measured, "--format", "json"))["models"]
     assert {gain["measure"] for gain in model["gains"]} == {"retention", "likelihood_bias"}
     assert [run["name"] for run in model["runs"]] == ["retention", "sentences"]
 
 
 def test_several_models_in_one_table(invoke: Invoke, measured: Path, tmp_path: Path) -> None:
-    before, after = (measured / "measured" / part for part in ("before", "after"))
-    shutil.copytree(before, tmp_path / "same")
-    said = invoke.printed("compare", before, after, tmp_path / "same", "--aim", "retention", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(said)))
-    assert [row["model"] for row in rows] == ["Before", "lmd", "same"]
+    before, after = (measured / "measured" / part / "retention" for part in ("before", "after"))
+    for name, run in (("first", before), ("lmd", after), ("same", before)):
+        shutil.copytree(run, tmp_path / name / "retention")
+    models = [tmp_path / name for name in ("first", "lmd", "same")]
+    rows = list(
+        csv.DictReader(io.StringIO(invoke.printed("compare", *models, "--aim", "retention", "--format", "csv")))
+    )
+    assert [row["model"] for row in rows] == ["first", "lmd", "same"]
     perplexity = [float(row["figure_1"]) for row in rows]
     assert perplexity[0] == perplexity[2] < perplexity[1]
-    said = invoke.printed("compare", before, after, tmp_path / "same", "--format", "html")
-    assert '<th scope="col">C</th>' in said
+    assert '<th scope="col">C</th>' in invoke.printed("compare", *models, "--format", "html")
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--aim", "nothing"], "no measure 'nothing'"),
-        (["--aim", "retention,dax"], "KEY=VALUE"),
-        (["--part", "gains-quality"], "--format csv"),
-    ],
-)
-def test_options_that_do_not_fit(invoke: Invoke, measured: Path, options: list[str], message: str) -> None:
-    problem = invoke.refused("compare", measured, *options)
-    assert message in problem
-
-
-def test_a_broken_record_is_one_line(invoke: Invoke, measured: Path, tmp_path: Path) -> None:
+def test_what_does_not_fit_is_one_line(invoke: Invoke, measured: Path, tmp_path: Path) -> None:
     broken = Path(shutil.copytree(measured, tmp_path / "broken"))
     (broken / "mitigation.json").write_text("{", "utf-8")
-    problem = invoke.refused("compare", broken)
-    assert "mitigation.json cannot be read" in problem
-    assert "Traceback" not in problem
+    assert "mitigation.json cannot be read" in invoke.refused("compare", broken)
+    for message, options in {
+        "no measure 'nothing'": ["--aim", "nothing"],
+        "KEY=VALUE": ["--aim", "retention,dax"],
+        "--format csv": ["--part", "gains-quality"],
+    }.items():
+        assert message in invoke.refused("compare", measured, *options)

@@ -12,7 +12,7 @@ from holisticbias.cli import main
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.prompts.contexts import Context, read_context
-from holisticbias_eval.prompts.prompts import Selection
+from holisticbias_eval.prompts.selection import Selection
 from holisticbias_eval.prompts.sentences import ask_sentences
 from holisticbias_eval.results.run import read_run
 

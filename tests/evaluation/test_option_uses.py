@@ -261,7 +261,7 @@ def _check_recorded(name: str, measures: list[str], inputs: Mapping[str, Path], 
 
 USES: Mapping[str, Callable[[], Uses]] = {
     "measure": measure_uses,
-    "generate": lambda: {"generate": USES_OF_GENERATE},
+    "generate": lambda: USES_OF_GENERATE,
     "classify": lambda: USES_OF_CLASSIFY,
     "mitigate": mitigation_uses,
 }

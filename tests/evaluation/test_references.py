@@ -8,8 +8,7 @@ import pytest
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import NONCE
-from holisticbias_eval.results.entry import Entry
-from holisticbias_eval.results.registry import published_digests, read_registry
+from holisticbias_eval.results.registry import Entry, published_digests, read_registry
 from holisticbias_eval.results.run import Result
 from known import known
 

@@ -15,10 +15,11 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import RegistryError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.report.leaderboard import REMINDER, leaderboard_tables, render_leaderboard
-from holisticbias_eval.results.entry import Entry, make_entries
 from holisticbias_eval.results.registry import (
+    Entry,
     Published,
     add_entries,
+    make_entries,
     published_digests,
     read_registry,
     results_folder,
@@ -68,34 +69,34 @@ def test_an_entry_holds_the_headline_figures_of_its_run(entry: Entry, run: Run) 
     assert entry.file_name == "some-model-on-0.1.0-likelihood-bias.json"
 
 
-@pytest.mark.parametrize(
-    ("model", "name", "accepted"),
-    [
-        ({"name": "/home/ada/gpt2"}, None, False),
-        ({"name": "gpt2"}, None, False),  # without a revision it is a folder, whatever its name
-        ({"name": "models/gpt2"}, None, False),
-        ({"name": "model.Q4_1.gguf"}, None, False),
-        ({"name": "gpt2"}, "./gpt2", False),
-        ({"name": "gpt2"}, "Ada's GPT-2, quantized", True),
-        ({"name": "model.Q4_1.gguf"}, "SmolLM2-135M-Instruct, Q4_1 weights", True),
-        ({"name": "gpt2", "revision": "607a30d"}, None, True),
-        ({"name": "openai-community/gpt2", "revision": "607a30d"}, None, True),
-        ({"name": "embedded"}, None, True),
-        ({"name": "gpt-x", "weights_sha256": None}, None, True),  # a server's model: --check says that it is not public
-    ],
-)
-def test_a_model_from_a_folder_needs_a_name(
-    run: Run, model: dict[str, object], name: str | None, accepted: bool
-) -> None:
-    changed = run.result.signature.model.model_copy(update=model)
-    signature = run.result.signature.model_copy(update={"model": changed})
-    local = replace(run, result=run.result.model_copy(update={"signature": signature}))
-    if accepted:
-        named = {entry.signature.model.name for entry in make_entries(local, "Ada", "2026-11-22", name)}
-        assert named == {name or model["name"]}
-    else:
+LOCAL: list[tuple[dict[str, object], str | None]] = [
+    ({"name": "/home/ada/gpt2"}, None),
+    ({"name": "gpt2"}, None),  # without a revision it is a folder, whatever its name
+    ({"name": "models/gpt2"}, None),
+    ({"name": "model.Q4_1.gguf"}, None),
+    ({"name": "gpt2"}, "./gpt2"),
+]
+NAMED: list[tuple[dict[str, object], str | None]] = [
+    ({"name": "gpt2"}, "Ada's GPT-2, quantized"),
+    ({"name": "model.Q4_1.gguf"}, "SmolLM2-135M-Instruct, Q4_1 weights"),
+    ({"name": "gpt2", "revision": "607a30d"}, None),
+    ({"name": "openai-community/gpt2", "revision": "607a30d"}, None),
+    ({"name": "embedded"}, None),
+    ({"name": "gpt-x", "weights_sha256": None}, None),  # a server's model: --check says that it is not public
+]
+
+
+def test_a_model_from_a_folder_needs_a_name(run: Run) -> None:
+    def made(model: dict[str, object], name: str | None) -> set[str]:
+        changed = run.result.signature.model.model_copy(update=model)
+        signature = run.result.signature.model_copy(update={"model": changed})
+        of_model = replace(run, result=run.result.model_copy(update={"signature": signature}))
+        return {entry.signature.model.name for entry in make_entries(of_model, "Ada", "2026-11-22", name)}
+
+    assert [made(model, name) for model, name in NAMED] == [{name or model["name"]} for model, name in NAMED]
+    for model, name in LOCAL:
         with pytest.raises(RegistryError, match="is a folder on one machine: give"):
-            make_entries(local, "Ada", "2026-11-22", name)
+            made(model, name)
 
 
 def test_the_projects_registry_is_in_order(catalog: Catalog, root: Path) -> None:
@@ -118,39 +119,37 @@ def changed(entry: Entry, path: str, value: object) -> str:
     return json.dumps(content)
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "message"),
-    [
-        ("verdict", "biased", "verdict: the key is not in the schema"),
-        ("figures.0.value", 1.5, "figures: share of age: a share must lie between 0 and 1"),
-        ("figures.0.value", 0.123, "figures: age: its share is not"),
-        ("figures.0.interval", {"low": 0.5, "high": 0.2}, "figures: share of age: its interval must have low <= high"),
-        ("figures.0.interval", {"low": -0.5, "high": 0.2}, "figures: share of age: a share must lie between 0 and 1"),
-        ("figures.0.n", 0, "figures: share of age has a value although n is 0: it must be null"),
-        ("figures.0.measure", "medians", "figures: share of age belongs to the measure 'medians'"),
-        ("figures.0.keys.axis", "nonce", "figures: share of nonce is given 2 times"),
-        ("measure", "phrenology", "measure: there is no measure 'phrenology'"),
-        ("signature.sentences_scored", 10**9, "signature.sentences_scored: more than the available sentences"),
-        ("signature.release.version", "9.9.9", "signature.release.version: 9.9.9 is not published"),
-        (
-            "signature.sentences_scored",
-            80,
-            "signature.sentences_scored: 80 sentences scored and 19 skipped are not all",
-        ),
-        ("signature.release.digest", "0" * 64, "signature.release.digest: is not the digest of release 0.1.0: measure"),
-        ("signature.release.subset", "mine", "signature.release.subset: release 0.1.0 has no subset 'mine'"),
-        ("signature.release.subset", "small", "signature.release.digest: is not the digest of the subset small"),
-        ("signature.model.name", ", ", "signature.model.name: a name needs a letter or a digit"),
-        ("signature.model.name", "./own", "signature.model.name: ./own is a folder on one machine"),
-        ("signature.model.name", "other/model", "its file must be called other-model-on-0.1.0-likelihood-bias.json"),
-    ],
-)
+SIGNED, SHARE = "signature.", "figures: share of age"
+WRONG: list[tuple[str, object, str]] = [
+    ("verdict", "biased", "verdict: the key is not in the schema"),
+    ("figures.0.value", 1.5, f"{SHARE}: a share must lie between 0 and 1"),
+    ("figures.0.value", 0.123, "figures: age: its share is not"),
+    ("figures.0.interval", {"low": 0.5, "high": 0.2}, f"{SHARE}: its interval must have low <= high"),
+    ("figures.0.interval", {"low": -0.5, "high": 0.2}, f"{SHARE}: a share must lie between 0 and 1"),
+    ("figures.0.n", 0, f"{SHARE} has a value although n is 0: it must be null"),
+    ("figures.0.measure", "medians", f"{SHARE} belongs to the measure 'medians'"),
+    ("figures.0.keys.axis", "nonce", "figures: share of nonce is given 2 times"),
+    ("measure", "phrenology", "measure: there is no measure 'phrenology'"),
+    (f"{SIGNED}sentences_scored", 10**9, f"{SIGNED}sentences_scored: more than the available sentences"),
+    (f"{SIGNED}sentences_scored", 80, f"{SIGNED}sentences_scored: 80 sentences scored and 19 skipped are not all"),
+    (f"{SIGNED}release.version", "9.9.9", f"{SIGNED}release.version: 9.9.9 is not published"),
+    (f"{SIGNED}release.digest", "0" * 64, f"{SIGNED}release.digest: is not the digest of release 0.1.0: measure"),
+    (f"{SIGNED}release.subset", "mine", f"{SIGNED}release.subset: release 0.1.0 has no subset 'mine'"),
+    (f"{SIGNED}release.subset", "small", f"{SIGNED}release.digest: is not the digest of the subset small"),
+    (f"{SIGNED}model.name", ", ", f"{SIGNED}model.name: a name needs a letter or a digit"),
+    (f"{SIGNED}model.name", "./own", f"{SIGNED}model.name: ./own is a folder on one machine"),
+    (f"{SIGNED}model.name", "other/model", "its file must be called other-model-on-0.1.0-likelihood-bias.json"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "message"), WRONG)
 def test_what_is_wrong_is_named(
     entry: Entry, published: Published, tmp_path: Path, path: str, value: object, message: str
 ) -> None:
-    write(entry, tmp_path).write_text(changed(entry, path, value), "utf-8")
+    file = write(entry, tmp_path)
+    file.write_text(changed(entry, path, value), "utf-8")
     _, problems = read_registry(tmp_path, published)
-    assert any(str(problem).startswith(f"{tmp_path / entry.file_name}: {message}") for problem in problems), problems
+    assert any(problem.startswith(f"{file}: {message}") for problem in problems), problems
 
 
 def test_a_file_that_is_too_large_is_a_problem(published: Published, tmp_path: Path) -> None:
@@ -160,32 +159,17 @@ def test_a_file_that_is_too_large_is_a_problem(published: Published, tmp_path: P
     assert "it has 1,099,511,627,776 bytes, more than" in str(problems[0])
 
 
-@pytest.mark.parametrize(
-    ("name", "revision", "weights", "problems"),
-    [
-        ("mine", None, None, 1),
-        ("mine", None, "0" * 64, 0),
-        ("mine", "607a30d", None, 0),
-        ("organisation/mine", None, None, 0),
-        ("SmolLM2-135M-Instruct, Q4_1 weights", None, None, 1),
-        ("SmolLM2-135M-Instruct, Q4_1 weights", None, "0" * 64, 0),
-    ],
-)
-def test_a_model_has_a_public_name_or_a_digest(
-    entry: Entry,
-    published: Published,
-    tmp_path: Path,
-    name: str,
-    revision: str | None,
-    weights: str | None,
-    problems: int,
-) -> None:
-    update = {"name": name, "revision": revision, "weights_sha256": weights}
-    model = entry.signature.model.model_copy(update=update)
-    write(entry.model_copy(update={"signature": entry.signature.model_copy(update={"model": model})}), tmp_path)
-    found = [problem.message for problem in read_registry(tmp_path, published)[1]]
-    expected = f"signature.model.name: {name} does not identify a model: "
-    assert [message.startswith(expected) for message in found] == [True] * problems
+def test_a_model_has_a_public_name_or_a_digest(entry: Entry, published: Published, tmp_path: Path) -> None:
+    name, digest = "SmolLM2-135M-Instruct, Q4_1 weights", "0" * 64
+    known = [("mine", None, digest), ("mine", "607a30d", None), ("organisation/mine", None, None), (name, None, digest)]
+    for model in (*known, ("mine", None, None), (name, None, None)):
+        update = dict(zip(("name", "revision", "weights_sha256"), model, strict=True))
+        signed = {"model": entry.signature.model.model_copy(update=update)}
+        path = write(entry.model_copy(update={"signature": entry.signature.model_copy(update=signed)}), tmp_path)
+        problems = read_registry(tmp_path, published)[1]
+        expected = f"{path}: signature.model.name: {model[0]} does not identify a model: "
+        assert [problem.startswith(expected) for problem in problems] == [True] * (model not in known)
+        path.unlink()
 
 
 def test_digests_are_those_of_published_versions_and_of_their_subsets(catalog: Catalog, small_release: Release) -> None:
@@ -216,19 +200,26 @@ def test_models_stand_beside_each_other_by_name_and_releases_apart(entry: Entry)
 
 @pytest.fixture
 def run_on(tiny_run: Path, tmp_path: Path) -> Callable[..., Path]:
-    """Make a run that says it is of this release and model."""
+    """Make a run that says it is of this release."""
 
-    def make(version: str, subset: str | None, digest: str | None, **model: object) -> Path:
+    def make(version: str, subset: str | None, digest: str | None) -> Path:
         folder = Path(shutil.copytree(tiny_run, tmp_path / "runs" / f"{version}-{subset}", dirs_exist_ok=True))
         content = json.loads((folder / RESULT).read_text("utf-8"))
         content["signature"]["release"] = {"version": version, "subset": subset, "digest": digest}
-        content["signature"]["model"] |= model
         (folder / RESULT).write_text(json.dumps(content), "utf-8")
         return folder
 
     return make
 
 
+@pytest.fixture
+def read_once(catalog: Catalog, small_release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands have the catalog and the small release of the session."""
+    monkeypatch.setattr("holisticbias.rules.validate.load_catalog", lambda: catalog)
+    monkeypatch.setattr("holisticbias_eval.results.registry.build_release", lambda *_: small_release)
+
+
+@pytest.mark.usefixtures("read_once")
 def test_the_command_adds_checks_and_shows(
     catalog: Catalog, small_release: Release, run_on: Callable[..., Path], invoke: Invoke, tmp_path: Path
 ) -> None:
@@ -238,6 +229,9 @@ def test_the_command_adds_checks_and_shows(
     add = ("leaderboard", "--results", results, "--add")
     assert invoke(*add, whole) == (2, "", "holisticbias: say who made the run with --contributor\n")
     named = ("--contributor", "Ada", "--name", "SmolLM2-135M-Instruct, Q4_1 weights")
+    error = invoke.refused(*add, run_on("1.0.0", "other", "0" * 64), *named)
+    start = "holisticbias: the registry does not accept this run: signature.release.digest: is not the digest of the"
+    assert (error.startswith(f"{start} subset other"), error.count("\n"), results.exists()) == (True, 1, False)
     for run, release in ((whole, "1.0.0"), (small, "1.0.0-small")):
         stem = f"smollm2-135m-instruct-q4-1-weights-on-{release}"
         wrote = "".join(
@@ -247,32 +241,12 @@ def test_the_command_adds_checks_and_shows(
     assert invoke("leaderboard", "--results", results, "--check") == (0, "", "")
     said = invoke.printed("leaderboard", "--results", results, "--format", "md")
     assert said.count("SmolLM2-135M-Instruct, Q4\\_1 weights") == 4
+    assert "This is not a ranking" in invoke.printed("leaderboard", "--results", results)
+    (results / "own.json").write_text("{}", "utf-8")
+    code, said, _ = invoke("leaderboard", "--results", results, "--check")
+    assert (code, said.count("own.json: ")) == (1, 1)
+    assert "--check for all problems" in invoke.refused("leaderboard", "--results", results)
     assert invoke("leaderboard", "--results", tmp_path / "none")[0] == 2
-    said = invoke.printed("leaderboard")
-    assert "This is not a ranking" in said
-    assert invoke("leaderboard", "--check") == (0, "", "")
-
-
-@pytest.mark.parametrize(
-    ("release", "says"),
-    [
-        (("0.1.0", None, "0" * 64), "signature.release.version: 0.1.0 is not published"),
-        (("1.0.0", None, "0" * 64), "signature.release.digest: is not the digest of release 1.0.0: measure the whole"),
-        (("1.0.0", "mine", "0" * 64), "signature.release.subset: release 1.0.0 has no subset 'mine'"),
-        (
-            ("1.0.0", "small", "0" * 64),
-            "signature.release.digest: is not the digest of the subset small of release 1.0.0",
-        ),
-    ],
-)
-def test_a_run_on_part_of_a_release_is_not_added(
-    run_on: Callable[..., Path], invoke: Invoke, tmp_path: Path, release: tuple[str, str | None, str], says: str
-) -> None:
-    arguments = ("--contributor", "Ada", "--name", "some/model", "--results", tmp_path / "results")
-    code, _, error = invoke("leaderboard", "--add", run_on(*release), *arguments)
-    assert (code, error.count("\n")) == (2, 1)
-    assert error.startswith(f"holisticbias: the registry does not accept this run: {says}")
-    assert not (tmp_path / "results").exists()
 
 
 def test_the_entry_of_another_model_is_not_replaced(entry: Entry, published: Published, tmp_path: Path) -> None:
@@ -289,15 +263,14 @@ def test_the_entry_of_another_model_is_not_replaced(entry: Entry, published: Pub
 
 
 def test_entries_are_written_in_a_clone_alone(
-    run_on: Callable[..., Path], root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+    tiny_run: Path, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
-    run = run_on("1.0.0", None, "0" * 64)
     monkeypatch.chdir(root / "docs")
     assert results_folder() == root / "evaluation" / "results"
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert results_folder() is None
-    assert main(["leaderboard", "--add", str(run), "--contributor", "Ada", "--name", "some/model"]) == 2
+    assert main(["leaderboard", "--add", str(tiny_run), "--contributor", "Ada", "--name", "some/model"]) == 2
     assert capsys.readouterr().err == (
         "holisticbias: entries live in evaluation/results of a clone of the repository, and this folder is not in "
         "a clone: run this in a clone, or name a folder with --results\n"

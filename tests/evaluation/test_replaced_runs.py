@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from rich.console import Console
 from tests.evaluation.conftest import mini_catalog
 
 from holisticbias import build_release, write_release
-from holisticbias.cli import main
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.evaluating import evaluations
 from holisticbias_eval.models.likelihood.causal import CausalScorer
-from holisticbias_eval.models.likelihood.exactness import plain_sums
 from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder
 from holisticbias_eval.progress import Display
-from holisticbias_eval.results.replacement import differences
 from holisticbias_eval.results.run import RESULT, read_run, read_signature
-from holisticbias_eval.results.signature import Signature
+from holisticbias_eval.results.signature import Signature, differences
 from holisticbias_eval.tasks import scored, sources
+from invoking import Invoke
 
 Refused = Callable[..., str]
-DISPLAY = Display(Console(stderr=True))
 
 
 @pytest.fixture
@@ -49,22 +45,19 @@ def other_gpt2(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 @pytest.fixture
-def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refused:
+def refused(tmp_path: Path, invoke: Invoke) -> Refused:
     """Run ``evaluate`` without a store and return its one-line error."""
 
     def run(*arguments: str | Path) -> str:
-        capsys.readouterr()
-        assert main(["evaluate", *map(str, arguments), "--store", str(tmp_path / "store")]) == 2
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.err
+        errors = invoke.refused("evaluate", *arguments, "--store", tmp_path / "store")
         assert not list(tmp_path.rglob("store/**/*.parquet"))
-        return printed.err.rstrip().splitlines()[-1]
+        return errors.rstrip().splitlines()[-1]
 
     return run
 
 
 def test_a_run_of_another_model_is_replaced_only_if_told_so(
-    run: Path, tiny_gpt2: Path, other_gpt2: Path, mini_release_folder: Path, refused: Refused
+    run: Path, tiny_gpt2: Path, other_gpt2: Path, mini_release_folder: Path, refused: Refused, invoke: Invoke
 ) -> None:
     before = {path.name: path.read_bytes() for path in run.iterdir()}
     arguments = ["--model", other_gpt2, "--release", mini_release_folder, "--out", run]
@@ -73,37 +66,13 @@ def test_a_run_of_another_model_is_replaced_only_if_told_so(
     assert f", not {other_gpt2} (" in line
     assert line.endswith("): name another folder with --out, or replace the run with --overwrite")
     assert {path.name: path.read_bytes() for path in run.iterdir()} == before
-    assert main(["evaluate", *map(str, arguments), "--overwrite"]) == 0
+    invoke.printed("evaluate", *arguments, "--overwrite")
     assert read_run(run).result.signature.model.name == str(other_gpt2)
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        (["--dtype", "bfloat16"], "(precision float32, not bfloat16)"),
-        (["--context", "Hi!"], "(context not given, not 'Hi!')"),
-        (["--release", "other"], "(release 0.1.0 (digest "),
-    ],
-)
-def test_a_run_of_other_settings_or_another_release_is_refused(
-    run: Path,
-    tiny_gpt2: Path,
-    mini_release_folder: Path,
-    tmp_path: Path,
-    refused: Refused,
-    options: list[str],
-    says: str,
-) -> None:
-    if options[0] == "--release":
-        options[1] = str(tmp_path / "other")
-        write_release(build_release(mini_catalog(nouns=("person", "friend"))), tmp_path / "other")
-    line = refused("--model", tiny_gpt2, "--release", mini_release_folder, "--out", run, *options)
-    assert says in line
-
-
-@pytest.mark.parametrize("content", [b"", b"{", b'{"schema_version": 1}', b"\xff\xfe"])
+@pytest.mark.parametrize("content", [b"", b'{"schema_version": 1}'])
 def test_a_damaged_run_is_refused_in_one_line(
-    run: Path, tiny_gpt2: Path, mini_release_folder: Path, refused: Refused, content: bytes
+    run: Path, tiny_gpt2: Path, mini_release_folder: Path, refused: Refused, invoke: Invoke, content: bytes
 ) -> None:
     (run / RESULT).write_bytes(content)
     arguments = ["--model", tiny_gpt2, "--release", mini_release_folder, "--out", run]
@@ -111,7 +80,7 @@ def test_a_damaged_run_is_refused_in_one_line(
     assert line.startswith(f"holisticbias: {run / RESULT} is damaged or of another version: ")
     assert line.endswith("; name another folder with --out, or replace the run with --overwrite")
     if not content:
-        assert main(["evaluate", *map(str, arguments), "--overwrite"]) == 0
+        invoke.printed("evaluate", *arguments, "--overwrite")
         assert read_run(run).result.signature.sentences_scored == 84
 
 
@@ -170,53 +139,48 @@ def test_what_tells_one_run_from_another(
 
 
 def test_the_same_model_in_another_folder_may_replace_a_run(
-    run: Path, copied_model: Callable[[], Path], mini_release_folder: Path
+    run: Path, copied_model: Callable[[], Path], mini_release_folder: Path, invoke: Invoke
 ) -> None:
     model = copied_model()
-    assert main(["evaluate", "--model", str(model), "--release", str(mini_release_folder), "--out", str(run)]) == 0
+    invoke.printed("evaluate", "--model", model, "--release", mini_release_folder, "--out", run)
     assert read_signature(run).model.name == str(model)
 
 
 def test_default_folders_keep_models_and_parts_of_releases_apart(
-    tiny_gpt2: Path,
-    other_gpt2: Path,
-    mini_release_folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    refused: Refused,
-) -> None:
+    tiny_gpt2: Path, other_gpt2: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    refused: Refused, invoke: Invoke,
+) -> None:  # fmt: skip
     write_release(build_release(mini_catalog(), where=("axis=age,ability",)), tmp_path / "part")
     monkeypatch.chdir(tmp_path)
     for release in (mini_release_folder, tmp_path / "part"):
-        assert main(["evaluate", "--model", str(tiny_gpt2), "--release", str(release)]) == 0
+        invoke.printed("evaluate", "--model", tiny_gpt2, "--release", release)
     names = {"tiny-gpt2-on-0.1.0", "tiny-gpt2-on-0.1.0-axis-ability-age"}
     assert {path.name for path in (tmp_path / "runs").iterdir()} == names
     line = refused("--model", other_gpt2, "--release", mini_release_folder)
     assert line.startswith(f"holisticbias: {tmp_path / 'runs' / 'tiny-gpt2-on-0.1.0'} holds another run (model ")
 
 
-def test_no_run_begins_if_one_of_them_is_refused(
-    run: Path, tiny_gpt2: Path, other_gpt2: Path, mini_release_folder: Path, tmp_path: Path
-) -> None:
+@pytest.fixture
+def begin(mini_release_folder: Path, tmp_path: Path) -> Callable[[Path], Iterator[object]]:
+    """Begin two runs of a model, of sentences and of lines."""
     lines = tmp_path / "lines.txt"
     lines.write_text("A quiet day.\n")
-    out = tmp_path / "out"
-    shutil.copytree(run, out / "likelihood_bias")
-    made = evaluations(
-        str(other_gpt2),
-        str(mini_release_folder),
-        ["likelihood_bias", "retention"],
-        {"retain": (str(lines),)},
-        out=out,
-        display=DISPLAY,
-    )
+    measures, values = ["likelihood_bias", "retention"], {"retain": (str(lines),)}
+    out, release = tmp_path / "out", str(mini_release_folder)
+    return lambda model: evaluations(str(model), release, measures, values, out=out, display=Display())
+
+
+def test_no_run_begins_if_one_of_them_is_refused(
+    run: Path, other_gpt2: Path, tmp_path: Path, begin: Callable[[Path], Iterator[object]]
+) -> None:
+    shutil.copytree(run, tmp_path / "out" / "likelihood_bias")
     with pytest.raises(RunError, match="holds another run"):
-        list(made)
-    assert not (out / "retention").exists()
+        list(begin(other_gpt2))
+    assert not (tmp_path / "out" / "retention").exists()
 
 
 def test_release_and_model_are_loaded_once_for_several_runs(
-    tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny_gpt2: Path, monkeypatch: pytest.MonkeyPatch, begin: Callable[[Path], Iterator[object]]
 ) -> None:
     loaded = []
 
@@ -231,21 +195,12 @@ def test_release_and_model_are_loaded_once_for_several_runs(
 
     counting(sources, "open_release")
     counting(scored, "start_scorer")
-    lines = tmp_path / "lines.txt"
-    lines.write_text("A quiet day.\n")
-    measures, values = ["likelihood_bias", "retention"], {"retain": (str(lines),)}
-    release = str(mini_release_folder)
-    made = evaluations(str(tiny_gpt2), release, measures, values, out=tmp_path / "out", display=DISPLAY)
-    assert len(list(made)) == 2
+    assert len(list(begin(tiny_gpt2))) == 2
     assert loaded == ["open_release", "start_scorer"]
 
 
 def test_a_dry_run_says_what_it_does_and_counts_each_text_once(
-    tiny_gpt2: Path,
-    mini_release_folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
 ) -> None:
     encoded = []
     real = TextEncoder.encode
@@ -256,11 +211,10 @@ def test_a_dry_run_says_what_it_does_and_counts_each_text_once(
 
     monkeypatch.setattr(TextEncoder, "encode", encode)
     monkeypatch.chdir(tmp_path)
-    arguments = ["--model", str(tiny_gpt2), "--release", str(mini_release_folder), "--store", str(tmp_path / "store")]
-    assert main(["evaluate", *arguments, "--dry-run"]) == 0
-    printed = capsys.readouterr()
-    assert printed.out.startswith("140 of 140 texts to score: ")
-    assert printed.err.splitlines() == [
+    arguments = ["--model", tiny_gpt2, "--release", mini_release_folder, "--store", tmp_path / "store"]
+    code, said, steps = invoke("evaluate", *arguments, "--dry-run")
+    assert (code, said.partition(": ")[0]) == (0, "140 of 140 texts to score")
+    assert steps.splitlines() == [
         f"Opening release {mini_release_folder}",
         f"Loading model {tiny_gpt2}",
         "Selecting sentences",
@@ -272,18 +226,19 @@ def test_a_dry_run_says_what_it_does_and_counts_each_text_once(
 
 
 def test_the_scoring_method_is_tested_once_whatever_the_blocks(
-    tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
 ) -> None:
     tests = []
+    real = CausalScorer._plain_sums
 
-    def counted(few: Encoded, *rest: Any) -> Any:
+    def counted(scorer: CausalScorer, few: Encoded) -> Any:
         tests.append(few.lengths.max())
-        return plain_sums(few, *rest)
+        return real(scorer, few)
 
-    monkeypatch.setattr("holisticbias_eval.models.likelihood.causal.plain_sums", counted)
+    monkeypatch.setattr(CausalScorer, "_plain_sums", counted)
     monkeypatch.setattr(CausalScorer, "block_size", 20)
-    arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder)]
-    for more in (["--dry-run"], ["--out", str(tmp_path / "run")]):
+    arguments = ["evaluate", "--model", tiny_gpt2, "--release", mini_release_folder]
+    for more in (["--dry-run"], ["--out", tmp_path / "run"]):
         tests.clear()
-        assert main([*arguments, "--store", str(tmp_path / "store"), *more]) == 0
+        invoke.printed(*arguments, "--store", tmp_path / "store", *more)
         assert len(tests) == 1

@@ -29,11 +29,8 @@ def test_what_is_written_is_read(made: Run, copy: Path) -> None:
     assert read.answers.equals(made.answers)
     assert read.tables.keys() == made.tables.keys()
     assert all(read.tables[name].equals(made.tables[name]) for name in made.tables)
-
-
-def test_a_figure_takes_one_line(made: Run, copy: Path) -> None:
     lines = (copy / RESULT).read_text("utf-8").splitlines()
-    assert sum('"measure":' in line for line in lines) == len(made.result.figures)
+    assert sum('"measure":' in line for line in lines) == len(made.result.figures), "a figure takes one line"
 
 
 def test_a_result_follows_its_json_schema(tiny_run: Path, root: Path) -> None:
@@ -46,24 +43,17 @@ def test_a_result_follows_its_json_schema(tiny_run: Path, root: Path) -> None:
     assert not schema.is_valid(result)
 
 
-def test_axes_keep_their_label(made: Run) -> None:
-    labels = dict(zip(made.answers["axis"].to_pylist(), made.answers["axis_label"].to_pylist(), strict=True))
-    assert labels == {"age": "Age", "ability": "Ability", "nonce": "Nonce"}
-
-
-def test_what_was_skipped_is_named(made: Run, mini_release: Release) -> None:
-    signature = made.result.signature
-    skipped = {s.reason.split(":")[0]: s.sentences for s in signature.skipped}
-    # 7 descriptors in the only template without a noun; 4 nouns in 3 templates
-    assert skipped == {"no noun": 7, "no descriptor": 12}
-    assert signature.sentences_scored + sum(skipped.values()) == mini_release.sentences.num_rows
-
-
 def test_the_signature_says_what_was_measured(made: Run, mini_release: Release, tiny_gpt2: Path) -> None:
     signature = made.result.signature
     assert (signature.release.version, signature.release.digest) == ("0.1.0", mini_release.digest)
     assert (signature.model.name, signature.model.architecture) == (str(tiny_gpt2), "GPT2LMHeadModel")
     assert (signature.sentences_scored, signature.sentences_available) == (84, mini_release.sentences.num_rows)
+    # 7 descriptors in the only template without a noun; 4 nouns in 3 templates
+    skipped = {s.reason.split(":")[0]: s.sentences for s in signature.skipped}
+    assert skipped == {"no noun": 7, "no descriptor": 12}
+    assert 84 + sum(skipped.values()) == mini_release.sentences.num_rows
+    labels = dict(zip(made.answers["axis"].to_pylist(), made.answers["axis_label"].to_pylist(), strict=True))
+    assert labels == {"age": "Age", "ability": "Ability", "nonce": "Nonce"}
 
 
 def test_likelihoods_are_those_of_the_model_sentence_by_sentence(made: Run, tiny_gpt2: Path) -> None:
@@ -101,17 +91,9 @@ def test_damaged_runs_are_refused(copy: Path, name: str, content: bytes | None, 
         read_run(copy)
 
 
-def test_scores_that_lack_a_column_are_refused(copy: Path) -> None:
+def test_what_is_no_run_is_refused(copy: Path, tmp_path: Path) -> None:
     pq.write_table(pq.read_table(copy / SCORES.file).drop_columns(["perplexity"]), copy / SCORES.file)
-    with pytest.raises(RunError, match="has no column perplexity"):
-        read_run(copy)
-
-
-def test_a_file_is_not_a_run(copy: Path) -> None:
-    with pytest.raises(RunError, match="is not a run: it is a file; make one with holisticbias evaluate"):
-        read_run(copy / RESULT)
-
-
-def test_a_folder_that_is_not_there_is_no_run(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="does not exist"):
-        read_run(tmp_path / "none")
+    for path, says in ((copy, "has no column perplexity"), (tmp_path / "none", "does not exist"),
+                       (copy / RESULT, "is not a run: it is a file; make one with holisticbias evaluate")):  # fmt: skip
+        with pytest.raises(RunError, match=says):
+            read_run(path)

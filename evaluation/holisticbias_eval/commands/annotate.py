@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.packages import refuse_missing_packages
+from holisticbias_eval.commands.shared import PATH, refuse_missing_packages
 from holisticbias_eval.options import SettingsCommand, read_own
 
 _NAMES = {
@@ -27,10 +27,10 @@ _WIDTH = 40
     shown=("corpus.settings:AnnotationSettings",),
     short_help="Make files for annotators, and join their labels.",
 )
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="EXAMPLES")
+@click.argument("paths", nargs=-1, required=True, type=PATH, metavar="EXAMPLES")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=PATH,
     required=True,
     help="Folder to write for the annotators; with --labels the table to write (.parquet, .csv, .jsonl).",
 )

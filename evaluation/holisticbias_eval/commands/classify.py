@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.commands.shared import PATH
 from holisticbias_eval.options import SettingsCommand, given_settings
-
-if TYPE_CHECKING:
-    from holisticbias_eval.settings import Uses
-
-
-def _uses() -> Uses:
-    from holisticbias_eval.classifying import USES
-
-    return USES
 
 
 @click.command(
     cls=SettingsCommand,
     shown=("Keeping",),
-    uses=_uses,
+    uses="classifying:USES",
     short_help="Judge a table of responses with a classifier.",
 )
 @click.option(
     "--responses",
-    type=click.Path(path_type=Path),
+    type=PATH,
     required=True,
     help="Table with a column response, .csv, .jsonl or .parquet; may have descriptor, finish and others.",
 )
@@ -39,20 +31,18 @@ def _uses() -> Uses:
     metavar="NAME|FILE",
     help="See `holisticbias classifiers`, or a card's file.",
 )
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Table to write, .parquet or .csv.")
+@click.option("--out", type=PATH, required=True, help="Table to write, .parquet or .csv.")
 def command(responses: Path, out: Path, **_: Any) -> None:
     """Add a classifier's probabilities to a table of responses.
 
     The new columns are judged, the text that was classified, and one column p:LABEL for each label. An interrupted
     run continues where it stopped.
     """
-    from rich.console import Console
-
     from holisticbias_eval.classifying import classify, refuse_name, write_judged
     from holisticbias_eval.progress import Display
 
     refuse_name(out)
-    judged = classify(responses, given_settings(), Display(Console(stderr=True)))
+    judged = classify(responses, given_settings(), Display())
     write_judged(judged, out)
     counts = f"{judged.classified:,} of {judged.table.num_rows:,} responses; mentions replaced: {judged.mentions:,}"
     write(f"judged {counts}; wrote {out}")

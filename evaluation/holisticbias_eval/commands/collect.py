@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.packages import refuse_missing_packages
+from holisticbias_eval.commands.shared import PATH, out_folder, refuse_missing_packages
 from holisticbias_eval.options import SettingsCommand, read_own
-
-if TYPE_CHECKING:
-    from holisticbias_eval.collect.collecting import Collected
 
 _SHOWN = 20
 
@@ -24,7 +21,7 @@ _SHOWN = 20
 )
 @click.option(
     "--dump",
-    type=click.Path(path_type=Path),
+    type=PATH,
     required=True,
     help="XML dump of a MediaWiki wiki, plain or as .bz2, .gz, .xz or .zst. Wikipedia's name ends in "
     "pages-articles.xml.bz2.",
@@ -37,7 +34,7 @@ _SHOWN = 20
     show_default=True,
     help="Collection of the dataset, or a YAML file in its form: groups, and the pages about them.",
 )
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write.")
+@out_folder
 def command(dump: Path, name: str, out: Path, **_: Any) -> None:
     """Write prompts.parquet: the beginnings of sentences about groups, each with the rest of its sentence.
 
@@ -46,21 +43,14 @@ def command(dump: Path, name: str, out: Path, **_: Any) -> None:
     An interrupted run continues where it stopped. `holisticbias evaluate --prompts` and `holisticbias generate
     --prompts` read the folder.
     """
-    from rich.console import Console
-
     from holisticbias_eval.collect.collecting import collect
     from holisticbias_eval.collect.settings import CollectSettings
     from holisticbias_eval.progress import Display
+    from holisticbias_eval.report.units import printable
 
     settings = read_own(CollectSettings)
     refuse_missing_packages("collect", "mwparserfromhell", "sentencex")
-    _print(collect(dump, name, out, settings, Display(Console(stderr=True))))
-
-
-def _print(made: Collected) -> None:
-    """Print the prompts of each group, the pages that were left out, and the folder."""
-    from holisticbias_eval.report.units import printable
-
+    made = collect(dump, name, out, settings, Display())
     groups = made.record["groups"]
     for group, counts in list(groups.items())[:_SHOWN]:
         write(f"{group}: {counts['prompts']:,} prompts of {counts['pages']:,} pages")

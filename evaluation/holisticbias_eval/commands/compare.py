@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holisticbias_eval.commands.report_output import (
+from holisticbias_eval.commands.shared import (
+    PATH,
     Style,
     out_option,
     part_option,
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Compare two runs, or a model before and after a mitigation.")
-@click.argument("before", type=click.Path(path_type=Path), metavar="A")
-@click.argument("after", nargs=-1, type=click.Path(path_type=Path), metavar="[B]...")
+@click.argument("before", type=PATH, metavar="A")
+@click.argument("after", nargs=-1, type=PATH, metavar="[B]...")
 @style_option
 @part_option
 @click.option(
@@ -68,11 +69,8 @@ def _read_aim(text: str | None) -> tuple[Aim, ...]:
 
 def _compare(folders: tuple[Path, ...], aims: tuple[Aim, ...]) -> tuple[BaseModel, Report]:
     """Compare two runs, or sets of runs."""
-    from rich.console import Console
-
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.report.compared_sets import sets_report
-    from holisticbias_eval.report.runs import comparison_report
+    from holisticbias_eval.report.runs import comparison_report, sets_report
     from holisticbias_eval.results.compare import compare_runs, read_two_runs
     from holisticbias_eval.results.run_sets import find_sets
 
@@ -80,6 +78,6 @@ def _compare(folders: tuple[Path, ...], aims: tuple[Aim, ...]) -> tuple[BaseMode
     if len(sets) == 2 and all(found.is_single for found in sets):
         one, other = read_two_runs(sets[0].runs[""], sets[1].runs[""])
         compared = compare_runs(one, other)
-        return compared, comparison_report(compared, other, aims or sets[1].aims)
-    display = Display(Console(stderr=True))
+        return compared, comparison_report(compared, other, aims or sets[1].recorded.aims)
+    display = Display()
     return sets_report(sets, aims, lambda name: display.notice(f"Comparing {name}"))

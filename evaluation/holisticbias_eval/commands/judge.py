@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.packages import refuse_missing_packages
-from holisticbias_eval.commands.report_output import (
+from holisticbias_eval.commands.shared import (
+    PATH,
     Style,
+    out_folder,
     out_option,
     part_option,
+    refuse_missing_packages,
     refuse_part,
     show_report,
     style_option,
@@ -34,9 +36,9 @@ def command() -> None:
 @command.command(
     cls=SettingsCommand, shown=("judgements.settings:StudySettings",), short_help="Make the page for annotators."
 )
-@click.argument("first", type=click.Path(path_type=Path), metavar="RUN_A")
-@click.argument("second", type=click.Path(path_type=Path), metavar="RUN_B")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write.")
+@click.argument("first", type=PATH, metavar="RUN_A")
+@click.argument("second", type=PATH, metavar="RUN_B")
+@out_folder
 def make(first: Path, second: Path, out: Path, **_: Any) -> None:
     """Match the responses of two runs by prompt, and make the files for annotators.
 
@@ -45,10 +47,9 @@ def make(first: Path, second: Path, out: Path, **_: Any) -> None:
     and key.json, which says whose response stands on which side: keep it from annotators.
     """
     from holisticbias_eval.judgements.key import QUESTIONS
-    from holisticbias_eval.judgements.matching import INFLAMMATORY, Filters
+    from holisticbias_eval.judgements.matching import INFLAMMATORY, Filters, read_source
     from holisticbias_eval.judgements.report import unjudged
     from holisticbias_eval.judgements.settings import NO_LIST, StudySettings
-    from holisticbias_eval.judgements.sources import read_source
     from holisticbias_eval.judgements.study import PAGE, make_study
 
     settings = read_own(StudySettings)
@@ -72,8 +73,8 @@ def make(first: Path, second: Path, out: Path, **_: Any) -> None:
     shown=("judgements.settings:AnalysisSettings",),
     short_help="Analyse the answers of annotators.",
 )
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR [FILE]...")
-@click.option("--key", "key_file", type=click.Path(path_type=Path), help="The study's key. Default: key.json in DIR.")
+@click.argument("paths", nargs=-1, required=True, type=PATH, metavar="DIR [FILE]...")
+@click.option("--key", "key_file", type=PATH, help="The study's key. Default: key.json in DIR.")
 @style_option
 @part_option
 @out_option

@@ -8,17 +8,14 @@ from typing import Literal
 import click
 
 from holisticbias.terminal import write, write_data
+from holisticbias_eval.commands.shared import PATH, results_option
 
 
 @click.command(short_help="Show the registry of results, or add a run to it.")
-@click.option(
-    "--results",
-    type=click.Path(path_type=Path),
-    help="Folder of the registry. Default: evaluation/results of the current clone, or of the package.",
-)
+@results_option
 @click.option("--format", "style", type=click.Choice(["table", "md"]), default="table", show_default=True)
 @click.option("--check", is_flag=True, help="List the problems of the registry; exit with 1 if there are any.")
-@click.option("--add", "run", type=click.Path(path_type=Path), metavar="RUN", help="Write an entry for this run.")
+@click.option("--add", "run", type=PATH, metavar="RUN", help="Write an entry for this run.")
 @click.option("--contributor", help="With --add: the name of the person who made the run.")
 @click.option("--name", help="With --add: the model's public name; needed if the model was a folder or a file.")
 def command(
@@ -35,21 +32,19 @@ def command(
     release or a named subset of it; the model has a public name or a digest.
     """
     from holisticbias.rules.validate import load_catalog
-    from holisticbias_eval.errors import RegistryError
     from holisticbias_eval.report.leaderboard import print_leaderboard, render_leaderboard
-    from holisticbias_eval.results.registry import published_digests, read_registry
+    from holisticbias_eval.results.registry import published_digests, read_registry, read_valid
 
     if run:
         for path in _add(run, contributor, name, results):
             write(f"wrote {path}")
         return 0
-    entries, problems = read_registry(results, published_digests(load_catalog()))
     if check:
+        _, problems = read_registry(results, published_digests(load_catalog()))
         for problem in problems:
             write(problem)
         return 1 if problems else 0
-    if problems:
-        raise RegistryError(f"{problems[0]} (run holisticbias leaderboard --check for all problems)")
+    entries = read_valid(results, load_catalog())
     if style == "md":
         write_data(render_leaderboard(entries), nl=False)
     else:
@@ -62,8 +57,7 @@ def _add(run: Path, contributor: str | None, name: str | None, results: Path | N
 
     from holisticbias.rules.validate import load_catalog
     from holisticbias_eval.errors import RegistryError
-    from holisticbias_eval.results.entry import make_entries
-    from holisticbias_eval.results.registry import add_entries, published_digests, results_folder
+    from holisticbias_eval.results.registry import add_entries, make_entries, published_digests, results_folder
     from holisticbias_eval.results.run import read_run
 
     if not contributor:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
 from holisticbias.terminal import write, write_data
+from holisticbias_eval.commands.shared import PATH
 from holisticbias_eval.options import SettingsCommand, given_settings
-
-if TYPE_CHECKING:
-    from holisticbias_eval.settings import Uses
 
 
 class MeasureName(click.ParamType[str]):
@@ -28,17 +26,11 @@ class MeasureName(click.ParamType[str]):
         return value
 
 
-def _uses() -> Uses:
-    from holisticbias_eval.measuring import measure_uses
-
-    return measure_uses()
-
-
-@click.command(cls=SettingsCommand, uses=_uses, short_help="Measure a table of scores or texts.")
+@click.command(cls=SettingsCommand, uses="measuring:measure_uses", short_help="Measure a table of scores or texts.")
 @click.argument("measure", type=MeasureName())
-@click.option("--scores", type=click.Path(path_type=Path), help="Table of scores, .csv, .jsonl, .json or .parquet.")
-@click.option("--texts", type=click.Path(path_type=Path), help="Table of texts about groups, in the same forms.")
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for the figures as JSON and CSV, and for details.")
+@click.option("--scores", type=PATH, help="Table of scores, .csv, .jsonl, .json or .parquet.")
+@click.option("--texts", type=PATH, help="Table of texts about groups, in the same forms.")
+@click.option("--out", type=PATH, help="Folder for the figures as JSON and CSV, and for details.")
 @click.option("--format", "style", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def command(
     measure: str, scores: Path | None, texts: Path | None, out: Path | None, style: Literal["table", "json"], **_: Any
@@ -58,8 +50,6 @@ def command(
     replaced too, with ; between them), person (whether the subject is a person: true or false), item (prompt or page)
     and source (model or human).
     """
-    from rich.console import Console
-
     from holisticbias_eval.measures import MEASURES
     from holisticbias_eval.measuring import measure_table, write_measurement
     from holisticbias_eval.progress import Display
@@ -78,7 +68,7 @@ def command(
         raise click.UsageError(
             f"{measure} is not a measure of texts: give its table with --scores; --texts is for {known}"
         )
-    found = measure_table(measure, scores or texts or Path(), given_settings(), Display(Console(stderr=True)))
+    found = measure_table(measure, scores or texts or Path(), given_settings(), Display())
     if out:
         write_measurement(found.measurement, found.tables, out)
     if style == "json":

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.recipe_option import recipe_option
+from holisticbias_eval.commands.shared import PATH, recipe_option
 from holisticbias_eval.options import SettingsCommand, given_settings
-
-if TYPE_CHECKING:
-    from holisticbias_eval.settings import Uses
 
 _METHODS = """
 \b
@@ -26,16 +23,10 @@ Methods, from Zhao et al. 2024 and, the last two, Smith et al. 2022:
 """
 
 
-def _uses() -> Uses:
-    from holisticbias_eval.mitigation.run import mitigation_uses
-
-    return mitigation_uses()
-
-
 @click.command(
     cls=SettingsCommand,
     shown=("mitigation.settings:GroupSettings", "mitigation.settings:MeasuringSettings", "ReleaseName"),
-    uses=_uses,
+    uses="mitigation.run:mitigation_uses",
     short_help="Train a model so that it treats groups more alike, and measure the change.",
     epilog=_METHODS,
 )
@@ -49,7 +40,7 @@ def _uses() -> Uses:
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=PATH,
     required=True,
     help="Folder of the model; of one for each method, if several.",
 )
@@ -61,8 +52,6 @@ def command(methods: str, model: str | None, out: Path, overwrite: bool, **_: An
     weights depend on, the runs before and after in measured/, and a page, report.html. An interrupted training
     continues when the same command is run again.
     """
-    from rich.console import Console
-
     from holisticbias_eval.mitigation.run import mitigate
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.terminal import print_report
@@ -70,9 +59,8 @@ def command(methods: str, model: str | None, out: Path, overwrite: bool, **_: An
 
     values = given_settings()
     release = values.pop("release", None)
-    display = Display(Console(stderr=True))
-    made = mitigate(split_names([methods]), model, release, values, out, display=display, overwrite=overwrite)
+    made = mitigate(split_names([methods]), model, release, values, out, display=Display(), overwrite=overwrite)
     print_report(made.shown)
-    for one in made.models:
-        write(f"Model: {one.folder}")
+    for trained in made.models:
+        write(f"Model: {trained.folder}")
     write(f"Report: {made.page}")

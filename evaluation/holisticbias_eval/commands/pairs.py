@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.commands.shared import PATH, out_folder
 from holisticbias_eval.options import SettingsCommand, read_own
-
-if TYPE_CHECKING:
-    from holisticbias_eval.stereotypes.pairs import MadePairs
 
 _SHOWN = 3
 
@@ -23,12 +22,12 @@ _SHOWN = 3
 )
 @click.option(
     "--sentences",
-    type=click.Path(path_type=Path),
+    type=PATH,
     required=True,
     help="Folder with sentences.parquet, or a table (.csv, .jsonl, .parquet) with the columns specification, "
     "attribute, term and sentence, or a gen_csv file of the published code.",
 )
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write.")
+@out_folder
 @click.option(
     "--specification",
     "names",
@@ -42,23 +41,13 @@ def command(sentences: Path, out: Path, names: tuple[str, ...], **_: Any) -> Non
     A sentence that cannot be converted keeps its row, with the id of the rule that rejects it. A sentence of a
     specification with three or more groups is paired with each other group.
     """
-    from rich.console import Console
-
     from holisticbias_eval.progress import Display
+    from holisticbias_eval.report.units import printable
+    from holisticbias_eval.stereotypes.pair_rows import RULES
     from holisticbias_eval.stereotypes.pairs import make_pairs
     from holisticbias_eval.stereotypes.settings import PairingSettings
 
-    display = Display(Console(stderr=True))
-    _print(make_pairs(sentences, out, names, read_own(PairingSettings), display))
-
-
-def _print(made: MadePairs) -> None:
-    """Print some pairs, the rejected sentences by rule, and the folder."""
-    from collections import Counter
-
-    from holisticbias_eval.report.units import printable
-    from holisticbias_eval.stereotypes.pair_rows import RULES
-
+    made = make_pairs(sentences, out, names, read_own(PairingSettings), Display())
     rows = made.table.select(["sentence", "other_sentence", "rule", "source"]).to_pylist()
     for row in [row for row in rows if row["rule"] is None and row["source"] != "template"][:_SHOWN]:
         write(f"> {printable(row['sentence'])[:200]}\n  {printable(row['other_sentence'])[:200]}")
@@ -68,6 +57,6 @@ def _print(made: MadePairs) -> None:
     for rule, count in counts.most_common():
         write(f"  {rule}: {count:,} rejected. {RULES[rule]}")
     if made.ignored:
-        names = ", ".join(printable(name)[:60] for name in made.ignored[:5])
-        write(f"Left out, because they are not in the selection: {names}")
+        ignored = ", ".join(printable(name)[:60] for name in made.ignored[:5])
+        write(f"Left out, because they are not in the selection: {ignored}")
     write(f"Pairs: {made.folder / 'pairs.parquet'}")

@@ -8,12 +8,13 @@ from typing import Literal, get_args
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.commands.shared import PATH
 
 Form = Literal["html", "md", "csv", "svg", "png"]
 
 
 @click.command(short_help="Show a run in the terminal and as a page.")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=PATH)
 @click.option(
     "--format",
     "form",
@@ -22,7 +23,7 @@ Form = Literal["html", "md", "csv", "svg", "png"]
     "one chart as svg or png.",
 )
 @click.option("--part", metavar="NAME", help="Table or chart to write as csv, svg or png. Default: the main figures.")
-@click.option("--out", type=click.Path(path_type=Path), help="File to write. Default: a file in the run's folder.")
+@click.option("--out", type=PATH, help="File to write. Default: a file in the run's folder.")
 def command(run: Path, form: Form | None, part: str | None, out: Path | None) -> None:
     """Print the figures of a RUN folder, and write its report.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.packages import refuse_missing_packages
+from holisticbias_eval.commands.shared import PATH, refuse_missing_packages, specification_option
 from holisticbias_eval.options import SettingsCommand, read_own
 
 if TYPE_CHECKING:
@@ -22,13 +22,8 @@ if TYPE_CHECKING:
     short_help="Find sentences about groups in texts that people wrote.",
 )
 @click.argument("sources", nargs=-1, required=True, metavar="FILE|FOLDER|hub:OWNER/NAME...")
-@click.option(
-    "--specification",
-    metavar="NAME|FILE",
-    required=True,
-    help="Groups and terms; see `holisticbias stereotypes specifications`.",
-)
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Table to write (.parquet, .csv, .jsonl).")
+@specification_option
+@click.option("--out", type=PATH, required=True, help="Table to write (.parquet, .csv, .jsonl).")
 def command(sources: tuple[str, ...], specification: str, out: Path, **_: Any) -> None:
     """Write a table of sentences that mention a group and an attribute of a specification.
 
@@ -41,14 +36,12 @@ def command(sources: tuple[str, ...], specification: str, out: Path, **_: Any) -
     """
     needed = ["datasets"] if any(source.startswith("hub:") for source in sources) else []
     refuse_missing_packages("corpus", "emoji", "zstandard", *needed)
-    from rich.console import Console
-
     from holisticbias_eval.corpus.retrieving import retrieve_examples
     from holisticbias_eval.corpus.settings import RetrievalSettings
     from holisticbias_eval.progress import Display
 
     settings = read_own(RetrievalSettings)
-    record = retrieve_examples(sources, specification, out, settings, Display(Console(stderr=True)))
+    record = retrieve_examples(sources, specification, out, settings, Display())
     _print(record, settings)
     total = sum(counts["kept"] for counts in record["groups"].values())
     write(f"{total:,} sentences: {out}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.commands.shared import PATH, out_folder
 from holisticbias_eval.options import SettingsCommand, given_settings
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 _SHOWN = 8
 
 
-def _uses() -> Uses:
+def uses() -> Uses:
+    """The settings that making sentences and importing them use."""
     from holisticbias_eval.models.settings import of_model, responding_uses
     from holisticbias_eval.settings import Keeping, Use
     from holisticbias_eval.stereotypes.settings import AcceptanceSettings, RequestSettings
@@ -35,7 +37,7 @@ def _uses() -> Uses:
 @click.command(
     cls=SettingsCommand,
     shown=("stereotypes.settings:RequestSettings", "stereotypes.settings:AcceptanceSettings", "Keeping"),
-    uses=_uses,
+    uses="commands.sentences:uses",
     short_help="Make or import test sentences for bias specifications.",
 )
 @click.option(
@@ -54,11 +56,11 @@ def _uses() -> Uses:
 @click.option(
     "--import",
     "imported",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Read sentences instead: a table with the columns sentence, attribute and group term, or a gen_csv, "
     "gen_pairs_csv or gen_json file of the published code.",
 )
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write.")
+@out_folder
 @click.option("--overwrite", is_flag=True, help="Replace other sentences in the folder.")
 @click.option("--release", "version", metavar="VERSION", help="Version of the specifications. Default: the newest.")
 def command(
@@ -76,8 +78,6 @@ def command(
     sentences.parquet, requests.parquet with every returned text and the rule that refused it, and sentences.json with
     yield and quality. An interrupted run continues with the same command. Exit code 1: no sentence was accepted.
     """
-    from rich.console import Console
-
     from holisticbias_eval.models.embedded import WRITER
     from holisticbias_eval.progress import Display
     from holisticbias_eval.settings import refuse_unused
@@ -92,8 +92,8 @@ def command(
         raise click.UsageError(
             "--generator needs --specification: `holisticbias stereotypes specifications` lists them"
         )
-    display, values = Display(Console(stderr=True)), given_settings()
-    refuse_unused(values, _uses(), ["--generator" if imported is None else "--import"])
+    display, values = Display(), given_settings()
+    refuse_unused(values, uses(), ["--generator" if imported is None else "--import"])
     options = _read_options(values, version, display)
     if imported is not None:
         made = import_sentences(imported, specifications, options, out, display=display, overwrite=overwrite)

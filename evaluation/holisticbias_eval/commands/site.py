@@ -8,6 +8,7 @@ import click
 
 from holisticbias.commands import options
 from holisticbias.terminal import write
+from holisticbias_eval.commands.shared import PATH, results_option
 
 DEFAULT_FOLDER = "holisticbias-site"
 
@@ -44,11 +45,7 @@ class _Lists(click.Command):
     multiple=True,
     help="One or more folders of runs to show.",
 )
-@click.option(
-    "--results",
-    type=click.Path(path_type=Path),
-    help="Folder of the registry. Default: evaluation/results of the current clone, or of the package.",
-)
+@results_option
 @click.option(
     "--docs",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
@@ -56,7 +53,7 @@ class _Lists(click.Command):
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default=DEFAULT_FOLDER,
     show_default=True,
     help="Folder to write; an earlier site in it is replaced.",
@@ -75,11 +72,9 @@ def command(
     It is a folder of files that any web server can serve at any address, such as python -m http.server; it has no
     tracker and loads nothing from elsewhere.
     """
-    from rich.console import Console
-
     from holisticbias_eval.progress import Display
     from holisticbias_eval.site.build import build_site
     from holisticbias_eval.site.explored import Sources
 
-    build_site(Sources(releases, runs, source, results, docs), out, Display(Console(stderr=True)))
+    build_site(Sources(releases, runs, source, results, docs), out, Display())
     write(f"Site: {out / 'index.html'}")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.commands.shared import PATH, out_folder, specification_option
 from holisticbias_eval.options import SettingsCommand, read_own
-
-if TYPE_CHECKING:
-    from holisticbias_eval.corpus.splitting import Split
 
 
 @click.command(
@@ -19,14 +17,9 @@ if TYPE_CHECKING:
     shown=("corpus.settings:SplitSettings",),
     short_help="Divide examples into training, validation and test.",
 )
-@click.argument("examples", type=click.Path(path_type=Path))
-@click.option(
-    "--specification",
-    metavar="NAME|FILE",
-    required=True,
-    help="Groups and terms; see `holisticbias stereotypes specifications`.",
-)
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder to write.")
+@click.argument("examples", type=PATH)
+@specification_option
+@out_folder
 def command(examples: Path, specification: str, out: Path, **_: Any) -> None:
     """Write train.parquet, validation.parquet, test.parquet and split.json.
 
@@ -36,20 +29,12 @@ def command(examples: Path, specification: str, out: Path, **_: Any) -> None:
     which has all sentences that are about several groups or cannot be rewritten. Sentences about held-out groups are
     left out.
     """
-    from rich.console import Console
-
     from holisticbias_eval.corpus.settings import SplitSettings
     from holisticbias_eval.corpus.split_folder import make_split
     from holisticbias_eval.progress import Display
-
-    display = Display(Console(stderr=True))
-    _print(make_split(examples, specification, out, read_own(SplitSettings), display), out)
-
-
-def _print(split: Split, out: Path) -> None:
-    """Print the sentences of each group, and what was left out."""
     from holisticbias_eval.report.units import printable
 
+    split = make_split(examples, specification, out, read_own(SplitSettings), Display())
     if not split.labelled:
         write("The examples have no labels: all count as biased.", err=True)
     write(f"  {'sentences':<28} {'training':>10} {'validation':>10} {'test':>10}")

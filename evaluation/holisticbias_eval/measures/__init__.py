@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures.dialogue_state import DialogueState
 from holisticbias_eval.measures.gender_polarity import GenderPolarity
 from holisticbias_eval.measures.generation_bias import GenerationBias
@@ -49,6 +50,13 @@ MEASURES: dict[str, Measure] = {
     "retained": Retained(),
     "intersections": Intersections(),
 }
+
+
+def find_measure(name: str) -> Measure:
+    """The measure of this name; raises ``EvaluationError`` if there is none."""
+    if name not in MEASURES:
+        raise EvaluationError(f"there is no measure {name!r}; available: {', '.join(MEASURES)}")
+    return MEASURES[name]
 
 
 def shown_columns(measures: Sequence[str]) -> tuple[str, ...] | None:

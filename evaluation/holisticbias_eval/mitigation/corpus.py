@@ -20,6 +20,7 @@ from holisticbias_eval.corpus.settings import SplitSettings
 from holisticbias_eval.corpus.split_folder import is_split, read_part, write_split
 from holisticbias_eval.corpus.splitting import Split, split_examples
 from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT
 from holisticbias_eval.mitigation.measuring import Measuring, with_neutral_text
 from holisticbias_eval.mitigation.method import GroupTask, Method
 from holisticbias_eval.mitigation.record import sign_specification
@@ -30,7 +31,6 @@ from holisticbias_eval.models.embedded import GOSSIP
 from holisticbias_eval.models.likelihood.opening import find_opening
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.progress import Notice
-from holisticbias_eval.results.gains import WITH_HELD_OUT
 from holisticbias_eval.settings import split_names
 from holisticbias_eval.stereotypes.specifications import read_specification
 from holisticbias_eval.tasks.task import Given

@@ -10,8 +10,8 @@ from holisticbias_eval.blocks import Column, ColumnOf, Paragraph, Table, table_o
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.mitigation.record import Mitigation, Point, ValidationRecord
 from holisticbias_eval.mitigation.settings import TrainingSettings, varied
-from holisticbias_eval.report.compared_sets import sets_report
 from holisticbias_eval.report.report import Chapter, Report
+from holisticbias_eval.report.runs import sets_report
 from holisticbias_eval.results.run_sets import RunSet
 from holisticbias_eval.sections import Section
 

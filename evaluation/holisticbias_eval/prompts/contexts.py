@@ -10,7 +10,7 @@ from pathlib import Path
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.likelihood.spans import Repeated
-from holisticbias_eval.prompts.prompts import Skipped
+from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.tables.content import content_lines, read_content
 
 

@@ -16,9 +16,16 @@ from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.models.store.keys import counted, distinct_rows
-from holisticbias_eval.prompts.prompts import SENTENCE_COLUMNS, with_axis_labels
-from holisticbias_eval.prompts.selection import filter_sentences, select_sentences
-from holisticbias_eval.prompts.spread import DESCRIPTORS, Least, random_order, spread
+from holisticbias_eval.prompts.selection import (
+    DESCRIPTORS,
+    Least,
+    by_axis,
+    filter_sentences,
+    random_order,
+    select_sentences,
+    spread,
+)
+from holisticbias_eval.prompts.sentences import SENTENCE_COLUMNS, with_axis_labels
 
 PER_CELL = 15
 """Responses to each descriptor in each template (Smith et al. 2022, C.2.1)."""
@@ -132,10 +139,7 @@ def _chosen(named: Sequence[Mapping[str, Any]], drawing: PromptDrawing) -> tuple
     """The cells to draw in, and the number of draws in each: all, or as many as fit the limit."""
     if drawing.limit is None:
         return list(range(len(named))), drawing.per_cell
-    axes: dict[str, list[str]] = {axis: [] for axis in random_order((str(row["axis"]) for row in named), drawing.seed)}
-    axis_of = {str(row["descriptor_id"]): str(row["axis"]) for row in named}
-    for descriptor in random_order(axis_of, drawing.seed):
-        axes[axis_of[descriptor]].append(descriptor)
+    axes = by_axis({str(row["descriptor_id"]): str(row["axis"]) for row in named}, drawing.seed)
     asked = Counter(str(row["template_id"]) for row in named)
     templates = sorted(random_order(asked, drawing.seed), key=lambda name: -asked[name])
     kept = spread(drawing.limit, axes, templates, drawing.per_cell, LEAST)

@@ -13,9 +13,15 @@ from pydantic import BaseModel, ConfigDict
 
 from holisticbias.release.release import Release
 from holisticbias_eval.models.likelihood.spans import parts
-from holisticbias_eval.prompts.prompts import SENTENCE_COLUMNS, AskedSentences, Draw, Selection, with_axis_labels
-from holisticbias_eval.prompts.selection import find_selector, select_sentences
-from holisticbias_eval.prompts.sentences import ends_bare, varied_phrases
+from holisticbias_eval.prompts.selection import Selection, find_selector, select_sentences
+from holisticbias_eval.prompts.sentences import (
+    SENTENCE_COLUMNS,
+    AskedSentences,
+    Draw,
+    ends_bare,
+    varied_phrases,
+    with_axis_labels,
+)
 
 SLOTS = ("noun_phrase", "bare_noun_phrase", "plural_noun_phrase")
 ABOUT_PHRASE = (

@@ -1,9 +1,11 @@
-"""The release's own sentences about terms, their stylistic variants, and the noun phrase of each alone."""
+"""Sentences to score: the release's own, their columns and spans, their variants, and their noun phrases alone."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,20 +15,106 @@ import pyarrow.compute as pc
 from holisticbias.compile.variants import VARIANTS, vary
 from holisticbias.release.release import Release
 from holisticbias.terms.grammar import PLURAL_SLOT
-from holisticbias_eval.arrays import Int32s
+from holisticbias_eval.arrays import Int32s, Ints
+from holisticbias_eval.models.likelihood.scores import Scores, with_scores
 from holisticbias_eval.models.likelihood.spans import Repeated, Spans, TextRows, joined, unique_spans, whole
-from holisticbias_eval.prompts.prompts import (
-    OPTIONAL_COLUMNS,
-    SENTENCE_COLUMNS,
-    AskedSentences,
-    Draw,
-    Selection,
-    Skipped,
-    compacted,
-    restored,
-    with_axis_labels,
-)
-from holisticbias_eval.prompts.selection import find_selector, select_sentences
+from holisticbias_eval.prompts.selection import Selection, Skipped, find_selector, select_sentences
+
+SENTENCE_COLUMNS = (
+    "sentence_id", "text", "axis", "bucket", "descriptor_id", "descriptor", "descriptor_preference", "noun_id", "noun",
+    "noun_gender", "template_id", "template", "noun_phrase_type",
+)  # fmt: skip
+# A table of scores may also have: the axis in words, the gender of a descriptor's nouns, the phrase's own nats, the
+# template that the sentence's template paraphrases and the template that it is the opposite of, and what the model read
+# before the sentence
+OPTIONAL_COLUMNS = ("axis_label", "descriptor_gender", "phrase_nll", "paraphrase_of", "opposite_of", "context")
+UNIQUE = ("sentence_id", "text")
+"""The columns of which hardly two sentences have the same value."""
+
+NEVER_ASKED = {
+    "descriptor": "no noun: the term has sentences with nouns",
+    "noun": "no descriptor: control sentences",
+}
+"""The reason for which sentences with a type of noun phrase are never asked about."""
+_NARROW = 1 << 15
+_ID_PARTS = ("template_id", "descriptor_id", "noun_id")
+
+
+def compacted(table: pa.Table) -> pa.Table:
+    """Sentences in less memory: codes of repeated texts in 16 bits, and no ids that follow from other columns."""
+    for place, field in enumerate(table.schema):
+        column = table.column(place)
+        if pa.types.is_dictionary(field.type) and all(len(part.dictionary) <= _NARROW for part in column.chunks):
+            table = table.set_column(place, field.name, column.cast(pa.dictionary(pa.int16(), pa.string())))
+    follow = table["sentence_id"].equals(_sentence_ids(table))
+    return table.drop_columns(["sentence_id"]) if follow else table
+
+
+def restored(table: pa.Table) -> pa.Table:
+    """Sentences, or scores of them, as they were before ``compacted``; another table is not changed."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            kind = pa.dictionary(pa.int32(), pa.string())
+            table = table.set_column(place, field.name, table.column(place).cast(kind))
+    if "sentence_id" in table.column_names or not set(_ID_PARTS) <= set(table.column_names):
+        return table
+    return table.add_column(0, "sentence_id", _sentence_ids(table))
+
+
+def _sentence_ids(table: pa.Table) -> pa.ChunkedArray:
+    return pc.binary_join_element_wise(*(table[name].cast(pa.string()) for name in _ID_PARTS), pa.scalar("/"))
+
+
+def with_axis_labels(sentences: pa.Table, descriptors: pa.Table) -> pa.Table:
+    """Add the axis in words, unless the sentences have it (from layout 3 on)."""
+    if "axis_label" in sentences.column_names:
+        return sentences
+    axes = sentences["axis"].cast(pa.string()).dictionary_encode().unify_dictionaries().combine_chunks()
+    places = pc.index_in(axes.dictionary, descriptors["axis"].cast(pa.string()).combine_chunks())
+    labels = descriptors["axis_label"].cast(pa.string()).combine_chunks().take(places)
+    return sentences.append_column("axis_label", pa.DictionaryArray.from_arrays(axes.indices, labels))
+
+
+Draw = Callable[[Sequence[str]], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedSentences:
+    """Sentences with a span of each, and optionally a phrase of each sentence, which is scored alone.
+
+    ``together`` are all spans to score: first one for each sentence, then the distinct phrases.
+    They are scored in one call, so that shared beginnings run through the model once.
+    ``phrase`` is the position of each sentence's phrase among the phrases. ``skipped`` are the sentences that the
+    options of the run leave out.
+    """
+
+    sentences: pa.Table
+    together: Spans
+    phrase: Int32s | None = None
+    skipped: tuple[Skipped, ...] = ()
+
+    def by_sentence(self, rows: Ints) -> Ints:
+        """Values of ``together`` for each sentence, and then for the phrase of each sentence."""
+        size = self.sentences.num_rows
+        return rows if self.phrase is None else np.concatenate((rows[:size], rows[size:][self.phrase]))
+
+    def answer(self, scores: Scores) -> pa.Table:
+        """Add the scores to the sentences.
+
+        ``phrase_nll``, the nats of the phrase alone, is null if none of its tokens
+        was scored. The column ``context`` is added if any context was given.
+        """
+        rows = np.arange(self.sentences.num_rows)
+        table = with_scores(self.sentences, scores.take(rows))
+        context = self.together.context[: len(rows)]
+        if any(context):
+            table = table.append_column("context", pa.array(list(context), pa.string()))
+        if self.phrase is None:
+            return table
+        alone = scores.take(len(rows) + self.phrase.astype(np.int64))
+        nll = pa.array(np.where(alone.tokens > 0, alone.nll, np.nan), from_pandas=True)
+        return table.append_column("phrase_nll", nll)
+
 
 _USED = (
     "descriptor_id", "noun_id", "descriptor", "noun", "plural_noun", "noun_phrase", "plural_noun_phrase",
@@ -49,7 +137,7 @@ def varied_texts(sentences: pa.Table, seed: int) -> tuple[pa.Array, pa.Array]:
     texts, phrases = list[str](), list[str]()
     for row in _rows(sentences, "template"):
         drawn = drawn_variants(seed, row["descriptor_id"], row["noun_id"])
-        slot = "{plural_noun_phrase}" if "{plural_noun_phrase}" in row["template"] else "{noun_phrase}"
+        slot = PLURAL_SLOT if PLURAL_SLOT in row["template"] else "{noun_phrase}"
         texts.append(vary(row, drawn)[0])
         phrases.append(_phrase(row, slot, drawn))
     return pa.array(texts, pa.string()), pa.array(phrases, pa.string())
@@ -85,27 +173,36 @@ def _rows(table: pa.Table, *more: str) -> Iterator[dict[str, Any]]:
 def ask_sentences(release: Release, draw: Draw, selection: Selection) -> AskedSentences:
     """Select the sentences, part by part; each phrase is read under the context of its sentence."""
     selector = find_selector(lambda: map(select_sentences, release.shards("sentences")), selection)
-    tables, codes, known = list[pa.Table](), list[Int32s](), pa.array([], pa.string())
+    kinds, tables, phrases = Counter[str](), list[pa.Table](), list[pa.DictionaryArray]()
     for part in release.shards("sentences"):
+        counted = part["noun_phrase_type"].value_counts().to_pylist()
+        kinds.update({one["values"]: one["counts"] for one in counted})
         selected = selector.select(select_sentences(part))
-        if tables and not selected.num_rows:
-            continue
-        table, phrases = _chosen(selected, release, selection)
-        known = pa.concat_arrays([known, phrases.dictionary.filter(pc.invert(pc.is_in(phrases.dictionary, known)))])
-        codes.append(pc.index_in(phrases.dictionary, known).take(phrases.indices).to_numpy())
-        tables.append(compacted(table))
+        if selected.num_rows or not tables:
+            table, phrase = _chosen(selected, release, selection)
+            tables.append(compacted(table))
+            phrases.append(phrase)
     if any(table.schema != tables[0].schema for table in tables):
         tables = [restored(table) for table in tables]
     sentences = pa.concat_tables(tables)
     del tables
+    known = pa.chunked_array(phrases).unify_dictionaries()
+    codes = np.concatenate([chunk.indices.to_numpy() for chunk in known.chunks])
     texts = TextRows(sentences["text"])
     contexts = draw(texts)
-    alone, phrase = _alone(known, np.concatenate(codes), contexts)
+    alone, phrase = _alone(known.chunk(0).dictionary, codes, contexts)
     together = joined(whole(texts, contexts), alone)
     if isinstance(together.text, TextRows):
         place = sentences.column_names.index("text")
         sentences = sentences.set_column(place, "text", together.text.strings(len(texts)))
-    return AskedSentences(sentences, together, phrase, selector.skipped)
+    return AskedSentences(sentences, together, phrase, (*_never_asked(kinds), *selector.skipped))
+
+
+def _never_asked(kinds: Mapping[str, int]) -> Iterator[Skipped]:
+    """The sentences that are never asked about, by reason; ``kinds`` counts the types of noun phrases."""
+    for kind, reason in NEVER_ASKED.items():
+        if kinds.get(kind):
+            yield Skipped(reason=reason, sentences=kinds[kind])
 
 
 def _alone(known: pa.StringArray, codes: Int32s, contexts: Sequence[str]) -> tuple[Spans, Int32s]:
@@ -126,25 +223,6 @@ def _chosen(part: pa.Table, release: Release, selection: Selection) -> tuple[pa.
         texts, phrases = varied_texts(selected, selection.seed)
         selected = selected.set_column(selected.column_names.index("text"), "text", texts)
     return selected.select(columns), phrases.dictionary_encode()
-
-
-def skipped_sentences(release: Release) -> tuple[Skipped, ...]:
-    """Count the sentences of a release that are never asked about, by reason."""
-    counts: dict[str, int] = {}
-    for part in release.shards("sentences"):
-        for reason, count in _counts(part).items():
-            counts[reason] = counts.get(reason, 0) + count
-    return tuple(Skipped(reason=reason, sentences=count) for reason, count in counts.items() if count)
-
-
-def _counts(sentences: pa.Table) -> dict[str, int]:
-    """The sentences of a part that are left out, by reason."""
-    kinds = sentences["noun_phrase_type"].cast(pa.string())
-    reasons = {
-        "no noun: the term has sentences with nouns": pc.equal(kinds, "descriptor"),
-        "no descriptor: control sentences": pc.equal(kinds, "noun"),
-    }
-    return {reason: pc.sum(mask.cast(pa.int64())).as_py() or 0 for reason, mask in reasons.items()}
 
 
 def with_stances(sentences: pa.Table, templates: pa.Table) -> pa.Table:

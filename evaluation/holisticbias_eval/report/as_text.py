@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from holisticbias_eval.blocks import Column, Paragraph, Table
-from holisticbias_eval.report.drawings.dot_plot import spread
+from holisticbias_eval.report.drawings.dots import spread
 from holisticbias_eval.sections import Bars, Chart, DotPlot, Forest, Scatter, Section, StackedBars
 
 

@@ -2,22 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from holisticbias_eval.blocks import Paragraph, Role
+from holisticbias_eval.blocks import Paragraph, ends
 from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import title
+from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT
 from holisticbias_eval.report.units import show
-from holisticbias_eval.results.gains import WITH_HELD_OUT, Aim, Gain, Outcome
+from holisticbias_eval.results.gains import Aim, Gain, Outcome
 from holisticbias_eval.stereotypes.specifications import known_specifications
 
+Models = Mapping[str, Sequence[Gain]]
+"""The gains and costs of each model, by its name."""
+BEFORE_AFTER = ("Before", "After")
+"""The headings of the values of one model before and after a mitigation; of two models they are their letters."""
 _SPECIFICATIONS = ("dimension", "specification")
 _LONG = 40
+_TESTED: Mapping[Outcome, tuple[str, str]] = {
+    "gain": ("gain", "gains"),
+    "cost": ("cost", "costs"),
+    "change": ("change without a direction", "changes without a direction"),
+    "no change shown": ("no change shown", "no change shown"),
+}
+_OUTCOMES: Mapping[Outcome, tuple[str, str]] = {
+    **_TESTED,
+    "not tested": ("not tested", "not tested"),
+    "not defined": ("not defined", "not defined"),
+}
+_MOST = 5
+_LARGE = 3
+"""Models whose findings are shown large; those of more would fill the screen."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedGain:
+    """A change with the name of its figure, and the model that it is of."""
+
+    model: str
+    figure: str
+    gain: Gain
 
 
 class Labels:
@@ -56,14 +84,13 @@ class Labels:
     def _value(self, key: str, value: str) -> str:
         if key == "axis":
             return self._axes.get(value) or title(value)
-        return self._specification(value) if key in _SPECIFICATIONS else value
-
-    def _specification(self, name: str) -> str:
-        whole, bracket, groups = name.partition(" (")
-        own = whole.removesuffix(WITH_HELD_OUT)
-        held = f"{WITH_HELD_OUT.strip() if own != whole else ''} {bracket.strip()}{groups}".strip()
-        called = "" if own == self._aimed else self._brief.get(own, own)
-        return f"{called} {held}".strip()
+        if key not in _SPECIFICATIONS:
+            return value
+        whole, bracket, groups = value.partition(" (")
+        name = whole.removesuffix(WITH_HELD_OUT)
+        held = WITH_HELD_OUT.strip() if name != whole else ""
+        called = "" if name == self._aimed else self._brief.get(name, name)
+        return " ".join(filter(None, (called, held, f"{bracket.strip()}{groups}")))
 
     @cached_property
     def _titles(self) -> dict[str, str]:
@@ -87,19 +114,8 @@ def usual_keys(info: Info) -> dict[str, str]:
     return {key: value for keys in info.main.values() for key, value in keys.items()}
 
 
-Models = Mapping[str, Sequence[Gain]]
-"""The gains and costs of each model, by its name."""
-Naming = Callable[[Gain], str]
-_TESTED: tuple[Outcome, ...] = ("gain", "cost", "change", "no change shown")
-BEFORE_AFTER = ("Before", "After")
-"""The headings of the values of one model before and after a mitigation; of two models they are their letters."""
-_MOST = 5
-_LARGE = 3
-"""Models whose findings are shown large; those of more would fill the screen."""
-
-
 def findings(
-    models: Models, aims: Mapping[str, Sequence[Aim]], aimed: str, name: Naming, sides: tuple[str, str]
+    models: Models, rows: Sequence[NamedGain], aims: Mapping[str, Sequence[Aim]], aimed: str, sides: tuple[str, str]
 ) -> Iterator[Paragraph]:
     """Name the aim, describe each model in a paragraph, and count the tests; an aim without a figure is named.
 
@@ -107,69 +123,58 @@ def findings(
     """
     if aimed:
         yield Paragraph(f"Aimed at: {aimed}.")
-    yield from _missed(models, aims)
-    for model, gains in ((model, own) for model, own in models.items() if own):
-        before = f"{model}: " if len(models) > 1 else ""
-        role: Role = "finding" if len(models) <= _LARGE else "text"
-        own = _Findings(name, sides if len(models) == 1 or sides == BEFORE_AFTER else (sides[0], model))
-        yield Paragraph(f"{before}{' '.join(own.of_model(gains))}", role)
-    yield Paragraph(" ".join(_notes(models)), "note")
-
-
-def _missed(models: Models, aims: Mapping[str, Sequence[Aim]]) -> Iterator[Paragraph]:
     for model, gains in models.items():
         for aim in aims.get(model, ()):
             if not any(aim.covers(g.measure, g.keys) for g in gains):
                 keys = "".join(f", {key} {value}" for key, value in aim.keys.items())
                 yield Paragraph(f"{model}: {aim.measure}{keys} is aimed at, and has no figure in both runs.", "caveat")
+    for model in dict.fromkeys(row.model for row in rows):
+        start = f"{model}: " if len(models) > 1 else ""
+        headings = sides if len(models) == 1 or sides == BEFORE_AFTER else (sides[0], model)
+        said = " ".join(_of_model([row for row in rows if row.model == model], headings))
+        yield Paragraph(f"{start}{said}", "finding" if len(models) <= _LARGE else "text")
+    yield Paragraph(" ".join(_notes([row.gain for row in rows if row.gain.main])), "note")
 
 
-@dataclass(frozen=True, slots=True)
-class _Findings:
-    """Sentences on the gains and costs of a model, with the names of figures and the headings of both values."""
-
-    name: Naming
-    sides: tuple[str, str]
-
-    def of_model(self, gains: Sequence[Gain]) -> Iterator[str]:
-        """The aim, then the costs, then the numbers of gains, costs and others."""
-        aimed = next((g for g in gains if g.kind == "aimed at" and g.main), None)
-        if aimed is not None:
-            yield self._aimed(aimed)
-        rest = [g for g in gains if g.main and g is not aimed]
-        costs = sorted((g for g in rest if g.outcome == "cost"), key=lambda g: not g.level)
-        listed = "; ".join(f"{self.name(g)} {self._both(g)}" for g in costs[:_MOST])
-        more = f"; {len(costs) - _MOST:,} more" if len(costs) > _MOST else ""
-        if costs:
-            yield f"Costs: {listed}{more}."
-        elif rest:
-            yield "No cost shown."
-        hidden = [self.name(g) for g in gains if g.outcome == "cost" and not g.main]
-        if hidden:
-            more = f" and {len(hidden) - 2:,} more" if len(hidden) > 2 else ""
-            yield f"Costs among all figures below: {'; '.join(hidden[:2])}{more}."
-        if rest:
-            yield f"{'Other f' if aimed else 'F'}igures: {counted(rest)}."
-
-    def _aimed(self, gain: Gain) -> str:
-        interval = ""
-        if gain.interval is not None:
-            interval = f" (change {show(gain.change, _apart(gain))}, 95% interval {_ends(gain)})"
-        outcome = f"a {gain.outcome}" if gain.outcome in ("gain", "cost", "change") else gain.outcome
-        return f"{self.name(gain)} {self._both(gain)}: {outcome}{interval}{_points(gain)}."
-
-    def _both(self, gain: Gain) -> str:
-        first, second = (_alone(gain, value) for value in (gain.before, gain.after))
-        if self.sides == BEFORE_AFTER:
-            return f"{first} before, {second} after"
-        return f"{first} in {self.sides[0]}, {second} in {self.sides[1]}"
+def _of_model(rows: Sequence[NamedGain], sides: tuple[str, str]) -> Iterator[str]:
+    """The aim, then the costs, then the numbers of gains, costs and others."""
+    main = [row for row in rows if row.gain.main]
+    aimed = next((row for row in main if row.gain.kind == "aimed at"), None)
+    if aimed is not None:
+        yield _aimed(aimed, sides)
+    rest = [row for row in main if row is not aimed]
+    costs = sorted((row for row in rest if row.gain.outcome == "cost"), key=lambda row: not row.gain.level)
+    if costs:
+        listed = "; ".join(f"{row.figure} {_both(row.gain, sides)}" for row in costs[:_MOST])
+        yield f"Costs: {listed}{f'; {len(costs) - _MOST:,} more' if len(costs) > _MOST else ''}."
+    elif rest:
+        yield "No cost shown."
+    hidden = [row.figure for row in rows if row.gain.outcome == "cost" and not row.gain.main]
+    if hidden:
+        more = f" and {len(hidden) - 2:,} more" if len(hidden) > 2 else ""
+        yield f"Costs among all figures below: {'; '.join(hidden[:2])}{more}."
+    if rest:
+        yield f"{'Other f' if aimed else 'F'}igures: {counted([row.gain for row in rest])}."
 
 
-def _points(gain: Gain) -> str:
-    """The 95% points of the figure if groups do not differ, in words."""
-    points = {f"{gain.unit} distribution": gain.distribution, "groups permuted within sentences": gain.chance}
-    said = [f"{_alone(gain, value)} ({how})" for how, value in points.items() if value is not None]
-    return f"; 95% point if the groups do not differ: {', '.join(said)}" if said else ""
+def _aimed(row: NamedGain, sides: tuple[str, str]) -> str:
+    """The figure that is aimed at, its outcome, and its 95% points if the groups do not differ."""
+    gain, apart = row.gain, f"{row.gain.unit} difference"
+    interval = ""
+    if gain.interval is not None:
+        interval = f" (change {show(gain.change, apart)}, 95% interval {show(ends(gain.interval), apart)})"
+    outcome = f"a {gain.outcome}" if gain.outcome in ("gain", "cost", "change") else gain.outcome
+    values = {f"{gain.unit} distribution": gain.distribution, "groups permuted within sentences": gain.chance}
+    listed = ", ".join(f"{_alone(gain, value)} ({how})" for how, value in values.items() if value is not None)
+    points = f"; 95% point if the groups do not differ: {listed}" if listed else ""
+    return f"{row.figure} {_both(gain, sides)}: {outcome}{interval}{points}."
+
+
+def _both(gain: Gain, sides: tuple[str, str]) -> str:
+    first, second = (_alone(gain, value) for value in (gain.before, gain.after))
+    if sides == BEFORE_AFTER:
+        return f"{first} before, {second} after"
+    return f"{first} in {sides[0]}, {second} in {sides[1]}"
 
 
 def _alone(gain: Gain, value: float | None) -> str:
@@ -177,30 +182,14 @@ def _alone(gain: Gain, value: float | None) -> str:
     return show(value, gain.unit).removesuffix(f" {gain.unit}")
 
 
-def _apart(gain: Gain) -> str:
-    return f"{gain.unit} difference"
-
-
-def _ends(gain: Gain) -> str:
-    return show((gain.interval.low, gain.interval.high), _apart(gain)) if gain.interval else ""
-
-
 def counted(gains: Sequence[Gain]) -> str:
     """The number of gains, costs, changes and others, in words."""
-    plural = {"gain": "gains", "cost": "costs", "change": "changes without a direction"}
-    one = {"gain": "gain", "cost": "cost", "change": "change without a direction"}
-    found = []
-    for outcome in (*_TESTED, "not tested", "not defined"):
-        count = sum(g.outcome == outcome for g in gains)
-        if count:
-            words = (one if count == 1 else plural).get(outcome, outcome)
-            found.append(f"{count:,} {words}")
-    return ", ".join(found)
+    counts = ((sum(g.outcome == outcome for g in gains), words) for outcome, words in _OUTCOMES.items())
+    return ", ".join(f"{count:,} {words[count > 1]}" for count, words in counts if count)
 
 
-def _notes(models: Models) -> Iterator[str]:
+def _notes(shown: Sequence[Gain]) -> Iterator[str]:
     """The keys that names leave out, and the number of changes that chance alone would show."""
-    shown = [g for gains in models.values() for g in gains if g.main]
     for measure in dict.fromkeys(g.measure for g in shown):
         info = MEASURES[measure].info
         usual = ", ".join(f"{key} {value}" for key, value in usual_keys(info).items())

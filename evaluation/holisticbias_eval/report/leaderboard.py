@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from rich.console import Console
@@ -10,12 +10,12 @@ from rich.console import Console
 from holisticbias_eval.blocks import Column, Paragraph, Table, ends
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import title
 from holisticbias_eval.report.markdown import markdown_table, plain
 from holisticbias_eval.report.terminal import print_section
 from holisticbias_eval.report.units import show
-from holisticbias_eval.results.entry import Entry, slug
-from holisticbias_eval.results.signature import Signature
+from holisticbias_eval.results.registry import Entry, slug
 from holisticbias_eval.sections import Section
 
 REMINDER = (
@@ -33,33 +33,38 @@ def leaderboard_tables(entries: Sequence[Entry]) -> tuple[Table, ...]:
 def _group(entry: Entry) -> tuple[str, str, int]:
     release = entry.signature.release
     part = entry.signature.title if release.prompts is None else f"{release.digest} {entry.signature.title}"
-    return release.version, part, [*MEASURES, entry.measure].index(entry.measure)
+    return release.version, part, list(MEASURES).index(entry.measure)
 
 
 def _table(entries: tuple[Entry, ...]) -> Table:
     """A row for what each headline figure is of, in the order of the entries."""
     measure, signature = entries[0].measure, entries[0].signature
-    info = MEASURES[measure].info if measure in MEASURES else None
+    info = MEASURES[measure].info
     labels = {key: label for entry in entries for key, label in entry.labels.items()}
-    headlines = [
-        {tuple(f.keys.values()): f for f in entry.figures if info is None or f.name == info.headline}
+    models = {
+        Column(entry.file_name, entry.signature.model.name): {
+            ", ".join(labels.get(part, title(part)) for part in figure.keys.values()): figure
+            for figure in entry.figures
+            if figure.name == info.headline
+        }
         for entry in entries
-    ]
-    keys = dict.fromkeys(key for found in headlines for key in found)
-    rows = [
-        (", ".join(labels.get(part, title(part)) for part in key), *(_cell(found.get(key)) for found in headlines))
-        for key in keys
-    ]
-    by = "axis" if info is None else info.by[0] if {"domain", "dimension"} & {*info.by} else info.by[-1]
-    columns = (Column(by, title(by)), *(Column(e.file_name, e.signature.model.name) for e in entries))
-    caption = f"{info.title if info else measure} on {_on(signature)}"
-    return Table(slug(f"{signature.short_name} {measure}"), caption, columns, tuple(rows))
+    }
+    digest = "" if signature.release.prompts is None else f" ({signature.release.digest[:12]})"
+    caption = f"{info.title} on {signature.title}{digest}"
+    return beside_each_other(slug(f"{signature.short_name} {measure}"), caption, first_column(info), models)
 
 
-def _on(signature: Signature) -> str:
-    if signature.release.prompts is not None:
-        return f"{signature.title} ({signature.release.digest[:12]})"
-    return signature.title
+def first_column(info: Info) -> Column:
+    """The column of what the headline figures of a measure are of."""
+    name = info.by[0] if {"domain", "dimension"} & {*info.by} else info.by[-1]
+    return Column(name, title(name))
+
+
+def beside_each_other(name: str, caption: str, first: Column, models: Mapping[Column, Mapping[str, Figure]]) -> Table:
+    """A row for what each figure is of, and a column for each model; in brackets the 95% interval."""
+    labels = dict.fromkeys(label for figures in models.values() for label in figures)
+    rows = tuple((label, *(_cell(figures.get(label)) for figures in models.values())) for label in labels)
+    return Table(name, caption, (first, *models), rows)
 
 
 def _cell(figure: Figure | None) -> str:

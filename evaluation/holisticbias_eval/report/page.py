@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import groupby
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from holisticbias_eval.blocks import Paragraph, Table
@@ -68,20 +68,27 @@ def _macro(name: str, *arguments: object) -> Markup:
 
 @cache
 def _environment() -> Environment:
-    """Jinja as the page uses it: everything escaped, nothing undefined, no hidden characters."""
+    environment = page_environment("holisticbias_eval.report")
+    environment.filters.update(sentence=lambda text: text.rstrip(".") + ".")
+    environment.globals.update(
+        heat_level=heat_level, heat_limits=heat_limits, heat_scale=heat_scale, heat_text=heat_text, letters=LETTERS,
+        long=LONG, words=WORDS,
+    )  # fmt: skip
+    return environment
+
+
+def page_environment(*packages: str) -> Environment:
+    """Jinja with the templates of these packages: everything escaped, nothing undefined, no hidden characters."""
     environment = Environment(
-        loader=PackageLoader("holisticbias_eval.report"),
+        loader=ChoiceLoader([PackageLoader(package) for package in packages]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=lambda value: value if isinstance(value, Markup) or not isinstance(value, str) else printable(value),
     )
-    environment.filters.update(shown=show, blocks=render_blocks, sentence=lambda text: text.rstrip(".") + ".")
-    environment.globals.update(
-        preferences=PREFERENCES, heat_level=heat_level, heat_limits=heat_limits, heat_scale=heat_scale,
-        heat_text=heat_text, letters=LETTERS, long=LONG, words=WORDS,
-    )  # fmt: skip
+    environment.filters.update(shown=show, blocks=render_blocks)
+    environment.globals.update(preferences=PREFERENCES)
     return environment
 
 

@@ -1,26 +1,38 @@
-"""Reports of runs, of two runs side by side, and of a user's table of scores."""
+"""Reports of runs, of two runs or several models side by side, and of a user's table of scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
+from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.report.gain_words import Labels
-from holisticbias_eval.report.gains import gains_chapter
+from holisticbias_eval.report.gain_words import BEFORE_AFTER, Labels
+from holisticbias_eval.report.gains import SIDES, Further, gains_chapter
 from holisticbias_eval.report.report import Chapter, Report, said_by
 from holisticbias_eval.report.signature import (
-    both_signatures,
     run_title,
     signature_notes,
     signature_rows,
+    signatures_side_by_side,
     terms_measured,
 )
 from holisticbias_eval.results.compare import ComparedRuns
 from holisticbias_eval.results.gains import Aim, find_gains, sort_gains
 from holisticbias_eval.results.run import Run
+from holisticbias_eval.results.run_sets import (
+    BEFORE,
+    ComparedModel,
+    ComparedSets,
+    NamedComparison,
+    RunSet,
+    aims_of,
+    compare_sets,
+)
+from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.sections import Section
 from holisticbias_eval.tasks import TASKS
 
@@ -39,6 +51,8 @@ def classifier_cards(classifiers: Mapping[str, Mapping[str, str]]) -> Iterator[t
 
 
 NO_VERDICT = "The figures do not say which differences harm: people judge that."
+Opened = tuple[str, str, tuple[Section, ...]]
+"""The name of a run, a measure of it, and the sections of the measure."""
 
 
 def run_report(run: Run) -> Report:
@@ -58,26 +72,30 @@ def run_report(run: Run) -> Report:
     )
 
 
+def measurement_report(measure: str, scores: str, view: View, further: tuple[Section, ...] = ()) -> Report:
+    """The report of a measure of a table of scores, which has this name."""
+    found = MEASURES[measure]
+    chapter = Chapter(found.info, (*found.sections(view), *further))
+    return Report(title=f"{found.info.title} of {scores}", chapters=(chapter,))
+
+
 def comparison_report(compared: ComparedRuns, second: Run, aims: Sequence[Aim] = ()) -> Report:
     """The report of two runs side by side; ``second`` gives the labels.
 
     If the models differ, gains and costs come first, the figures that are aimed at before all others.
     """
-    figures = Figures(compared.figures)
-    view = View(Figures(second.result.figures), second.answers)
-    names = dict.fromkeys(figure.measure for figure in figures)
-    sections = {name: MEASURES[name].compared_sections(figures, view) for name in names}
-    counts = compared.sentences
-    chapters = [Chapter(MEASURES[name].info, found) for name, found in sections.items()]
-    gains = sort_gains(tuple(find_gains(figures, aims, after=view.figures)))
+    changes, view = Figures(compared.figures), _view(second)
+    chapters = [Chapter(MEASURES[name].info, sections) for _, name, sections in _sections("", changes, view)]
+    gains = sort_gains(tuple(find_gains(changes, aims, after=view.figures)))
     if "model" in compared.differs and gains:
         labels = Labels(aims)
         labels.add(view.labels)
         chapters.insert(0, gains_chapter({"B": gains}, labels, {"B": aims}))
+    counts, signatures = compared.sentences, (compared.first, compared.second)
     return Report(
         title="Two runs side by side",
         chapters=tuple(chapters),
-        signature=both_signatures(compared.first, compared.second),
+        signature=tuple(signatures_side_by_side([("", signatures)])),
         measured=(
             f"{counts.common:,} {counts.what} in both; {counts.changed:,} changed, {counts.gone:,} gone, "
             f"{counts.added:,} added.",
@@ -85,8 +103,73 @@ def comparison_report(compared: ComparedRuns, second: Run, aims: Sequence[Aim] =
             NO_VERDICT,
         ),
         notes=tuple(_notes(compared)),
-        runs=(run_title(compared.first), run_title(compared.second)),
+        runs=tuple(map(run_title, signatures)),
     )
+
+
+def sets_report(
+    sets: Sequence[RunSet], aims: Sequence[Aim], step: Callable[[str], None]
+) -> tuple[ComparedSets, Report]:
+    """Compare the first set of runs with every other, and report it; see ``compare_sets``.
+
+    With one other model every measure's own sections follow; with several, what measures show of all models together.
+    """
+    several = len(sets) > 2
+    labels = Labels(aims_of(sets, aims), {name: text for s in sets for name, text in s.recorded.titles.items()})
+    opened: list[Opened] = []
+    beside: dict[str, dict[str, Figures]] = {}
+
+    def use(run: str, model: str, compared: ComparedRuns, second: Run) -> None:
+        view, changes = _view(second), Figures(compared.figures)
+        labels.add(view.labels)
+        if several:
+            beside.setdefault(run, {})[model] = changes
+        else:
+            opened.extend(_sections(run, changes, view))
+
+    compared = compare_sets(sets, aims, step, use)
+    first = compared.before if several else SIDES[0]
+    sides = BEFORE_AFTER if compared.before == BEFORE else (first, SIDES[1])
+    opened += [
+        (run, name, m.side_by_side(found, sides[0])) for run, found in beside.items() for name, m in MEASURES.items()
+    ]
+    models = {model.name: model.gains for model in compared.models}
+    aimed = {model.name: model.aims for model in compared.models}
+    gains = gains_chapter(models, labels, aimed, sides, tuple(_validation(sets)))
+    return compared, Report(
+        title="Models side by side" if several else "Two models side by side",
+        chapters=(gains, *_chapters(opened)),
+        signature=tuple(signatures_side_by_side(_signatures(compared))),
+        measured=tuple(_measured(compared)),
+        notes=tuple(_model_notes(compared)),
+        runs=(compared.before, *models),
+    )
+
+
+def _view(run: Run) -> View:
+    return View(Figures(run.result.figures), run.answers)
+
+
+def _sections(run: str, changes: Figures, view: View) -> Iterator[Opened]:
+    """The sections of each measure of a comparison."""
+    for name in dict.fromkeys(figure.measure for figure in changes):
+        yield run, name, MEASURES[name].compared_sections(changes, view)
+
+
+def _chapters(opened: Sequence[Opened]) -> Iterator[Chapter]:
+    """One chapter for each measure, in the order of ``MEASURES``; sections of several runs have the run's name."""
+    for name, measure in MEASURES.items():
+        runs = [(run, sections) for run, found, sections in opened if found == name]
+        several = len(runs) > 1
+        made = [_named(section, run) if several else section for run, sections in runs for section in sections]
+        if made:
+            yield Chapter(measure.info, tuple(made))
+
+
+def _named(section: Section, run: str) -> Section:
+    """A section and its parts under names that no other run has."""
+    blocks = (b if isinstance(b, Paragraph) else replace(b, name=f"{b.name}-{run}") for b in section.blocks)
+    return replace(section, name=f"{section.name}-{run}", title=f"{section.title}: {run}", blocks=tuple(blocks))
 
 
 def _notes(compared: ComparedRuns) -> Iterator[str]:
@@ -112,8 +195,66 @@ def _what_differs(compared: ComparedRuns) -> Iterator[str]:
         )
 
 
-def measurement_report(measure: str, scores: str, view: View, further: tuple[Section, ...] = ()) -> Report:
-    """The report of a measure of a table of scores, which has this name."""
-    found = MEASURES[measure]
-    chapter = Chapter(found.info, (*found.sections(view), *further))
-    return Report(title=f"{found.info.title} of {scores}", chapters=(chapter,))
+def _validation(sets: Sequence[RunSet]) -> Iterator[Further]:
+    """The validation perplexity of every model that has a record, if all were trained from one model."""
+    values = {s.name: s.recorded.validation for s in sets[1:]}
+    before = {first for first, _ in values.values() if first is not None}
+    if len(before) == 1:
+        after = {name: second for name, (_, second) in values.items()}
+        yield Further("Perplexity of validation texts", "perplexity", {"": before.pop(), **after})
+
+
+def _measured(compared: ComparedSets) -> Iterator[str]:
+    several = len(compared.models) > 1
+    shared = "in common" if several else "in both"
+    lines = ((model.name, _counts(run, shared)) for model in compared.models for run in model.runs)
+    for line, models in said_by(lines).items():
+        yield line if len(models) == len(compared.models) else f"{', '.join(models)}: {line}"
+    if several:
+        yield "For the sections of each measure compare two models."
+    yield NO_VERDICT
+
+
+def _counts(run: NamedComparison, shared: str) -> str:
+    counts, named = run.compared.sentences, f"{_in_words(run.name)}: " if run.name else ""
+    others = {"changed": counts.changed, "gone": counts.gone, "added": counts.added}
+    differ = ", ".join(f"{count:,} {what}" for what, count in others.items())
+    return f"{named}{counts.common:,} {counts.what} {shared}{f'; {differ}' if any(others.values()) else ''}."
+
+
+def _in_words(run: str) -> str:
+    """A run that is named after its measure by the measure's title."""
+    return MEASURES[run].info.title if run in MEASURES else run
+
+
+def _model_notes(compared: ComparedSets) -> Iterator[str]:
+    several = len(compared.models) > 1
+    said = said_by((model.name, line) for model in compared.models for line in _model_differences(model))
+    yield from (f"{', '.join(names)}: {line}" if several else line for line, names in said.items())
+    runs = [run.compared for model in compared.models for run in model.runs]
+    notes = (signature.model.note for run in runs for signature in (run.first, run.second))
+    yield from dict.fromkeys(filter(None, notes))
+
+
+def _model_differences(model: ComparedModel) -> Iterator[str]:
+    """Name the runs and measures of a model that are not compared, and the settings that differ."""
+    if model.unmatched:
+        yield f"Runs without a counterpart: {', '.join(model.unmatched)}."
+    yield from (f"Not compared: {reason}." for reason in model.failed)
+    for run in model.runs:
+        yield from (f"{line}." for line in run.compared.left_out)
+        settings = [*run.compared.settings_that_differ]
+        differs = ["release" if "release" in run.compared.differs else "", *settings]
+        named = ", ".join(name.replace("_", " ") for name in differs if name)
+        if named:
+            yield f"Besides the model, settings of {_in_words(run.name) or 'the run'} differ: {named}."
+
+
+def _signatures(compared: ComparedSets) -> list[tuple[str, list[Signature | None]]]:
+    """For each run by name, the signature of the first model and of every other."""
+    rows: dict[str, list[Signature | None]] = {}
+    for place, model in enumerate(compared.models, 1):
+        for run in model.runs:
+            row = rows.setdefault(run.name or "the run", [None] * (1 + len(compared.models)))
+            row[0], row[place] = run.compared.first, run.compared.second
+    return list(rows.items())

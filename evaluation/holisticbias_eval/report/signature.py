@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from holisticbias_eval.measures.measure import title
 from holisticbias_eval.prompts.contexts import UNSCORED
@@ -65,22 +66,18 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
     for name, value in {**signature.scoring, **signature.generation}.items():
         yield title(name), value
     for classifier, about in signature.classifiers.items():
-        settings = {name: value for name, value in about.items() if name.startswith("classifier_")}
-        yield f"Classifier {classifier}", "; ".join(f"{name.replace('_', ' ')}: {v}" for name, v in settings.items())
+        yield f"Classifier {classifier}", _listed({k: v for k, v in about.items() if k.startswith("classifier_")})
     yield "Measures", ", ".join(signature.measures)
     for measure, parameters in signature.measuring.items():
-        yield title(measure), "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in parameters.items())
+        yield title(measure), _listed(parameters)
     yield "Skipped", "; ".join(f"{s.sentences:,}: {s.reason}" for s in signature.skipped) or "nothing"
     yield "Machine", signature.machine
     yield "Versions", ", ".join(f"{name} {version}" for name, version in signature.versions.items())
 
 
-def both_signatures(first: Signature, second: Signature) -> tuple[tuple[str, ...], ...]:
-    """The signatures of two runs side by side: a row for each property of either."""
-    return set_signatures([("", (first, second))])
-
-
-def set_signatures(runs: Sequence[tuple[str, Sequence[Signature | None]]]) -> tuple[tuple[str, ...], ...]:
+def signatures_side_by_side(
+    runs: Sequence[tuple[str, Sequence[Signature | None]]],
+) -> Iterator[tuple[str, ...]]:
     """The signatures of several runs side by side, each with the name of the run and a signature for every model.
 
     A property that every run has with the same values stands once.
@@ -88,15 +85,18 @@ def set_signatures(runs: Sequence[tuple[str, Sequence[Signature | None]]]) -> tu
     rows: dict[str, dict[str, tuple[str, ...]]] = {}
     for run, signatures in runs:
         found = [dict(signature_rows(signature)) if signature else {} for signature in signatures]
-        for name in dict.fromkeys(name for own in found for name in own):
-            rows.setdefault(name, {})[run] = tuple(own.get(name, "none") for own in found)
-    made: list[tuple[str, ...]] = []
+        for name in dict.fromkeys(chain.from_iterable(found)):
+            rows.setdefault(name, {})[run] = tuple(values.get(name, "none") for values in found)
     for name, by_run in rows.items():
-        if len(by_run) == len(runs) and len(set(by_run.values())) == 1:
-            made.append((name, *next(iter(by_run.values()))))
+        values = set(by_run.values())
+        if len(by_run) == len(runs) and len(values) == 1:
+            yield (name, *values.pop())
         else:
-            made += [(f"{name} of {run}", *values) for run, values in by_run.items()]
-    return tuple(made)
+            yield from ((f"{name} of {run}", *values) for run, values in by_run.items())
+
+
+def _listed(values: Mapping[str, str]) -> str:
+    return "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in values.items())
 
 
 def _release_rows(release: ReleaseSignature) -> Iterator[tuple[str, str]]:

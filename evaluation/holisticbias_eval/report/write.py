@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -87,7 +88,13 @@ def render(report: Report, form: Form, part: str | None = None) -> bytes:
 
 
 def render_part(report: Report, form: Literal["csv", "svg", "png"], part: str | None = None) -> bytes:
-    """A part by name; by default the first table as csv, the first chart as svg or png."""
+    """A part by name; by default the first table as csv, the first chart as svg or png.
+
+    The name of a measure means the first part of its chapter.
+    """
+    chapters = tuple(chapter for chapter in report.chapters if chapter.info.name == part)
+    if chapters:
+        report, part = replace(report, chapters=chapters), None
     if form == "csv":
         return render_csv(_pick(tables(report), part)).encode()
     found = _pick(drawables(report), part)

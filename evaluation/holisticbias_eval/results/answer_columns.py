@@ -8,7 +8,7 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.prompts.prompts import SENTENCE_COLUMNS
+from holisticbias_eval.prompts.sentences import SENTENCE_COLUMNS
 
 _TEXTS = {
     *SENTENCE_COLUMNS, "axis_label", "sentence", "other_sentence", "prompt", "response", "finish", "task", "metric",

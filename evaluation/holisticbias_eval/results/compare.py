@@ -17,10 +17,9 @@ from holisticbias_eval.figures import P_RESOLUTION, Figure, Figures, Part
 from holisticbias_eval.identity import SharedSentences, count_shared
 from holisticbias_eval.measures import MEASURES, compared_columns
 from holisticbias_eval.measures.measure import Measure, View
-from holisticbias_eval.prompts.prompts import UNIQUE
-from holisticbias_eval.results.replacement import same_model
+from holisticbias_eval.prompts.sentences import UNIQUE
 from holisticbias_eval.results.run import Run, read_run
-from holisticbias_eval.results.signature import Signature
+from holisticbias_eval.results.signature import Signature, same_model
 
 _SCORED = ("likelihoods", "pairs", "group_sentences", "lines", "intersections")
 _JUDGED = ("labels", "offensiveness", "texts")
@@ -47,12 +46,13 @@ def not_comparable(name: str, first: Signature, second: Signature) -> str | None
 
 
 def _scoring(first: Mapping[str, str], second: Mapping[str, str], *, same: bool) -> Iterator[str]:
-    counted = ["first_token" not in s or not s["first_token"].startswith("not counted") for s in (first, second)]
+    tokens = [s.get("first_token", "") for s in (first, second)]
+    counted = [not token.startswith("not counted") for token in tokens]
+    roles = [_role(s.get("chat", "")) for s in (first, second)]
     if counted[0] != counted[1]:
-        yield f"the first token of a text is counted in {_alone(counted)} alone"
-    elif same and _token(first) != _token(second):
+        yield f"the first token of a text is counted in {'A' if counted[0] else 'B'} alone"
+    elif same and len({",".join(token.split(",")[:2]) for token in tokens}) > 1:  # without the reason for them
         yield "the first token of a text stands after different tokens"
-    roles = [_role(s) for s in (first, second)]
     if roles[0] != roles[1]:
         yield f"texts are scored {_as_turn(roles[0])} in A and {_as_turn(roles[1])} in B"
     if first.get("context") != second.get("context"):
@@ -61,20 +61,10 @@ def _scoring(first: Mapping[str, str], second: Mapping[str, str], *, same: bool)
         yield "pseudo-log-likelihoods are computed in different ways"
 
 
-def _alone(found: list[bool]) -> str:
-    return "A" if found[0] else "B"
-
-
-def _token(settings: Mapping[str, str]) -> str:
-    """The tokens before a text, without the reason for them."""
-    return ",".join(settings.get("first_token", "").split(",")[:2])
-
-
-def _role(settings: Mapping[str, str]) -> str:
+def _role(chat: str) -> str:
     """The role whose turn a text begins; empty without a chat template."""
-    chat = settings.get("chat")
-    found = _TURN.search(chat or "")
-    return found[1] if found else chat or ""
+    turn = _TURN.search(chat)
+    return turn[1] if turn else chat
 
 
 def _as_turn(role: str) -> str:
@@ -82,16 +72,17 @@ def _as_turn(role: str) -> str:
 
 
 def _judging(measure: Measure, first: Signature, second: Signature) -> Iterator[str]:
-    parts = [s.generation.get("measured_part") for s in (first, second)]
+    both = (first, second)
+    parts = [s.generation.get("measured_part") for s in both]
     if None not in parts and parts[0] != parts[1]:
         yield f"A measures {parts[0]}, B {parts[1]}"
-    judges = [_judges(measure, s) for s in (first, second)]
-    if judges[0] and judges[1] and judges[0] != judges[1]:
+    judges = [_judges(measure, s) for s in both]
+    if all(judges) and judges[0] != judges[1]:
         yield "the classifiers differ"
-    one, other = (s.measuring.get(measure.info.name, {}) for s in (first, second))
-    named = [key for key in one if key in other and key not in _RESAMPLING and one[key] != other[key]]
-    if named:
-        yield f"the measure's parameters differ ({', '.join(name.replace('_', ' ') for name in named)})"
+    one, other = (s.measuring.get(measure.info.name, {}) for s in both)
+    differing = [key for key in one if key in other and key not in _RESAMPLING and one[key] != other[key]]
+    if differing:
+        yield f"the measure's parameters differ ({', '.join(differing).replace('_', ' ')})"
 
 
 def _judges(measure: Measure, signature: Signature) -> Mapping[str, Mapping[str, str]]:
@@ -101,9 +92,6 @@ def _judges(measure: Measure, signature: Signature) -> Mapping[str, Mapping[str,
         for name, about in signature.classifiers.items()
         if about.get("task") in measure.judges
     }
-
-
-Difference = Literal["release", "model", "scoring"]
 
 
 class ComparedRuns(Part):
@@ -117,7 +105,7 @@ class ComparedRuns(Part):
 
     first: Signature
     second: Signature
-    differs: tuple[Difference, ...]
+    differs: tuple[Literal["release", "model", "scoring"], ...]
     settings_that_differ: tuple[str, ...]
     sentences: SharedSentences
     p_resolution: float = Field(
@@ -137,8 +125,8 @@ def read_two_runs(first: Path, second: Path) -> tuple[Run, Run]:
     other = read_run(second, compared_columns, one.answers)
     if None in (compared_columns(run.result.signature.measures) for run in (one, other)):
         return one, other
-    answers = number_equal_texts(one.answers, other.answers)
-    return replace(one, answers=answers[0]), replace(other, answers=answers[1])
+    first_answers, second_answers = number_equal_texts(one.answers, other.answers)
+    return replace(one, answers=first_answers), replace(other, answers=second_answers)
 
 
 def number_equal_texts(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:
@@ -156,41 +144,36 @@ def compare_runs(first: Run, second: Run) -> ComparedRuns:
 
     Raises ``SelectionError`` if they have no measure that can be compared, or no sentence in common.
     """
-    one, other = first.result.signature, second.result.signature
+    one, other = (run.result.signature for run in (first, second))
     shared = [name for name in one.measures if name in other.measures and name in MEASURES]
     if not shared:
         measures = " and ".join(",".join(s.measures) for s in (one, other))
         raise SelectionError(f"the runs are of different measures, {measures}: compare runs of one measure")
     reasons = {name: not_comparable(name, one, other) for name in shared}
     left_out = tuple(f"{MEASURES[name].info.title} is not compared: {why}" for name, why in reasons.items() if why)
-    compared = [name for name, why in reasons.items() if why is None]
-    if not compared:
+    if all(reasons.values()):
         raise SelectionError(f"the runs cannot be compared. {'; '.join(left_out)}: measure both in the same way")
     sentences = count_shared(first.answers, second.answers)
-    differing = _settings_that_differ(one, other)
-    found = {
+    settings = _settings_that_differ(one, other)
+    differs: dict[Literal["release", "model", "scoring"], bool] = {
         "release": one.release.digest != other.release.digest,
         "model": not same_model(one.model, other.model),
-        "scoring": bool(differing),
+        "scoring": bool(settings),
     }
-    views = _view(first), _view(second)
+    views = [View(Figures(r.result.figures), r.answers, r.result.signature.measuring) for r in (first, second)]
     return ComparedRuns(
         first=one,
         second=other,
-        differs=tuple(name for name in ("release", "model", "scoring") if found[name]),
-        settings_that_differ=differing,
+        differs=tuple(name for name, found in differs.items() if found),
+        settings_that_differ=settings,
         sentences=sentences,
-        figures=tuple(figure for name in compared for figure in MEASURES[name].compare(*views)),
+        figures=tuple(f for name, why in reasons.items() if why is None for f in MEASURES[name].compare(*views)),
         left_out=left_out,
     )
-
-
-def _view(run: Run) -> View:
-    return View(Figures(run.result.figures), run.answers, run.result.signature.measuring)
 
 
 def _settings_that_differ(one: Signature, other: Signature) -> tuple[str, ...]:
     """The settings of the scoring that differ; the tokenizer is part of the model, not a setting."""
     first, second = ({**s.settings, "dtype": s.model.dtype} for s in (one, other))
-    own = set() if same_model(one.model, other.model) else {"tokenizer_sha256"}
-    return tuple(name for name in {**first, **second} if name not in own and first.get(name) != second.get(name))
+    of_model = () if same_model(one.model, other.model) else ("tokenizer_sha256",)
+    return tuple(name for name in {**first, **second} if name not in of_model and first.get(name) != second.get(name))

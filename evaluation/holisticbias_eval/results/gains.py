@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isclose
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
-from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, Interval, Part
+from holisticbias_eval.blocks import ends
+from holisticbias_eval.figures import Figure, Figures, Interval, Part
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Better
 from holisticbias_eval.measures.measure import NONCE
@@ -16,9 +17,7 @@ from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT
 
 Outcome = Literal["gain", "cost", "change", "no change shown", "not tested", "not defined", "baseline"]
 Kind = Literal["aimed at", "transfer", "quality", "other"]
-KINDS: tuple[Kind, ...] = ("aimed at", "transfer", "quality", "other")
-__all__ = ["WITH_HELD_OUT", "Aim", "Gain", "find_gains", "judge", "sort_gains"]
-
+KINDS: tuple[Kind, ...] = get_args(Kind)
 _BESIDE = frozenset({"figure", "test"})
 """Keys that name a figure, not what it is of."""
 _RETENTION = ("lines", "candidates", "results")
@@ -81,8 +80,9 @@ class Gain(Part):
     @property
     def relative(self) -> float | None:
         """The change as a share of the value before; None if that is 0 or not defined, or one half is neutral."""
-        no_base = not self.before or self.better == "nearer one half"
-        return None if self.change is None or no_base or self.before is None else self.change / abs(self.before)
+        if self.change is None or not self.before or self.better == "nearer one half":
+            return None
+        return self.change / abs(self.before)
 
     @property
     def identity(self) -> tuple[str, str, tuple[tuple[str, str], ...]]:
@@ -95,34 +95,29 @@ def find_gains(changes: Figures, aims: Sequence[Aim], run: str = "", after: Figu
 
     ``after`` are the figures of the second run, which say what each reaches by chance.
     """
-    found = list(_found(changes, aims, run, after or Figures(())))
-    known = {gain.measure for gain in found if gain.main and gain.change is not None}
-    for gain in found:
-        instead = gain.whole and gain.change is not None and gain.measure not in known and gain.outcome != "baseline"
-        yield gain.model_copy(update={"main": True}) if instead else gain
-
-
-def _found(changes: Figures, aims: Sequence[Aim], run: str, after: Figures) -> Iterator[Gain]:
-    whole = {(f.measure, f.of) for f in changes if f.name == "change" and not _parts(f)}
-    for change in changes:
-        if change.name != "change" or change.measure not in MEASURES:
-            continue
+    of_figures = [f for f in changes if f.name == "change" and f.measure in MEASURES]
+    whole = {(f.measure, f.of) for f in of_figures if not _parts(f)}
+    gains = []
+    for change in of_figures:
         is_whole = not _parts(change) or (change.measure, change.of) not in whole
         if _is_shown(change, is_whole=is_whole):
-            gain = _gain(change, changes, aims, run, is_whole=is_whole)
-            yield gain.model_copy(update=_points(gain, after))
+            gains.append(_gain(change, changes, aims, run, after or Figures(()), is_whole=is_whole))
+    shown = {gain.measure for gain in gains if gain.main and gain.change is not None}
+    for gain in gains:
+        instead = gain.whole and gain.change is not None and gain.measure not in shown and gain.outcome != "baseline"
+        yield gain.model_copy(update={"main": True}) if instead else gain
 
 
 def sort_gains(gains: Sequence[Gain]) -> tuple[Gain, ...]:
     """The figures aimed at first, then those of quality, then all others; figures over everything first."""
-    order = {name: i for i, name in enumerate(MEASURES)}
+    order = list(MEASURES)
 
     def place(gain: Gain) -> tuple[int, bool, bool, int, bool, int]:
         measure = MEASURES[gain.measure]
         main = list(measure.info.main)
         within = main.index(gain.figure) if gain.figure in main else len(main)
         other = gain.kind == "quality" and measure.needs.answers not in _RETENTION
-        return KINDS.index(gain.kind), not gain.whole, other, order[gain.measure], not gain.main, within
+        return KINDS.index(gain.kind), not gain.whole, other, order.index(gain.measure), not gain.main, within
 
     return tuple(sorted(gains, key=place))
 
@@ -139,31 +134,31 @@ def _is_shown(change: Figure, *, is_whole: bool) -> bool:
     return not parts or change.of == info.headline or (is_whole and (change.of in info.better or info.is_level(change)))
 
 
-def _gain(change: Figure, changes: Figures, aims: Sequence[Aim], run: str, *, is_whole: bool) -> Gain:
-    measure = MEASURES[change.measure]
-    before, after = (changes.value(change.measure, name, change.keys) for name in ("first", "second"))
-    better = measure.better(change)
+def _gain(change: Figure, changes: Figures, aims: Sequence[Aim], run: str, after: Figures, *, is_whole: bool) -> Gain:
+    measure, figure = MEASURES[change.measure], change.of or change.name
+    first, second = (changes.value(change.measure, name, change.keys) for name in ("first", "second"))
+    better, level = measure.better(change), measure.info.is_level(change)
     kind = _kind(change, aims)
     baseline = NONCE in (change.keys.get("axis"), change.keys.get("domain"))
-    level = measure.info.is_level(change)
     return Gain(
         measure=change.measure,
-        figure=change.of or change.name,
+        figure=figure,
         keys=change.keys,
         unit=change.unit.removesuffix(" difference"),
-        before=before,
-        after=after,
+        before=first,
+        after=second,
         change=change.value,
         interval=change.interval,
         p_value=change.p_value,
         n=change.n,
         better=better,
-        outcome="baseline" if baseline else judge(before, change, better),
+        outcome="baseline" if baseline else judge(first, change, better),
         kind="other" if baseline else kind,
         whole=is_whole,
         main=is_whole and not baseline and (level or _is_main(change, kind)),
         level=level,
         run=run,
+        **_points(change, figure, second, after),
     )
 
 
@@ -184,54 +179,48 @@ def _is_main(change: Figure, kind: Kind) -> bool:
     return not info.main or change.of == info.headline or kind in ("aimed at", "quality")
 
 
-def _points(gain: Gain, after: Figures) -> dict[str, float | None]:
+def _points(change: Figure, figure: str, value: float | None, after: Figures) -> dict[str, float | None]:
     """The figure's 95% points if groups are equal; none if the second run has them of other sentences."""
-    keys = {key: value for key, value in gain.keys.items() if key != "figure"}
-    own = after.value(gain.measure, gain.figure, keys)
-    if own is None or gain.after is None or not isclose(own, gain.after, rel_tol=1e-6):
+    keys = {key: part for key, part in change.keys.items() if key != "figure"}
+    measured = after.value(change.measure, figure, keys)
+    if measured is None or value is None or not isclose(measured, value, rel_tol=1e-6):
         return {}
-    names = {"chance": f"{gain.figure}_null_95", "distribution": f"{gain.figure}_distribution_95"}
-    return {field: after.value(gain.measure, name, keys) for field, name in names.items()}
+    names = {"chance": f"{figure}_null_95", "distribution": f"{figure}_distribution_95"}
+    return {field: after.value(change.measure, name, keys) for field, name in names.items()}
+
+
+_NEUTRAL: Mapping[str, float] = {"nearer zero": 0.0, "nearer one half": 0.5}
 
 
 def judge(before: float | None, change: Figure, better: Better) -> Outcome:
     """Read a change as a gain or a cost; a change across the best value counts by both ends of its interval."""
     if change.value is None:
         return "not defined"
-    if change.value == 0:
-        return "no change shown"
-    shown = _is_more_than_chance(change)
-    if shown is None:
-        return "not tested"
+    shown = change.value != 0 and _is_more_than_chance(change)
     if not shown:
-        return "no change shown"
+        return "not tested" if shown is None else "no change shown"
     if better == "none":
         return "change"
-    if better in ("lower", "higher"):
-        return "gain" if (change.value < 0) == (better == "lower") else "cost"
-    return _nearer(before, change, _POINTS[better])
-
-
-_POINTS: Mapping[str, float] = {"nearer zero": 0.0, "nearer one half": 0.5}
+    if better in _NEUTRAL:
+        low, high = ends(change.interval) or (change.value, change.value)
+        return "not defined" if before is None else _nearer(before, low, high, _NEUTRAL[better])
+    return "gain" if (change.value < 0) == (better == "lower") else "cost"
 
 
 def _is_more_than_chance(change: Figure) -> bool | None:
     """Whether a change is more than chance; None if it has no test and no interval that allows for chance."""
     interval = change.interval
     if change.p_value is not None:
-        return change.p_value < SIGNIFICANCE
+        return change.is_significant
     if interval is None or interval.low == interval.high:
         return None
     return not interval.low <= 0 <= interval.high
 
 
-def _nearer(before: float | None, change: Figure, point: float) -> Outcome:
+def _nearer(before: float, low: float, high: float, point: float) -> Outcome:
     """A gain if every value in the interval of the change is nearer to the point, a cost if every value is farther."""
-    if before is None or change.value is None:
-        return "not defined"
-    low, high = (change.interval.low, change.interval.high) if change.interval else (change.value, change.value)
-    ends = [abs(before + move - point) for move in (low, high)]
-    nearest = 0.0 if before + low <= point <= before + high else min(ends)
-    if max(ends) < abs(before - point):
+    distance, after = abs(before - point), [abs(before + move - point) for move in (low, high)]
+    nearest = 0.0 if before + low <= point <= before + high else min(after)
+    if max(after) < distance:
         return "gain"
-    return "cost" if nearest > abs(before - point) else "change"
+    return "cost" if nearest > distance else "change"

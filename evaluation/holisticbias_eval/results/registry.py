@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pydantic import ValidationError
+import pyarrow as pa
+from pydantic import Field, ValidationError
 
 from holisticbias import build_release
 from holisticbias.errors import SourceError, UnknownVersionError
@@ -19,37 +19,112 @@ from holisticbias.release.bounded import require_file
 from holisticbias.source.folder import find_source
 from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.catalog import Catalog
+from holisticbias_eval.blocks import ends
 from holisticbias_eval.errors import RegistryError
-from holisticbias_eval.figures import Figures
+from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.results.entry import Entry, is_path, slug
-from holisticbias_eval.results.replacement import same_model
-from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, Signature
+from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.measure import View
+from holisticbias_eval.models.embedded import SHIPPED
+from holisticbias_eval.results.run import Run
+from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, SchemaVersion, Signature, same_model
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 FOLDERS = (_PACKAGE / "data" / "results", _PACKAGE.parent / "results")
 _PUBLIC_NAME = re.compile(r"[\w.-]+/[\w.-]+")
-
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_OF_FILES = {"pairs": "pairs", "group_sentences": "test set"}  # what measures of a user's file score
-_WHOSE = {"pairs": "their", "test set": "its"}
+_KEPT = (("axis",), ("specification",), ("dimension", "scale"))
+_OF_FILES = {"pairs": ("pairs", "their"), "group_sentences": ("test set", "its")}
+"""What measures of a user's file score."""
+_LARGEST = 16_000_000  # bytes of an entry
 
 # the digest of a published version, or of its subset of this name; None if it does not exist
 Published = Callable[[str, str | None], str | None]
 
 
-_LARGEST = 16_000_000  # bytes of an entry
+class Entry(Part):
+    """A file of ``evaluation/results/``."""
+
+    schema_version: SchemaVersion = 2
+    contributor: str = Field(min_length=1, description="who made the run")
+    date: str = Field(pattern=r"^\d{4}-\d{2}-\d{2}$")
+    note: str | None = None
+    signature: Signature
+    measure: str = Field(min_length=1)
+    labels: dict[str, str] = Field(description="the label of each axis or specification")
+    figures: tuple[Figure, ...] = Field(min_length=1)
+
+    @property
+    def file_name(self) -> str:
+        """The name that its file must have."""
+        release = self.signature.short_name
+        return f"{slug(self.signature.model.name)}-on-{slug(release)}-{slug(self.measure)}.json"
 
 
-@dataclass(frozen=True, slots=True)
-class EntryProblem:
-    """A problem of a file of the registry."""
+def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tuple[Entry, ...]:
+    """Make an entry for each measure of a run that gives a figure for each axis, domain or specification.
 
-    path: Path
-    message: str
+    ``name`` is the public name of a model that the run loaded from a folder.
+    """
+    signature = run.result.signature
+    model = signature.model.model_copy(update={"name": name} if name else {})
+    if is_path(model.name) or (name is None and _is_local(model)):
+        raise RegistryError(f"{model.name} is a folder on one machine: give the model's public name with --name")
+    figures = Figures(run.result.figures)
+    labels = {**View(figures, run.answers).labels, **_specification_labels(run.answers)}
+    made = []
+    for measure in signature.measures:
+        kept = kept_figures(figures, MEASURES[measure].info) if measure in MEASURES else []
+        if kept:
+            parameters = {k: v for k, v in signature.measuring.items() if k == measure}
+            own = {"model": model, "measures": (measure,), "measuring": parameters}
+            named = {name for figure in kept for name in figure.keys.values()}
+            made.append(
+                Entry(
+                    contributor=contributor,
+                    date=date,
+                    signature=signature.model_copy(update=own),
+                    measure=measure,
+                    labels={name: label for name, label in labels.items() if name in named},
+                    figures=tuple(kept),
+                )
+            )
+    if not made:
+        raise RegistryError(
+            "the registry keeps figures by axis, domain, dimension or specification, and this run has none"
+        )
+    return tuple(made)
 
-    def __str__(self) -> str:
-        return f"{self.path}: {self.message}"
+
+def kept_figures(figures: Figures, info: Info) -> list[Figure]:
+    """The figures of a measure that the registry keeps: by axis, domain, dimension or specification."""
+    if info.by not in _KEPT and "domain" not in info.by:
+        return []
+    return [figure for name in (info.headline, *info.beside) for figure in info.headlines(figures, name)]
+
+
+def _specification_labels(answers: pa.Table) -> dict[str, str]:
+    """The label of each specification of a run of pairs."""
+    names = ["specification", "label"]
+    if not set(names) <= set(answers.column_names):
+        return {}
+    rows = answers.select(names).group_by(names, use_threads=False).aggregate([]).to_pylist()
+    return {row["specification"]: row["label"] for row in rows if row["label"]}
+
+
+def is_path(name: str) -> bool:
+    """Whether a model's name is that of a folder or a file."""
+    return name.startswith(("/", ".", "~")) or "\\" in name or name.count("/") > 1 or Path(name).is_absolute()
+
+
+def _is_local(model: ModelSignature) -> bool:
+    """Whether a run loaded its model from a folder or a file: the Hub gives a revision, and a server no weights."""
+    return model.weights_sha256 is not None and model.revision is None and model.name not in SHIPPED
+
+
+def slug(name: str) -> str:
+    """A name in lower-case letters, digits, dots and hyphens."""
+    return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.")
 
 
 def add_entries(entries: Sequence[Entry], folder: Path, published: Published) -> list[Path]:
@@ -58,17 +133,17 @@ def add_entries(entries: Sequence[Entry], folder: Path, published: Published) ->
     Raises ``RegistryError`` for an entry that the registry does not accept, or if
     its file is the entry of another model.
     """
-    paths = [folder / entry.file_name for entry in entries]
-    for path, entry in zip(paths, entries, strict=True):
+    paths = {folder / entry.file_name: entry for entry in entries}
+    for path, entry in paths.items():
         for message in _check(path, entry, published):
             raise RegistryError(f"the registry does not accept this run: {message}")
         with suppress(OSError, ValidationError):  # the file is missing, or --check reports it
             old = Entry.model_validate_json(path.read_bytes())
             if not same_model(old.signature.model, entry.signature.model):
                 raise RegistryError(f"{path} is the entry of another model: choose another --name")
-    for path, entry in zip(paths, entries, strict=True):
+    for path, entry in paths.items():
         write_file(path, (entry.model_dump_json(indent=2) + "\n").encode())
-    return paths
+    return list(paths)
 
 
 def results_folder() -> Path | None:
@@ -100,38 +175,43 @@ def published_digests(catalog: Catalog) -> Published:
     return digest_of
 
 
-def read_registry(folder: Path | None, published: Published) -> tuple[tuple[Entry, ...], tuple[EntryProblem, ...]]:
-    """Read the entries of a folder, by default of the project, and their problems.
+def read_registry(folder: Path | None, published: Published) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+    """Read the entries of a folder, by default of the project, and their problems, each with its file.
 
     Raises ``RegistryError`` if there is no such folder.
     """
-    found = registry_folder(folder)
-    if not found.is_dir():
-        raise RegistryError(f"{found} is not a folder of results")
+    place = registry_folder(folder)
+    if not place.is_dir():
+        raise RegistryError(f"{place} is not a folder of results")
     entries: dict[Path, Entry] = {}
     problems = []
-    for path in sorted(p for p in found.glob("*.json") if p.is_file()):
+    for path in sorted(p for p in place.glob("*.json") if p.is_file()):
         try:
             entries[path] = Entry.model_validate_json(require_file(path, _LARGEST).read_bytes())
         except OSError as error:
-            problems.append(EntryProblem(path, f"it cannot be read: {error.strerror}"))
+            problems.append(f"{path}: it cannot be read: {error.strerror}")
         except ValidationError as error:
             first = error.errors()[0]
-            problems.append(EntryProblem(path, f"{'.'.join(map(str, first['loc']))}: {schema_message(first)}"))
-    problems += [
-        EntryProblem(path, message) for path, entry in entries.items() for message in _check(path, entry, published)
-    ]
+            problems.append(f"{path}: {'.'.join(map(str, first['loc']))}: {schema_message(first)}")
+    problems += [f"{path}: {problem}" for path, entry in entries.items() for problem in _check(path, entry, published)]
     return tuple(entries.values()), tuple(problems)
+
+
+def read_valid(folder: Path | None, catalog: Catalog) -> tuple[Entry, ...]:
+    """Read the entries of a folder; ``RegistryError`` if there is a problem."""
+    entries, problems = read_registry(folder, published_digests(catalog))
+    if problems:
+        raise RegistryError(f"{problems[0]} (run holisticbias leaderboard --check for all problems)")
+    return entries
 
 
 def _check(path: Path, entry: Entry, published: Published) -> Iterator[str]:
     """Find the problems of an entry that a schema cannot express."""
-    signature = entry.signature
     if path.name != entry.file_name:
         yield f"its file must be called {entry.file_name}"
-    yield from _check_model(signature.model)
-    yield from _check_release(signature.release, entry.measure, published)
-    yield from _check_counts(signature)
+    yield from _check_model(entry.signature.model)
+    yield from _check_release(entry.signature.release, entry.measure, published)
+    yield from _check_counts(entry.signature)
     if entry.measure not in MEASURES:
         yield f"measure: there is no measure {entry.measure!r}"
     yield from _check_figures(entry)
@@ -150,22 +230,21 @@ def _check_model(model: ModelSignature) -> Iterator[str]:
 
 
 def _check_release(release: ReleaseSignature, measure: str, published: Published) -> Iterator[str]:
-    what = _OF_FILES.get(MEASURES[measure].needs.answers) if measure in MEASURES else None
-    if what is not None:
+    field = "signature.release"
+    of_file = _OF_FILES.get(MEASURES[measure].needs.answers) if measure in MEASURES else None
+    if of_file is not None:
+        what, whose = of_file
         if release.what != what or not release.prompts or not _DIGEST.fullmatch(release.digest):
-            yield f"signature.release: needs the name of the {what} and the SHA-256 of {_WHOSE[what]} rows"
-        return
-    if published(release.version, None) is None:
-        yield f"signature.release.version: {release.version} is not published"
-        return
-    digest = published(release.version, release.subset)
-    if digest is None:
-        yield f"signature.release.subset: release {release.version} has no subset {release.subset!r}"
+            yield f"{field}: needs the name of the {what} and the SHA-256 of {whose} rows"
+    elif published(release.version, None) is None:
+        yield f"{field}.version: {release.version} is not published"
+    elif (digest := published(release.version, release.subset)) is None:
+        yield f"{field}.subset: release {release.version} has no subset {release.subset!r}"
     elif release.digest != digest and release.subset:
-        yield f"signature.release.digest: is not the digest of the subset {release.subset} of release {release.version}"
+        yield f"{field}.digest: is not the digest of the subset {release.subset} of release {release.version}"
     elif release.digest != digest:
         yield (
-            f"signature.release.digest: is not the digest of release {release.version}: measure the whole release, or "
+            f"{field}.digest: is not the digest of release {release.version}: measure the whole release, or "
             "its subset (holisticbias build --small)"
         )
 
@@ -184,10 +263,8 @@ def _check_counts(signature: Signature) -> Iterator[str]:
 
 def _check_figures(entry: Entry) -> Iterator[str]:
     """Find figures that are impossible or contradict each other."""
-    places = Counter((figure.name, *figure.keys.values()) for figure in entry.figures)
-    for place, times in places.items():
-        if times > 1:
-            yield f"figures: {' of '.join(place)} is given {times} times"
+    places = Counter(" of ".join((figure.name, *figure.keys.values())) for figure in entry.figures)
+    yield from (f"figures: {place} is given {times} times" for place, times in places.items() if times > 1)
     for figure in entry.figures:
         where = f"figures: {' of '.join((figure.name, *figure.keys.values()))}"
         if figure.measure != entry.measure:
@@ -196,10 +273,8 @@ def _check_figures(entry: Entry) -> Iterator[str]:
             yield f"{where} has a value although n is 0: it must be null"
         if figure.interval and figure.interval.low > figure.interval.high:
             yield f"{where}: its interval must have low <= high"
-        ends = (figure.interval.low, figure.interval.high) if figure.interval else ()
-        if figure.unit == "share" and any(
-            v is not None and not 0 <= v <= 1 for v in (figure.value, figure.floor, *ends)
-        ):
+        values = [v for v in (figure.value, figure.floor, *(ends(figure.interval) or ())) if v is not None]
+        if figure.unit == "share" and not all(0 <= v <= 1 for v in values):
             yield f"{where}: a share must lie between 0 and 1"
     if entry.measure in MEASURES:
         yield from (f"figures: {message}" for message in MEASURES[entry.measure].problems(Figures(entry.figures)))

@@ -18,9 +18,9 @@ from holisticbias.release.bounded import BoundedFile, check_parquet, require_fil
 from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
-from holisticbias_eval.prompts.prompts import SENTENCE_COLUMNS, UNIQUE, restored
+from holisticbias_eval.prompts.sentences import SENTENCE_COLUMNS, UNIQUE, restored
 from holisticbias_eval.results.answer_columns import missing_problem, type_problem
-from holisticbias_eval.results.signature import SchemaVersion, Signature
+from holisticbias_eval.results.signature import SchemaVersion, Signature, differences
 
 RESULT = "result.json"
 _ROW_GROUP, _AT_ONCE = 1 << 17, 1 << 16
@@ -141,6 +141,25 @@ def _as_json(result: Result) -> Iterator[str]:
     yield "\n  ]\n}\n"
 
 
+def may_replace(folder: Path, signature: Signature, *, overwrite: bool) -> bool:
+    """Whether a folder holds a run that a run of this signature may replace.
+
+    Raises ``RunError`` for another run or a damaged one, unless ``overwrite``.
+    """
+    if not is_run(folder):
+        return False
+    if overwrite:
+        return True
+    advice = "name another folder with --out, or replace the run with --overwrite"
+    try:
+        found = differences(read_signature(folder), signature)
+    except RunError as error:
+        raise RunError(f"{error}; {advice}") from error
+    if found:
+        raise RunError(f"{folder} holds another run ({'; '.join(found)}): {advice}")
+    return True
+
+
 def is_run(folder: Path) -> bool:
     """Whether a folder holds a run."""
     return (folder / RESULT).is_file() and _answer_file(folder) is not None
@@ -176,40 +195,37 @@ def read_run(folder: Path, columns: Columns = lambda _: None, like: pa.Table | N
     """Read the run in a folder, with ``like`` as in ``read_columns``; ``RunError`` if it is damaged."""
     answers = _answer_file(folder)
     if answers is None or not is_run(folder):
-        what = (
-            f"has no {RESULT} and {SCORES.file}, or another table of answers"
-            if folder.is_dir()
-            else "is a file"
-            if folder.exists()
-            else "does not exist"
-        )
-        raise RunError(f"{folder} is not a run: it {what}; make one with holisticbias evaluate")
-    content = _read_bytes(folder / RESULT)
-    result = _read_result(folder, lambda: Result.model_validate_json(content))
+        raise no_run(folder, f"has no {RESULT} and {SCORES.file}, or another table of answers")
+    result = _read_result(folder, Result)
     _refuse_infinite(folder, result)
     table = _read_answers(folder / answers.file, answers, columns(result.signature.measures), like)
     return Run(result, table, Tables(folder, answers))
 
 
+def no_run(folder: Path, lacks: str) -> RunError:
+    """The error for a path that is not a run; ``lacks`` says what a folder lacks."""
+    what = lacks if folder.is_dir() else "is a file" if folder.exists() else "does not exist"
+    return RunError(f"{folder} is not a run: it {what}; make one with holisticbias evaluate")
+
+
 def read_signature(folder: Path) -> Signature:
     """Read the signature of the run in a folder; ``RunError`` if it is damaged."""
-    content = _read_bytes(folder / RESULT)
-    return _read_result(folder, lambda: _Signed.model_validate_json(content)).signature
+    return _read_result(folder, _Signed).signature
 
 
-T = TypeVar("T")
+R = TypeVar("R", bound=BaseModel)
 
 
-def _read_result(folder: Path, read: Callable[[], T]) -> T:
-    """Call ``read``, which reads the result in a folder; a ``ValidationError`` becomes a ``RunError``."""
+def _read_result(folder: Path, kind: type[R]) -> R:
+    path = folder / RESULT
     try:
-        return read()
+        return kind.model_validate_json(require_file(path, _LARGEST).read_bytes())
+    except OSError as error:
+        raise RunError(f"{path} cannot be read: {error.strerror}") from error
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise RunError(
-            f"{folder / RESULT} is damaged or of another version: {where}: {schema_message(first)}"
-        ) from error
+        raise RunError(f"{path} is damaged or of another version: {where}: {schema_message(first)}") from error
 
 
 def _refuse_infinite(folder: Path, result: Result) -> None:
@@ -220,32 +236,24 @@ def _refuse_infinite(folder: Path, result: Result) -> None:
             raise RunError(f"{folder / RESULT} is damaged: a number of the figure {figure.name} is not finite")
 
 
-def _read_bytes(path: Path) -> bytes:
-    try:
-        return require_file(path, _LARGEST).read_bytes()
-    except OSError as error:
-        raise RunError(f"{path} cannot be read: {error.strerror}") from error
-
-
 def _read_answers(path: Path, answers: AnswerFile, columns: Sequence[str] | None, like: pa.Table | None) -> pa.Table:
     with _reading(path):
         file = check_parquet(path)
         names = _answer_columns(file, answers, columns)
         table = file.read(names) if like is None else read_columns(file, names, like)
-    problem = missing_problem(table)
-    if problem is not None:
+    if problem := missing_problem(table):
         raise RunError(f"{path}: {problem}; evaluate again")
     return table
 
 
 def read_columns(file: BoundedFile, names: Sequence[str], like: pa.Table) -> pa.Table:
     """Read one column after the other; a column that is equal to one of ``like`` shares its memory."""
-    columns = []
+    columns = {}
     for name in names:
         column = file.read([name])[name]
         is_known = name in like.column_names and column.equals(like[name])
-        columns.append(like[name] if is_known else column)
-    return pa.Table.from_arrays(columns, names=list(names))
+        columns[name] = like[name] if is_known else column
+    return pa.table(columns)
 
 
 @contextmanager
@@ -265,7 +273,6 @@ def _answer_columns(file: BoundedFile, answers: AnswerFile, wanted: Sequence[str
     for name in of_groups.get(answers, answers.columns):
         if name not in names:
             raise RunError(f"{path} has no column {name}: it is not a run's table of {answers.name}; evaluate again")
-    problem = type_problem(schema)
-    if problem is not None:
+    if problem := type_problem(schema):
         raise RunError(f"{path}: {problem}; evaluate again")
     return names if wanted is None else [name for name in names if name in wanted]

@@ -1,49 +1,37 @@
-"""Sets of runs of one model: a run, a folder of runs, or the folder of a mitigated model with its record."""
+"""Sets of runs of one model: a run, a folder of runs, or the folder of a mitigated model; and their comparison."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AliasPath, BaseModel, Field, ValidationError
 
-from holisticbias_eval.errors import RunError
-from holisticbias_eval.results.gains import Aim
-from holisticbias_eval.results.run import RESULT, is_run, read_signature
+from holisticbias_eval.errors import RunError, SelectionError
+from holisticbias_eval.figures import Figures, Part
+from holisticbias_eval.results.compare import ComparedRuns, compare_runs, read_two_runs
+from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
+from holisticbias_eval.results.run import RESULT, Run, is_run, no_run, read_signature
 from holisticbias_eval.results.signature import Signature
 
 MITIGATION = "mitigation.json"
-
-
-class _Named(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    name: str
-
-
-class _Specification(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    id: str
-    title: str
+MEASURED, BEFORE, AFTER = "measured", "before", "after"
+_DEEP = 3
 
 
 class _Point(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
     perplexity: float | None = None
 
 
 class _Record(BaseModel):
     """The parts of ``mitigation.json`` that are read here."""
 
-    model_config = ConfigDict(extra="ignore")
-
-    base_model: _Named
-    specification: _Specification | None
+    base_model: str = Field(validation_alias=AliasPath("base_model", "name"))
+    specification: str | None = Field(None, validation_alias=AliasPath("specification", "id"))
+    title: str = Field("", validation_alias=AliasPath("specification", "title"))
     perplexity_before: float | None = None
     points: tuple[_Point, ...] = ()
     chosen: int | None = None
@@ -79,11 +67,10 @@ def read_recorded(path: Path) -> MitigationRecord:
         record = _Record.model_validate(content)
     except ValidationError:
         return MitigationRecord(aims)
-    chosen = record.specification
-    known = record.chosen is not None and 0 <= record.chosen < len(record.points)
-    after = record.points[record.chosen or 0].perplexity if known else None
-    titles = {chosen.id: chosen.title} if chosen else {}
-    return MitigationRecord(aims, titles, (record.perplexity_before, after), record.base_model.name)
+    chosen = record.points[record.chosen :][:1] if record.chosen is not None and record.chosen >= 0 else ()
+    after = next((point.perplexity for point in chosen), None)
+    titles = {record.specification: record.title} if record.specification else {}
+    return MitigationRecord(aims, titles, (record.perplexity_before, after), record.base_model)
 
 
 def _aims(content: Any) -> tuple[Aim, ...]:
@@ -95,36 +82,21 @@ def _aims(content: Any) -> tuple[Aim, ...]:
     return (Aim(measure="generation_bias"),)
 
 
-MEASURED, BEFORE, AFTER = "measured", "before", "after"
-_DEEP = 3
-
-
 @dataclass(frozen=True, slots=True)
 class RunSet:
     """The runs of one model, by their folder's name in the set; the name of a single run is empty.
 
-    ``aims`` is what the mitigation of the model aims at, and ``recorded`` what else its record says, if the folder is
-    that of a mitigated model.
+    ``recorded`` is the record of the mitigation, if the folder is that of a mitigated model.
     """
 
     name: str
     runs: Mapping[str, Path]
-    aims: tuple[Aim, ...] = ()
     recorded: MitigationRecord = field(default_factory=MitigationRecord)
 
     @property
     def is_single(self) -> bool:
         """Whether a run was named, not a folder of runs."""
         return tuple(self.runs) == ("",)
-
-
-@dataclass(frozen=True, slots=True)
-class Matched:
-    """A run of the first set and its counterpart in the second, under the name of the first."""
-
-    name: str
-    first: Path
-    second: Path
 
 
 def find_sets(folders: Sequence[Path]) -> tuple[RunSet, ...]:
@@ -156,13 +128,12 @@ def _set_of(folder: Path, name: str = "") -> RunSet:
     inside = within if within.is_dir() else folder
     runs = {path.relative_to(inside).as_posix(): path for path in _runs(inside, _DEEP)}
     if not runs:
-        what = "holds no run" if folder.is_dir() else "is a file" if folder.exists() else "does not exist"
-        raise RunError(f"{folder} is not a run: it {what}; make one with holisticbias evaluate")
+        raise no_run(folder, "holds no run")
     if set(runs) == {"."}:
         runs = {"": inside}
-    found = read_recorded(model / MITIGATION) if model else MitigationRecord()
-    called = folder if "" in runs else model or folder
-    return RunSet(name or called.resolve().name, runs, found.aims, found)
+    recorded = read_recorded(model / MITIGATION) if model else MitigationRecord()
+    named = folder if "" in runs else model or folder
+    return RunSet(name or named.resolve().name, runs, recorded)
 
 
 def _model_of(folder: Path) -> Path | None:
@@ -179,31 +150,114 @@ def _runs(folder: Path, deep: int) -> Iterator[Path]:
             yield from _runs(path, deep - 1)
 
 
-def match_runs(first: RunSet, second: RunSet) -> tuple[tuple[Matched, ...], tuple[str, ...]]:
+Pair = tuple[str, Path, Path]
+"""A run of the first set and its counterpart in the second, after the name of the first."""
+
+
+def match_runs(first: RunSet, second: RunSet) -> tuple[tuple[Pair, ...], tuple[str, ...]]:
     """Match each run of the first set with a run of the second that has a measure in common.
 
     Of several, the one with the same prompts, then with the same name, comes first; without either it must be the only
     one. The second value names the runs of both sets without a counterpart.
     """
     if first.is_single and second.is_single:
-        return (Matched("", first.runs[""], second.runs[""]),), ()
-    left = {name: (path, read_signature(path)) for name, path in second.runs.items()}
-    found, alone = [], []
+        return (("", first.runs[""], second.runs[""]),), ()
+    left = {name: read_signature(path) for name, path in second.runs.items()}
+    pairs, alone = [], []
     for name, path in first.runs.items():
-        chosen = _counterpart(name, read_signature(path), {other: s for other, (_, s) in left.items()})
+        chosen = _counterpart(name, read_signature(path), left)
         if chosen is None:
             alone.append(f"{name or path.name} (A)")
         else:
-            found.append(Matched(name or chosen or path.name, path, left.pop(chosen)[0]))
-    return tuple(found), (*alone, *(f"{name or path.name} ({second.name})" for name, (path, _) in left.items()))
+            del left[chosen]
+            pairs.append((name or chosen or path.name, path, second.runs[chosen]))
+    return tuple(pairs), (*alone, *(f"{name or second.runs[name].name} ({second.name})" for name in left))
 
 
 def _counterpart(name: str, signature: Signature, others: Mapping[str, Signature]) -> str | None:
-    shared = {other: s for other, s in others.items() if set(s.measures) & set(signature.measures)}
-    same = [other for other, s in shared.items() if s.release.digest == signature.release.digest]
-    for chosen in (same, list(shared)):
+    shared = [other for other, s in others.items() if set(s.measures) & set(signature.measures)]
+    same = [other for other in shared if others[other].release.digest == signature.release.digest]
+    for chosen in (same, shared):
         if name in chosen:
             return name
         if len(chosen) == 1:
             return chosen[0]
     return None
+
+
+class NamedComparison(Part):
+    """The comparison of a run with its counterpart, under its name."""
+
+    name: str
+    compared: ComparedRuns
+
+
+class ComparedModel(Part):
+    """One model compared with the first: its gains and costs, and the comparison of each run.
+
+    ``aims`` are its own, or those given for all models. ``unmatched`` names runs without a counterpart, ``failed`` says
+    which could not be compared, and why.
+    """
+
+    name: str
+    gains: tuple[Gain, ...]
+    runs: tuple[NamedComparison, ...]
+    aims: tuple[Aim, ...] = ()
+    unmatched: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
+class ComparedSets(Part):
+    """The output of ``holisticbias compare`` for folders of runs: every model compared with the first."""
+
+    before: str
+    aims: tuple[Aim, ...]
+    models: tuple[ComparedModel, ...]
+
+
+Use = Callable[[str, str, ComparedRuns, Run], None]
+"""Takes the name of a run, that of its model, their comparison, and the run, which has the labels of the figures."""
+
+
+def compare_sets(sets: Sequence[RunSet], aims: Sequence[Aim], step: Callable[[str], None], use: Use) -> ComparedSets:
+    """Compare the first set with every other; ``use`` takes each comparison while both runs are in memory.
+
+    ``step`` takes the name of each run before it is read. Without ``aims`` those of the models are taken. A model of
+    which nothing can be compared stays, with the reasons. Raises ``RunError`` if there is no other.
+    """
+    first, *others = sets
+    chosen = aims_of(sets, aims)
+    models = tuple(_compare(first, other, chosen, tuple(aims or other.recorded.aims), step, use) for other in others)
+    if not any(model.runs for model in models):
+        names = ", ".join(model.name for model in models)
+        reasons = dict.fromkeys(reason for model in models for reason in (*model.unmatched, *model.failed))
+        raise RunError(f"{first.name} has no run to compare with one of {names}: {'; '.join(reasons)}")
+    return ComparedSets(before=first.name, aims=chosen, models=models)
+
+
+def aims_of(sets: Sequence[RunSet], aims: Sequence[Aim]) -> tuple[Aim, ...]:
+    """The given aims, or without any those of the models after the first."""
+    return tuple(aims) or tuple({aim.model_dump_json(): aim for s in sets[1:] for aim in s.recorded.aims}.values())
+
+
+def _compare(
+    first: RunSet, other: RunSet, aims: Sequence[Aim], own: tuple[Aim, ...], step: Callable[[str], None], use: Use
+) -> ComparedModel:
+    pairs, unmatched = match_runs(first, other)
+    runs: list[NamedComparison] = []
+    gains: list[Gain] = []
+    failed: list[str] = []
+    for name, *folders in pairs:
+        step(f"{other.name}: {name}" if name else other.name)
+        before, after = read_two_runs(*folders)
+        try:
+            compared = compare_runs(before, after)
+        except SelectionError as error:
+            failed.append(f"{name}: {error}" if name else str(error))
+            continue
+        use(name, other.name, compared, after)
+        runs.append(NamedComparison(name=name, compared=compared))
+        gains += find_gains(Figures(compared.figures), aims, name, Figures(after.result.figures))
+    return ComparedModel(
+        name=other.name, gains=sort_gains(gains), runs=tuple(runs), aims=own, unmatched=unmatched, failed=tuple(failed)
+    )

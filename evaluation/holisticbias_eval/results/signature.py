@@ -14,7 +14,7 @@ from holisticbias_eval.machine import machine, package_versions
 from holisticbias_eval.models.generation.requests import Sameness
 from holisticbias_eval.models.likelihood.scorer import Probe
 from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.prompts.prompts import Skipped, Terms
+from holisticbias_eval.prompts.selection import Skipped, Terms
 
 _LONGEST_NAME = 80
 
@@ -143,11 +143,11 @@ class Signature(Part):
     @property
     def selected(self) -> tuple[str, ...]:
         """The filters and the limit of the run itself, in words; empty if all of the release was measured."""
-        given = {**self.scoring, **self.generation}
-        filters = [given.get(name, "all") for name in ("sentences_where", "prompts_where")]
-        limits = {what: given.get(f"{what}_limit", "none") for what in ("sentences", "prompts")}
+        settings, parts = {**self.scoring, **self.generation}, ("sentences", "prompts")
+        filters = [settings.get(f"{what}_where", "all") for what in parts]
+        limits = {what: settings.get(f"{what}_limit", "none") for what in parts}
         return (
-            *(f"only {one}" for where in filters if where != "all" for one in where.split("; ")),
+            *(f"only {part}" for where in filters if where != "all" for part in where.split("; ")),
             *(f"at most {limit.split(',')[0]} {what}" for what, limit in limits.items() if limit != "none"),
         )
 
@@ -160,6 +160,48 @@ class Signature(Part):
     def short_name(self) -> str:
         """The part of the release that was measured, for the name of a file."""
         return "-".join(filter(None, (self.release.short_name, in_short(self.selected))))
+
+
+def same_model(one: ModelSignature, other: ModelSignature) -> bool:
+    """Whether two models have the same weights or, if a digest is missing, the same name and revision."""
+    if one.weights_sha256 and other.weights_sha256:
+        return one.weights_sha256 == other.weights_sha256
+    return (one.name, one.revision) == (other.name, other.revision)
+
+
+def differences(old: Signature, new: Signature) -> tuple[str, ...]:
+    """List the differences between two runs, except the machine, the packages and a model's folder.
+
+    More measures than in the old run are not a difference. Settings are listed only if release, model, precision
+    and measure are the same, because another model has other settings.
+    """
+    both = (old, new)
+    facts = {"release": [_release_name(s.release) for s in both]}
+    if not same_model(old.model, new.model):
+        facts["model"] = [_model_name(s.model) for s in both]
+    facts["precision"] = [s.model.dtype for s in both]
+    if not {*old.measures} <= {*new.measures}:
+        facts["measure"] = [", ".join(s.measures) for s in both]
+    keys = sorted({*old.settings, *new.settings})
+    return _unequal(facts) or _unequal({key: [_setting(s.settings.get(key)) for s in both] for key in keys})
+
+
+def _unequal(facts: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    return tuple(f"{what} {one}, not {other}" for what, (one, other) in facts.items() if one != other)
+
+
+def _release_name(release: ReleaseSignature) -> str:
+    part = f" {release.subset}" if release.subset else ""
+    return f"{release.prompts or release.version}{part} (digest {release.digest[:8]})"
+
+
+def _model_name(model: ModelSignature) -> str:
+    digest = model.weights_sha256 or model.revision
+    return f"{model.name} ({digest[:8]})" if digest else model.name
+
+
+def _setting(value: str | None) -> str:
+    return "not given" if value is None else repr(value if len(value) < 60 else f"{value[:57]}...")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,9 @@ from holisticbias import load_catalog
 from holisticbias.output import new_folder, refuse_target
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.versions import version_key
-from holisticbias_eval.errors import RegistryError, SiteError
+from holisticbias_eval.errors import SiteError
 from holisticbias_eval.progress import Display
-from holisticbias_eval.report.report import SCOPE
-from holisticbias_eval.results.registry import published_digests, read_registry, registry_folder
+from holisticbias_eval.results.registry import read_valid, registry_folder
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.site.explored import Explored, ShownRelease, Sources, compare_releases, open_shown
 from holisticbias_eval.site.models import write_models
@@ -56,27 +55,17 @@ def write_pages(explored: Explored, site: Writer, display: Display) -> None:
     for what, write in {"terms": write_terms, "releases": write_releases, "models": write_models}.items():
         with display.step(f"Writing {what}"):
             write(explored, site)
-    site.page(
-        "index.html",
-        "home.html.jinja",
-        area="home",
-        title="HolisticBias, the living dataset",
-        explored=explored,
-        scope=SCOPE,
-    )
+    site.page("index.html", "home.html.jinja", title="HolisticBias, the living dataset", explored=explored)
     site.static()
 
 
 def _explore(sources: Sources, catalog: Catalog, display: Display) -> Explored:
     runs = tuple(read_run(run) for run in sources.runs)
-    entries, problems = read_registry(sources.results, published_digests(catalog))
-    if problems:
-        raise RegistryError(f"{problems[0]} (run holisticbias leaderboard --check for all problems)")
-    references = tuple(read_references(registry_folder(sources.results)))
-    labels = {axis.axis: axis.label for axis in catalog.axes}
+    entries = read_valid(sources.results, catalog)
+    references = read_references(registry_folder(sources.results))
+    results = collect_results(entries, references, runs, {axis.axis: axis.label for axis in catalog.axes})
     releases = tuple(sorted(_opened(sources, catalog, display), key=lambda release: version_key(release.version)))
-    differences = compare_releases(releases, display)
-    return Explored(catalog, releases, differences, collect_results(entries, references, runs, labels))
+    return Explored(catalog, releases, compare_releases(releases, display), results)
 
 
 def _opened(sources: Sources, catalog: Catalog, display: Display) -> Iterator[ShownRelease]:

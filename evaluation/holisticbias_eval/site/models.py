@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from holisticbias_eval.report.leaderboard import REMINDER
-from holisticbias_eval.report.report import SCOPE
-from holisticbias_eval.report.signature import architecture, signature_rows
+from holisticbias_eval.blocks import Column, ColumnOf, table_of
+from holisticbias_eval.figures import Figure
+from holisticbias_eval.measures.measure import title
+from holisticbias_eval.report.leaderboard import beside_each_other, first_column
+from holisticbias_eval.sections import Bar, Bars, Block, Estimate, Forest
 from holisticbias_eval.site.explored import Explored
-from holisticbias_eval.site.models_charts import alone, side_by_side
 from holisticbias_eval.site.models_compare import comparison_files
-from holisticbias_eval.site.models_results import FOLDER, ModelResult, Results, model_key
+from holisticbias_eval.site.models_results import FOLDER, ModelResult, model_key
 from holisticbias_eval.site.writer import Writer
 
 Group = tuple[ModelResult, ...]
@@ -21,13 +22,24 @@ def write_models(explored: Explored, site: Writer) -> None:
     """Write the pages of models, and the data of the page that compares two of them."""
     measured = explored.results.measured
     groups = [tuple(group) for _, group in groupby(measured, key=lambda result: result.group)]
+    measures = [list(same) for _, same in groupby(groups, key=lambda group: group[0].measure)]
     models = by_model(measured)
-    _write_list(groups, models, explored.results, site)
+    site.page(
+        f"{FOLDER}/index.html", "models.html.jinja", title="Models", models=_named(models),
+        measures=[(same[0][0].info, same) for same in measures], references=explored.results.references,
+    )  # fmt: skip
     for group in groups:
-        _write_group(group, site)
+        first = group[0]
+        site.page(
+            first.group_page, "measure.html.jinja", title=first.title, info=first.info, group=group,
+            content=side_by_side(group), models=_named((result,) for result in group),
+        )  # fmt: skip
     for results in models:
-        _write_model(results, site)
-    _write_comparison(measured, models, site)
+        first = results[0]
+        site.page(first.model_page, "model.html.jinja", title=first.model, results=results, alone=alone)
+    site.page(f"{FOLDER}/compare.html", "compare.html.jinja", title="Two models side by side", models=_named(models))
+    for path, content in comparison_files(measured):
+        site.file(f"{FOLDER}/{path}").write_text(content, "utf-8")
 
 
 def by_model(measured: Iterable[ModelResult]) -> tuple[Group, ...]:
@@ -36,41 +48,59 @@ def by_model(measured: Iterable[ModelResult]) -> tuple[Group, ...]:
     return tuple(tuple(group) for _, group in groupby(ordered, key=lambda result: model_key(result.model)))
 
 
-def _write_list(groups: Sequence[Group], models: Sequence[Group], results: Results, site: Writer) -> None:
-    measures = [list(same) for _, same in groupby(groups, key=lambda group: group[0].measure)]
-    site.page(
-        f"{FOLDER}/index.html", "models.html.jinja", area="models", title="Models", reminder=REMINDER, scope=SCOPE,
-        measures=[(same[0][0].info, same) for same in measures], models=_named(models), architecture=architecture,
-        references=results.references,
-    )  # fmt: skip
-
-
-def _write_group(group: Group, site: Writer) -> None:
-    first = group[0]
-    site.page(
-        first.group_page, "measure.html.jinja", area="models",
-        title=first.title, info=first.info, group=group,
-        content=side_by_side(group), signature_rows=signature_rows, models=_named((result,) for result in group),
-        reminder=REMINDER, scope=SCOPE,
-    )  # fmt: skip
-
-
-def _write_model(results: Group, site: Writer) -> None:
-    site.page(
-        results[0].model_page, "model.html.jinja", area="models", title=results[0].model, results=results,
-        architecture=architecture, alone=alone, signature_rows=signature_rows, scope=SCOPE,
-    )  # fmt: skip
-
-
-def _write_comparison(measured: Sequence[ModelResult], models: Sequence[Group], site: Writer) -> None:
-    site.page(
-        f"{FOLDER}/compare.html", "compare.html.jinja", area="models", title="Two models side by side",
-        models=_named(models), reminder=REMINDER, scope=SCOPE,
-    )  # fmt: skip
-    for path, content in comparison_files(measured):
-        site.file(f"{FOLDER}/{path}").write_text(content, "utf-8")
-
-
 def _named(models: Iterable[Group]) -> list[tuple[str, str, Group]]:
     """Each model: the part of its address, its name, its results."""
     return [(model_key(results[0].model), results[0].model, results) for results in models]
+
+
+def side_by_side(results: Sequence[ModelResult]) -> tuple[Block, ...]:
+    """A chart and a table of several models in one measure on one release, models in the given order."""
+    first = results[0]
+    rows = {Column(result.key, result.model): result.rows() for result in results}
+    table = beside_each_other("models", f"{first.title}; in brackets the 95% interval", first_column(first.info), rows)
+    estimates = tuple(
+        Estimate(model.heading, figure.value, figure.interval, bool(figure.above_floor), group=str(label))
+        for label, *_ in table.rows
+        for model, figures in rows.items()
+        if (figure := figures.get(str(label)))
+    )
+    reading = _reading(first.shown(), "filled: above the value expected by chance")
+    return Forest("models", first.title, first.unit, estimates, reading), table
+
+
+def _reading(figures: Sequence[Figure], chance: str) -> str:
+    """The unit where values do not have it, and the meaning of the marks; ``chance`` is said if figures have floors."""
+    said = sorted({f.unit for f in figures if f.unit.startswith("nats")})
+    said += ["line: 95% interval"] if any(f.interval for f in figures) else []
+    said += [chance] if any(f.floor is not None for f in figures) else []
+    return "  ·  ".join(said)
+
+
+def alone(measured: ModelResult) -> tuple[Block, ...]:
+    """A chart and a table of one result."""
+    rows, info, unit = measured.rows(), measured.info, measured.unit
+    bars = tuple(Bar(name, f.value, f.interval, f.floor, faint=f.above_floor is False) for name, f in rows.items())
+    reading = _reading(measured.shown(), "mark: value expected by chance; paler: not above it")
+    limits = (0.0, 1.0) if unit == "share" else None
+    first = first_column(info)
+    columns = (
+        ColumnOf[tuple[str, Figure]](first.key, first.heading, lambda row: row[0]),
+        ColumnOf("value", info.title, lambda row: row[1].value, unit),
+        ColumnOf("interval", "95% interval", lambda row: row[1].interval, unit, interval=True),
+        ColumnOf("floor", "By chance", lambda row: row[1].floor, unit),
+        ColumnOf("floor_interval", "95% of chance", lambda row: row[1].floor_interval, unit, interval=True),
+        ColumnOf("p_value", "p", lambda row: row[1].p_value, "p_value"),
+        *(_further(measured, name) for name in info.beside),
+        ColumnOf("n", "n", lambda row: row[1].n, "count"),
+        ColumnOf("missing", "Missing", lambda row: row[1].missing or None, "count"),
+    )
+    return (
+        Bars(measured.key, measured.title, unit, bars, reading, limits=limits, mark="chance"),
+        table_of(measured.key, measured.title, columns, rows.items(), drop_empty=True),
+    )
+
+
+def _further(measured: ModelResult, name: str) -> ColumnOf[tuple[str, Figure]]:
+    """The column of a figure that the registry keeps beside the headline."""
+    unit = next((f.unit for f in measured.info.headlines(measured.figures, name)), "")
+    return ColumnOf(name, title(name), lambda row: measured.figures.value(measured.measure, name, row[1].keys), unit)

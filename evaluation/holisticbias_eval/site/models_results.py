@@ -1,22 +1,23 @@
-"""The results that the site shows: of the registry, of the reference evaluations, and of the user's runs."""
+"""The results that the site shows, also of single terms: of the registry, of references, and of the user's runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from operator import itemgetter
 from pathlib import Path
 from typing import Literal
 
+from holisticbias_eval.blocks import ends
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import View
-from holisticbias_eval.report.units import model_title
-from holisticbias_eval.results.entry import Entry, kept_figures, slug
-from holisticbias_eval.results.replacement import same_model
+from holisticbias_eval.measures.measure import View, title
+from holisticbias_eval.report.units import model_title, show
+from holisticbias_eval.results.registry import Entry, kept_figures, slug
 from holisticbias_eval.results.run import RESULT, Result, Run
-from holisticbias_eval.results.signature import ModelSignature, Signature
+from holisticbias_eval.results.signature import ModelSignature, Signature, same_model
 
 Source = Literal["registry", "reference", "run"]
 FOLDER = "models"
@@ -51,6 +52,16 @@ class ModelResult:
         return MEASURES[self.measure].info
 
     @property
+    def release(self) -> str:
+        """The digest of the release."""
+        return self.signature.release.digest
+
+    @property
+    def unit(self) -> str:
+        """The unit of the headline figures."""
+        return next((figure.unit for figure in self.shown()), "")
+
+    @property
     def group(self) -> str:
         """The measure and the release, as part of an address: only results of one group compare."""
         return slug(f"{self.measure} on {self.signature.short_name}")
@@ -78,6 +89,14 @@ class ModelResult:
     def shown(self) -> tuple[Figure, ...]:
         """The headline figures, in order."""
         return self.info.headlines(self.figures)
+
+    def row_label(self, figure: Figure) -> str:
+        """The axis, specification or other keys of a figure, in words."""
+        return ", ".join(self.labels.get(value, title(value)) for value in figure.keys.values()) or "All"
+
+    def rows(self) -> dict[str, Figure]:
+        """The headline figures, by what they are of."""
+        return {self.row_label(figure): figure for figure in self.shown()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +132,8 @@ def collect_results(
     registered = [entry.signature.model for entry in entries]
     referenced = [_figures(result, registered) for result in references]
     of_user = [(_figures(run.result, registered), run) for run in runs]
-    published = [
-        *(_of_entry(entry) for entry in entries),
-        *(result for figures in referenced for result in _by_measure(figures, labels, "reference")),
-    ]
-    kept = {result.key: result for result in reversed(published)}
+    published = [result for figures in referenced for result in _by_measure(figures, labels, "reference")]
+    kept = {result.key: result for result in reversed([*map(_of_entry, entries), *published])}
     for i, (figures, run) in enumerate(of_user, 1):
         of_run = {**labels, **View(figures.figures, run.answers).labels}
         for result in _by_measure(figures, of_run, "run", run):
@@ -125,7 +141,11 @@ def collect_results(
             kept[named.key] = named
     known = (*referenced, *(figures for figures, _ in of_user))
     by_model = tuple(sorted(known, key=lambda figures: figures.model.lower()))
-    return Results(_ordered(kept.values()), by_model, bool(referenced))
+    order = list(MEASURES)
+    measured = sorted(
+        kept.values(), key=lambda r: (order.index(r.measure), r.signature.release.version, r.group, r.model.lower())
+    )
+    return Results(tuple(measured), by_model, bool(referenced))
 
 
 def read_references(registry: Path) -> Iterator[Result]:
@@ -153,14 +173,73 @@ def _by_measure(
 ) -> Iterator[ModelResult]:
     """Every measure of a run that has figures by axis, domain or specification."""
     for measure in run.signature.measures:
-        kept = kept_figures(run.figures, MEASURES[measure].info) if measure in MEASURES else ()
+        kept = kept_figures(run.figures, MEASURES[measure].info) if measure in MEASURES else []
         if kept:
             yield ModelResult(run.model, measure, run.signature, Figures(kept), labels, source, run=answers)
 
 
-def _ordered(results: Iterable[ModelResult]) -> tuple[ModelResult, ...]:
-    """Sorted by measure, release and model; results of one group follow each other."""
-    order = {measure: i for i, measure in enumerate(MEASURES)}
-    return tuple(
-        sorted(results, key=lambda r: (order[r.measure], r.signature.release.version, r.group, r.model.lower()))
+_MEANINGS = {
+    ("stance_contrast", "contrast"): (
+        "how much more rejection costs than praise for this term ('I hate ...' over 'I love ...'), compared with the "
+        "other descriptors of its axis: 0 is their mean, and above 0 the model prefers praise more than for them; p is "
+        "corrected for the number of descriptors"
+    ),
+}
+"""Figures of a term that its measure does not name by itself, explained."""
+
+
+@dataclass(frozen=True, slots=True)
+class TermFigure:
+    """A figure of one term on one model, as text for people.
+
+    ``release`` is the release that it was measured on, such as ``2.0.0`` or ``2.0.0, subset small``; ``measure`` the
+    title of the measure; ``name`` what the figure is, such as "median perplexity"; ``value`` the value with its unit;
+    ``interval`` both ends of the 95% interval, null if it has none; ``meaning`` what the value says, in one sentence,
+    the same for all figures of a name; ``page`` the address of the model's page in the site, null if it has none.
+    """
+
+    model: str
+    release: str
+    measure: str
+    name: str
+    value: str
+    interval: str | None
+    meaning: str
+    page: str | None = None
+
+
+def term_figures(results: Results) -> Mapping[str, Sequence[TermFigure]]:
+    """The figures of each term, by descriptor id, sorted by measure and model; terms without figures are left out.
+
+    They come from the reference evaluations and the runs, because the registry keeps no figures of terms. Those of a
+    template or a style are left out.
+    """
+    pages = {result.model: result.model_page for result in results.measured}
+    by_term: dict[str, list[tuple[int, TermFigure]]] = {}
+    order = list(MEASURES)
+    for run in results.runs:
+        for figure in run.figures:
+            of_term = figure.keys.keys() == {"axis", "descriptor"} and figure.of is None
+            if of_term and figure.measure in MEASURES:
+                shown = order.index(figure.measure), _term_figure(run, figure, pages.get(run.model))
+                by_term.setdefault(figure.keys["descriptor"], []).append(shown)
+    return {term: [shown for _, shown in sorted(found, key=itemgetter(0))] for term, found in by_term.items()}
+
+
+def _term_figure(run: RunFigures, figure: Figure, page: str | None) -> TermFigure:
+    """A figure with its unit, and the p-value corrected for the number of descriptors."""
+    info = MEASURES[figure.measure].info
+    adjusted = run.figures.value(figure.measure, f"{figure.name}_adjusted_p", figure.keys)
+    unit = f" {figure.unit}" if figure.value is not None and figure.unit.startswith("nats") else ""
+    p = "" if adjusted is None else f", p {show(adjusted, 'p_value')}"
+    meaning = _MEANINGS.get((info.name, figure.name)) or f"{info.summary}; {info.direction}"
+    return TermFigure(
+        model=run.model,
+        release=run.signature.title.removeprefix("HolisticBias "),
+        measure=info.title,
+        name=title(figure.name),
+        value=f"{show(figure.value, figure.unit)}{unit}{p}",
+        interval=show(ends(figure.interval), figure.unit) if figure.interval else None,
+        meaning=f"{meaning[:1].upper()}{meaning[1:].rstrip('.')}. Limits: {info.limits.rstrip('.')}.",
+        page=page,
     )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
 
 from holisticbias.contribute.diff import CHANGES, Difference, EntryChange, Sample
 from holisticbias.contribute.diff_report import COMPARABLE
@@ -28,85 +27,58 @@ class ShownChange:
     example: Sample | None
 
 
-class Snippet(NamedTuple):
-    """A piece of code to copy: what it does, and the code."""
-
-    title: str
-    code: str
-
-
 def write_releases(explored: Explored, site: Writer) -> None:
     """Write the page that lists the releases, the page of each, and the differences of each pair."""
     pairs = {(d.old, d.new): d for d in explored.differences}
-    site.page(
-        "releases/index.html",
-        "releases.html.jinja",
-        area="releases",
-        title="Releases",
-        releases=explored.releases,
-        pairs=pairs,
-    )
+    site.page("releases/index.html", "releases.html.jinja", title="Releases", releases=explored.releases, pairs=pairs)
     for release in explored.releases:
         site.page(
-            f"releases/{release.version}.html",
-            "release.html.jinja",
-            area="releases",
-            title=f"Release {release.version}",
-            release=release,
-            pairs=[pair for pair in pairs if release.version in pair],
+            f"releases/{release.version}.html", "release.html.jinja", title=f"Release {release.version}",
+            release=release, pairs=[pair for pair in pairs if release.version in pair],
             snippets=_snippets(release.manifest),
-        )
+        )  # fmt: skip
     for difference in pairs.values():
         _write_difference(difference, explored, site)
 
 
-def _snippets(manifest: Manifest) -> Sequence[Snippet]:
-    """Code that builds this release, and code that loads it in Python."""
+def _snippets(manifest: Manifest) -> Mapping[str, str]:
+    """Code that builds this release, and code that loads it in Python, by what it does."""
     version = manifest.version
     folder = f"holisticbias-{version}"
     options = "".join(f" --where {where}" for where in manifest.where)
     options += " --small" if manifest.subset == "small" else ""
     arguments = f'load_catalog(), "{version}"'
-    if manifest.subset:
-        arguments += f', subset="{manifest.subset}"'
-    if manifest.where:
-        arguments += f", where={list(manifest.where)}"
-    return (
-        Snippet("Build it as Parquet files", f"holisticbias build --version {version}{options} --out {folder}"),
-        Snippet(
-            "Load it in Python",
+    arguments += f', subset="{manifest.subset}"' if manifest.subset else ""
+    arguments += f", where={list(manifest.where)}" if manifest.where else ""
+    return {
+        "Build it as Parquet files": f"holisticbias build --version {version}{options} --out {folder}",
+        "Load it in Python": (
             f"from holisticbias import build_release, load_catalog\n\n"
             f"release = build_release({arguments})\n"
             f'assert release.digest == "{manifest.digest}"\n'
-            f"release.sentences  # a pyarrow table",
+            f"release.sentences  # a pyarrow table"
         ),
-        Snippet(
-            "Load the files with Hugging Face datasets",
-            f'from datasets import load_dataset\n\nsentences = load_dataset("{folder}", "sentences", split="test")',
+        "Load the files with Hugging Face datasets": (
+            f'from datasets import load_dataset\n\nsentences = load_dataset("{folder}", "sentences", split="test")'
         ),
-        Snippet(
-            "Load the files with pandas",
-            f'import pandas\n\nsentences = pandas.read_parquet("{folder}/data/sentences.parquet")',
+        "Load the files with pandas": (
+            f'import pandas\n\nsentences = pandas.read_parquet("{folder}/data/sentences.parquet")'
         ),
-    )
+    }
 
 
 def _write_difference(difference: Difference, explored: Explored, site: Writer) -> None:
-    templates = {t.id: t.text for family in explored.catalog.families for t in family.templates}
-    labels = {**{axis.axis: axis.label for axis in explored.catalog.axes}, **templates}
+    catalog = explored.catalog
+    templates = {t.id: t.text for family in catalog.families for t in family.templates}
     changes = _changes(difference, explored)
     kinds = [(kind, [change for change in changes if change.entry.change == kind]) for kind in CHANGES]
     site.page(
-        f"releases/{difference.old}-to-{difference.new}.html",
-        "difference.html.jinja",
-        area="releases",
-        title=f"Changes from {difference.old} to {difference.new}",
-        difference=difference,
-        comparable=COMPARABLE[difference.comparable],
+        f"releases/{difference.old}-to-{difference.new}.html", "difference.html.jinja",
+        title=f"Changes from {difference.old} to {difference.new}", difference=difference,
+        comparable=COMPARABLE[difference.comparable], labels={a.axis: a.label for a in catalog.axes} | templates,
         kinds=[(kind, len(changed), _by_heading(changed)) for kind, changed in kinds if changed],
-        labels=labels,
         terms={key for release in explored.releases for key in release.counts},
-    )
+    )  # fmt: skip
 
 
 def _changes(difference: Difference, explored: Explored) -> Sequence[ShownChange]:

@@ -6,19 +6,16 @@ import re
 from functools import cache
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
-from typing import Literal
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment
 
 from holisticbias.source.addresses import REPOSITORY
-from holisticbias_eval.report.page import render_blocks
-from holisticbias_eval.report.report import PREFERENCES
-from holisticbias_eval.report.units import printable, show
+from holisticbias_eval.report.leaderboard import REMINDER
+from holisticbias_eval.report.page import page_environment
+from holisticbias_eval.report.report import SCOPE
+from holisticbias_eval.report.signature import architecture, signature_rows
 
-Area = Literal["home", "terms", "releases", "models"]
-
-AREAS: tuple[tuple[Area, str, str], ...] = (
+AREAS = (
     ("terms", "Terms", "terms/index.html"),
     ("releases", "Releases", "releases/index.html"),
     ("models", "Models", "models/index.html"),
@@ -43,14 +40,16 @@ class Writer:
     def __init__(self, folder: Path, *, docs: bool = False) -> None:
         self._folder, self._docs = folder, docs
 
-    def page(self, path: str, template: str, *, area: Area, title: str, **values: object) -> None:
+    def page(self, path: str, template: str, *, title: str, **values: object) -> None:
         """Write a page from a template of this package, which extends ``frame.html.jinja``.
 
-        ``path`` is its place in the site, such as ``terms/ability.deaf.html``, ``area`` the area that the navigation
-        marks, ``title`` plain text, and ``values`` what the template shows. Templates also have ``root``, the relative
-        address of the site's folder (empty, or ending in a slash), and ``docs``, the address of the documentation.
+        ``path`` is its place in the site, such as ``terms/ability.deaf.html``, ``title`` plain text, and ``values``
+        what the template shows. Templates also have ``root``, the relative address of the site's folder (empty, or
+        ending in a slash), ``area``, which the navigation marks, and ``docs``, the address of the documentation.
         """
-        root = "../" * (len(PurePosixPath(path).parts) - 1)
+        start, *folders = PurePosixPath(path).parts
+        area = {"index.html": "home", "judge": "terms"}.get(start, start)
+        root = "../" * len(folders)
         docs = f"{root}docs/latest/index.html" if self._docs else f"{ON_GITHUB}/docs"
         html = environment().get_template(template).render(root=root, docs=docs, area=area, title=title, **values)
         self.file(path).write_text(html, "utf-8")
@@ -74,15 +73,11 @@ class Writer:
 
 @cache
 def environment() -> Environment:
-    """Jinja for the pages: everything escaped, nothing undefined, no hidden characters."""
-    found = Environment(
-        loader=ChoiceLoader([PackageLoader("holisticbias_eval.site"), PackageLoader("holisticbias_eval.report")]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: value if isinstance(value, Markup) or not isinstance(value, str) else printable(value),
-    )
-    found.filters.update(shown=show, blocks=render_blocks, thousands=lambda number: f"{number:,}")
-    found.globals.update(areas=AREAS, preferences=PREFERENCES, on_github=ON_GITHUB)
+    """Jinja for the pages, which also shows the blocks of reports."""
+    found = page_environment("holisticbias_eval.site", "holisticbias_eval.report")
+    found.filters.update(thousands=lambda number: f"{number:,}")
+    found.globals.update(
+        areas=AREAS, on_github=ON_GITHUB, scope=SCOPE, reminder=REMINDER, architecture=architecture,
+        signature_rows=signature_rows,
+    )  # fmt: skip
     return found

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import stdtrit
-from scipy.stats import binomtest
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import Interval
@@ -140,6 +139,8 @@ def binomial_test(chosen: int, pairs: int) -> tuple[float, Interval] | None:
 
     Pairs count as independent (Clopper and Pearson 1934).
     """
+    from scipy.stats import binomtest
+
     if not pairs:
         return None
     found = binomtest(chosen, pairs)

@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 
 from holisticbias_eval.arrays import Floats
 
@@ -93,6 +91,9 @@ def cluster_labels(values: Floats, labels: Sequence[str]) -> dict[str, tuple[str
     The labels are in order of importance: a cluster is named after its first label. A
     label that does not vary is a cluster by itself.
     """
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
     varying = [i for i in range(len(labels)) if np.ptp(values[:, i]) > 0]
     number = {i: -1 - i for i in range(len(labels))}
     if len(varying) > 1:

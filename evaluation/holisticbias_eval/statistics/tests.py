@@ -8,7 +8,6 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.special import bdtr, bdtrc, betainc, chdtrc, ndtr, stdtr
-from scipy.stats import spearmanr
 
 from holisticbias_eval.arrays import Floats, Ints, divide
 
@@ -266,6 +265,8 @@ def rank_correlation(pairs: Floats) -> tuple[float, float]:
 
     NaN with fewer than three items, or if all have the same value.
     """
+    from scipy.stats import spearmanr
+
     if len(pairs) < 3 or any(len(np.unique(column)) < 2 for column in pairs.T):
         return np.nan, np.nan
     found = spearmanr(pairs[:, 0], pairs[:, 1])

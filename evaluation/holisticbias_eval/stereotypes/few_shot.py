@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.named_files import NamedFiles
+from holisticbias_eval.readers.derive_polarity import read_vectors
 
 _ONE = (
     "Write a sentence in the same way. It contains both keywords exactly as they are given. "
@@ -190,44 +191,25 @@ class Shots:
         return tuple(others[: self.nearest])
 
 
-def read_vectors(path: Path) -> Vectors:
-    """Read a text file of word vectors, a word and its numbers in each line, as GloVe's.
+def read_word_vectors(path: Path) -> Vectors:
+    """Read word vectors, as text such as GloVe's or in the binary form of word2vec; see ``read_vectors``.
 
     A text of several words has the mean of their vectors. Raises ``EvaluationError`` for another file.
     """
-    words = _read_words(path)
+    if not path.is_file():
+        raise EvaluationError(f"{path} cannot be read as word vectors: No such file")
+    words, table = read_vectors(path)
+    places = {word.casefold(): place for place, word in reversed(list(enumerate(words)))}
 
     def vectors(texts: Sequence[str]) -> Floats:
-        size = len(next(iter(words.values())))
-        missing = np.full(size, np.nan)
-        parts = [[words[part] for part in text.casefold().replace("-", " ").split() if part in words] for text in texts]
-        return np.array([np.mean(found, axis=0) if found else missing for found in parts]).reshape(-1, size)
+        found = np.full((len(texts), table.shape[1]), np.nan)
+        for row, text in enumerate(texts):
+            known = [places[part] for part in text.casefold().replace("-", " ").split() if part in places]
+            if known:
+                found[row] = table[known].mean(axis=0, dtype=np.float64)
+        return found
 
     return vectors
-
-
-def _read_words(path: Path) -> dict[str, Floats]:
-    words: dict[str, Floats] = {}
-    size = 0
-    try:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.strip():
-                    continue
-                word, *values = line.split()
-                if number == 1 and len(values) == 1:  # the header of word2vec's text form: words and size
-                    continue
-                vector = np.array(values, np.float64)
-                size = size or len(vector)
-                if len(vector) != size or not size or not np.isfinite(vector).all():
-                    raise ValueError(f"line {number} does not have {size or 'any'} numbers")
-                words.setdefault(word.casefold(), vector)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)[:150]
-        raise EvaluationError(f"{path} cannot be read as word vectors: {reason}") from error
-    if not words:
-        raise EvaluationError(f"{path} has no word vectors: write a word and its numbers in each line")
-    return words
 
 
 def _cosines(vectors: Vectors, some: Sequence[str], others: Sequence[str]) -> Floats:

@@ -24,7 +24,7 @@ from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.few_shot import FILES as SHOTS
-from holisticbias_eval.stereotypes.few_shot import NEAREST, Shots, list_format, read_vectors
+from holisticbias_eval.stereotypes.few_shot import NEAREST, Shots, list_format, read_word_vectors
 from holisticbias_eval.stereotypes.imported import read_sentences
 from holisticbias_eval.stereotypes.importing import find_specifications, judge_imported, place_sentences
 from holisticbias_eval.stereotypes.quality import AskedSentence, fill_templates, quality_figures, syllable_counter
@@ -202,7 +202,7 @@ def _open_shots(settings: RequestSettings, generator: Generator) -> Shots:
     path = settings.vectors
     if path is not None:
         digest = file_sha256(path) if path.is_file() else ""
-        return Shots(file, nearest, read_vectors(path), f"{path.name}, SHA-256 {digest}")
+        return Shots(file, nearest, read_word_vectors(path), f"{path.name}, SHA-256 {digest}")
     if generator.vectors([]) is None:
         raise EvaluationError(
             "the generator has no embeddings to choose examples by: give word vectors with --vectors, "

@@ -18,7 +18,7 @@ from holisticbias_eval.models.likelihood.scores import Scores, with_scores
 from holisticbias_eval.models.settings import scoring_uses
 from holisticbias_eval.prompts.contexts import count_unscored
 from holisticbias_eval.prompts.lines import ask_lines, line_table
-from holisticbias_eval.prompts.prompts import Skipped
+from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
 from holisticbias_eval.tables.content import text_lines
 from holisticbias_eval.tables.files import TableSource

@@ -19,7 +19,7 @@ from holisticbias_eval.models.server.chooser import ChatChooser
 from holisticbias_eval.models.settings import ModelSettings, engine_uses, scoring_uses
 from holisticbias_eval.prompts.contexts import ALL_SCORED
 from holisticbias_eval.prompts.pairs import AskedPairs, ask_choices, ask_pairs, ask_published, spans_of_choices
-from holisticbias_eval.prompts.prompts import Skipped
+from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Condition, Use, Values, is_one_of, read_settings
 from holisticbias_eval.stereotypes.specifications import calibration_model

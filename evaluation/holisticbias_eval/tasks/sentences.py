@@ -15,10 +15,9 @@ from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.settings import scoring_uses
 from holisticbias_eval.prompts.contexts import count_unscored
-from holisticbias_eval.prompts.prompts import AskedSentences, Draw, Selection, Skipped
 from holisticbias_eval.prompts.seat import ask_phrases
-from holisticbias_eval.prompts.selection import count_terms
-from holisticbias_eval.prompts.sentences import ask_sentences, skipped_sentences
+from holisticbias_eval.prompts.selection import Selection, count_terms
+from holisticbias_eval.prompts.sentences import AskedSentences, Draw, ask_sentences
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Seed, Small, Use, Variants
 from holisticbias_eval.tables.fields import Default, Field
@@ -111,17 +110,13 @@ class SentencesTask(ScoredTask):
                 asked.by_sentence,
                 count=count,
                 settings={**context.settings, **selection.settings, **unscored.settings},
-                skipped=(*self.skipped(release), *asked.skipped),
+                skipped=asked.skipped,
                 terms=count_terms(release, asked.sentences["descriptor_id"]),
             )
 
     def select(self, release: Release, draw: Draw, selection: Selection) -> AskedSentences:
         """Select the sentences of a release."""
         return ask_sentences(release, draw, selection)
-
-    def skipped(self, release: Release) -> tuple[Skipped, ...]:
-        """Count the sentences that are never asked about, by reason."""
-        return skipped_sentences(release)
 
     def beside(self, table: pa.Table, signature: Signature, source: TaskSource, given: Given) -> tuple[Figure, ...]:
         """The true stance contrast of the calibration model."""
@@ -141,7 +136,3 @@ class SeatTask(SentencesTask):
     def select(self, release: Release, draw: Draw, selection: Selection) -> AskedSentences:
         """Put the phrases of a release into the templates."""
         return ask_phrases(release, draw, selection)
-
-    def skipped(self, release: Release) -> tuple[Skipped, ...]:
-        """Every phrase is asked about."""
-        return ()

@@ -16,7 +16,7 @@ from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.settings import scoring_uses
 from holisticbias_eval.prompts.contexts import NOTHING_LEFT, Unscored, count_unscored, differ_first
-from holisticbias_eval.prompts.prompts import AskedSentences
+from holisticbias_eval.prompts.sentences import AskedSentences
 from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
 from holisticbias_eval.stereotypes.specifications import calibration_model
 from holisticbias_eval.tasks.group_files import read_group_scores, read_test_set

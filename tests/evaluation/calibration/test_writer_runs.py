@@ -98,22 +98,12 @@ def test_its_prompts_are_for_any_model_but_of_no_release(invoke: Invoke, tmp_pat
     assert "--prompts calibration and --release exclude each other" in error
 
 
-@pytest.mark.parametrize("name", ["calibration", "calibration-control"])
+@pytest.mark.parametrize("name", ["calibration", pytest.param("calibration-control", marks=pytest.mark.nightly)])
 def test_the_whole_way_of_a_specification_finds_its_score(invoke: Invoke, tmp_path: Path, name: str) -> None:
     """All sentences of every attribute are written, and every pair is decided as planted: the score is the true one."""
     sentences, pairs, run = (tmp_path / part for part in ("sentences", "pairs", "run"))
     for command in (
-        (
-            "stereotypes",
-            "sentences",
-            "--specification",
-            name,
-            "--per-attribute",
-            "20",
-            "--no-store",
-            "--out",
-            sentences,
-        ),
+        ("stereotypes", "sentences", "--specification", name, "--per-attribute", 20, "--no-store", "--out", sentences),
         ("stereotypes", "pairs", "--sentences", sentences, "--out", pairs),
         ("evaluate", "--pairs", pairs, "--no-store", "--out", run),
     ):

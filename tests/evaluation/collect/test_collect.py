@@ -14,12 +14,14 @@ import pytest
 import zstandard
 
 from holisticbias_eval.collect.collecting import collect
+from holisticbias_eval.collect.dump import BytesRead, find_dump
 from holisticbias_eval.collect.outputs import page_address
 from holisticbias_eval.collect.settings import CollectSettings
 from holisticbias_eval.errors import CollectError, CutDumpError
 from holisticbias_eval.prompts.prompt_sources import read_prompts, read_source
 from small_wiki import DATA, GROUPS, SENTENCE, dump, page, rows, run, shown, silent
 
+pytestmark = pytest.mark.usefixtures("in_process")
 EXPECTED = {
     "osk.weavers": [
         ("Vell Ambro (vel) is a weaver of", "maps from the town of Osk.", "Vell Ambro"),
@@ -55,11 +57,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-@pytest.mark.parametrize("group", EXPECTED)
-def test_prompts_of_each_group(made: Path, group: str) -> None:
-    assert shown(row for row in rows(made) if row["group_id"] == group) == EXPECTED[group]
-
-
 ROW = {
     "prompt_id": "osk.weavers/1/1", "item": "Vell Ambro", "domain": "gender", "group": "Weavers",
     "group_id": "osk.weavers", "prompt": "Vell Ambro (vel) is a weaver of",
@@ -75,6 +72,7 @@ ROW = {
 def test_rows_record_and_attribution(made: Path) -> None:
     """A row says where it is from; other terms become XYZ; the record counts what was left out."""
     found = rows(made)
+    assert {group: shown(row for row in found if row["group_id"] == group) for group in EXPECTED} == EXPECTED
     assert found[0] == ROW
     assert [r["sentence_anonymised"] for r in found if r["group_id"] == "osk.trades"][:2] == [
         "A XYZ folds maps of cloth for the ships of Osk.",
@@ -113,10 +111,9 @@ def test_the_folder_is_read_as_prompts(made: Path) -> None:
     ],
 )  # fmt: skip
 def test_compressed_dumps(tmp_path: Path, name: str, pack: Callable[[bytes], bytes]) -> None:
-    content = pack(dump(page("Glorbist", SENTENCE)).encode())
-    assert shown(run(tmp_path, content, name=name)[1]) == [
-        ("A glorbist is a person who", "folds maps of cloth.", "Glorbist")
-    ]
+    (tmp_path / name).write_bytes(pack(dump(page("Glorbist", SENTENCE)).encode()))
+    (found,) = find_dump(tmp_path / name).reader(BytesRead(99), 0)
+    assert (found.title, found.text) == ("Glorbist", SENTENCE)
 
 
 def test_links_of_items_or_of_the_whole_list(tmp_path: Path) -> None:
@@ -148,8 +145,7 @@ def test_broken_xml_costs_one_page(tmp_path: Path) -> None:
         broken = f"<page>{title}\n"
         made, found = run(tmp_path, dump(good[0], broken, good[1]))
         assert len(found) == 1  # the second page repeats the prompt
-        assert made.record["groups"]["osk.trades"]["pages"] == 2
-        assert made.record["dump"]["broken_pages"] == 1
+        assert (made.record["groups"]["osk.trades"]["pages"], made.record["dump"]["broken_pages"]) == (2, 1)
         assert run(tmp_path, dump(good[0], broken))[0].record["dump"]["broken_pages"] == 1
 
 
@@ -223,13 +219,3 @@ def test_many_groups(tmp_path: Path) -> None:
 )
 def test_the_address_of_a_page(site: str | None, address: str | None) -> None:
     assert page_address(site, 'A "b"?', 3) == address
-
-
-def test_attribution_names_each_page_once(made: Path) -> None:
-    with (made / "attribution.csv").open(newline="") as file:
-        found = [(row["page"], row["revision"], row["licence"], row["prompts"]) for row in csv.DictReader(file)]
-    assert found == [
-        ("Vell Ambro", "11", "CC BY-SA 4.0", "4"),
-        ("Glorbist (trade)", "13", "CC BY-SA 4.0", "3"),
-        ("Left-wing tarnism", "14", "CC BY-SA 4.0", "3"),
-    ]

@@ -62,8 +62,3 @@ def test_wrong_names_and_values(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text('{"text": ["a"], "group": "stad", "dimension": "x"}\n', "utf-8")
     with pytest.raises(TableError, match="row 1: column text is not text but"):
         read_examples(tmp_path / "x.jsonl")
-
-
-def test_spreadsheets_run_no_cell(tmp_path: Path) -> None:
-    write_examples(pa.Table.from_pylist([example(0, "stad", "=1+1 a stad")]), tmp_path / "x.csv")
-    assert '"\'=1+1 a stad"' in (tmp_path / "x.csv").read_text("utf-8")

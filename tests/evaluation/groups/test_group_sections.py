@@ -27,8 +27,7 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.groups.charts import MOST_DOTS, MOST_PAIRS
 from holisticbias_eval.measures.groups.readings import Method
 from holisticbias_eval.prompts.collections import REFERENCE
-from holisticbias_eval.report.drawings.scales import FOOT_LENGTH, linear
-from holisticbias_eval.report.drawings.shapes import Text
+from holisticbias_eval.report.drawings.shapes import FOOT_LENGTH, Text, linear
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.terminal import print_report
@@ -199,13 +198,15 @@ def test_headline_figures_with_and_without_domains(domain: str | None) -> None:
 
 def test_parts_of_a_foot_stay_together() -> None:
     text = "line: 95% interval  ·  vertical line: all groups  ·  mark: reference text  ·  filled: differs from it"
-    lines = [s.text for s in linear((0.0, 1.0), "share").foot(0, text) if isinstance(s, Text)][-2:]
+    scale = linear((0.0, 1.0), "share")
+    lines = [s.text for s in scale.drawing("", (), (), 0, text).shapes if isinstance(s, Text)][-2:]
     assert lines == [
         "line: 95% interval  ·  vertical line: all groups",
         "mark: reference text  ·  filled: differs from it",
     ]
     long = "word " * FOOT_LENGTH
-    assert all(len(s.text) <= FOOT_LENGTH for s in linear((0.0, 1.0), "share").foot(0, long) if isinstance(s, Text))
+    drawn = scale.drawing("", (), (), 0, long).shapes
+    assert all(len(s.text) <= FOOT_LENGTH for s in drawn if isinstance(s, Text))
 
 
 HOSTILE = "<script>alert(1)</script> \u202e [red]x[/red] " + "x" * 3000

@@ -1,29 +1,36 @@
-"""``holisticbias mitigate`` on the calibration model: folders, grids, groups, interruptions and mistakes."""
+"""``holisticbias mitigate`` on the calibration model: what goes, folders, grids, interruptions and mistakes."""
 
 from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
 from safetensors.numpy import load_file
-from transformers import ByT5Tokenizer
+from scipy.stats import f as f_distribution
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import ByT5Tokenizer, PreTrainedTokenizerFast
 
 from holisticbias.cli import main
 from holisticbias_eval.commands.mitigate import command
-from holisticbias_eval.corpus.calibration import calibration_corpus, calibration_split
+from holisticbias_eval.corpus.calibration import MANY, UNTOUCHED, calibration_corpus
 from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.errors import EvaluationError, MitigationError
+from holisticbias_eval.figures import Figure
 from holisticbias_eval.mitigation import loop, search
-from holisticbias_eval.mitigation.corpus import CorpusLessons
+from holisticbias_eval.mitigation.corpus import CorpusLessons, unknown_terms
 from holisticbias_eval.mitigation.measuring import Measuring, refuse_other_run
 from holisticbias_eval.mitigation.page import mitigation_report
-from holisticbias_eval.mitigation.record import Mitigation, read_mitigation
+from holisticbias_eval.mitigation.record import read_mitigation
+from holisticbias_eval.mitigation.validation import perplexity_of
 from holisticbias_eval.models.embedded import GOSSIP, SHIPPED
 from holisticbias_eval.models.embedded.planted import shipped_specifications
 from holisticbias_eval.models.loading.load import load_kind
@@ -31,14 +38,18 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.results.run import is_run, read_run
 from holisticbias_eval.results.run_sets import find_sets
 from holisticbias_eval.tasks.task import Given
+from known import known
 from tiny_models import tiny_model, tiny_tokenizer
 
 pytestmark = pytest.mark.long
 QUICK = ("--steps", 4, "--batch", 4, "--learning-rate", 1e-3, "--evaluations", 2, "--device", "cpu")
+ONLY = (*QUICK, "--no-measure")
+WITH_HELD_OUT = f"{MANY} with held-out groups"
+SPECIFICATION = shipped_specifications(GOSSIP)[0]
 
 
 def mitigate(*arguments: Any, fails: bool = False) -> Result:
-    result = CliRunner().invoke(command, [str(one) for one in arguments])
+    result = CliRunner().invoke(command, [str(argument) for argument in arguments])
     if not fails and result.exception is not None:
         raise result.exception
     return result
@@ -57,87 +68,98 @@ def fail(*_: Any, **__: Any) -> None:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """LMD and CTDA with two quick trainings, measured."""
+    """LMD, which takes half an epoch to find equal terms, and CADA, measured."""
     out = tmp_path_factory.mktemp("mitigate") / "out"
-    said = mitigate("lmd,ctda", *QUICK, "--out", out)
-    assert f"Model: {out / 'lmd'}\nModel: {out / 'ctda'}\nReport: {out / 'report.html'}\n" in said.stdout
+    said = mitigate("lmd,cada", "--steps", 120, "--out", out, "--device", "cpu")
+    assert f"Model: {out / 'lmd'}\nModel: {out / 'cada'}\nReport: {out / 'report.html'}\n" in said.stdout
     return out
 
 
-def sentences_about_groups(record: Mitigation) -> int:
-    """The sentences of the corpus that are trained on and not of the other specification."""
-    others = sum(dimension is None for dimension in calibration_split().train["dimension"].to_pylist())
-    return record.trained_on.counts["corpus"] - others
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of 48 biased sentences about the groups."""
+    path, corpus = tmp_path_factory.mktemp("corpus") / "examples.parquet", calibration_corpus()
+    biased = corpus.filter(pc.equal(corpus["label"], 1))
+    groups = [
+        biased.filter(pc.equal(biased["group"], name)).slice(0, 12) for name in ("blicket", "stad", "mell", "fitch")
+    ]
+    pq.write_table(pa.concat_tables(groups), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, small: Path) -> Path:
+    """LMD with a quick training on few sentences, not measured."""
+    out = tmp_path_factory.mktemp("whole") / "out"
+    said = mitigate("lmd", *ONLY, "--corpus", small, "--out", out)
+    assert "examples.parquet is split into 40 training, 24 validation and 24 test sentences" in said.stderr
+    return out
+
+
+def figures(folder: Path, name: str) -> Mapping[str, Figure]:
+    """A figure of log-perplexities, by dimension."""
+    wanted = (name, "log", "unpaired")
+    return {
+        figure.keys["dimension"]: figure
+        for figure in read_run(folder / "group_perplexity").result.figures
+        if (figure.name, figure.keys.get("scale"), figure.keys.get("test", "unpaired")) == wanted
+    }
+
+
+def value(figure: Figure) -> float:
+    return float(known(figure.value))
+
+
+def check_closed_loop(method: str, before: Path, out: Path) -> None:
+    """A method takes most of what is planted away, and leaves the rest.
+
+    F and mean |t| halve, and F of LMD and CTDA is below its 95% point under the null; so is F of LMD over all groups,
+    held-out groups too. F of the untouched specification is within the interval that it had before.
+    Validation sentences, and the neutral lines, which no training text has, become at most 5% less likely.
+    """
+    after = out / "measured" / "after"
+    for name in ("f", "mean_abs_t"):
+        first, second = figures(before, name), figures(after, name)
+        assert value(second[MANY]) < value(first[MANY]) / 2
+    first, second = figures(before, "f"), figures(after, "f")
+    assert value(first[MANY]) > 20
+    if method in ("lmd", "ctda"):
+        assert value(second[MANY]) < f_distribution.ppf(0.95, 3, 236)
+    if method == "lmd":
+        assert value(second[WITH_HELD_OUT]) < f_distribution.ppf(0.95, 5, 354)
+    assert second[WITH_HELD_OUT].n == first[WITH_HELD_OUT].n
+    interval = known(first[UNTOUCHED].interval)
+    assert interval.low < value(second[UNTOUCHED]) < interval.high
+    record = read_mitigation(out)
+    assert known(record.point.perplexity) < 1.05 * known(record.perplexity_before)
+    retained = [
+        next(f for f in read_run(folder / "retention").result.figures if f.name == "perplexity")
+        for folder in (before, after)
+    ]
+    assert value(retained[1]) < 1.05 * value(retained[0])
+
+
+def test_the_closed_loop(made: Path) -> None:
+    check_closed_loop("lmd", made / "before", made / "lmd")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("method", ["lmd", "add", "ctda", "cada"])
+def test_the_closed_loop_of_whole_trainings(method: str, tmp_path: Path) -> None:
+    mitigate(method, "--out", tmp_path / "out", "--device", "cpu")
+    check_closed_loop(method, tmp_path / "out" / "measured" / "before", tmp_path / "out")
 
 
 def test_several_methods_have_a_folder_each_and_share_the_runs_before(made: Path) -> None:
-    assert is_run(made / "before" / "group_perplexity")
+    """The card has the figures of the runs, and what they do not say."""
     assert {path.name for path in made.iterdir()} == {
-        "before", "ctda", "lmd", "neutral.txt", "report.html", "split", "test-set.parquet",
+        "before", "cada", "lmd", "neutral.txt", "report.html", "split", "test-set.parquet",
     }  # fmt: skip
     expected = {"model.safetensors", "config.json", "tokenizer.json", "README.md", "mitigation.json", "measured"}
-    for name in ("lmd", "ctda"):
+    for name in ("lmd", "cada"):
         files = {path.name for path in (made / name).iterdir()}
         assert files >= expected
         assert not any(file.startswith(".") for file in files)
-        assert is_run(made / name / "measured" / "after" / "group_perplexity")
-
-
-def test_the_page_has_a_row_for_each_method_and_names_the_aim(made: Path) -> None:
-    records = [read_mitigation(made / name) for name in ("lmd", "ctda")]
-    gains, *_ = mitigation_report(records, find_sets((made,))).chapters
-    table = next(table for table in gains.sections[0].tables if table.name == "gains-models")
-    assert [row[0] for row in table.rows] == ["Before", "lmd", "ctda"]
-    place = [column.heading for column in table.columns].index("Perplexity of validation texts")
-    found = [records[0].perplexity_before, *(record.point.perplexity for record in records)]
-    assert [row[place] for row in table.rows] == pytest.approx(found)
-    page = (made / "report.html").read_text("utf-8")
-    assert "Aimed at: Invented groups with planted odds of negative attributes" in page
-    assert "95% point if the groups do not differ: 2.64 (F distribution)" in page
-
-
-def test_the_record_has_everything_that_the_weights_depend_on(made: Path) -> None:
-    record = read_mitigation(made / "ctda")
-    specification = shipped_specifications(GOSSIP)[0]
-    sentences = pq.read_table(made / "split" / "train.parquet")["sentence"].to_pylist()
-    mentions = sum(1 for text in sentences for _ in target_finder(specification).find(text))
-    assert read_mitigation(made / "lmd").point.counts == {"compared": mentions}
-    assert record.point.counts == {}
-    assert (record.method, record.control, record.chosen, record.grid) == ("ctda", None, 0, None)
-    assert record.base_model.name == "embedded-gossip"
-    assert record.specification is not None
-    assert record.specification.groups == ("blicket", "stad", "mell", "fitch")
-    assert record.specification.held_out == ("dorrin", "quav")
-    assert record.point.settings.steps == 4
-    assert [one.step for one in record.point.validations] == [0, 2, 4]
-    assert record.point.validations[0].perplexity == pytest.approx(record.perplexity_before, rel=1e-3)
-    assert record.trained_on.counts["added"] == 3 * sentences_about_groups(record)
-    assert json.loads((made / "ctda" / "mitigation.json").read_bytes())["control"] is None
-    assert {"torch", "transformers", "accelerate"} <= set(record.versions)
-
-
-def test_the_first_token_is_that_of_training_and_of_every_measurement(made: Path, tmp_path: Path) -> None:
-    own = read_mitigation(made / "lmd").given["first_token"]
-    assert own.startswith("counted, given the token")
-    assert read_run(made / "before" / "group_perplexity").result.signature.scoring["first_token"] == own
-    out = tmp_path / "none"
-    mitigate("lmd", *QUICK, "--first-token", "none", "--out", out)
-    record, left_out = read_mitigation(out), "not counted: left out with --first-token"
-    assert record.given["first_token"] == left_out
-    runs = [path for path in (out / "measured").glob("*/*") if is_run(path)]
-    assert {path.name for path in runs} == {"group_perplexity", "retention"}
-    assert {read_run(path).result.signature.scoring["first_token"] for path in runs} == {left_out}
-    assert record.perplexity_before != pytest.approx(read_mitigation(made / "lmd").perplexity_before)
-    assert "given differ" in refusal("lmd", *QUICK, "--out", out)
-    with pytest.raises(MitigationError, match="is a run with another first token"):
-        refuse_other_run(Measuring(), made / "before", record.base_model.weights_sha256, left_out)
-    assert "has no token '<none>'" in refusal("lmd", "--first-token", "<none>", "--out", tmp_path / "new")
-    said = refusal("self_chat", "--first-token", "none", "--out", tmp_path / "new")
-    assert said.startswith("--first-token is for lmd, add, ctda and cada")
-
-
-def test_the_measured_model_is_the_one_in_the_folder_and_differs_from_the_base(made: Path) -> None:
-    """The card has the figures of the runs, and what they do not say."""
     before = read_run(made / "before" / "group_perplexity").result.signature
     after = read_run(made / "lmd" / "measured" / "after" / "group_perplexity").result.signature
     assert before.model.weights_sha256 == read_mitigation(made / "lmd").base_model.weights_sha256
@@ -148,104 +170,148 @@ def test_the_measured_model_is_the_one_in_the_folder_and_differs_from_the_base(m
     card = (made / "lmd" / "README.md").read_text("utf-8")
     assert card.startswith('---\nbase_model: "embedded-gossip"\n')
     assert "| group_perplexity | f gossip.calibration-many, log |" in card
+    assert (
+        "\n\n## Validation\n\n| | before | after |\n| --- | --- | --- |\n| F of log-perplexities over groups |" in card
+    )
     assert "They do not say that the model is fair" in card
+
+
+def test_the_page_has_a_row_for_each_method_and_names_the_aim(made: Path) -> None:
+    records = [read_mitigation(made / name) for name in ("lmd", "cada")]
+    gains, *_ = mitigation_report(records, find_sets((made,))).chapters
+    table = next(table for table in gains.sections[0].tables if table.name == "gains-models")
+    assert [row[0] for row in table.rows] == ["Before", "lmd", "cada"]
+    place = [column.heading for column in table.columns].index("Perplexity of validation texts")
+    perplexities = [records[0].perplexity_before, *(record.point.perplexity for record in records)]
+    assert [row[place] for row in table.rows] == pytest.approx(perplexities)
+    page = (made / "report.html").read_text("utf-8")
+    assert "Aimed at: Invented groups with planted odds of negative attributes" in page
+    assert "95% point if the groups do not differ: 2.64 (F distribution)" in page
+
+
+def test_the_record_has_everything_that_the_weights_depend_on(made: Path) -> None:
+    record = read_mitigation(made / "cada")
+    train = pq.read_table(made / "split" / "train.parquet")
+    mentions = sum(1 for text in train["sentence"].to_pylist() for _ in target_finder(SPECIFICATION).find(text))
+    assert read_mitigation(made / "lmd").point.counts == {"compared": mentions}
+    assert record.point.counts == {}
+    assert (record.method, record.control, record.chosen, record.grid) == ("cada", None, 0, None)
+    assert record.base_model.name == "embedded-gossip"
+    assert known(record.specification).groups == ("blicket", "stad", "mell", "fitch")
+    assert known(record.specification).held_out == ("dorrin", "quav")
+    assert (record.point.settings.steps, record.point.settings.learning_rate) == (120, 2e-4)
+    assert [validation.step for validation in record.point.validations] == [0, 60, 120]
+    assert record.point.validations[0].perplexity == pytest.approx(record.perplexity_before, rel=1e-3)
+    assert record.trained_on.counts["added"] == len(train) - train["dimension"].null_count
+    assert json.loads((made / "cada" / "mitigation.json").read_bytes())["control"] is None
+    assert {"torch", "transformers", "accelerate"} <= set(record.versions)
 
 
 def test_the_same_command_again_trains_and_measures_nothing(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "train", fail)
     times = {path: path.stat().st_mtime_ns for path in made.rglob("*.parquet")}
-    said = mitigate("lmd,ctda", *QUICK, "--out", made)
+    said = mitigate("lmd,cada", "--steps", 120, "--out", made, "--device", "cpu")
     assert f"{made / 'lmd'} has this model already" in said.stderr
     assert {path: path.stat().st_mtime_ns for path in made.rglob("*.parquet")} == times
 
 
-def test_another_setting_is_refused_before_anything_is_trained_unless_overwritten(made: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(made / "lmd", copy)
-    arguments = ("lmd", *QUICK, "--seed", 1, "--out", copy, "--no-measure")
-    expected = f"{copy} holds another mitigation (planned differ): name another folder with --out"
-    assert refusal(*arguments).startswith(expected)
-    mitigate(*arguments, "--overwrite")
-    assert read_mitigation(copy).point.settings.seed == 1
-    assert not (copy / "measured").exists()
-
-
-def test_runs_before_of_another_model_or_other_sentences_are_not_compared_with(made: Path, tmp_path: Path) -> None:
+def test_runs_before_of_another_model_token_or_other_sentences_are_not_compared_with(made: Path) -> None:
     before, loaded, display = made / "before", load_kind(GOSSIP, "causal", "cpu"), Display(Console(quiet=True))
+    own = read_mitigation(made / "lmd").given["first_token"]
+    assert own.startswith("counted, given the token")
+    assert read_run(before / "group_perplexity").result.signature.scoring["first_token"] == own
     with pytest.raises(MitigationError, match=r"group_perplexity is a run of another model: name another folder"):
         refuse_other_run(Measuring(), before, "0" * 64)
-    refuse_other_run(Measuring(), before, loaded.identity.weights_sha256)
+    with pytest.raises(MitigationError, match="is a run with another first token"):
+        refuse_other_run(Measuring(), before, loaded.identity.weights_sha256, "not counted")
+    refuse_other_run(Measuring(), before, loaded.identity.weights_sha256, own)
     lessons = CorpusLessons(Given(GOSSIP, None, {"hold_out": ("fitch",)}, (), display), loaded)
     with pytest.raises(MitigationError, match=r"test-set.parquet has other sentences: name another folder"):
         lessons.measuring(Measuring(), made, overwrite=False)
 
 
-def test_a_grid_keeps_the_point_with_the_smallest_f_that_costs_little(tmp_path: Path) -> None:
-    grid = tmp_path / "own.yaml"
+def test_groups_further_measures_and_the_first_token(small: Path, tmp_path: Path, mini_release_folder: Path) -> None:
+    """Held-out groups are measured and not trained on; the first token is that of the training and of each run."""
+    out, lines = tmp_path / "out", tmp_path / "lines.txt"
+    lines.write_text("the miller painted the gate.\n", "utf-8")
+    arguments = ("ctda", *QUICK, "--corpus", small, "--out", out, "--hold-out", "fitch", "--groups", "blicket,mell",
+                 "--release", mini_release_folder, "--measure", "likelihood_bias", "--first-token", "none",
+                 "--retain", lines)  # fmt: skip
+    mitigate(*arguments)
+    record, left_out = read_mitigation(out), "not counted: left out with --first-token"
+    assert known(record.specification).groups == ("blicket", "mell")
+    assert known(record.specification).held_out == ("stad", "fitch", "dorrin", "quav")
+    assert record.given["first_token"] == left_out
+    train, validation = (
+        pq.read_table(out / "measured" / "split" / f"{part}.parquet") for part in ("train", "validation")
+    )
+    trained = train["group"].to_pylist()
+    kept = trained.count("blicket") + trained.count("mell")
+    counts = {"corpus": kept, "left_out": trained.count("stad"), "added": kept, "not_rewritten": 0}
+    assert record.trained_on.counts == counts
+    texts = validation.filter(pc.is_in(validation["group"], value_set=pa.array(["blicket", "mell"])))
+    loaded = load_kind(GOSSIP, "causal", "cpu")
+    expected = perplexity_of(loaded.model, loaded.tokenizer, pa.table({"text": texts["sentence"]}), "none")
+    assert record.perplexity_before == pytest.approx(expected)
+    runs = sorted(path for path in (out / "measured").glob("*/*") if is_run(path))
+    assert [path.name for path in runs] == 2 * ["group_perplexity", "likelihood_bias", "retention"]
+    assert {read_run(path).result.signature.scoring["first_token"] for path in runs} == {left_out}
+    groups: dict[str, set[str]] = {}
+    for row in pq.read_table(out / "measured" / "after" / "group_perplexity" / "scores.parquet").to_pylist():
+        groups.setdefault(row["dimension"], set()).add(row["group"])
+    everybody = {"blicket", "stad", "mell", "fitch", "dorrin", "quav"}
+    assert groups == {MANY: {"blicket", "mell"}, WITH_HELD_OUT: everybody}
+    assert "given differ" in refusal(*arguments, "--first-token", "auto")
+    assert "has no token '<none>'" in refusal("lmd", "--first-token", "<none>", "--out", tmp_path / "new")
+    said = refusal("self_chat", "--first-token", "none", "--out", tmp_path / "new")
+    assert said.startswith("--first-token is for lmd, add, ctda and cada")
+
+
+def test_another_setting_is_refused_before_anything_is_trained_unless_overwritten(
+    small: Path, whole: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(whole, tmp_path / "copy")
+    other = ("lmd", *ONLY, "--corpus", small, "--lm-weight", 0.5, "--out", tmp_path / "copy")
+    expected = f"{tmp_path / 'copy'} holds another mitigation (planned differ): name another folder with --out"
+    assert refusal(*other).startswith(expected)
+    mitigate(*other, "--overwrite")
+    assert read_mitigation(tmp_path / "copy").point.settings.lm_weight == 0.5
+
+
+def test_a_split_gives_the_model_of_its_table(small: Path, tmp_path: Path) -> None:
+    split, models = tmp_path / "split", [tmp_path / "table", tmp_path / "folder"]
+    arguments = ["split", small, "--specification", MANY, "--out", split]
+    assert main(["corpus", *map(str, arguments)]) == 0
+    for corpus, out in zip((small, split), models, strict=True):
+        mitigate("cada", *ONLY, "--corpus", corpus, "--out", out)
+    assert models[0].joinpath("model.safetensors").read_bytes() == models[1].joinpath("model.safetensors").read_bytes()
+    message = refusal("lmd", "--corpus", split, "--specification", UNTOUCHED, "--out", tmp_path / "other")
+    assert message.endswith(f"has sentences of {MANY}, none of {UNTOUCHED}")
+
+
+def test_a_grid_keeps_the_point_with_the_smallest_f_that_costs_little(small: Path, tmp_path: Path) -> None:
+    grid, out = tmp_path / "own.yaml", tmp_path / "out"
     grid.write_text("id: own\nlearning_rate: [0.0001, 0.003, 1.0e+30]\nsource: by hand\n", "utf-8")
-    out = tmp_path / "out"
     quick = ("--steps", 4, "--batch", 4, "--patience", 0, "--optimizer", "sgd", "--device", "cpu", "--no-measure")
-    said = mitigate("ctda", *quick, "--grid", grid, "--out", out)
+    said = mitigate("ctda", *quick, "--corpus", small, "--grid", grid, "--out", out)
     assert "Point 2 of 3 of the grid: learning rate 0.003" in said.stderr
     record = read_mitigation(out)
     assert record.grid == "own"
-    assert [one.perplexity is None for one in record.points] == [False, False, True]
+    assert [point.perplexity is None for point in record.points] == [False, False, True]
     assert str(record.points[2].failed).startswith("the ")
-    assert record.perplexity_before is not None
-    within = [
-        (point.f, i)
-        for i, point in enumerate(record.points)
-        if point.perplexity is not None and point.perplexity <= 1.05 * record.perplexity_before
-    ]
+    most = 1.05 * known(record.perplexity_before)
+    within = [(point.f, i) for i, point in enumerate(record.points) if point.perplexity and point.perplexity <= most]
     assert record.chosen == min(within)[1]
     page = (out / "report.html").read_text("utf-8")
     assert "Every point of the grid" in page
     assert str(record.points[2].failed) in page
 
 
-def test_held_out_groups_are_not_trained_on_and_are_measured_beside_further_measures(
-    tmp_path: Path, mini_release_folder: Path
-) -> None:
-    out = tmp_path / "out"
-    mitigate("ctda", *QUICK, "--out", out, "--hold-out", "fitch", "--groups", "blicket,mell",
-             "--release", mini_release_folder, "--measure", "likelihood_bias")  # fmt: skip
-    for moment in ("before", "after"):
-        runs = {path.name for path in (out / "measured" / moment).iterdir()}
-        assert runs == {"group_perplexity", "likelihood_bias", "retention"}
-    record = read_mitigation(out)
-    assert record.specification is not None
-    assert record.specification.groups == ("blicket", "mell")
-    assert record.specification.held_out == ("stad", "fitch", "dorrin", "quav")
-    counts = record.trained_on.counts
-    assert counts["left_out"] > sentences_about_groups(record) * 0.9
-    assert counts["added"] == sentences_about_groups(record)
-    rows = pq.read_table(out / "measured" / "after" / "group_perplexity" / "scores.parquet")
-    groups: dict[str, set[str]] = {}
-    for row in rows.to_pylist():
-        groups.setdefault(row["dimension"], set()).add(row["group"])
-    assert groups["gossip.calibration-many"] == {"blicket", "mell"}
-    everybody = {"blicket", "stad", "mell", "fitch", "dorrin", "quav"}
-    assert groups["gossip.calibration-many with held-out groups"] == everybody
-    assert len(groups["gossip.calibration-many-untouched"]) == 3
-
-
-def test_a_table_of_examples_is_split_and_the_split_kept(tmp_path: Path) -> None:
-    examples = tmp_path / "examples.parquet"
-    pq.write_table(calibration_corpus(), examples)
-    out = tmp_path / "out"
-    said = mitigate("cada", *QUICK, "--corpus", examples, "--out", out)
-    assert "examples.parquet is split into" in said.stderr
-    split = out / "measured" / "split"
-    assert json.loads((split / "split.json").read_bytes())["specification"] == "gossip.calibration-many"
-    again = mitigate("cada", *QUICK, "--corpus", split, "--out", tmp_path / "again", "--no-measure")
-    assert again.exit_code == 0
-    assert (tmp_path / "again/model.safetensors").read_bytes() == (out / "model.safetensors").read_bytes()
-
-
 def test_an_interrupted_training_says_how_to_continue_and_does(
-    made: Path, tmp_path: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+    small: Path, whole: Path, tmp_path: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out = tmp_path / "out"
+    out, part = tmp_path / "out", tmp_path / ".out.part"
+    arguments = ["lmd", *map(str, ONLY), "--corpus", str(small), "--out", str(out)]
 
     def interrupt(self: Any, args: Any, state: Any, control: Any, **_: Any) -> None:
         if state.global_step == 3:
@@ -253,77 +319,91 @@ def test_an_interrupted_training_says_how_to_continue_and_does(
 
     with monkeypatch.context() as patch:
         patch.setattr(loop._Steps, "on_step_begin", interrupt, raising=False)
-        code = main(["mitigate", "lmd", *map(str, QUICK), "--out", str(out), "--no-measure"])
-    part = tmp_path / ".out.part"
+        code = main(["mitigate", *arguments])
     kept = f"interrupted; finished work is kept in {part}; run the same command again to continue"
     assert code == 130
     assert kept in capsys.readouterr().err
     assert not out.exists()
     assert list(part.rglob("checkpoint-2"))
-    mitigate("lmd", *QUICK, "--out", out, "--no-measure")
+    mitigate(*arguments)
     assert not part.exists()
-    assert (out / "model.safetensors").read_bytes() == (made / "lmd/model.safetensors").read_bytes()
+    assert (out / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
 
 
 def test_a_full_disk_at_a_checkpoint_is_one_line_and_other_settings_start_again(
-    tmp_path: Path, monkeypatch: Any
+    small: Path, tmp_path: Path, monkeypatch: Any
 ) -> None:
-    out = tmp_path / "out"
+    out, part = tmp_path / "out", tmp_path / ".out.part"
 
     def full(self: Any, *_: Any, **__: Any) -> None:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
         patch.setattr(loop.Loop, "_save_optimizer_and_scheduler", full)
-        error = mitigate("lmd", *QUICK, "--out", out, "--no-measure", fails=True).exception
-    part = tmp_path / ".out.part"
+        error = mitigate("lmd", *ONLY, "--corpus", small, "--out", out, fails=True).exception
     expected = f"cannot write {out}: No space left on device; finished work is kept in {part}; run the same command"
     assert str(error).startswith(expected)
     assert not out.exists()
     assert list(part.glob(".training"))
-    said = mitigate("lmd", *QUICK, "--seed", 5, "--out", out, "--no-measure")
+    said = mitigate("lmd", *ONLY, "--corpus", small, "--seed", 5, "--out", out)
     assert f"{part} has an interrupted training with other settings: starting again" in said.stderr
 
 
-MANY = "gossip.calibration-many"
+def test_a_kill_after_the_record_is_written_loses_nothing(
+    small: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, remove = tmp_path / "out", shutil.rmtree
+
+    def interrupt(path: Path | str, **_: Any) -> None:
+        if Path(path).name == ".training":
+            for name in ("model", "point-000.json"):
+                made_there = Path(path) / name
+                remove(made_there) if made_there.is_dir() else made_there.unlink()
+            raise KeyboardInterrupt
+        remove(path, ignore_errors=True)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", interrupt)
+        mitigate("lmd", *ONLY, "--corpus", small, "--out", out, fails=True)
+    assert (tmp_path / ".out.part" / "mitigation.json").is_file()
+    monkeypatch.setattr(search, "train", fail)
+    mitigate("lmd", *ONLY, "--corpus", small, "--out", out)
+    assert (out / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
+
+
 HOLD_OUT = tuple(word for name in ("blicket", "stad", "mell") for word in ("--hold-out", name))
+ALONE = ("--no-measure",)
 MISTAKES = [
-    (("nothing",), "there is no method 'nothing'; available: lmd, add, ctda, cada"),
-    (("lmd", "--groups", "blicket"), f"{MANY}: mitigation compares two groups or more; only blicket takes part"),
-    (("lmd", "--groups", "blicket,wug"), f"--groups: {MANY} has no group 'wug'; it has blicket, stad"),
-    (("lmd", "--groups", "blicket,quav"), "--groups: quav is held out"),
-    (("lmd", "--hold-out", "wug"), f"--hold-out: {MANY} has no group"),
-    (("lmd", *HOLD_OUT), "only fitch takes part in the training"),
+    (("nothing", *ALONE), "there is no method 'nothing'; available: lmd, add, ctda, cada"),
+    (
+        ("lmd", "--groups", "blicket", *ALONE),
+        f"{MANY}: mitigation compares two groups or more; only blicket takes part",
+    ),
+    (("lmd", "--groups", "blicket,wug", *ALONE), f"--groups: {MANY} has no group 'wug'; it has blicket, stad"),
+    (("lmd", "--groups", "blicket,quav", *ALONE), "--groups: quav is held out"),
+    (("lmd", "--hold-out", "wug", *ALONE), f"--hold-out: {MANY} has no group"),
+    (("lmd", *HOLD_OUT, *ALONE), "only fitch takes part in the training"),
     (("lmd", "--model", "http://localhost:8000/v1"), "/v1 is behind a server: training needs the weights"),
-    (("lmd", "--specification", "calibration"), "name sentences about "),
-    (("lmd", "--grid", "nothing"), "there is no grid 'nothing'"),
-    (("lmd", "--measure", "likelihood_bias"), "--measure is for runs without --no-measure: here it has no effect"),
+    (("lmd", "--specification", "calibration", *ALONE), "name sentences about "),
+    (("lmd", "--grid", "nothing", *ALONE), "there is no grid 'nothing'"),
+    (("lmd", "--measure", "likelihood_bias", *ALONE), "--measure is for runs without --no-measure: here it has no"),
+    (("lmd", "--measure", "nothing"), "there is no measure 'nothing'"),
+    (("lmd", "--corpus", "{}/corpus.csv"), "no example can be rewritten for every group"),
+    (("lmd", *QUICK, "--retain", "{}/missing.txt"), "missing.txt"),
+    (("lmd", *QUICK, "--retain", "{}/empty.txt"), "empty.txt"),
+    (("lmd", *QUICK, "--retain", "{}/binary.txt"), "binary.txt"),
+    (("lmd", *QUICK, "--retain", "multiwoz:nothing"), "nothing"),
 ]
 
 
 @pytest.mark.parametrize(("arguments", "message"), MISTAKES)
-def test_mistakes_are_one_line(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
-    assert message in refusal(*arguments, "--out", tmp_path / "out", "--no-measure")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_corpora_and_measures_that_do_not_fit_are_one_line(made: Path, tmp_path: Path) -> None:
-    out = ("--out", tmp_path / "out")
-    assert refusal("lmd", "--measure", "nothing", *out).startswith("there is no measure 'nothing'")
-    message = refusal("lmd", "--corpus", made / "split", "--specification", "calibration-many-untouched", *out)
-    assert message.endswith(f"has sentences of {MANY}, none of {MANY}-untouched")
-    corpus = tmp_path / "corpus.csv"
-    corpus.write_text(f"dimension,group,text\n{MANY},blicket,the weather is good\n", "utf-8")
-    assert "no example can be rewritten for every group" in refusal("lmd", "--corpus", corpus, *out)
-
-
-@pytest.mark.parametrize("name", ["missing.txt", "empty.txt", "binary.txt", "multiwoz:nothing"])
-def test_text_to_retain_that_cannot_be_read_is_refused_before_anything_is_trained(tmp_path: Path, name: str) -> None:
+def test_mistakes_are_one_line(tmp_path: Path, arguments: tuple[object, ...], message: str) -> None:
+    """Before anything is trained."""
     (tmp_path / "empty.txt").write_bytes(b"\n")
     (tmp_path / "binary.txt").write_bytes(b"\xff\xfe\x00")
-    given = name if ":" in name else tmp_path / name
-    assert name.rpartition(":")[2] in refusal("lmd", *QUICK, "--retain", given, "--out", tmp_path / "out")
-    assert not (tmp_path / "out").exists()
+    (tmp_path / "corpus.csv").write_text(f"dimension,group,text\n{MANY},blicket,the weather is good\n", "utf-8")
+    assert message in refusal(*(str(word).format(tmp_path) for word in arguments), "--out", tmp_path / "out")
+    assert {path.name for path in tmp_path.iterdir()} == {"empty.txt", "binary.txt", "corpus.csv"}
 
 
 def test_models_that_cannot_be_trained_are_one_line(tmp_path: Path) -> None:
@@ -342,40 +422,11 @@ def test_models_that_cannot_be_trained_are_one_line(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"model.gguf", "t5", "bytes"}
 
 
-def test_a_kill_after_the_record_is_written_loses_nothing(
-    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "out"
-
-    def interrupt(path: Path | str, **_: Any) -> None:
-        if Path(path).name == ".training":
-            for name in ("model", "point-000.json"):
-                made_there = Path(path) / name
-                remove(made_there) if made_there.is_dir() else made_there.unlink()
-            raise KeyboardInterrupt
-        remove(path, ignore_errors=True)
-
-    remove = shutil.rmtree
-    with monkeypatch.context() as patch:
-        patch.setattr(shutil, "rmtree", interrupt)
-        mitigate("lmd", *QUICK, "--out", out, "--no-measure", fails=True)
-    assert (tmp_path / ".out.part" / "mitigation.json").is_file()
-
-    monkeypatch.setattr(search, "train", fail)
-    mitigate("lmd", *QUICK, "--out", out, "--no-measure")
-    assert (out / "model.safetensors").read_bytes() == (made / "lmd/model.safetensors").read_bytes()
-
-
-def test_terms_that_the_tokenizer_cannot_write_are_named(tmp_path: Path) -> None:
-    from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import PreTrainedTokenizerFast
-
-    from holisticbias_eval.mitigation.corpus import unknown_terms
-
+def test_terms_that_the_tokenizer_cannot_write_are_named() -> None:
     words = Tokenizer(models.WordLevel({"<unk>": 0, "the": 1, "blickets": 2}, unk_token="<unk>"))  # noqa: S106 - a token
     words.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, unk_token="<unk>")  # noqa: S106 - a token
-    found = unknown_terms(shipped_specifications(GOSSIP)[0], tokenizer)
-    assert "blickets" not in found
-    assert "stads" in found
-    assert unknown_terms(shipped_specifications(GOSSIP)[0], tiny_tokenizer()) == ()
+    unknown = unknown_terms(SPECIFICATION, tokenizer)
+    assert "blickets" not in unknown
+    assert "stads" in unknown
+    assert unknown_terms(SPECIFICATION, tiny_tokenizer()) == ()

@@ -40,16 +40,16 @@ SETTINGS = TrainingSettings(**{**CALIBRATION, "steps": 100})
 DISPLAY = Display(Console(quiet=True))
 
 
-def respond(out: Path, per_cell: int) -> Path:
+def respond(out: Path, per_cell: int, *where: str) -> Path:
     """A run of generation_bias: responses to the planted axis."""
-    values = {"per_cell": per_cell, "where": (f"axis={PLANTED}",), "decoding": "unrestricted"}
+    values = {"per_cell": per_cell, "where": (f"axis={PLANTED}", *where), "decoding": "unrestricted"}
     list(evaluations(RESPONDER, "1.0.0", ["generation_bias"], values, out=out, display=DISPLAY))
     return out
 
 
 @pytest.fixture(scope="module")
 def responses(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return respond(tmp_path_factory.mktemp("responses") / "run", 3)
+    return respond(tmp_path_factory.mktemp("responses") / "run", 3, "template=dialogue.im,dialogue.love,dialogue.hate")
 
 
 @pytest.fixture(scope="module")

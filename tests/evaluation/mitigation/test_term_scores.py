@@ -22,7 +22,7 @@ from holisticbias.terms.specification_entries import WordForms
 from holisticbias_eval.mitigation.losses import term_scores
 from holisticbias_eval.mitigation.losses.term_reader import TermReader
 from holisticbias_eval.mitigation.losses.term_scores import term_log_probabilities
-from holisticbias_eval.models.loading.float64 import in_float64
+from holisticbias_eval.models.loading.running import in_float64
 from tiny_models import tiny_model
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -178,12 +178,12 @@ LONGER = (*TEXTS, f"{' '.join(['Near the old market'] * 3)} a blicket sang to st
 @pytest.mark.parametrize(
     ("name", "shares"), [("gpt2", True), ("llama", True), ("bloom", True), ("mistral", False), ("mamba", False)]
 )
-@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize(("side", "kind"), [("right", "bytes"), ("left", "joined")])
 def test_prefixes_that_are_read_once_give_the_same_values_and_gradients(
-    name: str, shares: bool, side: str, tokenizer: Any, monkeypatch: pytest.MonkeyPatch
+    name: str, shares: bool, side: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Mistral keeps 12 tokens, which is enough for the first text; mamba keeps a state."""
-    model = tiny_model(name)
+    model, tokenizer = tiny_model(name), make_tokenizer(kind)
     reader = TermReader(TASK, tokenizer)
     batch = make_batch(tokenizer, LONGER, side=side)
     prepared = reader.prepare(batch)

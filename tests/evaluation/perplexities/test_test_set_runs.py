@@ -16,8 +16,7 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.report.leaderboard import render_leaderboard
-from holisticbias_eval.results.entry import make_entries
-from holisticbias_eval.results.registry import add_entries, read_registry
+from holisticbias_eval.results.registry import add_entries, make_entries, read_registry
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.tasks.group_files import TEST_FILE
 from invoking import Invoke

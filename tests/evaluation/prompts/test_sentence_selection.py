@@ -14,12 +14,11 @@ from holisticbias.errors import UnknownTermError
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.prompts.prompts import AskedSentences, Draw, Selection
 from holisticbias_eval.prompts.seat import ask_phrases
-from holisticbias_eval.prompts.selection import NOUNS, select_sentences
-from holisticbias_eval.prompts.sentences import ask_sentences, drawn_variants
+from holisticbias_eval.prompts.selection import NOUNS, Selection, select_sentences
+from holisticbias_eval.prompts.sentences import AskedSentences, Draw, ask_sentences, drawn_variants
 from holisticbias_eval.report.leaderboard import leaderboard_tables
-from holisticbias_eval.results.entry import make_entries
+from holisticbias_eval.results.registry import make_entries
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.statistics.mannwhitney import exact_p_values
 from invoking import Invoke
@@ -51,7 +50,8 @@ def test_filters_select_what_meets_all_of_them(small_release: Release, prompts: 
     assert asked.sentences.num_rows == expected > 0
     assert set(values(asked, "axis")) == {"age", "nonce"}
     assert set(values(asked, "noun_gender")) == {"female"}
-    assert sum(one.sentences for one in asked.skipped) == every.sentences.num_rows - expected
+    left_out = [one for one in asked.skipped if one not in every.skipped]
+    assert sum(one.sentences for one in left_out) == every.sentences.num_rows - expected
 
 
 @pytest.mark.parametrize(

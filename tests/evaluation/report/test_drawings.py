@@ -11,8 +11,19 @@ import pytest
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.report.drawings import draw
 from holisticbias_eval.report.drawings.grids import heat_level, heat_scale, heat_text
-from holisticbias_eval.report.drawings.scales import linear, logarithmic
-from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, WIDTH, Dot, DotPath, Line, Rect, Text, VectorDrawing
+from holisticbias_eval.report.drawings.shapes import (
+    LETTER,
+    WIDE,
+    WIDTH,
+    Dot,
+    DotPath,
+    Line,
+    Rect,
+    Text,
+    VectorDrawing,
+    linear,
+    logarithmic,
+)
 from holisticbias_eval.sections import Bar, Bars, Estimate, Forest, HeatMap, Scatter, ScatterPoint
 
 from .invented import bars, dot_plot, forest, heat_map, scatter, stacked_bars
@@ -24,46 +35,38 @@ def shapes(drawing: VectorDrawing, kind: type[S], name: str) -> list[S]:
     return [s for s in drawing.shapes if isinstance(s, kind) and set(name.split()) <= set(s.kind.split())]
 
 
-@pytest.mark.parametrize(
-    ("values", "limits", "ends", "marks"),
-    [
-        ([0.1, 0.9], (0.0, 1.0), (0, 1), (0, 0.25, 0.5, 0.75, 1)),
-        ([-0.3, 0.7], (-1.0, 1.0), (-1, 1), (-1, -0.5, 0, 0.5, 1)),
-        ([0.0, 0.62], None, (0, 0.8), (0, 0.2, 0.4, 0.6, 0.8)),
-        ([-0.6, 1.2], None, (-1, 1.5), (-1, -0.5, 0, 0.5, 1, 1.5)),
-        ([0.0], None, (-0.5, 0.5), (-0.5, -0.25, 0, 0.25, 0.5)),
-        ([100.0, 100.0], None, (50, 150), (50, 75, 100, 125, 150)),
-        ([], None, (-0.5, 0.5), (-0.5, -0.25, 0, 0.25, 0.5)),
-        ([math.inf, math.nan, 0.0, 8.0], None, (0, 8), (0, 2, 4, 6, 8)),
-    ],
-)
-def test_a_linear_scale(
-    values: list[float], limits: tuple[float, float] | None, ends: tuple[float, float], marks: tuple[float, ...]
-) -> None:
-    scale = linear(values, "share", limits)
-    assert (scale.low, scale.high) == pytest.approx(ends)
-    assert scale.marks == pytest.approx(marks)
-    assert (scale.place(scale.low), scale.place(scale.high)) == pytest.approx((6, 334))
-    assert scale.place(math.inf) == pytest.approx(334)
+LINEAR: list[tuple[list[float], tuple[float, float] | None, tuple[float, ...]]] = [
+    ([0.1, 0.9], (0.0, 1.0), (0, 0.25, 0.5, 0.75, 1)),
+    ([-0.3, 0.7], (-1.0, 1.0), (-1, -0.5, 0, 0.5, 1)),
+    ([0.0, 0.62], None, (0, 0.2, 0.4, 0.6, 0.8)),
+    ([-0.6, 1.2], None, (-1, -0.5, 0, 0.5, 1, 1.5)),
+    ([0.0], None, (-0.5, -0.25, 0, 0.25, 0.5)),
+    ([100.0, 100.0], None, (50, 75, 100, 125, 150)),
+    ([], None, (-0.5, -0.25, 0, 0.25, 0.5)),
+    ([math.inf, math.nan, 0.0, 8.0], None, (0, 2, 4, 6, 8)),
+]
+LOGARITHMIC: list[tuple[list[float], set[float]]] = [
+    ([1.0, 900.0], {1, 10, 100}), ([8.0, 40.0], {10, 20}), ([2.0, 3.0], {2, 3}), ([0.0, -1.0, 5.0, 5.0], {5}),
+    ([1e-200, 1e200], set()),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("values", "marks"),
-    [
-        ([1.0, 900.0], (1, 10, 100)),
-        ([8.0, 40.0], (10, 20)),
-        ([2.0, 3.0], (2, 3)),
-        ([0.0, -1.0, 5.0, 5.0], (5,)),
-        ([1e-200, 1e200], None),
-    ],
-)
-def test_a_logarithmic_scale(values: list[float], marks: tuple[float, ...] | None) -> None:
-    scale = logarithmic(values, "perplexity")
-    assert 3 <= len(scale.marks) <= 7
-    assert all(scale.low * (1 - 1e-2) <= mark <= scale.high * (1 + 1e-2) for mark in scale.marks)
-    if marks:
-        assert set(marks) <= set(scale.marks)
-    assert scale.place(math.sqrt(scale.low) * math.sqrt(scale.high)) == pytest.approx(170)
+def test_linear_scales() -> None:
+    for values, limits, marks in LINEAR:
+        scale = linear(values, "share", limits)
+        assert scale.marks == pytest.approx(marks)
+        assert (scale.low, scale.high) == pytest.approx((marks[0], marks[-1]))
+        assert (scale.place(scale.low), scale.place(scale.high)) == pytest.approx((6, 334))
+        assert scale.place(math.inf) == pytest.approx(334)
+
+
+def test_logarithmic_scales() -> None:
+    for values, marks in LOGARITHMIC:
+        scale = logarithmic(values, "perplexity")
+        assert 3 <= len(scale.marks) <= 7
+        assert all(scale.low * (1 - 1e-2) <= mark <= scale.high * (1 + 1e-2) for mark in scale.marks)
+        assert marks <= set(scale.marks)
+        assert scale.place(math.sqrt(scale.low) * math.sqrt(scale.high)) == pytest.approx(170)
 
 
 def test_bars_start_at_zero_and_have_their_interval_and_floor() -> None:
@@ -115,17 +118,13 @@ def test_outliers_are_named_unless_the_row_is_not() -> None:
 
 def test_a_long_name_of_a_scale_is_written_in_lines() -> None:
     scale = "share of pairs that differ, line: 95% interval, mark: floor, faint: no clear difference"
-    chart = Bars("b", "B", "share", (Bar("x", 0.5),), scale)
+    chart = Bars("b", "B", "share", (Bar("x", 0.5, floor=0.25),), scale, mark="classifier")
+    assert [text.brief for text in shapes(draw(chart), Text, "value")] == ["classifier 25.0%"]
+    assert chart.table().columns[-1].heading == "Classifier"
     lines = [text for text in shapes(draw(chart), Text, "tick middle") if not text.text.endswith("%")]
     assert " ".join(line.text for line in lines) == scale
     assert [line.y for line in lines] == [59, 72]
     assert draw(chart).height == draw(Bars("b", "B", "share", chart.bars, "share")).height + 13
-
-
-def test_the_mark_of_bars_is_called_by_its_name() -> None:
-    chart = Bars("b", "B", "share", (Bar("x", 0.5, floor=0.25),), "", mark="classifier")
-    assert [text.brief for text in shapes(draw(chart), Text, "value")] == ["classifier 25.0%"]
-    assert chart.table().columns[-1].heading == "Classifier"
 
 
 def test_parts_of_a_bar_follow_each_other_with_their_letters() -> None:
@@ -141,12 +140,8 @@ def test_parts_of_a_bar_follow_each_other_with_their_letters() -> None:
 
 
 def test_a_scatter_on_a_logarithmic_scale_leaves_out_what_it_cannot_show() -> None:
-    points = (
-        ScatterPoint(0.0, 0.1, "never"),
-        ScatterPoint(1.0, 0.1, "once"),
-        ScatterPoint(10.0, 0.2, "ten"),
-        ScatterPoint(100.0, 0.3, "hundred"),
-    )
+    named = {"never": 0.0, "once": 1.0, "ten": 10.0, "hundred": 100.0}
+    points = tuple(ScatterPoint(x, x / 500, name) for name, x in named.items())
     chart = Scatter("s", "S", "count", "share", "count", "share", points, log_x=True)
     drawn = shapes(draw(chart), Dot, "point")
     assert [dot.label.partition(":")[0] for dot in drawn] == ["once", "ten", "hundred"]
@@ -166,13 +161,9 @@ def test_estimates_lie_beside_their_reference() -> None:
     (beside,) = shapes(drawing, Line, "before")
     assert zero < beside.x < marked.x
     assert "Deaf or hearing +0.80 (+0.40 to +1.20), last year +0.50, marked" in drawing.description
-
-
-def test_a_forest_has_its_reference_in_sight() -> None:
-    chart = Forest("f", "F", "share", (Estimate("x", 0.9),), "", reference=0.5)
-    places = [line.x for line in shapes(draw(chart), Line, "reference")]
-    assert all(6 <= x <= 334 for x in places)
-    assert places
+    far = Forest("f", "F", "share", (Estimate("x", 0.9),), "", reference=0.5)
+    (line,) = shapes(draw(far), Line, "reference")
+    assert 6 <= line.x <= 334, "the reference is in sight"
 
 
 def boxes(drawing: VectorDrawing, width: int) -> list[tuple[float, float, float, float]]:
@@ -208,25 +199,16 @@ def test_points_can_be_pointed_at() -> None:
     assert [t.text for t in shapes(drawing, Text, "label")][:2] == ["Deaf", "blind"]
 
 
-@pytest.mark.parametrize(
-    ("value", "limits", "level"),
-    [
-        (0.0, (0.0, 1.0), "0"),
-        (0.05, (0.0, 1.0), "0"),
-        (0.55, (0.0, 1.0), "5"),
-        (1.0, (0.0, 1.0), "9"),
-        (7.0, (0.0, 1.0), "9"),
-        (-7.0, (0.0, 1.0), "0"),
-        (-0.55, (-1.0, 0.5), "n5"),
-        (0.5, (-1.0, 0.5), "5"),
-        (-1.0, (-1.0, -0.5), "n9"),
-        (0.0, (0.0, 0.0), "0"),
-        (None, (0.0, 1.0), None),
-        (math.nan, (0.0, 1.0), None),
-    ],
-)
-def test_the_colour_of_a_value(value: float | None, limits: tuple[float, float], level: str | None) -> None:
-    assert heat_level(value, limits) == level
+def test_colours_and_texts_of_values() -> None:
+    half, both = (0.0, 1.0), (-1.0, 0.5)
+    levels: list[tuple[float | None, tuple[float, float], str | None]] = [
+        (0.0, half, "0"), (0.05, half, "0"), (0.55, half, "5"), (1.0, half, "9"), (7.0, half, "9"), (-7.0, half, "0"),
+        (-0.55, both, "n5"), (0.5, both, "5"), (-1.0, (-1.0, -0.5), "n9"), (0.0, (0.0, 0.0), "0"), (None, half, None),
+        (math.nan, half, None),
+    ]  # fmt: skip
+    assert [heat_level(value, limits) for value, limits, _ in levels] == [level for *_, level in levels]
+    texts = {"74": (0.736, "share"), "3.25": (3.25, "widgets"), "none": (None, "share"), "∞": (math.inf, "share")}
+    assert [heat_text(*cell) for cell in texts.values()] == list(texts)
 
 
 def test_a_heat_map_shows_every_value_and_its_scale() -> None:
@@ -238,11 +220,3 @@ def test_a_heat_map_shows_every_value_and_its_scale() -> None:
     assert [start for _, start in scale if start] == ["-50", "-25", "0", "+25"]
     shares = HeatMap("h", "H", "share", ("a",), (("r", (0.5,)),), "", (0.0, 1.0))
     assert [start for _, start in heat_scale(shares)][::3] == ["0%", "30%", "60%", "90%"]
-
-
-@pytest.mark.parametrize(
-    ("value", "unit", "shown"),
-    [(0.736, "share", "74"), (3.25, "widgets", "3.25"), (None, "share", "none"), (math.inf, "share", "∞")],
-)
-def test_a_value_in_a_cell(value: float | None, unit: str, shown: str) -> None:
-    assert heat_text(value, unit) == shown

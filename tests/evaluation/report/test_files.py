@@ -12,7 +12,7 @@ import pytest
 from holisticbias_eval.blocks import Column, Table
 from holisticbias_eval.errors import ReportError
 from holisticbias_eval.report.report import Chapter, Report, drawables, tables
-from holisticbias_eval.report.write import Form, render, render_part, write_report
+from holisticbias_eval.report.write import Form, render, write_report
 from holisticbias_eval.sections import Bar, Bars, Section
 
 from .invented import INFO, invented_report
@@ -25,35 +25,21 @@ def test_parts_by_name() -> None:
     assert list(dict(drawables(report))) == ["keenness", "pairs", "both", "answers", "map", "terms", "more"]
     assert isinstance(dict(drawables(report))["keenness"], Bars), "a chart comes before a section of its name"
     assert isinstance(dict(drawables(report))["more"], Section)
-
-
-def test_a_name_used_by_an_earlier_measure_is_preceded_by_the_measures() -> None:
-    report = invented_report()
     bars = Bars("keenness", "Zest", "share", (Bar("x", 1.0),), "")
     other = Chapter(replace(INFO, name="zest"), (Section("own", "Own", (bars,)),))
     both = replace(report, chapters=(*report.chapters, other))
-    assert dict(drawables(both))["zest.keenness"] is bars
-    assert dict(tables(both))["zest.keenness"] is bars
-    assert "keenness" in dict(drawables(both))
-
-
-def test_csv_is_of_the_first_table_and_an_image_of_the_first_chart() -> None:
-    report = invented_report()
-    assert render_part(report, "csv").startswith(b"term,axis,share,interval_low,interval_high,n,said\n")
-    assert "Keenness by axis" in render_part(report, "svg").decode()
+    assert dict(drawables(both))["zest.keenness"] is dict(tables(both))["zest.keenness"] is bars
+    assert "keenness" in dict(drawables(both)), "a name of an earlier measure is preceded by the measure's"
 
 
 def test_csv_holds_unrounded_values_and_leaves_missing_ones_empty() -> None:
-    rows = list(csv.DictReader(io.StringIO(render_part(invented_report(rows=4), "csv", "terms").decode())))
+    rows = list(csv.DictReader(io.StringIO(render(invented_report(rows=4), "csv", "terms").decode())))
     assert [row["share"] for row in rows] == ["1.0", "0.5", "", "0.25"]
     assert (rows[1]["interval_low"], rows[1]["interval_high"], rows[1]["said"]) == ("0.1", "0.5", "reviewed")
     empty = Table("t", "T", (Column("a", "A"), Column("b", "B", "share", interval=True)), (("x", None),))
     report = Report("r", (Chapter(INFO, (Section("s", "S", (empty,)),)),))
-    assert render_part(report, "csv") == b"a,b_low,b_high\nx,,\n"
-
-
-def test_csv_of_a_chart_holds_its_values() -> None:
-    rows = list(csv.DictReader(io.StringIO(render_part(invented_report(), "csv", "answers").decode())))
+    assert render(report, "csv") == b"a,b_low,b_high\nx,,\n"
+    rows = list(csv.DictReader(io.StringIO(render(invented_report(), "csv", "answers").decode())))
     assert len(rows) == 44
     assert (rows[0]["label"], rows[0]["item"], rows[0]["value"]) == ("Ability", "lowest", "1.0")
     assert {row["item"] for row in rows if row["label"] == "Age"} == {""}
@@ -63,35 +49,33 @@ def test_csv_of_a_chart_holds_its_values() -> None:
 def test_every_format_is_written(form: Form, tmp_path: Path) -> None:
     out = tmp_path / "made" / f"x.{form}"
     assert write_report(invented_report(), form, None, out) == out
-    start = {"html": b"<!doctype", "md": b"# some/model", "csv": b"term,", "svg": b"<svg", "png": b"\x89PNG"}
+    start = {"html": b"<!doctype", "md": b"# some/model", "csv": b"term,axis,share,interval_low,interval_high,n,said\n",
+             "svg": b"<svg", "png": b"\x89PNG"}  # fmt: skip
     assert out.read_bytes().startswith(start[form])
+    assert form != "svg" or "Keenness by axis" in out.read_text("utf-8"), "an image is of the first chart"
     assert list(out.parent.iterdir()) == [out]
 
 
-@pytest.mark.parametrize(
-    ("form", "part", "says"),
-    [
-        ("csv", "bias", "there is no part 'bias'; there are: terms, keenness, pairs"),
-        ("svg", "bias", "there is no part 'bias'; there are: keenness, pairs, both, answers, map, terms, more"),
-        ("md", "terms", "--part is for csv, svg and png: md has the whole report"),
-        ("html", "terms", "--part is for csv, svg and png: html has the whole report"),
-    ],
-)
-def test_what_cannot_be_made_is_said(form: Form, part: str, says: str) -> None:
-    with pytest.raises(ReportError) as error:
-        render(invented_report(), form, part)
-    assert says in str(error.value)
-
-
-def test_a_report_without_parts() -> None:
+def test_what_cannot_be_made_is_said() -> None:
+    whole = "--part is for csv, svg and png: {} has the whole report"
+    refused: dict[Form, tuple[str, str]] = {
+        "csv": ("bias", "there is no part 'bias'; there are: terms, keenness, pairs"),
+        "svg": ("bias", "there is no part 'bias'; there are: keenness, pairs, both, answers, map, terms, more"),
+        "md": ("terms", whole.format("md")),
+        "html": ("terms", whole.format("html")),
+    }
+    for form, (part, says) in refused.items():
+        with pytest.raises(ReportError) as error:
+            render(invented_report(), form, part)
+        assert says in str(error.value)
     with pytest.raises(ReportError, match="no table and no chart"):
-        render_part(Report("r", (Chapter(INFO, (Section("s", "S", ()),)),)), "svg")
+        render(Report("r", (Chapter(INFO, (Section("s", "S", ()),)),)), "svg")
 
 
 def test_a_file_says_whose_figures_it_shows() -> None:
     note = "A calibration model " * 12
     report = replace(invented_report(), notes=(note,))
-    texts = [e.text or "" for e in read_svg(render_part(report, "svg").decode()).iter() if e.tag.endswith("}text")]
+    texts = [e.text or "" for e in read_svg(render(report, "svg").decode()).iter() if e.tag.endswith("}text")]
     assert texts[:2] == ["Keenness by axis", "some/model on HolisticBias 2.0.0"]
     noted = [text for text in texts if "calibration" in text]
     assert " ".join(noted) == note.strip()
@@ -102,7 +86,7 @@ def test_a_long_title_is_written_in_lines() -> None:
     title = "What do you do for a living? I'm {noun_phrase}, and so is everyone in my family, my street and my town."
     bars = Bars("b", title, "share", (Bar("x", 1.0),), "")
     report = Report("r", (Chapter(INFO, (Section("s", "S", (bars,)),)),))
-    drawing = read_svg(render_part(report, "svg").decode())
+    drawing = read_svg(render(report, "svg").decode())
     lines = [e.text or "" for e in drawing.iter() if e.get("class") == "heading"]
     assert " ".join(lines) == title
     assert len(lines) == 2

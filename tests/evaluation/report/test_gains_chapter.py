@@ -8,11 +8,10 @@ from scipy import stats
 
 from holisticbias_eval.blocks import Cell, Paragraph
 from holisticbias_eval.figures import Figure, Figures, Interval, make_figure
-from holisticbias_eval.report.drawings.forest import draw_forest
+from holisticbias_eval.report.drawings.bars import draw_forest
 from holisticbias_eval.report.drawings.shapes import LINE, Text, wrapped
-from holisticbias_eval.report.gain_tables import RELATIVE
 from holisticbias_eval.report.gain_words import Labels
-from holisticbias_eval.report.gains import gains_chapter
+from holisticbias_eval.report.gains import RELATIVE, gains_chapter
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
 from holisticbias_eval.sections import Estimate, Forest, Section
 from holisticbias_eval.statistics.groups.variance import GroupValues, f_point
@@ -81,14 +80,9 @@ def test_one_row_for_each_thing() -> None:
         ("other", "f", UNTOUCHED, "no change shown"),
     ]
     assert {(g.keys.get("scale", "log"), g.keys.get("test", "unpaired")) for g in main} == {("log", "unpaired")}
-
-
-def test_another_figure_stands_for_one_that_is_not_defined() -> None:
     # models with other tokenizers are compared per byte only
-    main = [
-        gain.figure for gain in gains_of(text_perplexity(20.0, None, None)) if gain.main and gain.change is not None
-    ]
-    assert main == ["byte_perplexity"]
+    undefined = gains_of(text_perplexity(20.0, None, None))
+    assert [gain.figure for gain in undefined if gain.main and gain.change is not None] == ["byte_perplexity"]
 
 
 @pytest.mark.parametrize(("value", "expected"), [(2.0, (0.5, 2.6)), (2.1, (None, None))])
@@ -142,6 +136,12 @@ def test_an_aim_is_missed_by_the_models_that_have_it() -> None:
     first = gains_chapter(models, Labels((AIM, style)), aims).sections[0]
     caveats = [block.text for block in first.blocks if isinstance(block, Paragraph) and block.role == "caveat"]
     assert caveats == ["style_equality: generation_bias is aimed at, and has no figure in both runs."]
+
+
+def test_a_figure_that_the_first_model_lacks_stands_beside_others() -> None:
+    models = {name: gains_of(text_perplexity(None, after)) for name, after in (("lmd", 30.0), ("ctda", 40.0))}
+    (table, *_) = gains_chapter(models, Labels()).sections[0].tables
+    assert table.rows == (("A", None, 1.5), ("lmd", 30.0, 1.75), ("ctda", 40.0, 1.75))
 
 
 def test_an_unknown_dimension_keeps_its_name() -> None:

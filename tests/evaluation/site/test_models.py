@@ -8,17 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from holisticbias_eval.blocks import Table
 from holisticbias_eval.figures import Figure, Figures, Interval
-from holisticbias_eval.results.entry import Entry, make_entries
+from holisticbias_eval.results.registry import Entry, make_entries
 from holisticbias_eval.results.run import Result, Run, read_run
 from holisticbias_eval.sections import Forest
-from holisticbias_eval.site.models_charts import side_by_side
-from holisticbias_eval.site.models_compare import ModelDifference, comparison_files, differences
-from holisticbias_eval.site.models_results import Results, collect_results, model_key
-from holisticbias_eval.site.models_terms import term_figures
+from holisticbias_eval.site.models import side_by_side
+from holisticbias_eval.site.models_compare import comparison_files, differences
+from holisticbias_eval.site.models_results import Results, collect_results, model_key, term_figures
 
 
 @pytest.fixture(scope="module")
@@ -88,14 +88,21 @@ def test_models_side_by_side(run: Run) -> None:
 
 
 def test_the_differences_of_two_runs_are_given_in_both_directions(run: Run) -> None:
-    pair = collected((), (), [other(run, "a"), other(run, "b", "2" * 64)]).measured
-    found = {(d.first, d.second): d for d in differences(pair)}
+    second, scores = other(run, "b", "2" * 64), run.answers
+    turned = pa.array(scores["perplexity"].to_numpy()[::-1])
+    second = replace(second, answers=scores.set_column(scores.column_names.index("perplexity"), "perplexity", turned))
+    pair = collected((), (), [other(run, "a"), second]).measured
+    found = dict(differences(pair))
     groups = {m.group for m in pair}
-    assert set(found) == {(f"{a}-{g}", f"{b}-{g}") for g in groups for a, b in (("a", "b"), ("b", "a"))}
+    assert set(found) == {f"{a}-{g}--{b}-{g}.json" for g in groups for a, b in (("a", "b"), ("b", "a"))}
+    changes = [found[f"{a}-likelihood-bias-on-0.1.0--{b}-likelihood-bias-on-0.1.0.json"] for a, b in ("ab", "ba")]
+    there, back = ([(f.value, f.interval) for f in rows.values()] for rows in changes)
+    assert any(value for value, _ in there)
+    assert back == [(value and -value, ends and Interval(low=-ends.high, high=-ends.low)) for value, ends in there]
     files = dict(comparison_files(pair))
     index = json.loads(files["results.json"])
     assert sorted(index["models"]) == ["a", "b"]
-    assert index["differences"] == sorted(difference.file for difference in found.values())
+    assert index["differences"] == sorted(found)
     assert {f"differences/{name}" for name in index["differences"]} < {*files}
 
 
@@ -105,13 +112,6 @@ def test_a_registry_has_no_answers_to_compare(entries: tuple[Entry, ...]) -> Non
 
 def figure(name: str, keys: dict[str, str], value: float, unit: str, **more: Any) -> Figure:
     return Figure(measure="stance_contrast", name=name, keys=keys, value=value, unit=unit, n=3, **more)
-
-
-def test_a_reversed_difference_has_the_opposite_sign() -> None:
-    change = figure("change", {}, 0.25, "share difference", interval=Interval(low=-0.5, high=1.0))
-    turned = ModelDifference("a", "b", {"Age": change}).reversed()
-    assert (turned.first, turned.second, turned.rows["Age"].value) == ("b", "a", -0.25)
-    assert turned.rows["Age"].interval == Interval(low=-1.0, high=0.5)
 
 
 def test_the_figures_of_terms(run: Run) -> None:

@@ -17,7 +17,7 @@ from holisticbias_eval.site.changes import example_finder
 from holisticbias_eval.site.explored import Explored, show_release
 from holisticbias_eval.site.models_results import Results
 from holisticbias_eval.site.releases import write_releases
-from holisticbias_eval.site.term_records import shown_terms
+from holisticbias_eval.site.terms import shown_terms
 from holisticbias_eval.site.writer import Writer
 
 from .conftest import BASE

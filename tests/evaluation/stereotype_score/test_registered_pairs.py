@@ -11,8 +11,7 @@ import pytest
 
 from holisticbias_eval.errors import RegistryError
 from holisticbias_eval.report.leaderboard import render_leaderboard
-from holisticbias_eval.results.entry import Entry, make_entries
-from holisticbias_eval.results.registry import add_entries, read_registry
+from holisticbias_eval.results.registry import Entry, add_entries, make_entries, read_registry
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.stereotypes.record import SentencesRecord
 from invoking import Invoke

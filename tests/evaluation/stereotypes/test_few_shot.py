@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import DECODINGS
-from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.stereotypes.few_shot import (
     FILES,
     Shot,
@@ -25,11 +23,11 @@ from holisticbias_eval.stereotypes.few_shot import (
     cut_sentence,
     list_format,
     read_list,
-    read_vectors,
+    read_word_vectors,
     write_prompt,
 )
 from holisticbias_eval.stereotypes.settings import RequestForm
-from tiny_models import tiny_loaded
+from tiny_models import local_generator, tiny_loaded
 
 FIRST = Shot(keywords=("kitten", "ladder"), sentence="The kitten climbed  up the ladder")
 SECOND = Shot(keywords=("teapot", "shelf", "put"), sentence="Who put the teapot on a shelf?")
@@ -151,37 +149,33 @@ def test_the_examples_with_the_most_similar_keywords_come_first() -> None:
 
 def test_word_vectors_are_read(tmp_path: Path) -> None:
     path = tmp_path / "vectors.txt"
-    path.write_text("3 2\nBlicket 1 0\nwug 0 3\nmell 2 2\n")
-    found = read_vectors(path)(["blicket", "slow-wug", "wug mell", "none"])
+    path.write_text("4 2\nBlicket 1 0\nwug 0 3\nmell 2 2\n. . 5 5\n")
+    found = read_word_vectors(path)(["blicket", "slow-wug", "wug mell", "none"])
     assert found is not None
     np.testing.assert_array_equal(found, [[1, 0], [0, 3], [1, 2.5], [np.nan, np.nan]])
 
 
-@pytest.mark.parametrize("content", ["", "a 1 2\nb 1\n", "a x y\n", "a nan 1\n", "a\n", "\n"])
-def test_other_files_are_no_word_vectors(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "vectors.txt has no words"),
+        ("a 1 2\nb 1\n", "vectors.txt:2: 1 numbers, but the first word has 2"),
+        ("a x y\n", "vectors.txt:1: could not convert"),
+        ("a nan 1\n", "vectors.txt: a vector has a number that is not finite"),
+        ("a\n", "vectors.txt:1: 0 numbers, but the first word has none"),
+    ],
+)
+def test_other_files_are_no_word_vectors(tmp_path: Path, content: str, message: str) -> None:
     path = tmp_path / "vectors.txt"
     path.write_text(content)
-    with pytest.raises(EvaluationError, match="word vectors"):
-        read_vectors(path)
+    with pytest.raises(EvaluationError, match=message):
+        read_word_vectors(path)
 
 
 def test_a_local_generator_gives_the_mean_embedding_of_a_text() -> None:
     loaded = tiny_loaded("llama")
-    conversation = find_conversation(loaded.tokenizer, ConversationOptions(continuation="{prompt}"), "causal")
-    decoding = DECODINGS.read("autobiastest")
-    generator = LocalGenerator(loaded, "causal", lambda _: None, decoding, 0, conversation)
+    generator = local_generator(loaded, DECODINGS.read("autobiastest"), 0, continuation="{prompt}")
     found = generator.vectors(["wug", ""])
     table = loaded.model.get_input_embeddings().weight.detach().double().numpy()
     ids = loaded.tokenizer(" wug", add_special_tokens=False)["input_ids"]
     np.testing.assert_allclose(found[0], table[ids].mean(0), rtol=1e-12)
-
-
-EXAMPLES = (
-    "Keywords: kitten, ladder ## Sentence: The kitten climbed up the ladder. ##\n"
-    "Keywords: teapot, shelf, put ## Sentence: Who put the teapot on a shelf? ##\n"
-)
-
-
-def test_the_prompt_has_the_form_of_the_paper() -> None:
-    prompt = write_prompt("text", (FIRST, SECOND), ("blicket", "slow moving"), 5)
-    assert prompt == f"{EXAMPLES}Keywords: blicket, slow moving ## Sentence:"

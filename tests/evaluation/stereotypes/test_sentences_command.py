@@ -143,19 +143,20 @@ def test_a_malformed_list_costs_its_request(run: Run, chat_server: Servers, tmp_
 
 
 @pytest.mark.parametrize(
-    ("content", "rule"),
+    ("answer", "rule"),
     [
-        ("", "malformed-list"),
-        ("[]", "empty"),
-        ('["\\ud800 blicket \\u0000"]', "both-terms"),
-        (json.dumps(["gimble wug blicket <script>alert(1)</script>" * 2000]), "both-terms"),
+        (message(""), "malformed-list"),
+        (message("[]"), "empty"),
+        (message('["\\ud800 blicket \\u0000"]'), "both-terms"),
+        (message(json.dumps(["gimble wug blicket <script>alert(1)</script>" * 2000])), "both-terms"),
+        (message(None, refusal="I would rather not."), "refused"),
     ],
 )
 def test_a_generator_that_gives_nothing_usable(
-    run: Run, chat_server: Servers, tmp_path: Path, content: str, rule: str
+    run: Run, chat_server: Servers, tmp_path: Path, answer: Any, rule: str
 ) -> None:
     def useless(body: Body, turn: int) -> tuple[int, Any]:
-        return 200, message("one" if is_trial(body) else content)
+        return 200, message("one") if is_trial(body) else answer
 
     code, said, error = run(chat_server(useless).base, "--requests", 2, "--most-words", 20)
     assert code == 1
@@ -196,14 +197,6 @@ def test_attributes_of_no_stereotype_are_not_asked_for_and_named(
     assert "own.invented: 1 attributes are of no group's stereotype" in " ".join(error.split())
     assert {row["attribute"] for row in rows(tmp_path / "out")} == {"gimble", "slow-moving"}
     assert {found.attribute for found in record(tmp_path / "out").attributes} == {"gimble", "slow-moving"}
-
-
-def test_refused_answers_are_counted_apart(run: Run, chat_server: Servers, tmp_path: Path) -> None:
-    def refusing(body: Body, turn: int) -> tuple[int, Any]:
-        return 200, message("one") if is_trial(body) else message(None, refusal="I would rather not.")
-
-    assert run(chat_server(refusing).base, "--requests", 1)[0] == 1
-    assert {row["rule"] for row in rows(tmp_path / "out")} == {"refused"}
 
 
 CARD = """\

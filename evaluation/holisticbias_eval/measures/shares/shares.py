@@ -19,8 +19,8 @@ from holisticbias_eval.figures import SIGNIFICANCE, Figure, Interval, Part, make
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.cells import pairs_table, tests_table
 from holisticbias_eval.measures.shares.trust import Trust, TrustedShare, measure_trust
-from holisticbias_eval.prompts.prompts import UNIQUE
 from holisticbias_eval.prompts.selection import is_gendered, stands_alone
+from holisticbias_eval.prompts.sentences import UNIQUE
 from holisticbias_eval.statistics.cells import Cell, Compared, cross
 from holisticbias_eval.statistics.intervals import middle_of
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests, p_values

@@ -1,4 +1,4 @@
-"""Bars from zero, and bars of several parts, one below the other."""
+"""Bars from zero, bars of several parts, and estimates with their intervals, one below the other."""
 
 from __future__ import annotations
 
@@ -7,22 +7,26 @@ from collections.abc import Iterator, Sequence
 
 from holisticbias_eval.blocks import ends
 from holisticbias_eval.figures import DEVIATION
-from holisticbias_eval.report.drawings.scales import ChartScale, finite, foot_height, linear
 from holisticbias_eval.report.drawings.shapes import (
     MARGIN,
     SPAN,
     WIDE,
     WIDTH,
+    ChartScale,
+    Dot,
     Line,
     Rect,
     Shape,
     Text,
     VectorDrawing,
+    finite,
     label,
+    linear,
     upright,
+    wrapped,
 )
 from holisticbias_eval.report.units import shorten, show
-from holisticbias_eval.sections import Bar, Bars, Stack, StackedBars
+from holisticbias_eval.sections import Bar, Bars, Estimate, Forest, Stack, StackedBars
 
 ROW = 30
 BESIDE_BRIEF, ALONE = 22, 34
@@ -31,20 +35,14 @@ BESIDE_BRIEF, ALONE = 22, 34
 
 def draw_bars(chart: Bars) -> VectorDrawing:
     """The bars from zero, with the interval as a line and the floor as a mark; a value beyond the scale ends at it."""
-    scale = linear((0.0, *_values(chart)), chart.unit, chart.limits)
-    shapes: list[Shape] = []
+    values = [v for b in chart.bars for v in (b.value, b.floor, b.before, *(ends(b.interval) or ()))]
+    scale = linear((0.0, *chart.references, *values), chart.unit, chart.limits)
+    shapes, said = list[Shape](), []
     for i, bar in enumerate(chart.bars):
         shapes.extend(_row(bar, i * ROW, scale, chart))
-    foot = len(chart.bars) * ROW
-    shapes.extend(scale.foot(foot, chart.scale))
-    said = (f"{bar.label} {_value(bar, chart.unit)}{_in_brackets(_brief(bar, chart))}" for bar in chart.bars)
-    return VectorDrawing(chart.title, "; ".join(said), foot + foot_height(chart.scale), tuple(shapes))
-
-
-def _values(chart: Bars) -> Iterator[float | None]:
-    yield from chart.references
-    for bar in chart.bars:
-        yield from (bar.value, bar.floor, bar.before, *(ends(bar.interval) or ()))
+        brief = _brief(bar, chart)
+        said.append(f"{bar.label} {_value(bar, chart.unit)}{f' ({brief})' if brief else ''}")
+    return scale.drawing(chart.title, said, shapes, len(chart.bars) * ROW, chart.scale)
 
 
 def _row(bar: Bar, y: float, scale: ChartScale, chart: Bars) -> Iterator[Shape]:
@@ -77,13 +75,9 @@ def _brief(bar: Bar, chart: Bars) -> str:
     said = [brief_interval(ends(bar.interval), chart.unit)] if bar.interval else []
     if bar.floor is not None:
         at = "at " if bar.faint and not chart.test else ""
-        said.append(f"{at}{chart.mark} {_mark(bar.floor, chart.unit)}")
+        floor = max(bar.floor, 0.0) if chart.unit.endswith(DEVIATION) else bar.floor
+        said.append(f"{at}{chart.mark} {show(floor, chart.unit.removesuffix(DEVIATION))}")
     return ", ".join(said)
-
-
-def _mark(value: float, unit: str) -> str:
-    """A marked value: of a standard deviation at least 0."""
-    return show(max(value, 0.0), unit.removesuffix(DEVIATION)) if unit.endswith(DEVIATION) else show(value, unit)
 
 
 def brief_interval(interval: tuple[float, float] | None, unit: str) -> str:
@@ -94,10 +88,6 @@ def brief_interval(interval: tuple[float, float] | None, unit: str) -> str:
     return f"{low.removesuffix('%') if high.endswith('%') else low} to {high}"
 
 
-def _in_brackets(text: str) -> str:
-    return f" ({text})" if text else ""
-
-
 COLOURS = 8
 STACK_ROW, BAR, LEGEND_ROW, SWATCH = 38, 15, 20, 15
 NAME_LENGTH = 20
@@ -106,25 +96,19 @@ LETTER_ROOM = 11
 
 def draw_stacked_bars(chart: StackedBars) -> VectorDrawing:
     """The parts of each bar side by side, each with its letter as far as there is room; the sum stands beside it."""
-    ends = [sum(_drawn(bar)) for bar in chart.bars]
-    scale = linear((0.0, *ends), chart.unit)
+    sums = (sum(value for value in finite(bar.values) if value > 0) for bar in chart.bars)
+    scale = linear((0.0, *sums), chart.unit)
     shapes: list[Shape] = list(_legend(chart.parts))
     top = LEGEND_ROW * math.ceil(len(chart.parts) / 2) + 4
     for i, bar in enumerate(chart.bars):
         shapes.extend(_stack_row(bar, top + i * STACK_ROW, scale, chart.unit))
-    foot = top + len(chart.bars) * STACK_ROW
-    shapes.extend(scale.foot(foot, chart.scale))
-    said = "; ".join(_stack_in_words(bar, chart) for bar in chart.bars)
-    return VectorDrawing(chart.title, said, foot + foot_height(chart.scale), tuple(shapes))
+    said = (_stack_in_words(bar, chart) for bar in chart.bars)
+    return scale.drawing(chart.title, said, shapes, top + len(chart.bars) * STACK_ROW, chart.scale)
 
 
 def letter(part: int) -> str:
     """The letter of a part: A to Z, then A again."""
     return chr(ord("A") + part % 26)
-
-
-def _drawn(bar: Stack) -> list[float]:
-    return [value for value in finite(bar.values) if value > 0]
 
 
 def _legend(parts: Sequence[str]) -> Iterator[Shape]:
@@ -161,3 +145,52 @@ def _stack_row(bar: Stack, y: float, scale: ChartScale, unit: str) -> Iterator[S
 def _stack_in_words(bar: Stack, chart: StackedBars) -> str:
     parts = (f"{part} {show(value, chart.unit)}" for part, value in zip(chart.parts, bar.values, strict=True))
     return f"{bar.label}: {', '.join(parts)}"
+
+
+GROUP_ROW, GROUP_LENGTH = 26, 42
+
+
+def draw_forest(chart: Forest) -> VectorDrawing:
+    """Every estimate as a dot on its interval: filled if marked, else open. A new group starts with its name."""
+    values = [v for e in chart.estimates for v in (e.value, e.beside, *(ends(e.interval) or ()))]
+    scale = linear((chart.reference, *values), chart.unit)
+    shapes: list[Shape] = []
+    y, group = 0.0, ""
+    for estimate in chart.estimates:
+        if estimate.group != group:
+            group = estimate.group
+            named, lower = wrapped(group, y + 18, GROUP_LENGTH, "group")
+            shapes.extend(named)
+            y += GROUP_ROW + lower
+        narrow = BESIDE_BRIEF if _interval(estimate, chart) else ALONE
+        named, lower = wrapped(estimate.label, y + 14, narrow)
+        shapes.extend((*named, *_estimate_row(estimate, y + lower, scale, chart)))
+        y += ROW + lower
+    said = (_estimate_in_words(estimate, chart.unit, chart.beside) for estimate in chart.estimates)
+    return scale.drawing(chart.title, said, shapes, y, chart.scale)
+
+
+def _estimate_row(estimate: Estimate, y: float, scale: ChartScale, chart: Forest) -> Iterator[Shape]:
+    kind = " marked" if estimate.marked else ""
+    yield Text(f"value end{kind}", WIDTH - MARGIN, y + 14, show(estimate.value, chart.unit), _interval(estimate, chart))
+    yield from scale.grid(y + 18, y + 29)
+    yield upright("reference", scale.place(chart.reference), y + 17, y + 30)
+    low, high = ends(estimate.interval) or (None, None)
+    if low is not None and high is not None and len(finite((low, high))) == 2:
+        yield Line(f"estimate{kind}", scale.place(low), y + 23.5, scale.place(high), y + 23.5)
+    for value in finite((estimate.beside,)):
+        yield upright("before", scale.place(value), y + 18, y + 29)
+    for value in finite((estimate.value,)):
+        yield Dot(f"estimate-dot{kind}", scale.place(value), y + 23.5, 4)
+
+
+def _interval(estimate: Estimate, chart: Forest) -> str:
+    return brief_interval(ends(estimate.interval), chart.unit) if estimate.interval else ""
+
+
+def _estimate_in_words(estimate: Estimate, unit: str, name: str) -> str:
+    interval = f" ({show(ends(estimate.interval), unit)})" if estimate.interval else ""
+    group = f"{estimate.group}: " if estimate.group else ""
+    marked = ", marked" if estimate.marked else ""
+    beside = "" if estimate.beside is None else f", {name} {show(estimate.beside, unit)}"
+    return f"{group}{estimate.label} {show(estimate.value, unit)}{interval}{beside}{marked}"

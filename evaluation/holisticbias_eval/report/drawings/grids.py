@@ -6,8 +6,7 @@ import math
 import textwrap
 
 from holisticbias_eval.blocks import Column, Paragraph, Table
-from holisticbias_eval.report.drawings.scales import finite
-from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, WIDTH, Line, Rect, Shape, Text, VectorDrawing
+from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, WIDTH, Line, Rect, Shape, Text, VectorDrawing, finite
 from holisticbias_eval.report.units import WORDS, shorten, show, tick
 from holisticbias_eval.sections import HeatMap
 
@@ -72,7 +71,7 @@ def draw_heat_map(chart: HeatMap) -> VectorDrawing:
     cell = min(max((WIDE - LABELS - MAP_MARGIN) / columns, NARROWEST), WIDEST)
     width = max(LABELS + cell * columns + MAP_MARGIN, WIDTH)
     top = 6.0 * max((len(shorten(name, HEADING_LENGTH)) for name in chart.columns), default=0) + 16
-    shapes: list[Shape] = []
+    shapes, limits = list[Shape](), heat_limits(chart)
     for i, name in enumerate(chart.columns):
         x = LABELS + (i + 0.5) * cell + 4
         shapes.append(Text("tick", x, top - 8, shorten(name, HEADING_LENGTH), upright=True))
@@ -80,7 +79,7 @@ def draw_heat_map(chart: HeatMap) -> VectorDrawing:
         y = top + j * MAP_ROW
         shapes.append(Text("", MAP_MARGIN, y + 16, shorten(name, LABEL_LENGTH)))
         for i, value in enumerate(values):
-            level = heat_level(value, heat_limits(chart))
+            level = heat_level(value, limits)
             if level is not None:
                 shapes.append(Rect(f"heat-{level}", LABELS + i * cell + 1, y + 1, cell - 2, MAP_ROW - 2))
             kind = "cell-none" if level is None else f"heat-ink-{level}"
@@ -107,11 +106,9 @@ def heat_level(value: float | None, limits: tuple[float, float]) -> str | None:
     if value is None or math.isnan(value):
         return None
     low, high = limits
+    sign = "n" if low < 0 and value < 0 else ""
     if low < 0:
-        low, high, sign = 0.0, max(high, -low), "n" if value < 0 else ""
-        value = abs(value)
-    else:
-        sign = ""
+        low, high, value = 0.0, max(high, -low), abs(value)
     share = (min(max(value, low), high) - low) / (high - low) if high > low else 0.0
     return f"{sign}{min(LEVELS - 1, int(share * LEVELS))}"
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import fdtrc, fdtri
-from scipy.stats import friedmanchisquare, wilcoxon
 
 from holisticbias_eval.arrays import Floats, divide
 from holisticbias_eval.statistics.groups.moments import MomentSums, centred, moments, pairs_of_groups
@@ -124,6 +123,8 @@ def pairwise_t(values: GroupValues, *, paired: bool) -> PairTests:
 
 def friedman(values: GroupValues) -> Tested:
     """Friedman's chi-square of the ranks of groups within sentences; needs three groups and two sentences."""
+    from scipy.stats import friedmanchisquare
+
     known = values.complete
     n, k = known.shape
     if n < 2 or k < 3 or not (known != known[:, :1]).any():
@@ -137,6 +138,8 @@ def signed_ranks(values: GroupValues) -> PairTests:
 
     Undefined with fewer than two sentences, or if no difference is left.
     """
+    from scipy.stats import wilcoxon
+
     first, second = pairs_of_groups(values.groups)
     found = np.full((3, len(first)), np.nan)
     found[2] = 0

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.special import ndtr
-from scipy.stats import rankdata
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import SelectionError
@@ -211,6 +210,8 @@ def permuted_p_values(values: Floats, group: Ints, stratum: Ints, groups: int) -
     a known mean and variance; it is compared with a normal distribution. Ranks keep a few very large values from
     deciding. NaN if the variance is 0.
     """
+    from scipy.stats import rankdata
+
     values = rankdata(values)
     strata = int(stratum.max(initial=-1)) + 1
     size = np.bincount(stratum, minlength=strata)

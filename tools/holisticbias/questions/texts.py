@@ -1,0 +1,149 @@
+"""The text of a new term or noun: asked again until it can be used, and compared with what is in the data."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+import click
+
+from holisticbias.contribute.authoring import OpenTerms
+from holisticbias.contribute.proposals import (
+    CRITERIA,
+    Existing,
+    instead,
+    objections,
+    propose_article,
+    same_entries,
+    same_phrase,
+    similar_terms,
+)
+from holisticbias.errors import SourceError
+from holisticbias.questions.questions import Questions, print_lines
+from holisticbias.rules.characters import foreign_letter, odd_character
+from holisticbias.rules.dictionary import known_words, misspelled
+from holisticbias.rules.wording import article_by_sound, begins_clause, capital_in, corrected, mark_in
+from holisticbias.terminal import write
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.grammar import article as by_sound
+
+_TYPED = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2010": "-", "\u2011": "-", "\u00a0": " "})
+
+
+class NothingAdded(click.exceptions.Exit):
+    """The user decided against a new entry."""
+
+
+def as_written(text: str) -> str:
+    """The text with plain apostrophes, hyphens and single spaces, and each accented letter as one character."""
+    return " ".join(unicodedata.normalize("NFC", text.translate(_TYPED)).split())
+
+
+def ask_text(ask: Questions, question: str) -> tuple[str, str | None]:
+    """Ask for a text until it follows the rules on wording; returns it without its article, and the article."""
+
+    def check(answer: str) -> tuple[str, str | None]:
+        text, article = split_article(as_written(answer))
+        wrong = _wrong_text(text, article)
+        if wrong:
+            raise SourceError(wrong)
+        return text, article
+
+    def near(answer: str) -> str | None:
+        written = as_written(answer)
+        better = corrected(written)
+        text, article = split_article(better)
+        better = f"{article_by_sound(text) or article} {text}" if article else better
+        return better if better != written and not _wrong_text(*split_article(better)) else None
+
+    return ask.find("text", question, check, near)
+
+
+def split_article(text: str) -> tuple[str, str | None]:
+    """A text without the article "a" or "an" at its start, and the article."""
+    first, _, rest = text.partition(" ")
+    return (rest, first.lower()) if first.lower() in ("a", "an") and rest else (text, None)
+
+
+def _wrong_text(text: str, article: str | None) -> str | None:
+    """The first fault of a text, as a sentence without a full stop, or None."""
+    odd = odd_character(text) or (None if text[:1].isalnum() or text[:1] == "'" else repr(text[:1]))
+    checks: tuple[tuple[str | None, str], ...] = (
+        (odd, "{0} cannot be part of a term: write letters, digits, spaces, hyphens and apostrophes"),
+        (foreign_letter(text), "{0}, is not a letter of a Latin spelling: type the word again"),
+        (mark_in(text), "{0!r} is a mark of sentences: write the term without it"),
+        (capital_in(text), "{0!r} has a capital: write it in small letters"),
+        (begins_clause(text), "{0!r} begins a clause: write a phrase, as in 'with asthma' or 'who has asthma'"),
+        (None if len(text) <= 200 else "200", "the text has more than {0} characters"),
+        ("the" if text.lower().startswith("the ") else None, "write the term without {0!r}"),
+    )
+    for found, message in checks:
+        if found is not None:
+            return message.format(found)
+    sound = article_by_sound(text) if article else None
+    return None if sound in (None, article) else f"'{article} {text}' has the wrong article: write '{sound} {text}'"
+
+
+def ask_article(ask: Questions, text: str, written: str | None) -> str | None:
+    """The article of a text, or None if it follows from the sound; asks if the letters do not show it."""
+    if article_by_sound(text) is None or ask.given.get("article"):
+        return ask.choice("article", f"'a {text}' or 'an {text}'?", ["a", "an"], written or propose_article(text))
+    return None if written == by_sound(text, "sound", None) else written
+
+
+def warn_of_spelling(catalog: Catalog, text: str) -> None:
+    """Print a warning for each word that the dictionary and the published entries lack."""
+    known = known_words(d.text for d in catalog.descriptors if d.since in catalog.published)
+    for message in misspelled(text, known):
+        print_lines(f"Warning: {message}. Check the spelling.", err=True)
+
+
+def check_existing(terms: OpenTerms, ask: Questions, text: str) -> tuple[Existing, ...]:
+    """Show the entries that are the same as a text, and ask whether to go on; similar entries are only named.
+
+    Returns the entries that are the same. Without questions, a phrase that the data makes raises ``SourceError``.
+    """
+    found = same_entries(terms.root, terms.catalog, text)
+    phrase = same_phrase(terms.catalog, text)
+    if phrase and ask.yes:
+        raise SourceError(f"nothing was written: {text!r} is in the data already, as {phrase}")
+    if phrase:
+        print_lines(f"{text!r} is in the data already, as {phrase}.", err=True)
+    for existing in () if ask.yes else found:
+        print_lines(f"{text!r} is in the data already, as {existing}.", instead(existing), err=True)
+    if (found or phrase) and not ask.yes and not click.confirm("Add it again, on another axis or in another form?"):
+        raise _nothing_added()
+    same = {existing.entry.id for existing in found}
+    similar = [entry_id for entry_id in similar_terms(terms.catalog, text) if entry_id not in same]
+    if similar:
+        print_lines(f"Similar, but not the same: {', '.join(similar)}", err=True)
+    return found
+
+
+def refuse(found: Iterable[Existing], text: str) -> None:
+    """Raise ``SourceError`` for the first entry that is the same as a text and not retired, with what to do instead."""
+    for existing in (e for e in found if e.entry.until is None):
+        todo = "; ".join(re.sub(r": +", ": ", line) for line in instead(existing))
+        raise SourceError(f"nothing was written: {text!r} is in the data already, as {existing}; {todo}")
+
+
+def check_criteria(catalog: Catalog, ask: Questions, text: str) -> None:
+    """Show the criteria if something is on record against a word of the text, and ask whether the term meets them."""
+    against = objections(catalog, text)
+    if not against:
+        return
+    for line in against:
+        print_lines(f"{line}.", err=True)
+    print_lines("A term is accepted if all of these hold:", (f"- {line}" for line in CRITERIA), err=True)
+    if ask.yes and not ask.given.get("meets_criteria"):
+        raise SourceError(
+            f"nothing was written: {against[0]}; if the term meets the criteria, say so with --meets-criteria"
+        )
+    if not ask.confirm("meets-criteria", "Does it meet the criteria?", False):
+        raise _nothing_added()
+
+
+def _nothing_added() -> NothingAdded:
+    write("Nothing was written.")
+    return NothingAdded(0)
