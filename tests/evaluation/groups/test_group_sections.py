@@ -46,7 +46,7 @@ def chart_of(section: Section, name: str) -> Forest:
 def made(lift: float, human: int = 0, **other: float) -> pa.Table:
     """A domain in which the first group has a higher share of keen texts by ``lift``, and one without a difference.
 
-    ``other`` domains have lifts of their own.
+    ``other`` names further domains, each with its lift.
     """
     rng = np.random.default_rng(0)
     worlds = {"big_toe": lift, "little_toe": 0.0, **other}
