@@ -4,17 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.evaluation.responses_by_hand import (
-    CLUSTERS,
-    MEASURE,
-    NAME,
-    TINY,
-    get,
-    measure,
-    table,
-    value,
-    view,
-)
+from tests.evaluation.responses_by_hand import CLUSTERS, MEASURE, NAME, TINY, get, measure, table, value, view
 from tests.evaluation.simulated_responses import ResponseWorld
 
 from holisticbias_eval.errors import SelectionError

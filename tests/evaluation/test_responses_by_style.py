@@ -7,14 +7,7 @@ from collections import defaultdict
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.evaluation.responses_by_hand import (
-    MEASURE,
-    NAME,
-    TINY,
-    measure,
-    random_answers,
-    table,
-)
+from tests.evaluation.responses_by_hand import MEASURE, NAME, TINY, measure, random_answers, table
 from tests.evaluation.simulated_responses import ResponseWorld
 
 from holisticbias_eval.errors import SelectionError
