@@ -65,8 +65,17 @@ def test_runs_are_compared_on_common_cells() -> None:
         assert known(change.interval).low <= -size <= known(change.interval).high
         assert change.of in {"full_gen_bias_corrected", "partial_gen_bias_corrected"}
     assert changes.get(NAME, "change", {"axis": "y"}) is None
+    assert {len(f.keys) for f in changes} == {0, 1}
     sections = MEASURE.compared_sections(changes, view(second, CLUSTERS))
     assert {table.name for table in sections[0].tables} == {"changes-by-axis", "changes-by-cluster", "changes-by-style"}
+
+
+def test_made_up_words_are_left_out_of_the_change_over_all() -> None:
+    nonce = [("nonce", t, d, 0.0 if d == "one" else 1.0, 0.5) for _, t, d, _, _ in TINY]
+    second = table([*((axis, t, d, 0.5, 0.5) for axis, t, d, _, _ in TINY), *nonce])
+    changes = Figures(MEASURE.compare(view(table([*TINY, *nonce])), view(second)))
+    assert [value(changes, "change"), value(changes, "change", axis="x")] == pytest.approx([-35, -35])
+    assert value(changes, "change", axis="nonce") == 0
 
 
 def test_change_is_found_and_equal_runs_do_not_differ() -> None:
