@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
-from scipy.stats import false_discovery_control, mannwhitneyu, permutation_test, wilcoxon
+from scipy.stats import false_discovery_control, mannwhitneyu, permutation_test, spearmanr, wilcoxon
 
 from holisticbias_eval.statistics.intervals import expansion
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests, mann_whitney_pairs
@@ -17,7 +17,13 @@ from holisticbias_eval.statistics.resampling import (
     significant_when_weighted,
     significant_without_each_noun,
 )
-from holisticbias_eval.statistics.tests import benjamini_hochberg, holm, sign_flip_p_values, wilcoxon_p_values
+from holisticbias_eval.statistics.tests import (
+    benjamini_hochberg,
+    holm,
+    rank_correlation,
+    sign_flip_p_values,
+    wilcoxon_p_values,
+)
 
 
 def test_holm_worked_by_hand() -> None:
@@ -74,6 +80,13 @@ def test_sign_flips_are_never_zero_and_close_to_all_of_them() -> None:
     drawn = sign_flip_p_values(differences, 2000, np.random.default_rng(0))
     np.testing.assert_allclose(drawn, exact, atol=0.04)
     assert (drawn > 0).all()
+
+
+def test_rank_correlations() -> None:
+    rows = np.array([[1.0, 3], [2, 2], [4, 1], [3, 2]])
+    assert rank_correlation(rows) == pytest.approx(tuple(spearmanr(*rows.T)))
+    for undefined in (rows[:2], np.array([[1.0, 3], [1, 2], [1, 1]])):
+        assert np.isnan(rank_correlation(undefined)).all()
 
 
 def test_few_clusters_are_spread_by_students_t() -> None:
