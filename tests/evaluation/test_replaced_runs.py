@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from tests.evaluation.conftest import mini_catalog
 
+from altered import set_value
 from holisticbias import build_release, write_release
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.evaluating import evaluations
 from holisticbias_eval.models.likelihood.causal import CausalScorer
-from holisticbias_eval.models.likelihood.exactness import plain_sums
 from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.run import RESULT, read_run, read_signature
@@ -106,6 +106,7 @@ def signature(tiny_run: Path) -> Signature:
         # another machine, packages, folder or count: the same run
         ({"machine": "Darwin arm64", "versions": {"python": "3.14"}, "model.name": "elsewhere/gpt"}, ()),
         ({"model.revision": "abc", "model.note": "a note", "model.parameters": 1, "rounding": None}, ()),
+        ({"measures": ("love_hate", "stance_contrast", "medians", "likelihood_bias", "another")}, ()),
         ({"measures": ("another",)}, ("measure stance_contrast, likelihood_bias, medians, love_hate, not another",)),
         ({"model.dtype": "bfloat16"}, ("precision float32, not bfloat16",)),
         ({"release.version": "0.2.0"}, ("release 0.1.0 (digest DIGEST), not 0.2.0 (digest DIGEST)",)),
@@ -126,11 +127,7 @@ def test_what_tells_one_run_from_another(
 ) -> None:
     content: dict[str, Any] = json.loads(signature.model_dump_json())
     for path, value in changes.items():
-        *keys, last = path.split(".")
-        place = content
-        for key in keys:
-            place = place[key]
-        place[last] = value
+        set_value(content, path, value)
     model = signature.model
     assert model.weights_sha256
     named = {"DIGEST": signature.release.digest[:8], "MODEL": model.name, "WEIGHTS": model.weights_sha256[:8]}
@@ -230,12 +227,13 @@ def test_the_scoring_method_is_tested_once_whatever_the_blocks(
     tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
 ) -> None:
     tests = []
+    real = CausalScorer._plain_sums
 
-    def counted(few: Encoded, *rest: Any) -> Any:
+    def counted(scorer: CausalScorer, few: Encoded) -> Any:
         tests.append(few.lengths.max())
-        return plain_sums(few, *rest)
+        return real(scorer, few)
 
-    monkeypatch.setattr("holisticbias_eval.models.likelihood.causal.plain_sums", counted)
+    monkeypatch.setattr(CausalScorer, "_plain_sums", counted)
     monkeypatch.setattr(CausalScorer, "block_size", 20)
     arguments = ["evaluate", "--model", tiny_gpt2, "--release", mini_release_folder]
     for more in (["--dry-run"], ["--out", tmp_path / "run"]):

@@ -19,6 +19,7 @@ from holisticbias_eval.models.server.chooser import SAMPLES, ChatChooser
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Display, Progress
 from holisticbias_eval.tasks.pair_modes import PairRequests, pair_requests, pair_store
+from known import ignore
 
 Answering = Callable[[Mapping[str, Any]], tuple[int, Any]]
 
@@ -103,10 +104,6 @@ def test_an_answer_of_another_form_is_one_line(start: Callable[[Answering], str]
 
 
 SIZE = 200
-
-
-def ignore(said: object) -> None:
-    pass
 
 
 class Chooser(PairScorer):
