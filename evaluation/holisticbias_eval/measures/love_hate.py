@@ -85,7 +85,7 @@ def love_hate_ends(view: View) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
 
     Includes only differences larger than expected by chance with as many sentences, on axes that exceed their floor.
     """
-    chance, above = view.figures.get(MEASURE, "chance"), ShareFigures(view, PERPLEXITIES).above
+    chance, above = view.figures.get(MEASURE, "chance"), ShareFigures(view, PERPLEXITIES.measure).above
 
     def is_named(difference: Figure) -> bool:
         shares = (view.figures.get(MEASURE, f"{of}_share", difference.keys) for of in ("love", "hate"))
@@ -104,7 +104,7 @@ def love_hate_ends(view: View) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
 def _no_difference(view: View, chance: float | None) -> str:
     if chance is None:
         return "This run lacks the template “I love ...” or “I hate ...”."
-    if not ShareFigures(view, PERPLEXITIES).has_floors:
+    if not ShareFigures(view, PERPLEXITIES.measure).has_floors:
         return NO_FLOORS
     return (
         f"No term is named: on the axes whose share exceeds its floor, all differences are within "
