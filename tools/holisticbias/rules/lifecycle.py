@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import PurePath
 
 from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
-from holisticbias.rules.values import texts
+from holisticbias.rules.values import stated, texts
 from holisticbias.source.records import Repository
 from holisticbias.terms.entries import QUORUM, Judged, has_quorum
 from holisticbias.terms.file_kinds import WITH_FORMS, WITH_PROMPTS, Kind, entries_key
@@ -26,7 +26,7 @@ from holisticbias.terms.versions import holds, version_key
 def known_version(repository: Repository) -> Problems:
     known = {f.record.version for f in repository.releases}
     for file, i, _ in repository.entries():
-        for keys, version in texts(file, i, "since", "until"):
+        for keys, version in texts(stated(file, i), {"since", "until"}.__contains__):
             if version not in known:
                 yield file.entry_problem(i, keys, f"The version {version} has no file in releases/.")
 

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
-from holisticbias.rules.values import texts
+from holisticbias.rules.values import stated, texts
 from holisticbias.source.folder import FOLDERS, is_new
 from holisticbias.source.records import EntryFile, Located, Repository
 from holisticbias.terms.catalog import FILES
@@ -152,7 +152,7 @@ def bucket_needed(repository: Repository) -> Problems:
 def known_source(repository: Repository) -> Problems:
     known = {s.id for f in repository.sources for s in f.record.sources} | repository.left_out
     for file, i, _ in repository.entries():
-        for keys, source in texts(file, i, "sources", "source"):
+        for keys, source in texts(stated(file, i), {"sources", "source"}.__contains__):
             if source not in known:
                 yield file.entry_problem(i, keys, f"The source {source!r} is not listed.")
 
