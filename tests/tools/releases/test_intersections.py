@@ -391,6 +391,8 @@ OPTIONS = [
     (["--sample", "3"], "--sample and --count need --intersections"),
     (["--intersections", "all", "--where", "axis=ability"], "has no pair of descriptors"),
     (["--where", "axis=nothing"], "version 0.2.0 has no such axis; it has: ability, characteristics, race_ethnicity"),
+    (["--where", "bucket=nothing"], "version 0.2.0 has no such bucket; it has: auditory, mobility"),
+    (["--where", "gender=any"], "version 0.2.0 has no such gender; it has: female, male"),
     (["--where", "axis=race_ethnicity", "--where", "bucket=auditory"], "has no descriptor that meets all conditions"),
     (["--where", "family=seat", "--where", "first_turn_only=true"], "has no template that meets all conditions"),
     (["--seed", "3"], "--seed needs --sample"),
