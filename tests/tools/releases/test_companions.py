@@ -120,7 +120,25 @@ def with_forms(catalog: Catalog, since: str | None = None, layout: int = 5) -> C
 
 def test_forms_are_in_the_table_from_layout_5_on(companions: Catalog, tmp_path: Path) -> None:
     built = build_release(with_forms(companions), VERSION)
-    assert built.tables["collections"]["forms"].to_pylist() == [["glazier", "glazing"]]
+    assert built.tables["collections"].to_pylist() == [
+        {
+            "collection": "trades",
+            "group_id": "trades.glaziers",
+            "group": "Glaziers",
+            "domain": "glass",
+            "terms": [],
+            "forms": ["glazier", "glazing"],
+            "titles": ["Glazier"],
+            "lists": [],
+            "categories": [],
+            "needs_person": False,
+            "prompt_words": 5,
+            "term_within": 8,
+            "least_words": 8,
+            "sources": ["made-up"],
+            "since": "0.2.0",
+        }
+    ]
     write_release(built, tmp_path / "release")
     assert verify_release(tmp_path / "release") == ()
     assert "forms" not in build_release(with_forms(companions, layout=4), VERSION).tables["collections"].column_names
