@@ -15,15 +15,18 @@ def stated(file: EntryFile, position: int) -> Value:
     return entries[index] if isinstance(entries, list) else None
 
 
-def texts(value: Value, wanted: Callable[[str], bool], keys: Keys = (), *, inside: bool = False) -> Iterator[Text]:
+def texts(value: Value, wanted: Callable[[str], bool]) -> Iterator[Text]:
     """The texts inside a value, each with its keys, under keys that are wanted; of a list, each item."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in items:
-        chosen = wanted(key) if isinstance(key, str) else inside
-        if not isinstance(item, str):
-            yield from texts(item, wanted, (*keys, key), inside=chosen)
-        elif chosen:
-            yield (*keys, key), item
+    waiting: list[tuple[Keys, Value, bool]] = [((), value, False)]
+    while waiting:
+        keys, value, inside = waiting.pop()
+        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for key, item in items:
+            chosen = wanted(key) if isinstance(key, str) else inside
+            if not isinstance(item, str):
+                waiting.append(((*keys, key), item, chosen))
+            elif chosen:
+                yield (*keys, key), item
 
 
 Text = tuple[Keys, str]
