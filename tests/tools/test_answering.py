@@ -232,6 +232,7 @@ def test_a_branch_that_exists_is_not_overwritten(repository: tuple[Path, Path], 
         ("accepted", USER, {**TERM, "Credit": "Do not name me"}, False),
         ("accepted", USER, {**TERM, "Term": "Deaf"}, None),
         ("accepted", USER, {**TERM, "Source": "smith-2022", "Why": ""}, True),
+        ("accepted", USER, {**TERM, "Source": "smith-2022"}, True),
         ("accepted", USER, SPECIFICATION, True),
         ("accepted", USER, NOUN, True),
     ],
@@ -254,7 +255,9 @@ def test_a_pull_request_of_an_accepted_proposal(
     added = [text for file, text in contents(terms_copy).items() if "/new/" in file]
     assert (pull.exists(), len(added)) == ((False, 0) if co_author is None else (True, 1))
     if co_author is not None:
-        assert (b"[smith-2022]" if answers.get("Source") == "smith-2022" else b"[issue-12]") in added[0]
+        known = answers.get("Source") == "smith-2022"
+        sources = [*(["smith-2022"] if known else []), *(["issue-12"] if not known or answers["Why"] else [])]
+        assert f"sources: [{', '.join(sources)}]".encode() in added[0]
         assert [f for f in validate_paths([terms_copy]) if f.level == "error"] == []
         message = (pull / "message.txt").read_text("utf-8")
         assert ("Co-authored-by" in message) == co_author
