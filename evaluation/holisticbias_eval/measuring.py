@@ -27,7 +27,7 @@ from holisticbias_eval.measures.options import CorpusSettings, Resampling, Resam
 from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
-from holisticbias_eval.readers.judging import show_reading, start_text_judges
+from holisticbias_eval.readers.judging import start_text_judges
 from holisticbias_eval.readers.labels import ToxicitySettings
 from holisticbias_eval.readers.reader import measured_texts
 from holisticbias_eval.sections import Section
@@ -37,7 +37,7 @@ from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.judging import count_corpus, find_clusters, judging_options
 from holisticbias_eval.tasks.response_files import read_texts
 from holisticbias_eval.tasks.task import Given
-from holisticbias_eval.tasks.text_reading import naming_texts
+from holisticbias_eval.tasks.text_reading import TextReading, naming_figures
 
 TRUST = Condition("without --no-trust", lambda values: values.get("trust", True))
 _COUNTED = ("likelihoods", "labels")
@@ -133,15 +133,12 @@ def _measure_texts(measure: GroupMeasure, path: Path, settings: MeasureSettings,
     judge = start_text_judges([measure.reader], judging_options(given), display).get(measure.reader.name)
     if judge is not None:
         measuring |= judge.settings
-    reader = measure.start(settings, judge)
-    read = show_reading(reader, texts, display)
+    reading = TextReading(readers=[measure.start(settings, judge)], measures=[measure])
+    read = reading.read(texts, display)
     with display.step(f"Measuring {name} of {texts.num_rows:,} texts"):
         measured = measure.figures(read, settings)
-    named = naming_texts(read)
-    figures = measured.figures
-    if named is not None:
-        again = show_reading(reader, named.written, display)
-        figures += measure.naming_figures(named.replaced, again, named.naming)
+    named = naming_figures(read, [measure], lambda written: reading.read(written, display))
+    figures = (*measured.figures, *named)
     notes = (*measured.notes, *_subject_notes(texts))
     found = describe_measurement(name, path, measuring, texts.num_rows, figures, notes)
     return MeasuredTable(found, {**measured.tables, "texts": read}, View(Figures(figures), read))

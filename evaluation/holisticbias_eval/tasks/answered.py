@@ -21,7 +21,8 @@ from holisticbias_eval.models.model import GivenModel, ModelIdentity
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.signature import with_sameness
 from holisticbias_eval.tasks.responding import start_responding
-from holisticbias_eval.tasks.task import Answered, Given, Task, TaskReading, TaskRequests, TaskSource
+from holisticbias_eval.tasks.sources import TaskSource
+from holisticbias_eval.tasks.task import Answered, Given, Task, TaskReading, TaskRequests
 from holisticbias_eval.tasks.text_reading import start_text_reading
 
 

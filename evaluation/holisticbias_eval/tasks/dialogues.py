@@ -21,8 +21,8 @@ from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.lines import RetainSettings
 from holisticbias_eval.tasks.multiwoz import DATA, candidate_text, make_candidates, read_multiwoz, slot_values
-from holisticbias_eval.tasks.sources import sign_file
-from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests, TaskSource
+from holisticbias_eval.tasks.sources import TaskSource, file_source
+from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests
 
 SETTINGS = ClassifierSettings()
 
@@ -98,8 +98,8 @@ class DialoguesTask(Task):
             "trained_on": f"{train.num_rows:,} candidates of training dialogues",
             "left_out": f"{dialogues.held_out:,} validation dialogues",
         }
-        signature = sign_file(folder.resolve().name, dialogues.sha256, "dialogues")
-        return TaskSource((train, test), signature, "dialogue-state", about)
+        file = folder.resolve().name
+        return file_source((train, test), file, dialogues.sha256, "dialogues", about, name="dialogue-state")
 
     def model(self, source: TaskSource, given: Given) -> GivenModel:
         """Load the weights."""

@@ -17,16 +17,7 @@ from holisticbias_eval.models.settings import responding_uses
 from holisticbias_eval.models.stored import stored
 from holisticbias_eval.prompts.contexts import read_context
 from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing
-from holisticbias_eval.settings import (
-    Chosen,
-    Condition,
-    Seed,
-    Settings,
-    Use,
-    Variants,
-    is_one_of,
-    setting,
-)
+from holisticbias_eval.settings import Chosen, Condition, Seed, Settings, Use, Variants, is_one_of, setting
 from holisticbias_eval.tasks.task import Given
 
 DECODING, CONTINUING = "sampled", "bold-gpt2"

@@ -21,8 +21,8 @@ from holisticbias_eval.settings import Settings, Use, Values, read_settings, set
 from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.retain_command import Reported, run_retain_command, split_command
-from holisticbias_eval.tasks.sources import sign_file
-from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests, TaskSource
+from holisticbias_eval.tasks.sources import TaskSource, file_source
+from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests
 
 NOT_LOADED = "not loaded"
 
@@ -101,7 +101,7 @@ class ResultsTask(Task):
             raise EvaluationError("retained needs a command that reports numbers: give it with --retain-command")
         program = Path(split_command(command)[0]).name
         digest = hashlib.sha256(command.encode()).hexdigest()
-        return TaskSource(command, sign_file(program, digest, "results"), "retained", {"command": command})
+        return file_source(command, program, digest, "results", {"command": command}, name="retained")
 
     def model(self, source: TaskSource, given: Given) -> GivenModel:
         """The model as far as it is known without its weights: of a folder the digest of its file of weights."""

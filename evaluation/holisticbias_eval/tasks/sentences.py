@@ -12,7 +12,6 @@ from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.likelihood.scorer import Scorer
-from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.settings import scoring_uses
 from holisticbias_eval.prompts.contexts import count_unscored
 from holisticbias_eval.prompts.seat import ask_phrases
@@ -25,8 +24,8 @@ from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.planted import planted_figures
 from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, SpanRequests, find_context, with_store
-from holisticbias_eval.tasks.sources import sign_release
-from holisticbias_eval.tasks.task import Given, TaskSource, release_run_name
+from holisticbias_eval.tasks.sources import TaskSource, release_source
+from holisticbias_eval.tasks.task import Given
 
 SELECTED = Condition(
     "with --limit or --variants", lambda values: values.get("limit") is not None or bool(values.get("variants"))
@@ -90,7 +89,7 @@ class SentencesTask(ScoredTask):
             raise EvaluationError(
                 f"{release!r} has sentences with two descriptors: measure them with --measure intersections"
             )
-        return TaskSource(release, sign_release(release), release.version, release=release)
+        return release_source(release)
 
     def ask(self, source: TaskSource, model: Scorer, given: Given) -> SpanRequests:
         """Select the sentences; raises ``SelectionError`` if none is left."""
@@ -121,10 +120,6 @@ class SentencesTask(ScoredTask):
     def beside(self, table: pa.Table, signature: Signature, source: TaskSource, given: Given) -> tuple[Figure, ...]:
         """The true stance contrast of the calibration model."""
         return tuple(planted_figures(signature, table))
-
-    def run_name(self, model: ModelIdentity, source: TaskSource, signature: Signature) -> str:
-        """The model, the release, its part, and the selection; the task if it is not this one."""
-        return release_run_name(self, model, source, signature)
 
 
 class SeatTask(SentencesTask):
