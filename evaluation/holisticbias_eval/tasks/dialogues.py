@@ -15,7 +15,7 @@ from holisticbias_eval.models.loading.tokenizers import tokenizer_digest
 from holisticbias_eval.models.model import GivenModel
 from holisticbias_eval.models.settings import LOADED, ModelSettings, of_model
 from holisticbias_eval.progress import Display
-from holisticbias_eval.settings import Use, Values, read_settings
+from holisticbias_eval.settings import Use
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
@@ -71,12 +71,9 @@ class DialoguesTask(Task):
     name = "dialogues"
     subject = "candidates of dialogues"
     ability = "train"
+    named_by = (RetainSettings, "dialogues")
     tables: ClassVar = {"candidates": read_candidates}
     uses = (Use(RetainSettings), of_model("engine"), of_model("kind", "device", conditions=(LOADED,)))
-
-    def is_named(self, values: Values) -> bool:
-        """Whether a folder of MultiWOZ is named."""
-        return read_settings(RetainSettings, values).dialogues is not None
 
     def source(self, given: Given) -> TaskSource:
         """Read the dialogues, and draw candidates of training and of test."""

@@ -21,7 +21,7 @@ from holisticbias_eval.models.settings import scoring_uses
 from holisticbias_eval.models.store.keys import counted
 from holisticbias_eval.prompts.contexts import AskedSpans, count_unscored
 from holisticbias_eval.prompts.selection import Skipped
-from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
+from holisticbias_eval.settings import Settings, Use, setting
 from holisticbias_eval.tables.content import text_lines
 from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
@@ -124,12 +124,9 @@ class LinesTask(ScoredTask):
 
     name = "lines"
     subject = "lines of text"
+    named_by = (RetainSettings, "text")
     tables: ClassVar = {"lines": read_scored_lines}
     uses = (Use(RetainSettings), *scoring_uses())
-
-    def is_named(self, values: Values) -> bool:
-        """Whether a file of neutral text is named."""
-        return read_settings(RetainSettings, values).text is not None
 
     def source(self, given: Given) -> TaskSource:
         """Read the file; without one, the neutral sentences of the gossip, for the gossip."""
@@ -154,14 +151,9 @@ class LinesTask(ScoredTask):
         """Divide the lines into the windows that the model can read."""
         lines = source.content
         unscored = count_unscored([""] * lines.num_rows, first_token_scored=model.first_token_scored)
-        return SpanRequests(
-            ask_lines(lines, model),
-            model,
-            with_store(model, source, given),
-            count=lines.num_rows,
-            settings={**source.about, **unscored.settings},
-            skipped=source.skipped,
-        )
+        settings, store = {**source.about, **unscored.settings}, with_store(model, source, given)
+        asked = ask_lines(lines, model)
+        return SpanRequests(asked, model, store, count=lines.num_rows, settings=settings, skipped=source.skipped)
 
 
 def read_lines(path: Path) -> list[str]:

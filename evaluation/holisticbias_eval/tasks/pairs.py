@@ -20,7 +20,7 @@ from holisticbias_eval.models.settings import ModelSettings, engine_uses, scorin
 from holisticbias_eval.prompts.pairs import ask_choices, ask_pairs, ask_published, spans_of_choices
 from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.settings import Condition, Use, Values, is_one_of, read_settings
+from holisticbias_eval.settings import Condition, Use, is_one_of
 from holisticbias_eval.stereotypes.specifications import calibration_model
 from holisticbias_eval.tasks.outcome_files import read_pair_scores
 from holisticbias_eval.tasks.pair_files import (
@@ -45,12 +45,9 @@ class PairsTask(ScoredTask):
 
     name = "pairs"
     subject = "pairs of sentences"
+    named_by = (PairSettings, "pairs")
     tables: ClassVar = {"pairs": read_pair_scores}
     uses = (Use(PairSettings), *engine_uses(), *scoring_uses(LIKELIHOOD))
-
-    def is_named(self, values: Values) -> bool:
-        """Whether pairs are named."""
-        return read_settings(PairSettings, values).pairs is not None
 
     def source(self, given: Given) -> TaskSource:
         """Read the pairs; a calibration model is the default for pairs of its specifications."""

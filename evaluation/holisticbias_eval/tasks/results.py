@@ -17,7 +17,7 @@ from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.model import GivenModel, ModelIdentity
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
+from holisticbias_eval.settings import Settings, Use, setting
 from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.retain_command import Reported, run_retain_command, split_command
@@ -87,12 +87,9 @@ class ResultsTask(Task):
     name = "results"
     subject = "numbers of another program"
     ability = "command"
+    named_by = (CommandSettings, "retain_command")
     tables: ClassVar = {"results": read_results}
     uses = (Use(CommandSettings),)
-
-    def is_named(self, values: Values) -> bool:
-        """Whether a command is given."""
-        return read_settings(CommandSettings, values).retain_command is not None
 
     def source(self, given: Given) -> TaskSource:
         """Check the command; nothing is run."""

@@ -23,7 +23,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.selection import Skipped, Terms
 from holisticbias_eval.results.run import MaskedInputs
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.settings import Keeping, S, Use, Values, read_settings
+from holisticbias_eval.settings import Keeping, S, Settings, Use, Values, read_settings
 from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tasks.sources import TaskSource, find_release
 
@@ -147,6 +147,7 @@ class Task(ABC):
 
     ``subject`` says in a report what was asked; ``uses`` are the settings that it and its engines read. ``tables``
     read a user's table in place of answers, by the kind of answers that a measure needs; they raise ``TableError``.
+    ``named_by`` is the setting that names a source of this task.
     """
 
     name: ClassVar[str]
@@ -154,10 +155,13 @@ class Task(ABC):
     ability: ClassVar[Ability]
     uses: ClassVar[tuple[Use, ...]]
     tables: ClassVar[Mapping[str, Callable[[TableSource], pa.Table]]] = {}
+    named_by: ClassVar[tuple[type[Settings], str] | None] = None
 
     def is_named(self, values: Values) -> bool:
         """Whether the settings name a source of this task, whose measures are then the default."""
-        return False
+        return (
+            self.named_by is not None and getattr(read_settings(self.named_by[0], values), self.named_by[1]) is not None
+        )
 
     @abstractmethod
     def source(self, given: Given) -> TaskSource:

@@ -17,7 +17,7 @@ from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.settings import scoring_uses
 from holisticbias_eval.prompts.contexts import NOTHING_LEFT, Unscored, count_unscored, differ_first
 from holisticbias_eval.prompts.sentences import AskedSentences
-from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
+from holisticbias_eval.settings import Settings, Use, setting
 from holisticbias_eval.stereotypes.specifications import calibration_model
 from holisticbias_eval.tasks.group_files import read_group_scores, read_test_set
 from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, SpanRequests, find_context, with_store
@@ -49,12 +49,9 @@ class TestSetTask(ScoredTask):
     __test__ = False
     name = "test_set"
     subject = "sentences of a test set"
+    named_by = (TestSetSettings, "test_set")
     tables: ClassVar = {"group_sentences": read_group_scores}
     uses = (Use(TestSetSettings), Use(ContextSettings), *scoring_uses())
-
-    def is_named(self, values: Values) -> bool:
-        """Whether a test set is named."""
-        return read_settings(TestSetSettings, values).test_set is not None
 
     def source(self, given: Given) -> TaskSource:
         """Read the file, by default the gossip's test set, for which the gossip is the default model.
