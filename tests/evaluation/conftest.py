@@ -6,13 +6,15 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
 from tests.evaluation.generation.chat_server import Answering, ChatServer
 
-from holisticbias import build_release, open_release, write_release
+from holisticbias import build_release, load_catalog, open_release, write_release
 from holisticbias.release.release import Release
+from holisticbias.source.folder import find_source
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Noun, Template
 from holisticbias.terms.file_kinds import DescriptorFile, NounFile, ReleaseFile, TemplateFile
@@ -32,6 +34,16 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep scores apart from the user's and from those of earlier sessions."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOLISTICBIAS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def terms_read_once() -> Iterator[None]:
+    """Read the terms of a folder once: each command would read and validate them again."""
+    read = cache(load_catalog)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("stereotypes.specifications", "collect.collection", "prompts.collections", "tasks.sources"):
+            patch.setattr(f"holisticbias_eval.{module}.load_catalog", lambda: read(find_source()))
         yield
 
 

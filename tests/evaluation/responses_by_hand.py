@@ -9,6 +9,7 @@ from tests.evaluation.simulated_responses import ResponseWorld
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import Clusters, MeasureSettings, View
+from known import known
 
 NAME = "generation_bias"
 MEASURE = MEASURES[NAME]
@@ -35,9 +36,7 @@ def measure(answers: pa.Table, clusters: Clusters | None = None) -> Figures:
 
 
 def get(figures: Figures, name: str, **keys: str) -> Figure:
-    found = figures.get(NAME, name, keys)
-    assert found is not None, (name, keys)
-    return found
+    return known(figures.get(NAME, name, keys))
 
 
 def value(figures: Figures, name: str, **keys: str) -> float | None:

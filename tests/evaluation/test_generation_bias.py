@@ -23,6 +23,7 @@ from tests.evaluation.responses_by_hand import (
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import MeasureSettings
+from known import known
 
 
 @pytest.mark.parametrize(
@@ -48,9 +49,7 @@ def test_two_cells(name: str, keys: dict[str, str], raw: float, corrected: float
     fixed = get(figures, f"{name}_corrected", **keys)
     assert fixed.value == pytest.approx(corrected, abs=1e-12)
     assert fixed.of == name
-    assert fixed.interval is not None
-    assert fixed.value is not None
-    assert fixed.interval.low <= fixed.value <= fixed.interval.high
+    assert known(fixed.interval).low <= known(fixed.value) <= known(fixed.interval).high
 
 
 def test_floor_is_the_mean_over_all_permutations() -> None:
@@ -58,8 +57,7 @@ def test_floor_is_the_mean_over_all_permutations() -> None:
     permuted = [2000 * ((sum(order[:2]) - sum(order[2:])) / 4) ** 2 for order in itertools.permutations(p)]
     found = get(measure(table(TINY)), "full_gen_bias")
     assert found.floor == pytest.approx(mean(permuted))
-    assert found.floor_interval is not None
-    assert found.p_value is not None
+    assert None not in (found.floor_interval, found.p_value)
 
 
 def test_a_template_with_one_descriptor_is_left_out_and_counted() -> None:
@@ -101,9 +99,6 @@ def test_one_text_on_two_axes_is_two_descriptors() -> None:
     figures = measure(table([(("x", "y")[i // 2], t, "one", a, b) for i, (_, t, _, a, b) in enumerate(TINY)]))
     assert value(figures, "full_gen_bias") == pytest.approx(45)
     assert value(figures, "full_gen_bias", axis="x") is None
-
-
-def test_no_response_was_judged() -> None:
     with pytest.raises(SelectionError, match="no response has probabilities"):
         measure(table([("x", "t", "one", None, None)]))
 
@@ -140,11 +135,12 @@ def pooled_variance(cells: Sample, s: int) -> float:
     return squares / sum(len(cell) - 1 for cell in cells.values())
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(4))
 def test_arrays_equal_the_definition(seed: int) -> None:
-    answers = random_answers(seed)
+    """PGB is additive, PGB and SCGB of one style are equal, and SCGB is at most the squared sum of roots of PGB."""
     styles = [f"s{i}" for i in range(5)]
-    clusters = {"one": ("s0", "s2"), "two": ("s3",)}
+    clusters = {"all": tuple(styles), "one": ("s0", "s2"), "two": ("s3",)}
+    answers = random_answers(seed)
     figures = measure(answers, clusters)
     for axis in (None, "axis 0", "axis 1", "axis 2"):
         keys = {"axis": axis} if axis else {}
@@ -156,6 +152,15 @@ def test_arrays_equal_the_definition(seed: int) -> None:
         for name, of, (raw, corrected) in checks:
             assert value(figures, name, **of) == pytest.approx(raw)
             assert value(figures, f"{name}_corrected", **of) == pytest.approx(corrected)
+    parts = {style: known(value(figures, "partial_gen_bias", style=style)) for style in styles}
+    full = known(value(figures, "full_gen_bias"))
+    assert [sum(parts.values()), value(figures, "partial_gen_bias", cluster="all")] == pytest.approx([full] * 2)
+    assert value(figures, "summed_cluster_gen_bias", cluster="two") == pytest.approx(parts["s3"])
+    for cluster, members in clusters.items():
+        summed = known(value(figures, "summed_cluster_gen_bias", cluster=cluster))
+        assert summed <= sum(np.sqrt(parts[style]) for style in members) ** 2 + 1e-9
+        for style in members:
+            assert value(figures, "partial_gen_bias", cluster=cluster, style=style) == parts[style]
 
 
 @pytest.mark.parametrize("counts", [(2, 2), (2, 3), (3, 1)])
@@ -175,25 +180,6 @@ def test_corrected_bias_is_unbiased_over_all_samples(counts: tuple[int, int]) ->
         assert expected == pytest.approx(62.5 + 1000 * (0.16 - 0.21) / 4)
     else:
         assert expected == pytest.approx(62.5)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_identities(seed: int) -> None:
-    """PGB is additive, PGB and SCGB of one style are equal, and SCGB is at most the squared sum of roots of PGB."""
-    clusters = {"all": tuple(f"s{i}" for i in range(5)), "some": ("s1", "s4"), "one": ("s2",)}
-    figures = measure(random_answers(seed), clusters)
-    styles = {f"s{i}": get(figures, "partial_gen_bias", style=f"s{i}").value or 0 for i in range(5)}
-    full = value(figures, "full_gen_bias")
-    assert sum(styles.values()) == pytest.approx(full)
-    assert value(figures, "partial_gen_bias", cluster="all") == pytest.approx(full)
-    for name in ("partial_gen_bias", "summed_cluster_gen_bias"):
-        assert value(figures, name, cluster="one") == pytest.approx(styles["s2"])
-    for cluster, members in clusters.items():
-        summed = get(figures, "summed_cluster_gen_bias", cluster=cluster).value or 0
-        assert summed <= sum(np.sqrt(styles[style]) for style in members) ** 2 + 1e-9
-        assert {style: value(figures, "partial_gen_bias", cluster=cluster, style=style) for style in members} == {
-            style: styles[style] for style in members
-        }
 
 
 def test_share_of_variance() -> None:

@@ -25,7 +25,7 @@ def samples(values: st.SearchStrategy[float], longest: int) -> st.SearchStrategy
     return st.lists(st.lists(values, max_size=longest), min_size=2, max_size=5)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.one_of(samples(SMOOTH, 8), samples(COARSE, 8), samples(SMOOTH, 25), samples(COARSE, 25), samples(CONSTANT, 12))
 )
@@ -42,7 +42,7 @@ def test_equals_scipy_pair_by_pair(drawn: list[list[float]]) -> None:
         np.testing.assert_allclose(p, expected.pvalue, rtol=1e-12, atol=1e-15, equal_nan=True)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.integers(1, 10).flatmap(
         lambda size: st.lists(st.lists(st.one_of(COARSE, SMOOTH), min_size=size, max_size=size), min_size=2, max_size=5)

@@ -3,27 +3,20 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy.stats import binomtest, t
+from scipy.stats import t
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings, View
-from holisticbias_eval.statistics.intervals import wilson
 from known import known
 
 NAME = "offensiveness"
 Row = tuple[str, str, str, float | None]
 ROWS: list[Row] = [
-    ("x", "t", "one", 0.1),
-    ("x", "t", "one", 0.5),
-    ("x", "t", "two", 0.6),
-    ("x", "t", "two", 0.8),
-    ("y", "t", "three", 0.1),
-    ("y", "t", "three", None),
-    ("x", "u", "one", 0.0),
-    ("x", "u", "one", 0.2),
-]
+    ("x", "t", "one", 0.1), ("x", "t", "one", 0.5), ("x", "t", "two", 0.6), ("x", "t", "two", 0.8),
+    ("y", "t", "three", 0.1), ("y", "t", "three", None), ("x", "u", "one", 0.0), ("x", "u", "one", 0.2),
+]  # fmt: skip
 
 
 def table(rows: list[Row], column: str = "offensive") -> pa.Table:
@@ -37,9 +30,7 @@ def measure(answers: pa.Table, threshold: float = 0.5, name: str = NAME) -> Figu
 
 
 def get(figures: Figures, name: str, **keys: str) -> Figure:
-    found = figures.get(NAME, name, keys)
-    assert found is not None, (name, keys)
-    return found
+    return known(figures.get(NAME, name, keys))
 
 
 @pytest.mark.parametrize(
@@ -89,17 +80,6 @@ def test_interval_is_null_if_nothing_varies() -> None:
     assert get(figures, "sd_over_descriptors", template="t").value == 0
 
 
-@pytest.mark.parametrize(("hits", "n"), [(0, 7), (3, 7), (7, 7), (130, 1000)])
-def test_intervals_of_shares(hits: int, n: int) -> None:
-    found, expected = wilson(hits / n, n), binomtest(hits, n).proportion_ci(method="wilson")
-    assert found is not None
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
-
-
-def test_no_texts_have_no_interval() -> None:
-    assert wilson(0.0, 0) is None
-
-
 @pytest.mark.parametrize(("threshold", "share"), [(0.0, 1.0), (0.51, 2 / 7), (1.0, 0.0)])
 def test_threshold(threshold: float, share: float) -> None:
     assert get(measure(table(ROWS), threshold), "share_offensive").value == pytest.approx(share)
@@ -118,15 +98,12 @@ def test_a_prompt_counts_once() -> None:
     assert share.n == 3
 
 
-def test_without_a_classifier() -> None:
-    with pytest.raises(SelectionError, match="no column offensive"):
-        measure(table(ROWS, "other"))
-
-
-def test_edited_figures() -> None:
+def test_edited_figures_and_tables_without_a_classifier() -> None:
     figures = [f.model_copy(update={"value": 2.0}) if f.name == "share_offensive" else f for f in measure(table(ROWS))]
     assert len(list(MEASURES[NAME].problems(Figures(figures)))) == 2
     assert not list(MEASURES[NAME].problems(measure(table(ROWS))))
+    with pytest.raises(SelectionError, match="no column offensive"):
+        measure(table(ROWS, "other"))
 
 
 def test_sections_and_comparison() -> None:

@@ -18,6 +18,7 @@ from holisticbias_eval.results.run import Result, read_run
 MEASURES = "generation_bias,offensiveness,prompt_offensiveness,response_wording"
 JUDGES = ("--classifier", "vader,calibration-offensiveness")
 FEW = ("--per-cell", 3)
+KEPT = ["axis", "template", "descriptor", "prompt", "response", "finish"]
 HOSTILE = '</script><script>alert(1)</script> <a href="http://example.org">see</a> \u202e\x07 http://example.org'
 
 
@@ -55,8 +56,7 @@ def test_responses_of_a_file_give_the_same_figures(made: tuple[Path, Callable[..
     folder, run = made
     table = pq.read_table(folder / "run" / "responses.parquet")
     given = folder / "given.parquet"
-    kept = ["axis", "template", "descriptor", "prompt", "response", "finish"]
-    pq.write_table(table.select([*kept[:3], "descriptor_id", "template_id", *kept[3:]]), given)
+    pq.write_table(table.select([*KEPT[:3], "descriptor_id", "template_id", *KEPT[3:]]), given)
     assert run("--responses", given, out="given", model="someone/model") == 0
     one, other = (Figures(read_run(folder / name).result.figures) for name in ("run", "given"))
     for figure in one:
@@ -74,8 +74,7 @@ def test_hostile_responses_are_data(made: tuple[Path, Callable[..., int]]) -> No
     texts = [HOSTILE if i % 2 else f"{row} {'x' * 5000}" for i, row in enumerate(table["response"].to_pylist())]
     place = table.column_names.index("response")
     hostile = table.set_column(place, "response", pa.array(texts, pa.large_string()))
-    kept = ["axis", "template", "descriptor", "prompt", "response", "finish"]
-    pq.write_table(hostile.select(kept), folder / "hostile.parquet")
+    pq.write_table(hostile.select(KEPT), folder / "hostile.parquet")
     assert run("--responses", folder / "hostile.parquet", out="hostile") == 0
     page = (folder / "hostile" / "report.html").read_text("utf-8")
     assert "<script>alert" not in page
@@ -94,6 +93,7 @@ def test_hostile_responses_are_data(made: tuple[Path, Callable[..., int]]) -> No
         (("--phrases", "none.yaml"), "none.yaml"),
         (("--chat", "user"), "--chat: it must be 'auto', 'on' or 'off'"),
         (("--dry-run",), "--dry-run is for measures of likelihoods"),
+        (("--kind", "masked"), "masked"),
     ],
 )
 def test_mistakes_are_one_line(
@@ -108,20 +108,12 @@ def test_mistakes_are_one_line(
     assert not (folder / "wrong").exists()
 
 
-def test_a_measure_of_responses_refuses_a_masked_model_in_words(
-    made: tuple[Path, Callable[..., int]], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert made[1](*FEW, "--kind", "masked", out="wrong") == 2
-    assert "masked" in capsys.readouterr().err
-
-
 def test_empty_and_refused_responses_are_counted(made: tuple[Path, Callable[..., int]]) -> None:
     folder, run = made
     table = pq.read_table(folder / "run" / "responses.parquet").to_pandas()
     table["finish"] = table["finish"].astype(str)
     table.loc[0, "response"], table.loc[1, "finish"], table.loc[2, "finish"] = "", "refused", "filtered"
-    kept = ["axis", "template", "descriptor", "prompt", "response", "finish"]
-    pd.DataFrame(table[kept]).to_json(folder / "some.jsonl", orient="records", lines=True)
+    pd.DataFrame(table[KEPT]).to_json(folder / "some.jsonl", orient="records", lines=True)
     assert run("--responses", folder / "some.jsonl", out="some") == 0
     found = read_run(folder / "some")
     judged = found.answers.to_pandas()

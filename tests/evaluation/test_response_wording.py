@@ -15,33 +15,28 @@ from tests.evaluation.made_responses import made_responses
 
 from holisticbias.cli import main
 from holisticbias_eval.errors import EvaluationError, SelectionError
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.response_wording import ResponseWording
 from holisticbias_eval.measures.responses.phrases import FILES
+from known import known
 
 NAME = "response_wording"
 PROMPT = "I like blicket cooks."
 
 
-def table(*rows: tuple[str, str | None, str], prompt: str | None = PROMPT, **columns: Sequence[Any]) -> pa.Table:
-    """Responses of one template: descriptor, response and finish of each."""
+def table(*rows: tuple[str, str | None, str], prompts: Sequence[str] | None = None, bare: bool = False) -> pa.Table:
+    """Responses of one template: descriptor, response and finish of each; bare ones have no prompt and no finish."""
     made: dict[str, Any] = {
         "axis": ["nonce"] * len(rows), "template": ["I like {plural_noun_phrase}."] * len(rows),
         "descriptor": [row[0] for row in rows], "response": [row[1] for row in rows],
+        "prompt": prompts or [PROMPT] * len(rows), "finish": [row[2] for row in rows],
     }  # fmt: skip
-    if prompt is not None:
-        made |= {"prompt": [prompt] * len(rows), "finish": [row[2] for row in rows]}
-    return pa.table(made | columns)
+    return pa.table(made).drop_columns(["prompt", "finish"] if bare else ["finish"] if prompts else [])
 
 
 def measured(answers: pa.Table) -> Figures:
     return Figures(ResponseWording().figures(answers, None).figures)
-
-
-def known(figure: Figure | None) -> Figure:
-    assert figure is not None
-    return figure
 
 
 SMALL = table(
@@ -81,8 +76,8 @@ def test_figures_by_hand(name: str, keys: dict[str, str], value: float, n: int, 
     assert (found.n, found.missing) == (n, missing)
     if found.unit == "share" and name != "parroting_run":
         expected = stats.binomtest(round(value * n), n).proportion_ci(method="wilson")
-        assert found.interval is not None
-        assert (found.interval.low, found.interval.high) == pytest.approx((expected.low, expected.high))
+        assert known(found.interval).low == pytest.approx(expected.low)
+        assert known(found.interval).high == pytest.approx(expected.high)
 
 
 def test_an_undefined_value_is_null_with_its_count() -> None:
@@ -94,7 +89,7 @@ def test_an_undefined_value_is_null_with_its_count() -> None:
 
 
 def test_without_prompts_and_endings_their_figures_are_left_out_with_a_note() -> None:
-    measure = ResponseWording().figures(table(("stad", "pie", "stop"), ("blicket", "pie", "stop"), prompt=None), None)
+    measure = ResponseWording().figures(table(("stad", "pie", "stop"), ("blicket", "pie", "stop"), bare=True), None)
     names = {f.name for f in measure.figures}
     assert {"length", "share_empty", "phrase_share", "share_repeated"} <= names
     assert not [name for name in names if name.startswith("parroting") or name in {"share_refused", "share_truncated"}]
@@ -114,12 +109,8 @@ def test_without_prompts_and_endings_their_figures_are_left_out_with_a_note() ->
 def test_a_response_is_repeated_if_another_prompt_has_it(
     prompts: list[str], responses: list[str], share: float
 ) -> None:
-    rows = table(*(("stad", response, "stop") for response in responses), prompt=None, prompt_=prompts)
-    found = measured(rows.rename_columns([n.rstrip("_") for n in rows.column_names]))
+    found = measured(table(*(("stad", response, "stop") for response in responses), prompts=prompts))
     assert known(found.get(NAME, "share_repeated")).value == pytest.approx(share)
-
-
-def test_nothing_to_measure() -> None:
     with pytest.raises(SelectionError, match="no response"):
         measured(SMALL.slice(0, 0))
 
@@ -157,31 +148,25 @@ def test_a_planted_phrase_is_found_and_nothing_else(planted: pa.Table) -> None:
     assert not [p for p in phrases if "stad" in p.split()], "a mention of the descriptor is not a finding"
     sorrowful = [p for p in phrases if "sorry" in p]
     assert len(sorrowful) == 1, "of phrases that contain each other one is kept"
-    keys = known(next((f for f in found if f.keys["phrase"] == sorrowful[0]), None)).keys
+    keys = {"axis": "nonce", "descriptor": "nonce.stad", "phrase": sorrowful[0]}
     share, elsewhere = (figures.value(NAME, f"found_phrase_share{end}", keys) for end in ("", "_elsewhere"))
     assert share == pytest.approx(0.5, abs=0.12)
     assert elsewhere == 0
-    assert (figures.value(NAME, "phrase_log_odds_adjusted_p", keys) or 0) < 0.05
-    listed = figures.get(NAME, "phrase_share", {**{k: keys[k] for k in ("axis", "descriptor")},
-                                                "phrase": "i am sorry to hear"})  # fmt: skip
-    assert known(listed).value == share
-
-
-@pytest.mark.parametrize("name", ["parroting_exact", "parroting_start"])
-def test_a_descriptor_that_is_parroted_differs_after_correction(planted: pa.Table, name: str) -> None:
-    found = {f.keys["descriptor"]: f.value for f in measured(planted).by(
-        NAME, f"{name}_adjusted_p", "axis", "descriptor")}  # fmt: skip
-    assert [descriptor for descriptor, p in found.items() if p is not None and p < 0.001] == ["nonce.stad"]
+    assert known(figures.value(NAME, "phrase_log_odds_adjusted_p", keys)) < 0.05
+    assert figures.value(NAME, "phrase_share", {**keys, "phrase": "i am sorry to hear"}) == share
+    for name in ("parroting_exact", "parroting_start"):
+        parroted = figures.by(NAME, name, "axis", "descriptor")
+        assert [f.keys["descriptor"] for f in parroted if (f.adjusted_p or 1) < 0.001] == ["nonce.stad"]
 
 
 def test_where_nothing_differs_descriptors_are_rarely_named() -> None:
-    """About one run in twenty names a descriptor for a value: of forty runs two are expected, seven are improbable."""
+    """About one run in twenty names a descriptor for a value: of twenty runs one is expected, five are improbable."""
     wrong = {"phrase_log_odds_adjusted_p": 0, "length_adjusted_p": 0}
-    for seed in range(40):
+    for seed in range(20):
         figures = measured(made_responses({"nonce": tuple(f"w{i}x" for i in range(12))}, 10, seed=seed))
         for name in wrong:
             wrong[name] += any(f.name == name and f.value is not None and f.value < 0.05 for f in figures)
-    assert max(wrong.values()) < 7
+    assert max(wrong.values()) < 5
 
 
 @pytest.mark.parametrize(
@@ -196,8 +181,7 @@ def test_a_model_that_repeats_itself_gives_one_piece_of_evidence_for_each_prompt
     prompts: list[str], others: list[str], named: bool
 ) -> None:
     rows = [("stad", "blue soup", "stop")] * 40 + [("mell", text, "stop") for text in others]
-    answers = table(*rows, prompt=None, prompt_=[*prompts, *(f"other {p}" for p in prompts)])
-    found = measured(answers.rename_columns([n.rstrip("_") for n in answers.column_names]))
+    found = measured(table(*rows, prompts=[*prompts, *(f"other {p}" for p in prompts)]))
     phrases = {f.keys["phrase"] for f in found.by(NAME, "phrase_log_odds", "axis", "descriptor", "phrase")}
     assert ("blue soup" in phrases or "blue" in phrases) == named
 
@@ -205,18 +189,15 @@ def test_a_model_that_repeats_itself_gives_one_piece_of_evidence_for_each_prompt
 def test_repeated_prompts_of_a_model_that_repeats_itself_make_no_interval_narrower() -> None:
     prompts, texts = [f"prompt {i}" for i in range(10)], ["prompt 0", *(f"w{i} x" for i in range(9))]
     names = [("blicket", text, "stop") for text in texts] + [("stad", text, "stop") for text in texts]
-    once = table(*names, prompt=None, asked=[*prompts, *prompts])
-    once = once.rename_columns(["prompt" if n == "asked" else n for n in once.column_names])
-    many = pa.concat_tables([once] * 20)
+    once = table(*names, prompts=[*prompts, *prompts])
+    both = measured(once), measured(pa.concat_tables([once] * 20))
     for name in ("parroting_exact", "length"):
         for keys in ({}, {"axis": "nonce", "descriptor": "stad"}):
-            one, other = (known(measured(answers).get(NAME, name, keys)) for answers in (once, many))
+            one, other = (known(figures.get(NAME, name, keys)) for figures in both)
             assert other.n == 20 * one.n
-            assert one.interval is not None
-            assert other.interval is not None
             assert other.value == pytest.approx(one.value)
             assert other.p_value == pytest.approx(one.p_value)
-            assert other.interval.low == pytest.approx(one.interval.low)
+            assert known(other.interval).low == pytest.approx(known(one.interval).low)
 
 
 def test_two_runs_are_paired_by_response(planted: pa.Table) -> None:
@@ -225,16 +206,12 @@ def test_two_runs_are_paired_by_response(planted: pa.Table) -> None:
     changes = Figures(ResponseWording().compare(*views))
     keys = {"figure": "phrase_share", "phrase": "i am sorry to hear"}
     first, second, change = (known(changes.get(NAME, name, keys)) for name in ("first", "second", "change"))
-    stad = known(views[0].figures.get(NAME, "phrase_share", {
-        "axis": "nonce", "descriptor": "nonce.stad", "phrase": keys["phrase"]}))  # fmt: skip
-    assert stad.value is not None
-    assert (first.value, second.value, change.value) == (stad.value / 2, 0, -stad.value / 2)
+    stad = {"axis": "nonce", "descriptor": "nonce.stad", "phrase": keys["phrase"]}
+    half = known(views[0].figures.value(NAME, "phrase_share", stad)) / 2
+    assert (first.value, second.value, change.value) == (half, 0, -half)
     assert (first.n, change.unit, change.of) == (180, "share difference", "phrase_share")
-    assert change.interval is not None
-    spread = np.sqrt(stad.value / 2 * (1 - stad.value / 2) / 179)
-    assert change.interval.high == pytest.approx(-stad.value / 2 + 1.96 * spread, rel=1e-3)
-    assert change.p_value is not None
-    assert change.p_value < 1e-6
+    assert known(change.interval).high == pytest.approx(-half + 1.96 * np.sqrt(half * (1 - half) / 179), rel=1e-3)
+    assert known(change.p_value) < 1e-6
     never = known(changes.get(NAME, "change", {**keys, "phrase": "never heard of"}))
     assert (never.value, never.p_value) == (0, None)
     parroting = known(changes.get(NAME, "change", {"figure": "parroting_exact", "axis": "nonce"}))

@@ -25,13 +25,13 @@ from holisticbias_eval.measures.measure import MeasureSettings
 def test_leading_descriptors_are_found_and_nobody_by_chance() -> None:
     rng = np.random.default_rng(0)
     named = []
-    for effect in (0.0,) * 20 + (0.5,):
+    for effect in (0.0,) * 10 + (0.5,):
         world = ResponseWorld(styles=10, rare=2, softness=0, effect=effect, differing=5, responses=5)
         figures = measure(world.draw(world.mixtures(rng), rng))
         adjusted = figures.by(NAME, "style_adjusted_p", "axis", "descriptor", "style")
         assert len(adjusted) == 400
         named.append(sum((f.value is not None and f.value < 0.05) for f in adjusted))
-    assert sum(n > 0 for n in named[:-1]) <= 3
+    assert sum(n > 0 for n in named[:-1]) <= 2
     assert named[-1] > 5
 
 
@@ -49,18 +49,12 @@ def test_clusters_are_found() -> None:
     rng = np.random.default_rng(0)
     a = rng.random(200)
     columns = {
-        "axis": ["x"] * 200,
-        "template": ["t"] * 200,
-        "descriptor": [f"d{i % 4}" for i in range(200)],
-        "p:c": 0.4 * (1 - a),
-        "p:a": 0.3 * a,
-        "p:same": np.full(200, 0.2),
-        "p:b": 0.2 * a,
-    }
+        "axis": ["x"] * 200, "template": ["t"] * 200, "descriptor": [f"d{i % 4}" for i in range(200)],
+        "p:c": 0.4 * (1 - a), "p:a": 0.3 * a, "p:same": np.full(200, 0.2), "p:b": 0.2 * a,
+    }  # fmt: skip
     measured = MEASURE.figures(pa.table(columns), MeasureSettings(clusters="found"))
-    rows = measured.tables["clusters"].to_pylist()
     clusters = defaultdict(set)
-    for row in rows:
+    for row in measured.tables["clusters"].to_pylist():
         clusters[row["cluster"]].add(row["style"])
     assert sorted(map(sorted, clusters.values())) == [["a", "b"], ["c"], ["same"]]
     assert {f.keys["cluster"] for f in Figures(measured.figures).by(NAME, "partial_gen_bias", "cluster")} == set(

@@ -12,6 +12,7 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.sections import Bars, Forest, Scatter, Section
+from known import known
 
 PAIRS = (
     "I love ... / I hate ...",
@@ -131,15 +132,19 @@ def test_agreement_on_made_up_words_warns() -> None:
 def test_agreement_that_depends_on_one_pair_is_not_called_agreement() -> None:
     rng = np.random.default_rng(4)
     differences = rng.normal(0, 0.1, (3, 2, 60, 5))
-    agreed = rng.normal(size=60)
-    own = rng.normal(size=60)
+    agreed, own = rng.normal(size=(2, 60))
     own -= own @ agreed / (agreed @ agreed) * agreed
     differences[:2, 1] += agreed[:, None]
     differences[2, 1] += (own - 0.1 * agreed)[:, None]
-    found = text(sections(stance_scores(differences))["stance-contrast"])
+    answers = stance_scores(differences)
+    found = text(sections(answers)["stance-contrast"])
     assert found.startswith("On none of 2 axes is it shown")
     assert "On Axis1 (0." in found
     assert "more in common than by chance, but the interval includes 0: other pairs may not agree." in found
+    figures = Figures(StanceContrast().figures(answers, MeasureSettings()).figures)
+    alone = known(known(figures.get("stance_contrast", "leave_one_pair_out", {"axis": "axis1"})).interval)
+    assert alone.low < 0
+    assert alone.high == pytest.approx(1, abs=0.3)
 
 
 def test_without_floors_nothing_is_called_agreement() -> None:

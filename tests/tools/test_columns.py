@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pyarrow as pa
 from hypothesis import given
@@ -93,7 +95,7 @@ RECORD = st.fixed_dictionaries({"a": st.none() | TEXT, "b": TEXT})
 
 @given(st.lists(st.lists(RECORD, max_size=3), max_size=8))
 def test_lists_of_records(values: list[list[dict[str, str | None]]]) -> None:
-    made = lists_of_records(values, ["a", "b"])
+    made = lists_of_records([[SimpleNamespace(**record) for record in records] for records in values], ["a", "b"])
     made.validate(full=True)
     assert made.to_pylist() == values
     assert made.type == pa.list_(pa.struct([("a", pa.string()), ("b", pa.string())]))

@@ -226,7 +226,7 @@ def test_build_into_a_folder_that_cannot_be_written(root: Path) -> None:
         Path(folder).chmod(0o555)
         program = (
             f"import os, subprocess, sys; sys.path.insert(0, {str(root / 'tools')!r})\n"
-            "from holisticbias import cli\nfrom holisticbias.release import build, write\n"
+            "from holisticbias import cli\nfrom holisticbias.release import build\n"
             "from holisticbias.rules import validate\n"
             f"catalog = validate.load_catalog({str(root)!r}); made = build.build_release(catalog, '1.0.0', 'small')\n"
             "validate.load_catalog = lambda source: catalog; build.build_release = lambda *a: made\n"

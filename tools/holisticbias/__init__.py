@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from holisticbias.release.build import build_release as build_release
+    from holisticbias.release.build import write_release as write_release
     from holisticbias.release.open import open_release as open_release
-    from holisticbias.release.write import write_release as write_release
     from holisticbias.rules.validate import load_catalog as load_catalog
 
 _HOMES = {
     "load_catalog": "holisticbias.rules.validate",
     "build_release": "holisticbias.release.build",
     "open_release": "holisticbias.release.open",
-    "write_release": "holisticbias.release.write",
+    "write_release": "holisticbias.release.build",
 }
 __all__ = ["build_release", "load_catalog", "open_release", "write_release"]
 

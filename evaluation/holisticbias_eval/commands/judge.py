@@ -47,10 +47,9 @@ def make(first: Path, second: Path, out: Path, **_: Any) -> None:
     and key.json, which says whose response stands on which side: keep it from annotators.
     """
     from holisticbias_eval.judgements.key import QUESTIONS
-    from holisticbias_eval.judgements.matching import INFLAMMATORY, Filters
+    from holisticbias_eval.judgements.matching import INFLAMMATORY, Filters, read_source
     from holisticbias_eval.judgements.report import unjudged
     from holisticbias_eval.judgements.settings import NO_LIST, StudySettings
-    from holisticbias_eval.judgements.sources import read_source
     from holisticbias_eval.judgements.study import PAGE, make_study
 
     settings = read_own(StudySettings)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import JudgementsError
-from holisticbias_eval.figures import Interval, Part
+from holisticbias_eval.figures import Interval, Part, known
 from holisticbias_eval.judgements.answers import AnnotatorAnswer, Judgement, Judgements, join
 from holisticbias_eval.judgements.key import JudgedModel, Key
 from holisticbias_eval.judgements.settings import AnalysisSettings
-from holisticbias_eval.statistics.clusters import clustered_interval, exact_share, flip_p_value
+from holisticbias_eval.statistics.attributes import binomial_test
+from holisticbias_eval.statistics.clusters import clustered_interval, flip_p_value
 from holisticbias_eval.statistics.labels import agreement_figures
 from holisticbias_eval.statistics.tests import holm
 
@@ -105,27 +106,20 @@ def analyse(answers: Iterable[AnnotatorAnswer], key: Key, settings: AnalysisSett
     by_who: dict[Who, list[Judgement]] = {
         "kept": [judgement for judgement in joined.pairs if judgement.annotator in kept], "all": list(joined.pairs)
     }  # fmt: skip
-    questions = [question.id for question in key.questions]
-    return Analysis(
-        study=key.study,
-        models=key.models,
-        settings=settings,
-        rates=tuple(
-            rate for who, judgements in by_who.items() for rate in _rates(questions, judgements, who, settings)
-        ),
-        agreement=tuple(
+    rates: list[Rate] = []
+    agreement: list[ChoiceAgreement] = []
+    for who, judgements in by_who.items():
+        by_question = {q.id: [one for one in judgements if one.question == q.id] for q in key.questions}
+        rates += _rates(by_question, who, settings)
+        agreement += [
             ChoiceAgreement(question=question, who=who, name=name, value=value, n=n)
-            for who, judgements in by_who.items()
-            for question in questions
-            for name, (value, n) in agreement_figures(_labels(_of(judgements, question))).items()
-        ),
-        annotators=annotators,
-        **joined.counts,
-    )
-
-
-def _of(judgements: Iterable[Judgement], question: str) -> list[Judgement]:
-    return [one for one in judgements if one.question == question]
+            for question, answered in by_question.items()
+            for name, (value, n) in agreement_figures(_labels(answered)).items()
+        ]
+    return Analysis(
+        study=key.study, models=key.models, settings=settings, rates=tuple(rates), agreement=tuple(agreement),
+        annotators=annotators, **joined.counts,
+    )  # fmt: skip
 
 
 def _annotators(found: Judgements, least: float) -> tuple[Annotator, ...]:
@@ -150,38 +144,33 @@ def _annotators(found: Judgements, least: float) -> tuple[Annotator, ...]:
     )
 
 
-def _rates(
-    questions: Sequence[str], judgements: Sequence[Judgement], who: Who, settings: AnalysisSettings
-) -> list[Rate]:
+def _rates(by_question: Mapping[str, list[Judgement]], who: Who, settings: AnalysisSettings) -> list[Rate]:
     """The rate of each question; p-values corrected over questions with judgements."""
-    rates = [_rate(name, _of(judgements, name), who, settings) for name in questions]
+    rates = [_rate(question, judgements, who, settings) for question, judgements in by_question.items()]
     exact, clustered = (
-        holm(np.array([np.nan if p is None else p for p in values], float))
+        holm(np.array([np.nan if p is None else p for p in values], float)).tolist()
         for values in ([rate.p_value for rate in rates], [rate.clustered_p_value for rate in rates])
     )
     return [
-        rate.model_copy(update={"p_holm": _known(one), "clustered_p_holm": _known(other)})
+        rate.model_copy(update={"p_holm": known(one), "clustered_p_holm": known(other)})
         for rate, one, other in zip(rates, exact, clustered, strict=True)
     ]
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 def _rate(question: str, judgements: Sequence[Judgement], who: Who, settings: AnalysisSettings) -> Rate:
     chosen = [judgement for judgement in judgements if judgement.is_choice]
     wins, counts = _by_prompt(chosen)
-    exact = exact_share(int(wins.sum()), len(chosen))
-    left = exact_share(sum(one.choice == "left" for one in chosen), len(chosen))
+    won, left, n = int(wins.sum()), sum(one.choice == "left" for one in chosen), len(chosen)
+    p_value, interval = binomial_test(won, n) or (None, None)
+    left_p, _ = binomial_test(left, n) or (None, None)
     return Rate(
         question=question,
         who=who,
-        chosen=len(chosen),
-        wins=int(wins.sum()),
-        share=exact.value,
-        interval=exact.interval,
-        p_value=exact.p_value,
+        chosen=n,
+        wins=won,
+        share=won / n if n else None,
+        interval=interval,
+        p_value=p_value,
         clustered_interval=clustered_interval(wins, counts, settings.draws, settings.seed),
         clustered_p_value=flip_p_value(2 * wins - counts),
         prompts=len(counts),
@@ -189,8 +178,8 @@ def _rate(question: str, judgements: Sequence[Judgement], who: Who, settings: An
         annotators=len({one.annotator for one in chosen}),
         ties=sum(one.outcome == "tie" for one in judgements),
         refused=sum(one.outcome == "refused" for one in judgements),
-        left=left.value,
-        left_p_value=left.p_value,
+        left=left / n if n else None,
+        left_p_value=left_p,
     )
 
 

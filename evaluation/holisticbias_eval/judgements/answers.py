@@ -15,8 +15,7 @@ from holisticbias_eval.corpus.label_studio import read_json, read_studio, read_t
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.judgements.key import CHOICES, KEY, Choice, Key, SheetTask, ShownPair
-from holisticbias_eval.judgements.page import ANSWERS
-from holisticbias_eval.judgements.study import TASK, TASKS
+from holisticbias_eval.judgements.study import ANSWERS, TASK, TASKS
 
 _NOT_ANSWERS = (KEY, TASKS, "analysis.json")
 _CHOICES: Mapping[str, Choice] = {
@@ -144,7 +143,8 @@ def join(answers: Iterable[AnnotatorAnswer], key: Key) -> Judgements:
     pairs = {pair.id: pair for pair in key.pairs}
     questions = {question.id for question in key.questions}
     counts = Counter(unknown=0, empty=0, repeated=0, conflicting=0)
-    answered: dict[tuple[str, str, str], list[Judgement]] = defaultdict(list)
+    order = {pair.id: i for i, pair in enumerate(key.pairs)}
+    answered: dict[tuple[str, int, str], list[Judgement]] = defaultdict(list)
     for answer in answers:
         task = tasks.get(answer.task)
         if task is None or answer.question not in questions:
@@ -154,17 +154,16 @@ def join(answers: Iterable[AnnotatorAnswer], key: Key) -> Judgements:
         else:
             outcome = outcome_of(answer.choice, task)
             judgement = Judgement(answer.annotator, answer.question, pairs[task.pair], outcome, answer.choice)
-            answered[answer.annotator, task.pair, answer.question].append(judgement)
-    order = {pair.id: i for i, pair in enumerate(key.pairs)}
+            answered[answer.annotator, order[task.pair], answer.question].append(judgement)
     kept = []
-    for _, judgements in sorted(answered.items(), key=lambda item: (item[0][0], order[item[0][1]], item[0][2])):
+    for _, judgements in sorted(answered.items()):
         if len({judgement.outcome for judgement in judgements}) > 1:
             counts["conflicting"] += 1
         else:
             counts["repeated"] += len(judgements) - 1
             kept.append(judgements[0])
-    shown, catches = ([one for one in kept if one.pair.catch is catch] for catch in (False, True))
-    return Judgements(tuple(shown), tuple(catches), dict(counts))
+    shown, catches = (tuple(one for one in kept if one.pair.catch is catch) for catch in (False, True))
+    return Judgements(shown, catches, dict(counts))
 
 
 def outcome_of(choice: Choice, task: SheetTask) -> Outcome:

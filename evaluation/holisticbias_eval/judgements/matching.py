@@ -1,4 +1,4 @@
-"""Match the responses of two models to the same prompts, and leave out what annotators should not see."""
+"""Read the responses of two models, match those to the same prompts, and leave out what annotators should not see."""
 
 from __future__ import annotations
 
@@ -7,14 +7,20 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isnan
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
-from pydantic import Field, StringConstraints
+import pyarrow.compute as pc
+from pydantic import Field
 
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.figures import Part
+from holisticbias_eval.judgements.key import JudgedModel
+from holisticbias_eval.measures.responses.phrases import Phrase
 from holisticbias_eval.named_files import NamedFiles
+from holisticbias_eval.results.run import RESPONSES, read_run
+from holisticbias_eval.tasks.response_files import read_responses
 
 _READ = (
     "prompt", "persona", "sample", "response", "finish", "descriptor", "descriptor_id", "descriptor_preference",
@@ -24,7 +30,6 @@ JUDGED = ("offensive", "prompt_offensive")
 """Columns with the probability that a response or a prompt is offensive."""
 _GIVEN_UP = ("refused", "filtered")
 Row = Mapping[str, Any]
-Phrase = Annotated[str, StringConstraints(pattern=r"\w", max_length=200)]
 Place = tuple[str, str, int, int]
 """Prompt, persona, sample, and the number of the row among the rows with the same three."""
 
@@ -83,17 +88,11 @@ def match(first: pa.Table, second: pa.Table, filters: Filters) -> MatchedRespons
     is then left out, because nobody knows whether it is offensive.
     """
     one, other = _placed(first), _placed(second)
-    both = [place for place in one if place in other]
-    counts: Counter[str] = Counter({"only in A": len(one) - len(both), "only in B": len(other) - len(both)})
-    pairs = []
-    for place in both:
-        rows = one[place], other[place]
-        reason = _reason(rows, filters)
-        if reason is None:
-            pairs.append(rows)
-        else:
-            counts[reason] += 1
-    return MatchedResponses(tuple(pairs), len(both), {name: count for name, count in counts.items() if count})
+    both = [(one[place], other[place]) for place in one if place in other]
+    reasons = [_reason(rows, filters) for rows in both]
+    pairs = tuple(rows for rows, reason in zip(both, reasons, strict=True) if reason is None)
+    counts = {"only in A": len(one) - len(both), "only in B": len(other) - len(both), **Counter(filter(None, reasons))}
+    return MatchedResponses(pairs, len(both), {name: count for name, count in counts.items() if count})
 
 
 def _placed(table: pa.Table) -> dict[Place, Row]:
@@ -114,11 +113,9 @@ def _reason(rows: tuple[Row, Row], filters: Filters) -> str | None:
         return "no response"
     if texts[0] == texts[1]:
         return "the same response of both"
-    if filters.inflammatory:
-        found = next((reason for row in rows if (reason := filters.inflammatory.reason(row))), None)
-        if found:
-            return found
-    return next((reason for row in rows if (reason := _offence(row, filters.threshold))), None)
+    given = filters.inflammatory
+    reasons = [*(given.reason(row) for row in rows if given), *(_offence(row, filters.threshold) for row in rows)]
+    return next(filter(None, reasons), None)
 
 
 def _offence(row: Row, threshold: float) -> str | None:
@@ -130,3 +127,47 @@ def _offence(row: Row, threshold: float) -> str | None:
             if value >= threshold:
                 return f"offensive {what}"
     return None
+
+
+_NEEDED = ("prompt", "response")
+_NUMBERS = {"sample": pa.int64(), **dict.fromkeys(JUDGED, pa.float64())}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedResponses:
+    """A model and the table of its responses, with the columns prompt and response."""
+
+    model: JudgedModel
+    table: pa.Table
+
+
+def read_source(path: Path) -> JudgedResponses:
+    """Read a run's folder, or a table with prompt and response (.parquet, .csv, .jsonl).
+
+    Raises ``JudgementsError``, ``TableError`` and ``RunError``.
+    """
+    if not path.exists():
+        raise JudgementsError(f"{path} does not exist: give a run's folder, or a table with prompt and response")
+    if not path.is_dir():
+        name = path.stem if path.name != RESPONSES.file else path.resolve().parent.name
+        return JudgedResponses(JudgedModel(name=name), _with_numbers(path, read_responses(path, _NEEDED)))
+    run = read_run(path)
+    missing = next((name for name in _NEEDED if name not in run.answers.column_names), None)
+    if missing:
+        raise JudgementsError(f"{path} has no column {missing}: give a run whose responses are in {RESPONSES.file}")
+    if pc.sum(pc.is_null(run.answers["prompt"])).as_py():
+        raise JudgementsError(f"{path}: column prompt of {RESPONSES.file} is missing in some rows: generate again")
+    about, release = run.result.signature.model, run.result.signature.release
+    prompts = release.prompts or f"release {release.version}"
+    model = JudgedModel(name=about.name, revision=about.revision, weights_sha256=about.weights_sha256, prompts=prompts)
+    return JudgedResponses(model, _with_numbers(path, run.answers))
+
+
+def _with_numbers(path: Path, table: pa.Table) -> pa.Table:
+    """The table with the types of numbers in the columns that have them."""
+    for name in _NUMBERS.keys() & {*table.column_names}:
+        try:
+            table = table.set_column(table.column_names.index(name), name, table[name].cast(_NUMBERS[name]))
+        except pa.ArrowException as error:
+            raise JudgementsError(f"{path}: column {name} is not numbers: {str(error)[:100]}") from error
+    return table

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
+from typing import Any
 
-from holisticbias_eval.blocks import Cell, Column, Paragraph, Table, ends
+from holisticbias_eval.blocks import Column, ColumnOf, Paragraph, Table, table_of, yes
 from holisticbias_eval.figures import SIGNIFICANCE
-from holisticbias_eval.judgements.analysis import Analysis, ChoiceAgreement, Rate
-from holisticbias_eval.judgements.key import JudgedModel, Key
+from holisticbias_eval.judgements.analysis import Analysis, Annotator, Rate
+from holisticbias_eval.judgements.key import Key
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.units import model_title
@@ -45,38 +46,6 @@ SCOPE = (
 _AGREEMENT = {
     "raw": "Equal pairs of choices", "krippendorff_alpha": "Krippendorff's alpha", "fleiss_kappa": "Fleiss' kappa"
 }  # fmt: skip
-_QUESTION = Column("question", "Question")
-_CHOSEN = Column("chosen", "Judgements", "count")
-_LEFT = Column("left", "Speaker 1 chosen", "share")
-_UNCHOSEN = (Column("ties", "No difference", "count"), Column("refused", "Refused", "count"))
-_TESTED = (
-    _QUESTION,
-    Column("share", "B chosen", "share"),
-    _CHOSEN,
-    Column("clustered_interval", "95% interval by prompt", "share", interval=True),
-    Column("clustered_p_value", "p by prompt", "p_value"),
-    Column("clustered_p_holm", "p by prompt, Holm", "p_value"),
-    Column("interval", "95% interval, exact", "share", interval=True),
-    Column("p_value", "p, exact", "p_value"),
-    Column("p_holm", "p, exact, Holm", "p_value"),
-)
-_COUNTED = (
-    _QUESTION,
-    Column("prompts", "Prompts", "count"),
-    Column("pairs", "Pairs", "count"),
-    *_UNCHOSEN,
-    _LEFT,
-    Column("left_p_value", "p, exact", "p_value"),
-)
-_ANNOTATORS = (
-    Column("name", "Annotator"),
-    _CHOSEN,
-    _LEFT,
-    *_UNCHOSEN,
-    Column("passed", "Catch answers passed", "count"),
-    Column("asked", "Catch answers", "count"),
-    Column("kept", "Kept"),
-)
 
 
 def study_report(analysis: Analysis, key: Key) -> Report:
@@ -88,24 +57,28 @@ def study_report(analysis: Analysis, key: Key) -> Report:
         everybody = _rate_tables(analysis.of("all"), "_of_all", ", all annotators")
         sections.append(Section("all-annotators", "With the annotators who failed catch questions", everybody))
     sections += [_agreement(analysis), _annotators(analysis), _shown(key)]
+    catches = sum(pair.catch for pair in key.pairs)
+    measured = (
+        f"{len(key.pairs) - catches:,} pairs of responses, {catches:,} catch questions, "
+        f"{len(analysis.annotators):,} annotators."
+    )
+    if left_out:
+        least = f"{analysis.settings.least:.0%}"
+        measured += f" {left_out:,} of them passed fewer than {least} of their catch questions."
+    recorded = {"Revision": "revision", "Weights, SHA-256": "weights_sha256", "Prompts": "prompts"}
+    signature = [("Model", first.name, second.name)]
+    for words, name in recorded.items():
+        one, other = (getattr(model, name) or "not recorded" for model in key.models)
+        signature.append((words, one, other))
     return Report(
         title=f"People compare {model_title(first.name)} and {model_title(second.name)}",
         chapters=(Chapter(_INFO, tuple(sections)),),
-        signature=tuple(_signature(first, second)),
-        measured=(_measured(analysis, key, left_out),),
+        signature=tuple(signature),
+        measured=(measured,),
         notes=tuple(_notes(analysis, key)),
         runs=(first.name, second.name),
         scope=SCOPE,
     )
-
-
-def _measured(analysis: Analysis, key: Key, left_out: int) -> str:
-    annotators = len(analysis.annotators)
-    catches = sum(pair.catch for pair in key.pairs)
-    said = f"{len(key.pairs) - catches:,} pairs of responses, {catches:,} catch questions, {annotators:,} annotators."
-    if not left_out:
-        return said
-    return f"{said} {left_out:,} of them passed fewer than {analysis.settings.least:.0%} of their catch questions."
 
 
 def _notes(analysis: Analysis, key: Key) -> Iterator[str]:
@@ -126,8 +99,12 @@ def _choices(analysis: Analysis) -> Section:
     rates = analysis.of("kept")
     findings = [Paragraph(sentence(rate), "finding") for rate in rates]
     estimates = tuple(
-        Estimate(heading(rate.question), rate.share, rate.clustered_interval, _is_marked(rate)) for rate in rates
-    )
+        Estimate(
+            heading(rate.question), rate.share, rate.clustered_interval,
+            rate.clustered_p_holm is not None and rate.clustered_p_holm < SIGNIFICANCE,
+        )
+        for rate in rates
+    )  # fmt: skip
     tested, answers = _rate_tables(rates)
     scale = "share of judgements for B  ·  line: 95% interval clustered by prompt  ·  filled: p < 0.05 clustered, Holm"
     chart = Forest("chosen", "B chosen over A", "share", estimates, scale, reference=0.5)
@@ -141,66 +118,76 @@ def sentence(rate: Rate) -> str:
     return f"{heading(rate.question)}: B was chosen in {rate.share:.1%} of {rate.chosen:,} judgements."
 
 
-def _is_marked(rate: Rate) -> bool:
-    return rate.clustered_p_holm is not None and rate.clustered_p_holm < SIGNIFICANCE
-
-
 def heading(question: str) -> str:
     """The id of a question as a heading."""
     return question.replace("_", " ").capitalize()
 
 
-def _rows(name: str, caption: str, columns: Sequence[Column], rates: Iterable[Rate], note: str) -> Table:
-    """A table with a row for each question: a cell is the field of the rate that its column names."""
-    rows = tuple(tuple(_cell(rate, column) for column in columns) for rate in rates)
-    return Table(name, caption, tuple(columns), rows, note)
+def _field(key: str, heading: str, unit: str = "text", *, interval: bool = False) -> ColumnOf[Any]:
+    """The column of a field of a rate or an annotator."""
+    return ColumnOf(key, heading, attrgetter(key), unit, interval)
 
 
-def _cell(rate: Rate, column: Column) -> Cell:
-    value = getattr(rate, column.key)
-    if column.key == "question":
-        return heading(value)
-    cell: Cell = ends(value) if column.interval else value
-    return cell
+_QUESTION: ColumnOf[Rate] = ColumnOf("question", "Question", lambda rate: heading(rate.question))
+_CHOSEN = _field("chosen", "Judgements", "count")
+_UNCHOSEN = (_field("ties", "No difference", "count"), _field("refused", "Refused", "count"))
 
 
 def _rate_tables(rates: Sequence[Rate], suffix: str = "", whose: str = "") -> tuple[Table, Table]:
     """The rates with their tests, and the counts of answers."""
-    tested = "Judgements in which a speaker was chosen; Holm corrects for the number of questions."
-    counted = "Answers without a choice of a speaker are not part of the shares. Sides were drawn by seed."
+    tested = (
+        _QUESTION,
+        _field("share", "B chosen", "share"),
+        _CHOSEN,
+        _field("clustered_interval", "95% interval by prompt", "share", interval=True),
+        _field("clustered_p_value", "p by prompt", "p_value"),
+        _field("clustered_p_holm", "p by prompt, Holm", "p_value"),
+        _field("interval", "95% interval, exact", "share", interval=True),
+        _field("p_value", "p, exact", "p_value"),
+        _field("p_holm", "p, exact, Holm", "p_value"),
+    )
+    counted = (
+        _QUESTION,
+        _field("prompts", "Prompts", "count"),
+        _field("pairs", "Pairs", "count"),
+        *_UNCHOSEN,
+        _field("left", "Speaker 1 chosen", "share"),
+        _field("left_p_value", "p, exact", "p_value"),
+    )
+    of_tested = "Judgements in which a speaker was chosen; Holm corrects for the number of questions."
+    of_counted = "Answers without a choice of a speaker are not part of the shares. Sides were drawn by seed."
     return (
-        _rows(f"rates{suffix}", f"B chosen over A{whose}", _TESTED, rates, tested),
-        _rows(f"answers{suffix}", "Answers", _COUNTED, rates, counted),
+        table_of(f"rates{suffix}", f"B chosen over A{whose}", tested, rates, of_tested),
+        table_of(f"answers{suffix}", "Answers", counted, rates, of_counted),
     )
 
 
 def _agreement(analysis: Analysis) -> Section:
     columns = (
-        _QUESTION,
+        Column("question", "Question"),
         *(Column(name, words, "share" if name == "raw" else "number") for name, words in _AGREEMENT.items()),
         Column("n", "Pairs with two choices", "count"),
     )
-    figures: dict[str, dict[str, ChoiceAgreement]] = defaultdict(dict)
-    for figure in analysis.agreement:
-        if figure.who == "kept":
-            figures[figure.question][figure.name] = figure
+    figures = {(f.question, f.name): f for f in analysis.agreement if f.who == "kept"}
     rows = tuple(
-        (heading(question), *(named[name].value for name in _AGREEMENT), named["krippendorff_alpha"].n)
-        for question, named in figures.items()
+        (heading(q), *(figures[q, name].value for name in _AGREEMENT), figures[q, "krippendorff_alpha"].n)
+        for q in dict.fromkeys(question for question, _ in figures)
     )
     said = Paragraph("Kappa and alpha are 0 for agreement by chance and 1 for full agreement.", "note")
     return Section("agreement", "Agreement of annotators", (Table("agreement", "Agreement", columns, rows), said))
 
 
 def _annotators(analysis: Analysis) -> Section:
-    rows = tuple(
-        (
-            one.name, one.chosen, one.left / one.chosen if one.chosen else None, one.ties, one.refused, one.passed,
-            one.asked, "yes" if one.kept else "no",
-        )
-        for one in analysis.annotators
-    )  # fmt: skip
-    table = Table("annotators", "Answers by annotator", _ANNOTATORS, rows)
+    columns: tuple[ColumnOf[Annotator], ...] = (
+        _field("name", "Annotator"),
+        _CHOSEN,
+        ColumnOf("left", "Speaker 1 chosen", lambda one: one.left / one.chosen if one.chosen else None, "share"),
+        *_UNCHOSEN,
+        _field("passed", "Catch answers passed", "count"),
+        _field("asked", "Catch answers", "count"),
+        ColumnOf("kept", "Kept", lambda one: yes(one.kept)),
+    )
+    table = table_of("annotators", "Answers by annotator", columns, analysis.annotators)
     return Section("annotators", "Annotators", (table,), detail=True)
 
 
@@ -231,10 +218,3 @@ def unjudged(key: Key) -> str:
         if not one
     ]
     return f"Without probabilities of being offensive: {', '.join(missing)}." if missing else ""
-
-
-def _signature(first: JudgedModel, second: JudgedModel) -> Iterator[tuple[str, str, str]]:
-    yield "Model", first.name, second.name
-    for words, name in (("Revision", "revision"), ("Weights, SHA-256", "weights_sha256"), ("Prompts", "prompts")):
-        values = [getattr(model, name) or "not recorded" for model in (first, second)]
-        yield words, values[0], values[1]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 from xml.sax.saxutils import quoteattr
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from holisticbias.output import new_folder, refuse_target
 from holisticbias_eval.corpus.documents import digest_of
@@ -24,12 +29,12 @@ from holisticbias_eval.judgements.key import (
     ShownPair,
     StudyQuestions,
 )
-from holisticbias_eval.judgements.matching import JUDGED, Filters, Row, match
-from holisticbias_eval.judgements.page import render_annotator_page
+from holisticbias_eval.judgements.matching import JUDGED, Filters, JudgedResponses, Row, match
 from holisticbias_eval.judgements.settings import StudySettings
-from holisticbias_eval.judgements.sources import JudgedResponses
 from holisticbias_eval.report.units import printable, shorten
 
+ANSWERS = "holisticbias acute-eval answers"
+"""The form of the file that the page saves."""
 PAGE, TASKS, CONFIG = "page.html", "tasks.json", "labelling-config.xml"
 TASK = "task"
 _LONGEST = 4000
@@ -46,17 +51,13 @@ def make_study(
     refuse_target(out, _may_replace)
     key = make_key(sources, questions, filters, settings)
     tasks = shown_tasks(key)
-    studio = ({TASK: task["id"], "study": key.study, **_without_id(task)} for task in tasks[STUDIO])
+    studio = ({TASK: task.pop("id"), "study": key.study, **task} for task in tasks.pop(STUDIO))
     with new_folder(out, _may_replace) as folder:
         (folder / PAGE).write_text(render_annotator_page(key, tasks), "utf-8")
         (folder / TASKS).write_text(studio_tasks(studio), "utf-8")
         (folder / CONFIG).write_text(labelling_config(key), "utf-8")
         (folder / KEY).write_text(key.as_json(), "utf-8")
     return key
-
-
-def _without_id(task: dict[str, str]) -> dict[str, str]:
-    return {name: text for name, text in task.items() if name != "id"}
 
 
 def _may_replace(_: Path) -> bool:
@@ -181,3 +182,31 @@ def _choices(name: str, text: str, choices: tuple[Choice, ...]) -> str:
         f'  <Choices name={quoteattr(name)} toName="prompt" choice="single-radio" showInline="true" required="true"\n'
         f'           requiredMessage="Answer every question, or skip the pair.">\n{options}\n  </Choices>'
     )
+
+
+def render_annotator_page(key: Key, tasks: Mapping[int, Sequence[Mapping[str, str]]]) -> str:
+    """The page. Texts of models are JSON, which its script sets as text, and no model is named.
+
+    Its content security policy lets a browser run the one script and apply the one style sheet, and load nothing.
+    """
+    content = {
+        "form": ANSWERS,
+        "study": key.study,
+        "questions": [question.model_dump() for question in key.questions],
+        "choices": [[choice, CHOICES[choice]] for choice in key.choices],
+        "sheets": {str(sheet): shown for sheet, shown in tasks.items() if sheet != STUDIO},
+    }
+    digests = {"script_digest": _digest("page.js"), "style_digest": _digest("page.css")}
+    return _environment().get_template("page.html.jinja").render(content=content, sheets=key.sheets, **digests)
+
+
+@cache
+def _environment() -> Environment:
+    loader = PackageLoader(__package__)
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+
+
+def _digest(name: str) -> str:
+    """The digest of an inline script or style sheet, as a content security policy names it."""
+    text = _environment().get_template(name).render()
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from scipy.special import digamma, polygamma, stdtr
 
-from holisticbias_eval.arrays import Floats
+from holisticbias_eval.arrays import Floats, divide
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.statistics.intervals import t_margin
 
@@ -115,24 +115,22 @@ def estimate_agreement(sums: ProductSums) -> Agreement:
     """Estimate the shared covariance and Cronbach's alpha (Cronbach 1951)."""
     raters = len(sums.products)
     terms = raters * (raters - 1) * sums.freedom
-    alphas = _alpha(sums.squares, np.array([sums.squared_sums, *sums.permuted_squared_sums]), raters)
+    squared = np.array([sums.squared_sums, *sums.permuted_squared_sums])
+    alphas = raters / (raters - 1) * (1 - divide(np.full_like(squared, sums.squares), squared))
+    without = np.zeros(0)
+    if raters > 2:
+        without = (sums.products.sum() - 2 * sums.products.sum(axis=0)) / (terms / raters * (raters - 2))
     return Agreement(
         covariance=float(sums.products.sum() / terms),
-        interval=_agreement_interval(sums) if raters > 2 else None,
-        without=_without_each_rater(sums),
+        interval=_agreement_interval(sums, without) if raters > 2 else None,
+        without=without,
         alpha=None if np.isnan(alphas[0]) else float(alphas[0]),
         permuted=sums.permuted_products / terms,
         permuted_alpha=alphas[1:],
     )
 
 
-def _alpha(squares: float, squared_sums: Floats, raters: int) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        alpha: Floats = raters / (raters - 1) * (1 - squares / squared_sums)
-    return np.where(squared_sums > 0, alpha, np.nan)
-
-
-def _agreement_interval(sums: ProductSums) -> Interval:
+def _agreement_interval(sums: ProductSums, without: Floats) -> Interval:
     """Student's t interval of the covariance over raters and repeats.
 
     The variance between raters is by the jackknife. Without agreement it is up
@@ -142,22 +140,13 @@ def _agreement_interval(sums: ProductSums) -> Interval:
     Satterthwaite (1946).
     """
     raters, repeats = sums.influence.shape
-    without = _without_each_rater(sums)
     between = (raters - 1) / raters * float(((without - without.mean()) ** 2).sum())
-    influence = sums.influence.sum(axis=0) / (raters * (raters - 1) * sums.freedom)
+    terms = raters * (raters - 1) * sums.freedom
+    influence = sums.influence.sum(axis=0) / terms
     shared = repeats / (repeats - 1) * float((influence**2).sum())
     margin = t_margin(np.array(between), np.array(raters - 1.0), np.array(shared), np.array(repeats - 1.0))[1]
-    mean = sums.products.sum() / (raters * (raters - 1) * sums.freedom)
+    mean = sums.products.sum() / terms
     return Interval(low=float(mean - margin), high=float(mean + margin))
-
-
-def _without_each_rater(sums: ProductSums) -> Floats:
-    """The mean covariance of the other raters, without each rater in turn."""
-    raters = len(sums.products)
-    if raters < 3:
-        return np.zeros(0)
-    without: Floats = sums.products.sum() - 2 * sums.products.sum(axis=0)
-    return without / ((raters - 1) * (raters - 2) * sums.freedom)
 
 
 def signed_root(values: Floats) -> Floats:

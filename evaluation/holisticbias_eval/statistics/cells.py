@@ -20,7 +20,10 @@ def codes_of(column: pa.ChunkedArray) -> tuple[list[str], Int32s]:
     A dictionary column is not decoded. Raises ``ArrowInvalid`` if a text is null.
     """
     if pa.types.is_dictionary(column.type) and not column.null_count:
-        return _codes_of_dictionaries(column)
+        whole = column.unify_dictionaries().combine_chunks()
+        names = pc.dictionary_encode(whole.dictionary.cast(pa.string()))  # equal texts get one number
+        used = pc.dictionary_encode(names.indices.take(whole.indices))
+        return names.dictionary.take(used.dictionary).to_pylist(), used.indices.to_numpy().astype(np.int32)
     encoded = pc.dictionary_encode(column.cast(pa.string())).combine_chunks()
     return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int32)
 
@@ -29,27 +32,6 @@ def is_text(column: pa.ChunkedArray, text: str) -> Bools:
     """Whether each row has this text; a dictionary column is not decoded. Raises ``ArrowInvalid`` if one is null."""
     texts, codes = codes_of(column)
     return codes == (texts.index(text) if text in texts else len(texts))
-
-
-def _codes_of_dictionaries(column: pa.ChunkedArray) -> tuple[list[str], Int32s]:
-    known: dict[str, int] = {}
-    codes = np.empty(len(column), np.int32)
-    start = 0
-    for chunk in column.chunks:
-        indices = chunk.indices.to_numpy()
-        names, code = chunk.dictionary.to_pylist(), np.zeros(len(chunk.dictionary), np.int32)
-        for i in _by_first_use(indices, len(names)):
-            code[i] = known.setdefault(names[i], len(known))
-        codes[start : start + len(chunk)] = code[indices]
-        start += len(chunk)
-    return list(known), codes
-
-
-def _by_first_use(indices: Int32s, size: int) -> list[int]:
-    """The indices that occur, in order of first use."""
-    first = np.full(size, len(indices))
-    first[indices[::-1]] = np.arange(len(indices))[::-1]  # the last assignment to a place counts
-    return np.argsort(first)[: int((first < len(indices)).sum())].tolist()
 
 
 def first_rows(codes: Int32s) -> Ints:

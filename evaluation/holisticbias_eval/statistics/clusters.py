@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import bdtr, betaincinv, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from holisticbias_eval.arrays import Floats, Ints, map_in_threads
 from holisticbias_eval.errors import SelectionError
@@ -147,29 +147,6 @@ def _smoothed(p: Floats) -> Floats:
     the crossings would make the jackknife's variance several times too large.
     """
     return ndtr((-ndtri(p / 2) - CRITICAL_Z) / _SMOOTHING)
-
-
-@dataclass(frozen=True, slots=True)
-class TestedShare:
-    """A share with its interval and the two-sided p-value of one half; null without judgements."""
-
-    value: float | None
-    interval: Interval | None
-    p_value: float | None
-
-
-def exact_share(wins: int, count: int) -> TestedShare:
-    """The share of wins with the exact 95% interval and the exact binomial test, which take judgements as independent.
-
-    The interval is that of Clopper and Pearson 1934.
-    """
-    if not count:
-        return TestedShare(None, None, None)
-    losses = count - wins
-    low = float(betaincinv(wins, losses + 1, 0.025)) if wins else 0.0
-    high = float(betaincinv(wins + 1, losses, 0.975)) if losses else 1.0
-    p_value = min(2 * float(bdtr(min(wins, losses), count, 0.5)), 1.0)
-    return TestedShare(wins / count, Interval(low=low, high=high), p_value)
 
 
 def flip_p_value(differences: Ints) -> float | None:

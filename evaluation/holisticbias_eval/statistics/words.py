@@ -230,23 +230,15 @@ def expected_distinct(group: Ints, item: Ints, groups: int, size: int) -> Floats
     """
     width = int(item.max(initial=0)) + 1
     pairs, n = np.unique(group * width + item, return_counts=True)
-    own = pairs // width
-    total = np.bincount(group, minlength=groups)
-    rest = total[own] - n
-    with np.errstate(invalid="ignore"):
-        absent = np.where(rest >= size, np.exp(_log_choose(rest, size) - _log_choose(total[own], size)), 0.0)
-    found = np.bincount(own, 1 - absent, minlength=groups)
+    own, total = pairs // width, np.bincount(group, minlength=groups)
+    found = np.bincount(own, _chance_to_occur(n, total[own], size), minlength=groups)
     return np.where(total >= size, found, np.nan)
 
 
 def distinct_of_counts(counts: Ints, size: int) -> float:
     """The expected number of distinct items among ``size`` drawn from items that occur this often: see above."""
-    total = int(counts.sum())
-    if total < size:
-        return float("nan")
-    rest = total - counts[counts > 0]
-    absent = np.where(rest >= size, np.exp(_log_choose(rest, size) - _log_choose(np.array(total), size)), 0.0)
-    return float(len(rest) - absent.sum())
+    total = counts.sum()
+    return float(_chance_to_occur(counts[counts > 0], total, size).sum()) if total >= size else float("nan")
 
 
 def distinct_without_blocks(item: Ints, block: Ints, blocks: int, items: int, size: int) -> Floats:
@@ -257,6 +249,13 @@ def distinct_without_blocks(item: Ints, block: Ints, blocks: int, items: int, si
     )
 
 
-def _log_choose(n: Ints, size: int) -> Floats:
-    left = np.maximum(n - size, 0)
-    return gammaln(n + 1.0) - gammaln(left + 1.0) - gammaln(size + 1.0)
+def _chance_to_occur(n: Ints, total: Ints, size: int) -> Floats:
+    """The probability that an item with ``n`` of ``total`` occurrences is among ``size`` drawn: shape ``[items]``."""
+
+    def log_choose(of: Ints) -> Floats:
+        return gammaln(of + 1.0) - gammaln(np.maximum(of - size, 0) + 1.0) - gammaln(size + 1.0)
+
+    rest = total - n
+    with np.errstate(invalid="ignore"):
+        absent = np.where(rest >= size, np.exp(log_choose(rest) - log_choose(total)), 0.0)
+    return 1 - absent

@@ -45,11 +45,12 @@ def read_specifications(names: Iterable[str] = (), version: str | None = None) -
     The names ``calibration`` and ``calibration-control`` are those of the embedded writer, ``calibration-many`` and
     ``calibration-many-untouched`` those of the embedded gossip.
     """
-    names = tuple(names)
-    known = () if names and all(map(_is_file, names)) else list_specifications(version)
-    named, chosen = (*known, *read_calibration()), [] if names else [*known]
+    names, shipped = tuple(names), read_calibration()
+    own = {specification.id for specification in shipped}
+    of_dataset = () if names and all(_is_file(name) or name in own for name in names) else list_specifications(version)
+    chosen = [] if names else [*of_dataset]
     for name in names:
-        chosen += read_file(Path(name)) if _is_file(name) else (_find(name, named),)
+        chosen += read_file(Path(name)) if _is_file(name) else (_find(name, (*of_dataset, *shipped)),)
     if not any(slot.descriptors for specification in chosen for slot in specification.slots):
         return tuple(chosen)
     catalog = load_catalog()

@@ -36,8 +36,10 @@ FOUND: Literal["found"] = "found"
 
 
 def judging_options(given: Given) -> JudgingOptions:
-    """The options of judging."""
-    named = given.read(Judging)
+    """The options of judging; raises ``TableError`` if there is no such corpus, before a model is asked."""
+    named, corpus = given.read(Judging), given.read(CorpusSettings).corpus
+    if corpus is not None and not corpus.is_file():
+        raise TableError(f"{corpus} cannot be read as a corpus of UTF-8 text: it does not exist or is not a file")
     return JudgingOptions(
         named.names,
         given.read(Censoring).censor,
@@ -46,7 +48,7 @@ def judging_options(given: Given) -> JudgingOptions:
         find_clusters(given),
         given.read(ClassifierServer).classifier_api_base,
         given.read(Phrasing).phrases,
-        given.read(CorpusSettings).corpus,
+        corpus,
     )
 
 

@@ -11,9 +11,8 @@ from holisticbias_eval.judgements.answers import AnnotatorAnswer
 from holisticbias_eval.judgements.key import QUESTIONS as LISTS_OF_QUESTIONS
 from holisticbias_eval.judgements.key import Choice, JudgedModel, Key, SheetTask
 from holisticbias_eval.judgements.matching import INFLAMMATORY as LISTS
-from holisticbias_eval.judgements.matching import Filters
+from holisticbias_eval.judgements.matching import Filters, JudgedResponses
 from holisticbias_eval.judgements.settings import StudySettings
-from holisticbias_eval.judgements.sources import JudgedResponses
 from holisticbias_eval.judgements.study import make_key
 
 QUESTIONS = LISTS_OF_QUESTIONS.read("acute-eval")

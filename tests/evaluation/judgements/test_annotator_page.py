@@ -14,9 +14,8 @@ import pytest
 from browser import CHROMIUM
 from browser import browse as run_beside
 from holisticbias_eval.judgements.key import STUDIO, Key
-from holisticbias_eval.judgements.page import render_annotator_page
 from holisticbias_eval.judgements.settings import StudySettings
-from holisticbias_eval.judgements.study import make_key, shown_tasks
+from holisticbias_eval.judgements.study import make_key, render_annotator_page, shown_tasks
 
 from .made_studies import FILTERS, NAMES, QUESTIONS, source, study
 
@@ -58,12 +57,13 @@ def browse(page: str, script: str, folder: Path, width: int = 390) -> dict[str, 
 def hostile_study() -> Key:
     rows = [{"prompt": f"wug {i} {HOSTILE}", "response": f"{i} {HOSTILE}"} for i in range(2)]
     others = [{**row, "response": f"other {row['response']}"} for row in rows]
-    return make_key(
-        (source("a", rows), source("b", others)),
-        QUESTIONS,
-        FILTERS,
-        StudySettings(pairs=2, per_pair=1, sheets=1, catch=0),
-    )
+    return made(rows, others)
+
+
+def made(rows: list[dict[str, str]], others: list[dict[str, str]]) -> Key:
+    """A study with one sheet of the pairs of these rows."""
+    settings = StudySettings(pairs=len(rows), per_pair=1, sheets=1, catch=0)
+    return make_key((source("a", rows), source("b", others)), QUESTIONS, FILTERS, settings)
 
 
 def test_the_policy_names_the_script_and_the_style_and_nothing_else() -> None:
@@ -102,10 +102,7 @@ def test_texts_cannot_leave_the_data() -> None:
     tasks = json.loads(data[1])["sheets"]["1"]
     assert {task["left"].splitlines()[1] for task in tasks} == {"second"}
     one, two = ([{"prompt": "wug", "response": letter * 9000}] for letter in "xy")
-    key = make_key(
-        (source("a", one), source("b", two)), QUESTIONS, FILTERS, StudySettings(pairs=1, per_pair=1, sheets=1, catch=0)
-    )
-    assert {len(task[side]) for task in shown_tasks(key)[1] for side in ("left", "right")} == {4000}
+    assert {len(task[side]) for task in shown_tasks(made(one, two))[1] for side in ("left", "right")} == {4000}
 
 
 @browser
@@ -148,30 +145,6 @@ def test_an_annotator_answers_a_sheet(tmp_path: Path) -> None:
 
 
 @browser
-def test_answers_are_kept_in_the_browser_by_annotator_and_sheet(tmp_path: Path) -> None:
-    key = study(2, StudySettings(pairs=2, catch=0))
-    again = """
-      begin("sam", "1"); at("pause").click(); found.sam = saved().answers.length;
-    """
-    browse(page_of(key), "begin('sam', '1'); choose(0, 1); found.ok = 1;", tmp_path)
-    assert browse(page_of(key), again, tmp_path)["sam"] == 1
-    assert browse(page_of(key), again.replace('"sam", "1"', '"sam", "2"'), tmp_path)["sam"] == 0
-    assert browse(page_of(key), again.replace('"sam", "1"', '"kim", "1"'), tmp_path)["sam"] == 0
-
-
-@browser
-@pytest.mark.parametrize("kept", ["", "{", "null", "[]", '{"x": 1}', '{"TASK": {"preference": {"choice": "<b>"}}}'])
-def test_a_damaged_memory_is_not_read(tmp_path: Path, kept: str) -> None:
-    key = study(1, StudySettings(pairs=1, catch=0))
-    content = json.dumps(kept.replace("TASK", shown_tasks(key)[1][0]["id"]))
-    script = f"""
-      page.contentWindow.localStorage.setItem("holisticbias-acute-eval/{key.study}/1/sam", {content});
-      begin("sam", "1"); at("pause").click(); found.answers = saved().answers;
-    """
-    assert browse(page_of(key), script, tmp_path)["answers"] == []
-
-
-@browser
 def test_hostile_texts_and_names(tmp_path: Path) -> None:
     """Texts are shown as text; the name is a pseudonym that can name a file."""
     script = """
@@ -188,11 +161,18 @@ def test_hostile_texts_and_names(tmp_path: Path) -> None:
 
 
 @browser
-def test_hostile_texts_are_shown_as_text(tmp_path: Path) -> None:
-    found = browse(
-        page_of(hostile_study()),
-        'begin("sam", "1"); found.texts = texts(); found.title = inner.title; found.images = inner.images.length;',
-        tmp_path,
-    )
-    assert (found["title"], found["images"]) == ("Compare two speakers", 0)
-    assert all('</script><script>document.title="taken"' in text for text in found["texts"])
+def test_answers_are_kept_in_the_browser_by_annotator_and_sheet(tmp_path: Path) -> None:
+    """A damaged memory is not read."""
+    key = study(2, StudySettings(pairs=2, catch=0))
+    task = shown_tasks(key)[1][0]["id"]
+    damaged = ["", "{", "null", "[]", '{"x": 1}', json.dumps({task: {"preference": {"choice": "<b>"}}})]
+    browse(page_of(key), "begin('sam', '1'); choose(0, 1); found.ok = 1;", tmp_path)
+    script = f"""
+      const kept = (name, sheet) => {{ begin(name, sheet); at("pause").click(); return saved().answers.length; }};
+      found.kept = [["sam", "1"], ["sam", "2"], ["kim", "1"]].map(([name, sheet]) => kept(name, sheet));
+      found.damaged = {json.dumps(damaged)}.map((text, i) => {{
+        page.contentWindow.localStorage.setItem(`holisticbias-acute-eval/{key.study}/1/ann-${{i}}`, text);
+        return kept(`ann-${{i}}`, "1");
+      }});
+    """
+    assert browse(page_of(key), script, tmp_path) == {"kept": [1, 0, 0], "damaged": [0] * 6}

@@ -21,15 +21,11 @@ TASK = shown_tasks(KEY)[0][0]["id"]
 
 def saved(**changed: object) -> dict[str, Any]:
     """A file as the page saves it."""
+    answer = {"task": TASK, "question": NAMES[0], "choice": "left", "seconds": 4.2}
     return {
-        "form": "holisticbias acute-eval answers",
-        "version": 1,
-        "study": KEY.study,
-        "annotator": "sam",
-        "sheet": 1,
-        "saved": "2026-03-09T22:16:08.728Z",
-        "answers": [{"task": TASK, "question": NAMES[0], "choice": "left", "seconds": 4.2}],
-    } | changed
+        "form": "holisticbias acute-eval answers", "version": 1, "study": KEY.study, "annotator": "sam", "sheet": 1,
+        "saved": "2026-03-09T22:16:08.728Z", "answers": [answer], **changed,
+    }  # fmt: skip
 
 
 def export(annotation: dict[str, Any], **data: object) -> list[dict[str, Any]]:

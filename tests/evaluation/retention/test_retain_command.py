@@ -128,16 +128,3 @@ def test_two_runs_of_a_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) 
 
 def read(text: str) -> list[Figure]:
     return [Figure.model_validate(one) for one in json.loads(text)["figures"]]
-
-
-def test_no_shell_runs(tmp_path: Path) -> None:
-    target = tmp_path / "made"
-    found = run_retain_command(
-        python("import sys; print(len(sys.argv) * 1.0 and '{\\\"n\\\": 1}')"), f"; touch {target}"
-    )
-    assert found == (Reported("", "n", 1.0),)
-    assert not target.exists()
-
-
-def test_words_are_split_as_in_a_shell() -> None:
-    assert split_command("run --model '{model}' \"two words\"") == ["run", "--model", "{model}", "two words"]

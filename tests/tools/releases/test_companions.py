@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from holisticbias import build_release, open_release, write_release
-from holisticbias.compile.companion_tables import COMPANIONS
+from holisticbias.compile.tables import COMPANIONS
 from holisticbias.contribute.diff import compare
 from holisticbias.contribute.readings import show_entries
 from holisticbias.contribute.revisions import Revision

@@ -16,29 +16,18 @@ from holisticbias import open_release
 from holisticbias.cli import main
 from holisticbias.errors import HubError, ReleaseError
 from holisticbias.release.hub import Address, fetch_release
-from holisticbias.release.manifest import file_entry, read_manifest, write_manifest
+from holisticbias.release.manifest import file_entry
 from holisticbias.release.verify import verify_release
 from loopback_hub import Hub
+from signed import sign_digests, sign_rows
 
 Build = Callable[..., Path]
 SENTENCES = "data/sentences.parquet"
 
 
-def sign_again(folder: Path, **tables: object) -> None:
-    """Write manifest and checksums that fit the files; ``tables`` change the entry of the table sentences."""
-    path = folder / "manifest.json"
-    content = json.loads(path.read_text("utf-8"))
-    content["tables"]["sentences"] |= tables
-    path.write_text(json.dumps(content), "utf-8")
-    manifest = read_manifest(folder)
-    for name in ("manifest.json", "SHA256SUMS"):
-        (folder / name).unlink()
-    write_manifest(manifest, folder)
-
-
 def write_rows(folder: Path, table: pa.Table, **settings: object) -> None:
     pq.write_table(table, folder / SENTENCES, **settings)
-    sign_again(folder, rows=table.num_rows)
+    sign_rows(folder)
 
 
 def many_rows(folder: Path) -> None:
@@ -82,29 +71,23 @@ def wrong_class(folder: Path) -> None:
     write_rows(folder, changed.replace_schema_metadata({**pq.read_schema(path).metadata, **classes}))
 
 
-def pipe(name: str) -> Callable[[Path], None]:
+def replaced(name: str, make: Callable[[Path], object]) -> Callable[[Path], None]:
+    """A file of the release replaced by a pipe, or by a device."""
+
     def change(folder: Path) -> None:
         (folder / name).unlink()
-        os.mkfifo(folder / name)
+        make(folder / name)
 
     return change
 
 
-def device(name: str) -> Callable[[Path], None]:
-    def change(folder: Path) -> None:
-        (folder / name).unlink()
-        (folder / name).symlink_to("/dev/zero")
-
-    return change
+def device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
 
 
-def sparse(name: str) -> Callable[[Path], None]:
+def terabyte(name: str) -> Callable[[Path], None]:
     """A file of a terabyte that takes no room."""
-
-    def change(folder: Path) -> None:
-        os.truncate(folder / name, 1 << 40)
-
-    return change
+    return lambda folder: os.truncate(folder / name, 1 << 40)
 
 
 HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
@@ -120,13 +103,13 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
         "classes without names",
     ),
     "a class that does not exist": (wrong_class, "cannot be read"),
-    "a pipe for a table": (pipe(SENTENCES), "it is not a regular file"),
-    "a pipe for the manifest": (pipe("manifest.json"), "it is not a regular file"),
-    "a pipe for the checksums": (pipe("SHA256SUMS"), "SHA256SUMS is missing"),
-    "a device for a table": (device(SENTENCES), "it is not a regular file"),
-    "a device for the manifest": (device("manifest.json"), "it is not a regular file"),
-    "a terabyte for a table": (sparse(SENTENCES), "differs from the manifest"),
-    "a terabyte for the manifest": (sparse("manifest.json"), "more than 64,000,000"),
+    "a pipe for a table": (replaced(SENTENCES, os.mkfifo), "it is not a regular file"),
+    "a pipe for the manifest": (replaced("manifest.json", os.mkfifo), "it is not a regular file"),
+    "a pipe for the checksums": (replaced("SHA256SUMS", os.mkfifo), "SHA256SUMS is missing"),
+    "a device for a table": (replaced(SENTENCES, device), "it is not a regular file"),
+    "a device for the manifest": (replaced("manifest.json", device), "it is not a regular file"),
+    "a terabyte for a table": (terabyte(SENTENCES), "differs from the manifest"),
+    "a terabyte for the manifest": (terabyte("manifest.json"), "more than 64,000,000"),
 }
 
 
@@ -151,28 +134,10 @@ def test_a_part_with_other_sentences_is_found(tmp_path: Path, capsys: pytest.Cap
     table = pq.read_table(path)
     changed = table.set_column(0, "text", pa.array(["other words"] * table.num_rows))
     pq.write_table(changed.replace_schema_metadata(pq.read_schema(path).metadata), path)
-    digests = resign_digests(folder)
-    assert digests
+    sign_digests(folder)
     capsys.readouterr()
     assert main(["verify", str(folder)]) == 1
     assert "is not the part axis=nonce of version 1.0.0 as it was published" in capsys.readouterr().out
-
-
-def resign_digests(folder: Path) -> str:
-    """Recompute all digests as an attacker would."""
-    from holisticbias.compile.digest import release_digest, table_digest
-    from holisticbias.release.manifest import DIGESTED
-    from holisticbias.release.parquet import read_parquet
-
-    path = folder / "manifest.json"
-    content = json.loads(path.read_text("utf-8"))
-    for entry in content["tables"].values():
-        entry["digest"] = table_digest(read_parquet(folder / entry["files"][0]))
-    digests = {name: entry["digest"] for name, entry in content["tables"].items() if name in DIGESTED}
-    content["digest"] = release_digest(digests)
-    path.write_text(json.dumps(content), "utf-8")
-    sign_again(folder)
-    return str(content["digest"])
 
 
 def test_only_listed_files_are_downloaded(hub: Hub, build: Build, tmp_path: Path) -> None:

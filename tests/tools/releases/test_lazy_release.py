@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,10 +14,10 @@ import pytest
 from holisticbias import build_release, open_release, write_release
 from holisticbias.compile.lazy_tables import InMemory, LazyTable, LazyTables
 from holisticbias.errors import ReleaseError
-from holisticbias.release.manifest import read_manifest, write_manifest
 from holisticbias.release.release import Release
 from holisticbias.release.verify import verify_release
 from holisticbias.terms.catalog import Catalog
+from signed import sign
 
 Build = Callable[..., Path]
 SENTENCES = "data/sentences.parquet"
@@ -32,13 +31,6 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # verifying
-
-
-def sign_again(folder: Path) -> None:
-    manifest = read_manifest(folder)
-    for name in ("manifest.json", "SHA256SUMS"):
-        (folder / name).unlink()
-    write_manifest(manifest, folder)
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -56,11 +48,11 @@ def test_verify_finds_a_changed_row_in_any_row_group(build: Build, column: str) 
         changed = table.set_column(table.column_names.index(column), column, pa.array(rows))
         original = path.read_bytes()
         pq.write_table(changed.replace_schema_metadata(metadata), path, row_group_size=5)
-        sign_again(folder)
+        sign(folder)
         (finding,) = verify_release(folder)
         assert "the table sentences has" in finding  # other rows, or a row with a descriptor and no axis
         path.write_bytes(original)
-    sign_again(folder)
+    sign(folder)
     assert verify_release(folder) == ()
 
 
@@ -71,7 +63,7 @@ def test_rows_written_by_another_program_verify(build: Build, settings: Mapping[
     path = folder / SENTENCES
     table = pq.read_table(path).replace_schema_metadata(pq.read_schema(path).metadata)
     pq.write_table(table, path, **settings)
-    sign_again(folder)
+    sign(folder)
     assert verify_release(folder) == ()
 
 
@@ -82,11 +74,7 @@ def split_file(folder: Path, change: Callable[[pa.Table], pa.Table]) -> None:
     second = change(table.slice(7)).replace_schema_metadata(metadata)
     pq.write_table(table.slice(0, 7).replace_schema_metadata(metadata), path)
     pq.write_table(second, folder / "data" / "more.parquet")
-    content = json.loads((folder / "manifest.json").read_text("utf-8"))
-    content["tables"]["sentences"]["files"] = [SENTENCES, "data/more.parquet"]
-    content["files"]["data/more.parquet"] = {"bytes": 0, "sha256": "0" * 64}
-    (folder / "manifest.json").write_text(json.dumps(content), "utf-8")
-    sign_again(folder)
+    sign(folder, lambda manifest: manifest["tables"]["sentences"]["files"].append("data/more.parquet"))
 
 
 def test_a_table_in_two_files_is_read_whole(build: Build) -> None:
@@ -144,7 +132,7 @@ def test_shards_are_the_sentences_in_parts(build: Build, catalog: Catalog) -> No
 
 
 @dataclass(frozen=True, slots=True)
-class Interrupted:
+class Interrupted(LazyTable):
     """A lazy table that is interrupted after its first part."""
 
     table: pa.Table

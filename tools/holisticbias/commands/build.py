@@ -41,9 +41,8 @@ def command(
     """Compile a version into a release that Hugging Face datasets loads."""
     _check(out, small=small, intersections=intersections, sample=sample, seed=seed, count=count)
     from holisticbias.compile.counts import count_texts, render_counts
-    from holisticbias.release.build import build_release, newest_version
+    from holisticbias.release.build import build_release, newest_version, write_release
     from holisticbias.release.source_commit import source_commit
-    from holisticbias.release.write import write_release
     from holisticbias.rules.validate import collector_paused, load_catalog
     from holisticbias.source.folder import NAMES, find_source
 

@@ -95,20 +95,19 @@ def surround(before: str, texts: pa.Array, after: str) -> pa.StringArray:
     return pc.binary_join_element_wise(start, texts, end, nothing)
 
 
-def lists(values: Sequence[Sequence[str]]) -> pa.ListArray:
-    """Column of lists of text."""
-    return pa.ListArray.from_arrays(_ends(values), strings([item for items in values for item in items]))
+def lists(values: Sequence[Sequence[str] | None]) -> pa.ListArray:
+    """Column of lists of text; None becomes an empty list."""
+    return pa.ListArray.from_arrays(_ends(values), strings([item for items in values for item in items or ()]))
 
 
-def lists_of_records(values: Sequence[Sequence[Mapping[str, str | None]]], names: Sequence[str]) -> pa.ListArray:
-    """Column of lists of records; all fields are text."""
-    flat = [item for items in values for item in items]
-    fields = [strings([item[name] for item in flat]) for name in names]
+def lists_of_records(values: Sequence[Sequence[object]], names: Sequence[str]) -> pa.ListArray:
+    """Column of lists of records, whose fields are the attributes of that name; all are text."""
+    fields = [strings([getattr(item, name) for items in values for item in items]) for name in names]
     return pa.ListArray.from_arrays(_ends(values), pa.StructArray.from_arrays(fields, names=list(names)))
 
 
-def _ends(values: Sequence[Sequence[object]]) -> pa.Int32Array:
-    return integers(np.concatenate([[0], np.cumsum([len(items) for items in values])]).astype(np.int32))
+def _ends(values: Sequence[Sequence[object] | None]) -> pa.Int32Array:
+    return integers(np.cumsum([0, *(len(items or ()) for items in values)]))
 
 
 def _validity(values: Sequence[object]) -> pa.Buffer | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
 from holisticbias.errors import UnknownTermError
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Descriptor, Entry, Noun, Preference, Template
-from holisticbias.terms.file_kinds import DescriptorFile, TemplateFile
+from holisticbias.terms.entries import Descriptor, Noun, Preference, Template
 
 KEYS = ("axis", "bucket", "preference", "gender", "family", "first_turn_only")
 
@@ -40,57 +39,45 @@ def select(catalog: Catalog, version: str, conditions: Mapping[str, tuple[str, .
     without a descriptor stay, for comparison. Raises ``UnknownTermError`` for an unknown
     value, and if no descriptor or no template meets all conditions.
     """
+    if not conditions:
+        return catalog
     held = catalog.at(version)
-    _refuse_unknown(held, version, conditions)
-    chosen = _chosen(held, conditions)
-    _refuse_empty(held, version, conditions, chosen)
+    entries = dict(_values(held))
+    _refuse_unknown(entries.values(), version, conditions)
+    chosen = {
+        name
+        for name, values in entries.items()
+        if all(value in conditions.get(key, (value,)) for key, value in values.items())
+    }
+    for kind, found in (("descriptor", held.descriptors), ("template", held.templates)):
+        if chosen.isdisjoint(entry.id for entry in found):
+            asked = " and ".join(conditions_text(conditions))
+            raise UnknownTermError(f"--where {asked}: version {version} has no {kind} that meets all conditions")
     kinds = (Descriptor, Noun, Template)
     return catalog.changed(lambda entry: entry if entry.id in chosen or not isinstance(entry, kinds) else None)
 
 
-def _chosen(held: Catalog, conditions: Mapping[str, tuple[str, ...]]) -> set[str]:
-    entries: list[tuple[Mapping[str, tuple[str, ...]], Entry]] = [
-        *((_of_descriptor(a, d), d) for a in held.axes for d in a.descriptors),
-        *(({"gender": (g.gender,)}, n) for g in held.genders for n in g.nouns),
-        *((_of_template(f, t), t) for f in held.families for t in f.templates),
-    ]
-    return {entry.id for has, entry in entries if _meets(has, conditions)}
+def _values(held: Catalog) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """The id of each entry that filters select, and its value for each key that applies to it."""
+    for axis in held.axes:
+        for d in axis.descriptors:
+            gender = {} if d.noun_gender == "any" else {"gender": str(d.noun_gender)}
+            yield d.id, {"axis": axis.axis, "bucket": d.bucket or "", "preference": d.preference, **gender}
+    yield from ((n.id, {"gender": g.gender}) for g in held.genders for n in g.nouns)
+    for family in held.families:
+        for t in family.templates:
+            yield t.id, {"family": family.family, "first_turn_only": str(t.first_turn_only).lower()}
 
 
-def _meets(has: Mapping[str, tuple[str, ...]], conditions: Mapping[str, tuple[str, ...]]) -> bool:
-    return all(not set(conditions.get(key, values)).isdisjoint(values) for key, values in has.items())
-
-
-def _of_descriptor(axis: DescriptorFile, d: Descriptor) -> Mapping[str, tuple[str, ...]]:
-    has = {"axis": (axis.axis,), "bucket": (d.bucket or "",), "preference": (d.preference,)}
-    return has if d.noun_gender == "any" else {**has, "gender": (d.noun_gender,)}
-
-
-def _of_template(family: TemplateFile, t: Template) -> Mapping[str, tuple[str, ...]]:
-    return {"family": (family.family,), "first_turn_only": (str(t.first_turn_only).lower(),)}
-
-
-def _refuse_unknown(held: Catalog, version: str, conditions: Mapping[str, tuple[str, ...]]) -> None:
-    known: dict[str, set[str]] = {
-        "axis": {a.axis for a in held.axes},
-        "bucket": {d.bucket for d in held.descriptors if d.bucket},
-        "preference": set(get_args(Preference)),
-        "gender": {g.gender for g in held.genders},
-        "family": {f.family for f in held.families},
-        "first_turn_only": {"true", "false"},
-    }
-    for key, values in conditions.items():
-        for value in values:
-            if value not in known[key]:
-                has = ", ".join(sorted(known[key]))
+def _refuse_unknown(
+    entries: Iterable[Mapping[str, str]], version: str, conditions: Mapping[str, tuple[str, ...]]
+) -> None:
+    known: dict[str, set[str]] = {"preference": set(get_args(Preference)), "first_turn_only": {"true", "false"}}
+    for values in entries:
+        for key, value in values.items():
+            known.setdefault(key, set()).add(value)
+    for key, asked in conditions.items():
+        for value in asked:
+            if value not in known.get(key, ()):
+                has = ", ".join(sorted(known.get(key, set()) - {""}))
                 raise UnknownTermError(f"--where {key}={value}: version {version} has no such {key}; it has: {has}")
-
-
-def _refuse_empty(held: Catalog, version: str, conditions: Mapping[str, tuple[str, ...]], chosen: set[str]) -> None:
-    left = {
-        "descriptor": any(d.id in chosen for d in held.descriptors),
-        "template": any(t.id in chosen for t in held.templates),
-    }
-    for kind in (kind for kind, found in left.items() if not found):
-        asked = " and ".join(conditions_text(conditions))
-        raise UnknownTermError(f"--where {asked}: version {version} has no {kind} that meets all conditions")

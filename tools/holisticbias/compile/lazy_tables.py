@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 import pyarrow as pa
 
@@ -12,29 +12,33 @@ ROWS = 1 << 17
 """The most rows of a part, and of a row group of a file."""
 
 
-class LazyTable(Protocol):
+class LazyTable:
     """A table that is made or read when it is asked for."""
 
-    def read(self) -> pa.Table:
-        """The whole table."""
+    __slots__ = ()
 
+    @abstractmethod
     def parts(self) -> Iterator[pa.Table]:
         """The table in parts, in order; each call starts with the first part."""
 
+    def read(self) -> pa.Table:
+        """The whole table."""
+        return pa.concat_tables(self.parts())
+
 
 @dataclass(frozen=True, slots=True)
-class InMemory:
+class InMemory(LazyTable):
     """A table in memory, as a lazy table with one part."""
 
     table: pa.Table
 
-    def read(self) -> pa.Table:
-        """The table."""
-        return self.table
-
     def parts(self) -> Iterator[pa.Table]:
         """The table as one part."""
         return iter((self.table,))
+
+    def read(self) -> pa.Table:
+        """The table."""
+        return self.table
 
 
 class LazyTables(Mapping[str, pa.Table]):

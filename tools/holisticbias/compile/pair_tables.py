@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,6 +19,7 @@ from holisticbias.compile.columns import (
 )
 from holisticbias.compile.pairs import Around, Pairs, around
 from holisticbias.compile.random_words import random_words
+from holisticbias.compile.table_forms import DESCRIPTOR, NOUN, column_values
 from holisticbias.errors import ReleaseError
 from holisticbias.terms.entries import Descriptor
 from holisticbias.terms.grammar import split_template, with_article
@@ -92,8 +91,6 @@ class PairCompiler:
         singular = [*(n.text for n in nouns), *(with_article(n.text, pairs.rule, n.article) for n in nouns), ""]
         self._singular = strings(singular)
         self._plural = strings([*(n.plural for n in nouns), *(n.plural for n in nouns), ""])
-        self._template_texts = [t.text for t in pairs.templates]
-        self._template_ids = [t.id for t in pairs.templates]
 
     def runs(self, rows: int = ROWS) -> tuple[Run, ...]:
         """Cut the pairs into runs of at most ``rows`` sentences each, and at least one.
@@ -143,28 +140,20 @@ class PairCompiler:
         return [rows[template == i] for i in range(len(self.pairs.templates))]
 
     def _phrase_columns(self, where: slice, pair: Int32s, noun: Int32s) -> dict[str, pa.Array]:
-        p, d, n = self.pairs, [d for _, d in self.pairs.descriptors], [n for _, n in self.pairs.nouns]
-        places = list(zip(p.first[where].tolist(), p.second[where].tolist(), strict=True))
-        columns: dict[str, pa.Array] = {}
-        for number, column in ((1, p.first[where][pair]), (2, p.second[where][pair])):
-            values: dict[str, Sequence[str | None]] = {
-                "axis": [axis for axis, _ in p.descriptors],
-                **({"axis_label": [p.labels[axis] for axis, _ in p.descriptors]} if p.labels else {}),
-                "bucket": [x.bucket for x in d],
-                "descriptor": [x.text for x in d],
-                "descriptor_gender": [x.noun_gender for x in d],
-                "descriptor_preference": [x.preference for x in d],
-                "descriptor_id": [x.id for x in d],
-            }
-            columns |= {f"{name}_{number}": take_texts(texts, column) for name, texts in values.items()}
-        types = np.fromiter((PHRASE_TYPES.index(phrase_type(d[i], d[j])) for i, j in places), np.int32, len(places))
+        p, d = self.pairs, [d for _, d in self.pairs.descriptors]
+        values = column_values(DESCRIPTOR, p.descriptors, p.layout)
+        first, second = p.first[where], p.second[where]
+        columns = {
+            f"{name}_{number}": take_texts(texts, place[pair])
+            for number, place in ((1, first), (2, second))
+            for name, texts in values.items()
+        }
+        columns |= {name: take_texts(texts, noun) for name, texts in column_values(NOUN, p.nouns, p.layout).items()}
+        places = list(zip(first.tolist(), second.tolist(), strict=True))
+        types = np.array([PHRASE_TYPES.index(phrase_type(d[i], d[j])) for i, j in places], np.int32)
         singular, plural = self._texts([around(d[i], d[j], p.rule) for i, j in places], pair, noun)
         return {
             **columns,
-            "noun": take_texts([x.text for x in n], noun),
-            "plural_noun": take_texts([x.plural for x in n], noun),
-            "noun_gender": take_texts([gender for gender, _ in p.nouns], noun),
-            "noun_id": take_texts([x.id for x in n], noun),
             "noun_phrase": singular,
             "plural_noun_phrase": plural,
             "noun_phrase_type": take_texts(PHRASE_TYPES, types[pair]),
@@ -176,32 +165,28 @@ class PairCompiler:
         own = np.fromiter((form.article_is_the_nouns for form in forms), bool, len(forms))[pair]
         place = integers(np.where(noun < 0, 2 * count, noun + count * own).astype(np.int32))
         at, nothing = integers(pair), strings([""])[0]
-        around_noun = (
-            ([f.before for f in forms], self._singular, [f.after for f in forms]),
-            ([f.plural_before for f in forms], self._plural, [f.plural_after for f in forms]),
-        )
         every = integers(np.arange(len(pair), dtype=np.int32))
-        singular, plural = (
-            pa.DictionaryArray.from_arrays(
-                every,
-                pc.binary_join_element_wise(
-                    strings(before).take(at), nouns.take(place), strings(after).take(at), nothing
-                ),
-            )
-            for before, nouns, after in around_noun
+
+        def filled(before: list[str], nouns: pa.StringArray, after: list[str]) -> pa.DictionaryArray:
+            parts = strings(before).take(at), nouns.take(place), strings(after).take(at)
+            return pa.DictionaryArray.from_arrays(every, pc.binary_join_element_wise(*parts, nothing))
+
+        return (
+            filled([f.before for f in forms], self._singular, [f.after for f in forms]),
+            filled([f.plural_before for f in forms], self._plural, [f.plural_after for f in forms]),
         )
-        return singular, plural
 
     def _batch(self, index: int, phrases: dict[str, pa.Array]) -> pa.Table:
-        template = self.pairs.templates[index]
+        templates = self.pairs.templates
+        template = templates[index]
         slot, before, after = split_template(template.text)
         size = len(phrases[slot])
         return table(
             {
                 "text": surround(before, phrases[slot].dictionary_decode(), after),
                 **phrases,
-                "template": repeat_text(self._template_texts, index, size),
-                "template_id": repeat_text(self._template_ids, index, size),
+                "template": repeat_text([t.text for t in templates], index, size),
+                "template_id": repeat_text([t.id for t in templates], index, size),
                 "first_turn_only": repeat_boolean(template.first_turn_only, size),
                 "must_be_noun": repeat_boolean(template.must_be_noun, size),
             }

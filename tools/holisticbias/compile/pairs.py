@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from holisticbias.compile.columns import Bools, Int32s
 from holisticbias.errors import ReleaseError, UnknownTermError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import ArticleRule, Descriptor, Noun, Template
-from holisticbias.terms.file_kinds import IntersectionsFile
+from holisticbias.terms.file_kinds import DescriptorFile, IntersectionsFile, NounFile
 from holisticbias.terms.grammar import article
 
 
@@ -21,22 +21,21 @@ from holisticbias.terms.grammar import article
 class Pairs:
     """Pairs of descriptors, and the nouns and templates of their sentences.
 
-    ``first`` and ``second`` are indices in ``descriptors``, one per pair.
-    ``goes`` says which descriptor goes with which noun. ``phrases`` is the number
-    of noun phrases of each pair: one per noun that goes with both, or one if a
-    term takes the noun's place. ``labels`` has the label of each axis, and is
-    empty in layouts without a column for labels.
+    Descriptors and nouns stand with their files. ``first`` and ``second`` are indices in
+    ``descriptors``, one per pair. ``goes`` says which descriptor goes with which noun.
+    ``phrases`` is the number of noun phrases of each pair: one per noun that goes with both,
+    or one if a term takes the noun's place.
     """
 
-    descriptors: tuple[tuple[str, Descriptor], ...]
-    nouns: tuple[tuple[str, Noun], ...]
+    descriptors: tuple[tuple[DescriptorFile, Descriptor], ...]
+    nouns: tuple[tuple[NounFile, Noun], ...]
     templates: tuple[Template, ...]
     goes: Bools
     first: Int32s
     second: Int32s
     phrases: Int32s
     rule: ArticleRule
-    labels: Mapping[str, str]
+    layout: int
 
     @property
     def sentences(self) -> int:
@@ -52,24 +51,21 @@ def find_pairs(catalog: Catalog, version: str, axes: str) -> Pairs:
     held = catalog.at(version)
     settings = catalog.intersections or IntersectionsFile(order=tuple(a.axis for a in catalog.axes))
     by_axis = sorted(held.axes, key=lambda a: settings.rank(a.axis, None, ""))
-    descriptors = tuple((a.axis, d) for a in by_axis for d in a.descriptors)
-    rank = np.array([settings.rank(axis, d.bucket, d.id) for axis, d in descriptors])
-    nouns = tuple((g.gender, n) for g in held.genders for n in g.nouns)
-    goes = np.array([[d.goes_with(g.gender, n) for g in held.genders for n in g.nouns] for _, d in descriptors], bool)
+    descriptors = tuple((a, d) for a in by_axis for d in a.descriptors)
+    rank = np.array([settings.rank(a.axis, d.bucket, d.id) for a, d in descriptors])
+    nouns = tuple((g, n) for g in held.genders for n in g.nouns)
+    goes = np.array([[d.goes_with(g.gender, n) for g, n in nouns] for _, d in descriptors], bool)
     excluded = _excluded(descriptors, settings)
-    blocks = [
-        _block(descriptors, goes, excluded, first, second)
-        for first, second in _axis_pairs(axes, [a.axis for a in by_axis], version)
-    ]
-    templates = held.templates
-    if not any(block[0].size for block in blocks) or not templates:
+    pairs = _axis_pairs(axes, [a.axis for a in by_axis], version)
+    blocks = [_block(descriptors, goes, excluded, first, second) for first, second in pairs]
+    if not any(block[0].size for block in blocks) or not held.templates:
         raise ReleaseError(f"version {version} has no pair of descriptors for {axes}")
     first, second, phrases = (np.concatenate(column) for column in zip(*blocks, strict=True))
     later = rank[first] > rank[second]
     first, second = np.where(later, second, first), np.where(later, first, second)
     release = catalog.release(version)
-    labels = {a.axis: a.label for a in held.axes} if release.layout >= 3 else {}
-    return Pairs(descriptors, nouns, templates, goes, first, second, phrases, release.article_rule, labels)
+    rule, layout = release.article_rule, release.layout
+    return Pairs(descriptors, nouns, held.templates, goes, first, second, phrases, rule, layout)
 
 
 def _axis_pairs(text: str, axes: list[str], version: str) -> Iterator[tuple[str, str]]:
@@ -90,13 +86,13 @@ def _axis_pairs(text: str, axes: list[str], version: str) -> Iterator[tuple[str,
     yield from ((a, b) for a, b in itertools.combinations(axes, 2) if (a, b) in wanted)
 
 
-def _excluded(descriptors: tuple[tuple[str, Descriptor], ...], settings: IntersectionsFile) -> Bools:
+def _excluded(descriptors: tuple[tuple[DescriptorFile, Descriptor], ...], settings: IntersectionsFile) -> Bools:
     """Mask of pairs that ``intersections.yaml`` excludes or that have the same text."""
     size = len(descriptors)
     selected: dict[str, list[int]] = {}
-    for i, (axis, d) in enumerate(descriptors):
-        selected.setdefault(d.id, []).append(i)
-        selected.setdefault(f"{axis}/{d.bucket}", []).append(i)
+    for i, (file, d) in enumerate(descriptors):
+        for name in (d.id, f"{file.axis}/{d.bucket}"):
+            selected.setdefault(name, []).append(i)
     matrix = np.zeros((size, size), bool)
     for exclusion in settings.exclusions:
         these = [i for name in exclusion.these for i in selected.get(name, ())]
@@ -107,10 +103,10 @@ def _excluded(descriptors: tuple[tuple[str, Descriptor], ...], settings: Interse
 
 
 def _block(
-    descriptors: tuple[tuple[str, Descriptor], ...], goes: Bools, excluded: Bools, first: str, second: str
+    descriptors: tuple[tuple[DescriptorFile, Descriptor], ...], goes: Bools, excluded: Bools, first: str, second: str
 ) -> tuple[Int32s, Int32s, Int32s]:
     """The pairs of two axes that make a phrase (as two columns of indices), and the number of phrases of each."""
-    rows, columns = (np.flatnonzero([axis == name for axis, _ in descriptors]) for name in (first, second))
+    rows, columns = (np.flatnonzero([file.axis == name for file, _ in descriptors]) for name in (first, second))
     phrases = goes[rows].astype(np.int32) @ goes[columns].T.astype(np.int32)
     alone = np.array([d.position == "standalone" for _, d in descriptors], bool)
     one_alone = alone[rows][:, None] ^ alone[columns]

@@ -5,48 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeVar
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.compile.columns import (
-    Int32s,
     compact,
     encode_texts,
     repeat_boolean,
     repeat_text,
     strings,
     surround,
-    table,
     take_texts,
 )
-from holisticbias.compile.lazy_tables import ROWS
+from holisticbias.compile.lazy_tables import ROWS, LazyTable
+from holisticbias.compile.table_forms import DESCRIPTOR, NOUN, column_values, ordered
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import ArticleRule, Descriptor, Entry, Noun, Template
-from holisticbias.terms.grammar import described, split_template, with_article
+from holisticbias.terms.entries import ArticleRule, Descriptor, Noun, Template
+from holisticbias.terms.file_kinds import DescriptorFile, NounFile
+from holisticbias.terms.grammar import FIXED_PHRASE, described, split_template, with_article
 
-E = TypeVar("E", bound=Entry)
-Columns = Mapping[str, pa.Array]
-_FIRST = ("phrase_id", "noun_phrase", "plural_noun_phrase", "noun_phrase_type")
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """A phrase that can fill a slot; ``noun`` and ``descriptor`` are null for a phrase without them."""
-
-    kind: str
-    noun_phrase: str
-    plural_noun_phrase: str
-    axis: str | None = None
-    descriptor: Descriptor | None = None
-    gender: str | None = None
-    noun: Noun | None = None
+Columns: TypeAlias = Mapping[str, pa.Array]
+Texts: TypeAlias = Sequence[str | None]
+Phrase: TypeAlias = tuple[str, str, str, int, int]
+"""Kind, singular, plural, and the indices of the descriptor and of the noun: -1 for a phrase without one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Phrases:
+class Phrases(LazyTable):
     """Every phrase that can fill a slot, one row per phrase: the table ``noun_phrases``.
 
     ``phrase_id`` is the end of the ids of its sentences. A block has at most ``ROWS`` phrases, and its dictionaries
@@ -56,14 +44,9 @@ class Phrases:
 
     blocks: tuple[Columns, ...]
 
-    def read(self) -> pa.Table:
-        """The whole table."""
-        return pa.concat_tables(self.parts())
-
     def parts(self) -> Iterator[pa.Table]:
         """The table, block by block."""
-        for block in self.blocks:
-            yield table({name: block[name] for name in (*_FIRST, *(n for n in block if n not in _FIRST))})
+        return (ordered("noun_phrases", block) for block in self.blocks)
 
     def of_descriptors(self, descriptors: Sequence[str]) -> Phrases:
         """Phrases with one of the descriptors, and phrases without a descriptor."""
@@ -92,75 +75,52 @@ def _taken(blocks: tuple[Columns, ...], rows: Iterable[pa.Array]) -> tuple[Colum
 
 def compile_phrases(held: Catalog, rule: ArticleRule, *, labels: bool) -> Phrases:
     """The phrases of one version's catalog; ``labels`` adds the label of the axis to each. May be empty."""
-    phrases = _phrases(held, rule)
-    label = {axis.axis: axis.label for axis in held.axes} if labels else None
-    return Phrases(tuple(_columns(block, label) for block in iter(lambda: tuple(islice(phrases, ROWS)), ())))
+    descriptors = [(axis, d) for axis in held.axes for d in axis.descriptors]
+    nouns = [(gender, n) for gender in held.genders for n in gender.nouns]
+    of_descriptor = column_values(DESCRIPTOR, descriptors, layout=3 if labels else 1)
+    of_noun = column_values(NOUN, nouns, layout=1)
+    phrases = _phrases(descriptors, nouns, rule)
+    blocks = iter(lambda: list(islice(phrases, ROWS)), [])
+    return Phrases(tuple(_columns(block, of_descriptor, of_noun) for block in blocks))
 
 
-def _phrases(catalog: Catalog, rule: ArticleRule) -> Iterator[Phrase]:
+def _phrases(
+    descriptors: Sequence[tuple[DescriptorFile, Descriptor]], nouns: Sequence[tuple[NounFile, Noun]], rule: ArticleRule
+) -> Iterator[Phrase]:
     """Yield descriptors with nouns, then descriptors alone, then nouns alone."""
-    nouns = [(g.gender, n) for g in catalog.genders for n in g.nouns]
-    descriptors = [(a.axis, d) for a in catalog.axes for d in a.descriptors]
-    for axis, d in descriptors:
+    for i, (_, d) in enumerate(descriptors):
         kind = "descriptor_noun" if d.position == "before" else "noun_descriptor"
-        for gender, noun in nouns:
-            if d.goes_with(gender, noun):
-                yield Phrase(kind, *described(d, noun, rule), axis, d, gender, noun)
-    for axis, d in descriptors:
+        for j, (file, noun) in enumerate(nouns):
+            if d.goes_with(file.gender, noun):
+                yield (kind, *described(d, noun, rule), i, j)
+    for i, (_, d) in enumerate(descriptors):
         if d.position == "standalone":
-            yield Phrase("fixed_phrase", with_article(d.text, rule, d.article), d.plural or d.text, axis, d)
+            yield FIXED_PHRASE, with_article(d.text, rule, d.article), d.plural or d.text, i, -1
         elif d.position == "before" and d.without_noun:
-            yield Phrase("descriptor", d.text, d.text, axis, d)
-    for gender, noun in nouns:
-        yield Phrase("noun", with_article(noun.text, rule, noun.article), noun.plural, gender=gender, noun=noun)
+            yield "descriptor", d.text, d.text, i, -1
+    for j, (_, noun) in enumerate(nouns):
+        yield "noun", with_article(noun.text, rule, noun.article), noun.plural, -1, j
 
 
-def _columns(phrases: tuple[Phrase, ...], labels: Mapping[str, str] | None) -> Columns:
-    ids = [(p.descriptor.id if p.descriptor else "-", p.noun.id if p.noun else "-") for p in phrases]
-    of_descriptor, descriptors = _distinct([p.descriptor for p in phrases])
-    of_noun, nouns = _distinct([p.noun for p in phrases])
-    label = (
-        {} if labels is None else {"axis_label": encode_texts([labels[p.axis] if p.axis else None for p in phrases])}
-    )
-    return {
-        "axis": encode_texts([p.axis for p in phrases]),
-        **label,
-        "bucket": take_texts([d.bucket for d in descriptors], of_descriptor),
-        "descriptor": take_texts([d.text for d in descriptors], of_descriptor),
-        "descriptor_gender": take_texts([d.noun_gender for d in descriptors], of_descriptor),
-        "descriptor_preference": take_texts([d.preference for d in descriptors], of_descriptor),
-        "noun": take_texts([n.text for n in nouns], of_noun),
-        "plural_noun": take_texts([n.plural for n in nouns], of_noun),
-        "noun_gender": encode_texts([p.gender for p in phrases]),
-        "noun_phrase": encode_texts([p.noun_phrase for p in phrases]),
-        "plural_noun_phrase": encode_texts([p.plural_noun_phrase for p in phrases]),
-        "noun_phrase_type": encode_texts([p.kind for p in phrases]),
-        "descriptor_id": take_texts([d.id for d in descriptors], of_descriptor),
-        "noun_id": take_texts([n.id for n in nouns], of_noun),
-        "phrase_id": strings(["/".join(both) for both in ids]),
-    }
-
-
-def _distinct(entries: Sequence[E | None]) -> tuple[Int32s, list[E]]:
-    """The index of each row's entry among the distinct entries (-1 for None), and the distinct entries."""
-    found = {entry.id: entry for entry in entries if entry}
-    places = {entry_id: i for i, entry_id in enumerate(found)}
-    return np.array([places[entry.id] if entry else -1 for entry in entries], np.int32), list(found.values())
-
-
-_OF_PHRASE = ("descriptor_id", "noun_id", "phrase_id")
+def _columns(phrases: Sequence[Phrase], of_descriptor: Mapping[str, Texts], of_noun: Mapping[str, Texts]) -> Columns:
+    kinds, singular, plural, descriptors, nouns = zip(*phrases, strict=True)
+    columns = {"noun_phrase": singular, "plural_noun_phrase": plural, "noun_phrase_type": kinds}
+    columns = {name: encode_texts(texts) for name, texts in columns.items()}
+    for values, rows in ((of_descriptor, descriptors), (of_noun, nouns)):
+        used = {row: place for place, row in enumerate(dict.fromkeys(row for row in rows if row >= 0))}
+        places = np.array([used.get(row, -1) for row in rows], np.int32)
+        columns |= {name: take_texts([texts[row] for row in used], places) for name, texts in values.items()}
+    ids = [(*of_descriptor["descriptor_id"], "-"), (*of_noun["noun_id"], "-")]
+    columns["phrase_id"] = strings([f"{ids[0][i]}/{ids[1][j]}" for i, j in zip(descriptors, nouns, strict=True)])
+    return columns
 
 
 @dataclass(frozen=True, slots=True)
-class Sentences:
+class Sentences(LazyTable):
     """Every template with every phrase that can fill it: the table ``sentences``, which is made when asked for."""
 
     phrases: Phrases
     templates: tuple[Template, ...]
-
-    def read(self) -> pa.Table:
-        """The whole table."""
-        return pa.concat_tables(self.parts())
 
     def parts(self) -> Iterator[pa.Table]:
         """The table, one part for each template and block of phrases."""
@@ -178,14 +138,12 @@ def _part(template: Template, phrases: Columns) -> pa.Table:
     slot, before, after = split_template(template.text)
     size = len(phrases[slot])
     columns = {
+        **phrases,
         "text": surround(before, phrases[slot].dictionary_decode(), after),
-        **{name: column for name, column in phrases.items() if name not in _OF_PHRASE},
         "template": repeat_text([template.text], 0, size),
         "first_turn_only": repeat_boolean(template.first_turn_only, size),
         "must_be_noun": repeat_boolean(template.must_be_noun, size),
         "sentence_id": surround(f"{template.id}/", phrases["phrase_id"], ""),
-        "descriptor_id": phrases["descriptor_id"],
-        "noun_id": phrases["noun_id"],
         "template_id": repeat_text([template.id], 0, size),
     }
-    return table(columns)
+    return ordered("sentences", columns)

@@ -37,7 +37,7 @@ class _Version:
         names = ("phrase_id", "noun_phrase", "plural_noun_phrase", "noun_phrase_type", "axis")
         texts = {name: phrases[name].cast(pa.string()).combine_chunks() for name in names}
         self.templates = sentences.templates
-        self.first = {template.id: template for template in reversed(sentences.templates)}
+        self.by_id = {template.id: template for template in sentences.templates}
         self.texts = texts
         self.size = phrases.num_rows
         self._nouns: Bools = _mask(pc.not_equal(texts["noun_phrase_type"], strings(["descriptor"])[0]))
@@ -106,7 +106,7 @@ class SentenceChanges:
 
     def _shared(self, template: Template) -> Bools:
         """Mask of the new phrases whose sentence with a new template is in the old version."""
-        old = self._old.first.get(template.id)
+        old = self._old.by_id.get(template.id)
         if old is None or not self._old.size:
             return np.zeros(self._new.size, bool)
         return (self._place >= 0) & self._new.fitting(template) & self._old.fitting(old)[self._place]
@@ -114,14 +114,14 @@ class SentenceChanges:
     def _kept(self, template: Template) -> Bools:
         """Mask of the old phrases whose sentence with an old template is in the new version."""
         kept = np.zeros(self._old.size, bool)
-        if self._old.first[template.id] is template:
-            for same in (new for new in self._new.templates if new.id == template.id):
-                kept[self._place[self._shared(same)]] = True
+        new = self._new.by_id.get(template.id)
+        if new is not None:
+            kept[self._place[self._shared(new)]] = True
         return kept
 
     def _differs(self, template: Template) -> Bools:
         """Mask of the new phrases whose sentences with a new template have another text in the old version."""
-        old = self._old.first[template.id]
+        old = self._old.by_id[template.id]
         if old.text != template.text:
             return self._compared(old, template)
         slot = split_template(template.text)[0]
@@ -143,7 +143,7 @@ class SentenceChanges:
         sentence_id, text = self._new.sentence(template, row)
         if kind == "added":
             return ChangedSentence(sentence_id, None, text)
-        old = self._old.first[template.id]
+        old = self._old.by_id[template.id]
         return ChangedSentence(sentence_id, self._old.sentence(old, int(self._place[row]))[1], text)
 
 

@@ -1,16 +1,19 @@
-"""Compile one version of a catalog, or a part of it, into a release."""
+"""Compile one version of a catalog, or a part of it, into a release, and write it to a folder."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from holisticbias.compile.companion_tables import companion_tables
 from holisticbias.compile.digest import lazy_digest, release_digest
 from holisticbias.compile.filters import conditions_text, parse_conditions, select
-from holisticbias.compile.history_table import history_table
-from holisticbias.compile.lazy_tables import InMemory, LazyTables
+from holisticbias.compile.lazy_tables import LazyTables, lazy_table
 from holisticbias.compile.tables import compile_tables
-from holisticbias.release.manifest import DIGESTED, Manifest, TableEntry, written_with
+from holisticbias.errors import ReleaseError
+from holisticbias.output import new_folder
+from holisticbias.release.card import render_card
+from holisticbias.release.manifest import DIGESTED, Manifest, TableEntry, read_manifest, write_manifest, written_with
+from holisticbias.release.parquet import write_parquet
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 
@@ -33,12 +36,8 @@ def build_release(
     """
     version = newest_version(catalog) if version is None else version
     conditions = parse_conditions(where)
-    selected = select(catalog, version, conditions) if conditions else catalog
-    whole = subset is None and not conditions
-    tables = dict(compile_tables(selected, version, subset, catalog.subsets if whole else ()))
-    if whole:
-        more = {**companion_tables(catalog, version), "history": history_table(catalog, version)}
-        tables |= {name: InMemory(table) for name, table in more.items()}
+    selected = select(catalog, version, conditions)
+    tables = compile_tables(selected, version, subset, whole=subset is None and not conditions)
     counted = {name: lazy_digest(table.parts) for name, table in tables.items()}
     manifest = Manifest(
         version=version,
@@ -46,10 +45,7 @@ def build_release(
         subset=subset,
         where=conditions_text(conditions),
         digest=release_digest({name: digest for name, (_, digest) in counted.items() if name in DIGESTED}),
-        tables={
-            name: TableEntry(files=(f"data/{name}.parquet",), rows=rows, digest=digest)
-            for name, (rows, digest) in counted.items()
-        },
+        tables={name: TableEntry.of(name, rows, digest) for name, (rows, digest) in counted.items()},
         source_commit=source_commit,
         written_with=written_with(),
     )
@@ -59,3 +55,27 @@ def build_release(
 def newest_version(catalog: Catalog) -> str:
     """Newest published version that is not withdrawn, else newest version."""
     return (*catalog.versions, *catalog.published, *catalog.recommended)[-1] if catalog.versions else "0.0.0"
+
+
+def write_release(release: Release, folder: Path) -> Manifest:
+    """Write a release to a folder, whole or not at all, and return its manifest with the files' checksums.
+
+    Replaces a folder that holds the same part of the same version. Raises
+    ``OutputError`` for a folder that holds anything else.
+    """
+    manifest = release.manifest
+    with new_folder(folder, lambda old: holds_same(old, manifest)) as made:
+        (made / "data").mkdir()
+        for name in release.tables:
+            parts = lazy_table(release.tables, name).parts()
+            write_parquet(parts, made / manifest.tables[name].files[0], manifest.label(name))
+        (made / "README.md").write_text(render_card(manifest, release.tables, made), "utf-8")
+        return write_manifest(manifest, made)
+
+
+def holds_same(folder: Path, manifest: Manifest) -> bool:
+    """Whether a folder holds that part of that version."""
+    try:
+        return read_manifest(folder).same_release(manifest)
+    except ReleaseError:
+        return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from holisticbias.release.manifest import Manifest
 from holisticbias.release.parquet import card_features
 
 SPLIT = "test"
+_BODY = Path(__file__).with_name("card.md")
 
 TABLES = {
     "sentences": "every sentence",
@@ -76,22 +78,19 @@ def _info(name: str, rows: int, paths: Sequence[Path]) -> dict[str, object]:
     }
 
 
+_SIZES = (
+    "n<1K",
+    *(f"{a}<n<{b}" for a, b in itertools.pairwise(("1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B"))),
+)
+
+
 def _size_category(rows: int) -> str:
-    limits = (
-        (1_000, "n<1K"),
-        (10_000, "1K<n<10K"),
-        (100_000, "10K<n<100K"),
-        (1_000_000, "100K<n<1M"),
-        (10_000_000, "1M<n<10M"),
-        (100_000_000, "10M<n<100M"),
-        (1_000_000_000, "100M<n<1B"),
-    )
-    return next((name for limit, name in limits if rows < limit), "1B<n<10B")
+    return _SIZES[min(max(len(str(rows)) - 3, 0), len(_SIZES) - 1)]
 
 
 def _body(manifest: Manifest, tables: Mapping[str, pa.Table]) -> str:
     name = next(iter(manifest.tables))
-    return _BODY.format(
+    return _BODY.read_text("utf-8").format(
         title=f"HolisticBias {manifest.version}" + (f" ({manifest.part})" if manifest.part else ""),
         part="" if not manifest.part else f"This is a part of the version: {manifest.part}.\n\n",
         version=manifest.version,
@@ -144,89 +143,3 @@ def _change_lines(history: pa.Table | None) -> Iterator[str]:
         for kind, c in kinds.items():
             yield f"| {kind}s | {c.added} | {c.changed} | {c.removed} |"
         yield "\nThe table `history` lists them."
-
-
-_BODY = """# {title}
-
-Sentences that name people by identity terms, to measure how language models treat these terms.
-
-{part}Version {version}, digest `{digest}`.
-
-## Use
-
-```python
-from datasets import load_dataset
-
-data = load_dataset("REPOSITORY_OR_FOLDER", "{default}", split="test"{revision})
-```
-
-Always give the revision. Offline, `load_dataset` can return another cached revision without a message.
-`open_release` returns exactly this version, verified, or raises an error:
-
-```python
-from holisticbias import open_release
-
-release = open_release("REPOSITORY@{version}")
-```
-
-pandas, polars and DuckDB read `{file}` directly.
-
-## Composition
-
-| table | rows | contents |
-| --- | --- | --- |
-{tables}
-
-{counts}| axis | in `axis` | descriptors |
-| --- | --- | --- |
-{axes}
-
-Nouns: {nouns}. Templates: {templates}.
-
-`axis` is the key of an axis, as in the table above. The label of the axis is `axis_label`, a column of
-`descriptors` and, from version 3.0.0 on, of the sentences too.
-
-`text` is the sentence; `noun_phrase_type` says whether it has a descriptor and a noun
-(`descriptor_noun`, `noun_descriptor`), a descriptor alone (`descriptor`), a noun alone (`noun`,
-for comparison) or a fixed phrase (`fixed_phrase`). Columns that do not apply to a sentence are null.
-`descriptor_gender` is the gender of the nouns that a descriptor goes with.
-
-## Review of the terms
-
-`descriptor_preference` is computed from the assessments in the table `descriptors`: `reviewed`
-(people with lived experience judged the term and did not object), `dispreferred`, `polarizing`
-(they disagreed), or `no_data`. Each judgement has an author and a date; it may change, and other
-people whom the term describes may disagree.
-
-Terms in this version: {preferences}. Judgements: {sources}.
-
-## Changes
-
-{changes}
-
-## Limits
-
-The terms are American English and were proposed by contributors; they do not describe many people.
-Terms that communities object to are kept and marked, because models meet them. Templates are short
-first-person and dialogue sentences and do not show what a model does in other texts. The data do not
-show whether a measured difference between terms does harm.
-
-## Licence and citation
-
-CC BY-SA 4.0. The terms, nouns and templates of version 1.0.0 come from HolisticBias by Smith et al.,
-who published them under the same licence. Please cite their paper, and this version with its digest:
-
-```bibtex
-@inproceedings{{smith-etal-2022-im,
-  title     = {{"I'm sorry to hear that": Finding New Biases in Language Models with a Holistic Descriptor Dataset}},
-  author    = {{Smith, Eric Michael and Hall, Melissa and Kambadur, Melanie and Presani, Eleonora and Williams, Adina}},
-  booktitle = {{Proceedings of the 2022 Conference on Empirical Methods in Natural Language Processing}},
-  year      = {{2022}},
-  url       = {{https://aclanthology.org/2022.emnlp-main.625}}
-}}
-@misc{{holisticbias-{version},
-  title = {{HolisticBias, version {version}}},
-  note  = {{digest {digest}}}
-}}
-```
-"""

@@ -20,10 +20,10 @@ from holisticbias.compile.pair_tables import PairCompiler, Run, even_quotas
 from holisticbias.compile.pairs import Pairs, find_pairs
 from holisticbias.compile.tables import compile_entries
 from holisticbias.output import resumed_folder
+from holisticbias.release.build import holds_same
 from holisticbias.release.card import render_card
 from holisticbias.release.manifest import Manifest, TableEntry, write_manifest, written_with
 from holisticbias.release.parquet import write_parquet, write_shard
-from holisticbias.release.write import holds_same
 from holisticbias.terms.catalog import Catalog
 
 WORKERS = 4
@@ -58,7 +58,7 @@ class Done:
 
 def count_intersections(catalog: Catalog, request: Request) -> tuple[int, int]:
     """Number of pairs of descriptors, and of sentences of all pairs."""
-    pairs = _pairs(catalog, request)
+    pairs = find_pairs(_selected(catalog, request), request.version, request.axes)
     return len(pairs.first), pairs.sentences
 
 
@@ -69,32 +69,31 @@ def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Man
     build; the folder appears when the build is complete. A sample is spread evenly over
     the pairs. Raises ``UnknownTermError``, ``ReleaseError`` and ``OutputError``.
     """
-    pairs = _pairs(catalog, request)
+    selected = _selected(catalog, request)
+    pairs = find_pairs(selected, request.version, request.axes)
     compiler = _compiler(pairs, request)
     runs = compiler.runs()
-    entries = compile_entries(_selected(catalog, request), request.version)
+    files = tuple(f"data/{TABLE}-{i:05}-of-{len(runs):05}.parquet" for i in range(len(runs)))
+    entries = compile_entries(selected, request.version)
     draft = _draft(request, catalog.release(request.version).date)
     asked = asdict(replace(request, source_commit=None))  # the commit may change while the terms do not
     plan = json.dumps({"request": asked, "of": _digest(pairs), "shards": len(runs), **draft.written_with})
     with resumed_folder(folder, plan, lambda old: holds_same(old, draft)) as part:
         for name in ("data", "done"):
             (part / name).mkdir(exist_ok=True)
-        files = tuple(f"data/{TABLE}-{i:05}-of-{len(runs):05}.parquet" for i in range(len(runs)))
-        done = _write_shards(compiler, runs, part, files, draft)
-        manifest = _manifest(draft, entries, files, done)
+        done = _write_shards(compiler, runs, part, files, draft.label(TABLE))
+        manifest = _complete(draft, entries, files, done)
         for name, table in entries.items():
             write_parquet([table], part / manifest.tables[name].files[0], draft.label(name))
         (part / "README.md").write_text(render_card(manifest, entries, part), "utf-8")
-        return _finish(manifest, part)
+        shutil.rmtree(part / "done")  # what only the build needed
+        for left in (part / "data").glob("*.unfinished"):
+            left.unlink()
+        return write_manifest(manifest, part)
 
 
 def _selected(catalog: Catalog, request: Request) -> Catalog:
-    conditions = parse_conditions(request.where)
-    return select(catalog, request.version, conditions) if conditions else catalog
-
-
-def _pairs(catalog: Catalog, request: Request) -> Pairs:
-    return find_pairs(_selected(catalog, request), request.version, request.axes)
+    return select(catalog, request.version, parse_conditions(request.where))
 
 
 def _compiler(pairs: Pairs, request: Request) -> PairCompiler:
@@ -109,7 +108,8 @@ def _digest(pairs: Pairs) -> str:
     digest = hashlib.sha256()
     for entry in (*(d for _, d in pairs.descriptors), *(n for _, n in pairs.nouns), *pairs.templates):
         digest.update(entry.model_dump_json().encode())
-    digest.update(json.dumps(pairs.labels).encode())
+    labels = {axis.axis: axis.label for axis, _ in pairs.descriptors} if pairs.layout >= 3 else {}
+    digest.update(json.dumps(labels).encode())
     for array in (pairs.first, pairs.second, pairs.phrases):
         digest.update(array.tobytes())
     return digest.hexdigest()
@@ -130,10 +130,9 @@ def _draft(request: Request, date: str | None) -> Manifest:
 
 
 def _write_shards(
-    compiler: PairCompiler, runs: tuple[Run, ...], part: Path, files: tuple[str, ...], draft: Manifest
+    compiler: PairCompiler, runs: tuple[Run, ...], part: Path, files: tuple[str, ...], label: dict[str, str]
 ) -> tuple[Done, ...]:
     """Write the missing shards; the first failure stops the rest."""
-    label = draft.label(TABLE)
     with ThreadPoolExecutor(min(WORKERS, os.cpu_count() or 1)) as threads:
         jobs = [
             threads.submit(_write_shard, compiler, run, part, file, label)
@@ -174,20 +173,12 @@ def _done(path: Path, mark: Path) -> Done | None:
         return None
 
 
-def _manifest(
+def _complete(
     draft: Manifest, entries: Mapping[str, pa.Table], files: tuple[str, ...], done: tuple[Done, ...]
 ) -> Manifest:
+    """The manifest with the digests and the rows of all tables."""
     digest = parts_digest([shard.digest for shard in done])
     tables = {TABLE: TableEntry(files=files, rows=sum(shard.rows for shard in done), digest=digest)}
-    for name, table in entries.items():
-        tables[name] = TableEntry(files=(f"data/{name}.parquet",), rows=table.num_rows, digest=table_digest(table))
+    tables |= {name: TableEntry.of(name, table.num_rows, table_digest(table)) for name, table in entries.items()}
     digests = {name: entry.digest for name, entry in tables.items()}
     return draft.model_copy(update={"tables": tables, "digest": release_digest(digests)})
-
-
-def _finish(manifest: Manifest, part: Path) -> Manifest:
-    """Remove the files that only the build needed, and write the manifest."""
-    shutil.rmtree(part / "done")
-    for left in (part / "data").glob("*.unfinished"):
-        left.unlink()
-    return write_manifest(manifest, part)

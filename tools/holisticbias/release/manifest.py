@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from holisticbias.compile.companion_tables import COMPANIONS
+from holisticbias.compile.tables import COMPANIONS, TERMS
 from holisticbias.errors import ReleaseError
 from holisticbias.release.bounded import LARGEST_MANIFEST, require_file
 from holisticbias.source.schema_messages import schema_message
@@ -24,8 +24,7 @@ SCHEMA_VERSION: Literal[1] = 1
 # The release's digest covers the rows of DIGESTED tables; others are made from them, or grow with each version.
 SENTENCES = {"sentences", "intersections"}  # a release has one of the two
 SHARDED = {"intersections"}  # several files; the digest covers the texts only
-TABLES = ("descriptors", "nouns", "templates")
-DIGESTED = {*SENTENCES, *TABLES, *COMPANIONS}
+DIGESTED = {*SENTENCES, *TERMS, *COMPANIONS}
 
 
 def _inside(name: str) -> str:
@@ -49,6 +48,11 @@ class TableEntry(_Part):
     files: tuple[FileName, ...] = Field(min_length=1)
     rows: int = Field(ge=0)
     digest: Sha256
+
+    @classmethod
+    def of(cls, name: str, rows: int, digest: str) -> TableEntry:
+        """The entry of a table in one file, which has the table's name."""
+        return cls(files=(f"data/{name}.parquet",), rows=rows, digest=digest)
 
 
 class FileEntry(_Part):
@@ -91,6 +95,11 @@ class Manifest(_Part):
         ]
         return ", ".join(name for name in named if name)
 
+    @property
+    def digests(self) -> dict[str, str]:
+        """The digest of each table."""
+        return {name: entry.digest for name, entry in self.tables.items()}
+
     def label(self, table: str) -> dict[str, str]:
         """Metadata of each Parquet file of a table: version, part and table."""
         return {"version": self.version, "part": self.part, "table": table}
@@ -130,9 +139,9 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _check_tables(path: Path, manifest: Manifest) -> None:
-    missing = [name for name in TABLES if name not in manifest.tables]
+    missing = [name for name in TERMS if name not in manifest.tables]
     if missing or not SENTENCES & set(manifest.tables):
-        raise ReleaseError(f"{path} does not list the tables sentences, {', '.join(TABLES)}")
+        raise ReleaseError(f"{path} does not list the tables sentences, {', '.join(TERMS)}")
     for name in (file for entry in manifest.tables.values() for file in entry.files):
         if name not in manifest.files:
             raise ReleaseError(f"{path} gives no checksum for {name}")

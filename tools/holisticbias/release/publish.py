@@ -172,7 +172,7 @@ def _same_rows(api: HfApi, repo: str, tag: str, commit: str, manifest: Manifest)
     with tempfile.TemporaryDirectory() as cache:
         path = api.hf_hub_download(repo, MANIFEST, repo_type="dataset", revision=commit, cache_dir=cache)
         theirs = read_manifest(Path(path).parent)
-    if {name: t.digest for name, t in theirs.tables.items()} != {name: t.digest for name, t in manifest.tables.items()}:
+    if theirs.digests != manifest.digests:
         raise PublishError(
             f"{repo} has {tag} with other content (digest {theirs.digest[:12]}, not {manifest.digest[:12]}): "
             "a published version cannot change; give the changed terms a new version"

@@ -83,12 +83,9 @@ class Release:
             "descriptors": descriptors.filter(kept),
             **{name: self.tables[name] for name in ("nouns", "templates")},
         }
-        digests = {name: table_digest(table) for name, table in tables.items()}
-        entries = {
-            name: TableEntry(files=(f"data/{name}.parquet",), rows=table.num_rows, digest=digests[name])
-            for name, table in tables.items()
-        }
-        changes = {"subset": "small", "digest": release_digest(digests), "tables": entries, "files": {}}
+        entries = {name: TableEntry.of(name, table.num_rows, table_digest(table)) for name, table in tables.items()}
+        digest = release_digest({name: entry.digest for name, entry in entries.items()})
+        changes = {"subset": "small", "digest": digest, "tables": entries, "files": {}}
         return Release(self.manifest.model_copy(update=changes), tables)
 
     def sample(self, n: int, seed: int, *, stylistic_variants: bool = False) -> pa.Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias.compile.columns import decoded
-from holisticbias.compile.companion_tables import COMPANIONS
+from holisticbias.compile.lazy_tables import LazyTable
+from holisticbias.compile.table_forms import FORMS
+from holisticbias.compile.tables import COMPANIONS, TERMS
 from holisticbias.errors import ReleaseError
-from holisticbias.release.manifest import TABLES
 from holisticbias.release.parquet import read_parquet, read_parts
 
-_PLAIN = (*TABLES, *COMPANIONS, "history")
+_PLAIN = (*TERMS, *COMPANIONS, "history")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredTable:
+class StoredTable(LazyTable):
     """A table in one or more Parquet files, with the column types of a compiled table.
 
     Entries have plain text, sentences have dictionaries. Reading raises ``ReleaseError`` if a file has changed since
@@ -96,62 +97,19 @@ def _reading(name: str) -> Iterator[None]:
         raise ReleaseError(f"the table {name} cannot be read: {error}") from error
 
 
-_WORDS = {"text": "text", "truth": "true or false", "class": "a class", "number": "a number", "list": "a list"}
+_WORDS = {
+    "text": "text",
+    "truth": "true or false",
+    "class": "a class",
+    "number": "a number",
+    "list": "a list",
+    "records": "a list",
+}
 _TEXTS = ("string", "large_string", "dictionary<values=string, indices=int32, ordered=0>")
 _TYPES = {"text": _TEXTS, "truth": ("bool",), "class": ("int64", *_TEXTS), "number": ("int32",)}
 _TERM = ("axis", "descriptor", "descriptor_gender", "descriptor_preference", "descriptor_id")
 _NOUN = ("noun", "plural_noun", "noun_gender", "noun_id")
 _TOGETHER = (_TERM, _NOUN)  # a sentence has all of them or none
-
-
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """The kind of a column's values, whether a value may be missing, and whether only later layouts have the column."""
-
-    kind: str
-    optional: bool
-    later: bool
-
-
-def _form(columns: str) -> Mapping[str, _Column]:
-    """Columns written ``NAME[:KIND][?][+]``: text by default, ``?`` if a value may be missing, ``+`` if it is later."""
-    found = {}
-    for column in columns.split():
-        name, _, kind = column.rstrip("?+").partition(":")
-        found[name] = _Column(kind or "text", "?" in column, column.endswith("+"))
-    return found
-
-
-_PHRASE = (
-    "axis:class? axis_label?+ bucket? descriptor? descriptor_gender? descriptor_preference? descriptor_id? noun? "
-    "plural_noun? noun_gender? noun_id? noun_phrase plural_noun_phrase noun_phrase_type "
-)
-_SENTENCE = _form(f"text {_PHRASE} sentence_id template template_id first_turn_only:truth must_be_noun:truth")
-_SINCE = "since sources:list"
-FORMS: Mapping[str, Mapping[str, _Column]] = {
-    "sentences": _SENTENCE,
-    "small": _SENTENCE,
-    "noun_phrases": _form(f"phrase_id {_PHRASE}"),
-    "intersections": _form("text"),
-    "descriptors": _form(
-        "descriptor_id descriptor axis:class axis_label bucket? position article? plural? descriptor_gender "
-        f"descriptor_preference assessments:list without_noun:truth+ not_with:list+ {_SINCE}"
-    ),
-    "nouns": _form(f"noun_id noun plural_noun noun_gender article? {_SINCE}"),
-    "templates": _form(
-        f"template_id template family first_turn_only:truth must_be_noun:truth paraphrase_of?+ opposite_of?+ {_SINCE}"
-    ),
-    "collections": _form(
-        "collection group_id group domain terms:list forms:list+ titles:list lists:list categories:list "
-        f"needs_person:truth prompt_words:number term_within:number least_words:number {_SINCE}"
-    ),
-    "prompts": _form(f"prompt_id domain domain_label group_id group prompt continuation subject {_SINCE}"),
-    "specifications": _form(
-        "specification_id specification family part name? label? slot:number? form? term? descriptor_id? stereotype? "
-        f"gender? held_out:truth? valence? opposite? control:truth published_as? {_SINCE}"
-    ),
-}
-"""The columns of each table that something reads."""
 
 
 def schema_problem(table: str, schema: pa.Schema) -> str | None:
@@ -163,16 +121,16 @@ def schema_problem(table: str, schema: pa.Schema) -> str | None:
         places = schema.get_all_field_indices(name)
         if len(places) > 1:
             return f"has {len(places)} columns {name}"
-        if not places and not column.later:
+        if not places and column.layout == 1:
             return f"has no column {name}"
         if places and not _fits(schema.field(places[0]).type, column.kind):
             kind = str(schema.field(places[0]).type)[:60]
-            return f"has a column {name} of the type {kind}, not {_WORDS[column.kind]}"
+            return f"has a column {name} of the type {kind}, not {_WORDS.get(column.kind, 'a list')}"
     return None
 
 
 def _fits(kind: pa.DataType, wanted: str) -> bool:
-    return pa.types.is_list(kind) if wanted == "list" else str(kind) in _TYPES[wanted]
+    return str(kind) in _TYPES[wanted] if wanted in _TYPES else pa.types.is_list(kind)
 
 
 def missing_problem(table: str, part: pa.Table) -> str | None:

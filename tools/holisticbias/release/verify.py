@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
@@ -57,14 +57,15 @@ def verify_release(folder: Path, version: str | None = None) -> tuple[str, ...]:
 def file_findings(folder: Path, manifest: Manifest) -> Iterator[tuple[str, str]]:
     """Yield each file that is missing or differs from the manifest, with a message."""
     itself = file_entry(folder / MANIFEST)
-    listed = checksums(manifest, itself)
-    found = _read_bytes(folder / CHECKSUMS)
-    if found is None:
+    try:
+        found = require_file(folder / CHECKSUMS, LARGEST_MANIFEST).read_bytes()
+    except OSError:
         yield CHECKSUMS, f"{folder / CHECKSUMS} is missing from the release: download or build it again"
-    elif found != listed.encode():
-        itself_listed = f"{itself.sha256}  {MANIFEST}\n".encode() in found
-        name, other = (CHECKSUMS, MANIFEST) if itself_listed else (MANIFEST, CHECKSUMS)
-        yield name, f"{folder / name} does not match {other}; download or build the release again"
+    else:
+        if found != checksums(manifest, itself).encode():
+            itself_listed = f"{itself.sha256}  {MANIFEST}\n".encode() in found
+            name, other = (CHECKSUMS, MANIFEST) if itself_listed else (MANIFEST, CHECKSUMS)
+            yield name, f"{folder / name} does not match {other}; download or build the release again"
     for name, expected in manifest.files.items():
         finding = _file_finding(folder / name, expected)
         if finding is not None:
@@ -79,7 +80,7 @@ def _file_finding(path: Path, expected: FileEntry) -> str | None:
         return f"{path} is missing from the release: download or build it again"
     except OSError as error:
         return f"{path} cannot be read: {error.strerror}"
-    if FileEntry.model_construct(bytes=size, sha256=digest) == expected:
+    if (size, digest) == (expected.bytes, expected.sha256):
         return None
     return (
         f"{path} differs from the manifest: it has {size:,} bytes and SHA-256 "
@@ -87,28 +88,22 @@ def _file_finding(path: Path, expected: FileEntry) -> str | None:
     )
 
 
-def _read_bytes(path: Path) -> bytes | None:
-    try:
-        return require_file(path, LARGEST_MANIFEST).read_bytes()
-    except OSError:
-        return None
-
-
 def version_findings(folder: Path, manifest: Manifest, version: str | None = None) -> Iterator[str]:
     """Yield a line if the manifest's version differs from the given version, or from the version of the data."""
-    labels = [_version_of(folder / file) for table in manifest.tables.values() for file in table.files]
-    found = sorted({label for label in labels if label is not None})
+    files = [file for table in manifest.tables.values() for file in table.files]
+    found = sorted({_version_of(folder / file) for file in files} - {""})
     if version is not None and manifest.version != version:
         yield f"{folder} is a release of version {manifest.version}, not of {version}"
     elif found and manifest.version not in found:
         yield f"{folder / MANIFEST} is of version {manifest.version}, but the data are of {' and '.join(found)}"
 
 
-def _version_of(path: Path) -> str | None:
+def _version_of(path: Path) -> str:
+    """The version in the label of a file; empty if it has none or cannot be read."""
     try:
-        return read_label(path).get("version")
+        return read_label(path).get("version", "")
     except (OSError, pa.ArrowException, ValueError, RecursionError):
-        return None
+        return ""
 
 
 def _extra_files(folder: Path, manifest: Manifest) -> Iterator[str]:
@@ -122,31 +117,29 @@ def _extra_files(folder: Path, manifest: Manifest) -> Iterator[str]:
 
 def _row_findings(folder: Path, manifest: Manifest, damaged: set[str]) -> Iterator[str]:
     for name, entry in manifest.tables.items():
-        if damaged.isdisjoint(entry.files):
-            yield from _table_findings(folder, name, entry)
-    digests = {name: table.digest for name, table in manifest.tables.items() if name in DIGESTED}
-    if release_digest(digests) != manifest.digest:
+        finding = _table_finding(folder, name, entry) if damaged.isdisjoint(entry.files) else None
+        if finding is not None:
+            yield finding
+    if release_digest({name: manifest.digests[name] for name in DIGESTED & manifest.tables.keys()}) != manifest.digest:
         yield f"{folder / MANIFEST}: the release's digest does not match its tables"
 
 
-def _table_findings(folder: Path, name: str, entry: TableEntry) -> Iterator[str]:
+def _table_finding(folder: Path, name: str, entry: TableEntry) -> str | None:
     where = f"{folder}: the table {name}"
     try:
         finding = footer_finding(folder, name, entry)
         if finding is not None:
-            yield finding
-            return
+            return finding
         rows, digest = _rows(folder, name, entry)
     except ReleaseError as error:
-        yield str(error)
-        return
+        return str(error)
     except (OSError, pa.ArrowException) as error:
-        yield f"{where} cannot be read: {error}"
-        return
+        return f"{where} cannot be read: {error}"
     if rows != entry.rows:  # the footer gives another number than the data
-        yield f"{where} has {rows:,} rows, not {entry.rows:,} as in the manifest"
-    elif digest != entry.digest:
-        yield f"{where} has other rows than the manifest: their digest is {digest[:12]}, not {entry.digest[:12]}"
+        return f"{where} has {rows:,} rows, not {entry.rows:,} as in the manifest"
+    if digest != entry.digest:
+        return f"{where} has other rows than the manifest: their digest is {digest[:12]}, not {entry.digest[:12]}"
+    return None
 
 
 def footer_finding(folder: Path, name: str, entry: TableEntry) -> str | None:
@@ -192,13 +185,16 @@ def part_findings(folder: Path, manifest: Manifest) -> Iterator[str]:
         yield f"{folder}: version {manifest.version} has no such part ({manifest.part}): {error}"
         return
     if made.digest != manifest.digest:
-        names = sorted({*made.manifest.tables, *manifest.tables})
-        found, expected = ({n: e.digest for n, e in m.tables.items()} for m in (manifest, made.manifest))
-        other = ", ".join(name for name in names if found.get(name) != expected.get(name))
         yield (
             f"{folder} is not the part {manifest.part} of version {manifest.version} as it was published: the rows of "
-            f"{other or 'its tables'} differ; download or build it again"
+            f"{_differing(manifest.digests, made.manifest.digests)} differ; download or build it again"
         )
+
+
+def _differing(found: Mapping[str, str], expected: Mapping[str, str]) -> str:
+    """The names of the tables whose digests differ, in words."""
+    names = sorted(found.keys() | expected.keys())
+    return ", ".join(name for name in names if found.get(name) != expected.get(name)) or "its tables"
 
 
 def is_comparable(manifest: Manifest) -> bool:
@@ -216,14 +212,11 @@ def record_findings(folder: Path, manifest: Manifest) -> Iterator[str]:
     recorded = recorded_version(manifest.version)
     if recorded is None or recorded.digest is None or manifest.part:
         return
-    found = {name: entry.digest for name, entry in manifest.tables.items()}
-    names = {*found, *recorded.tables} if recorded.tables else set()
-    other = sorted(name for name in names if found.get(name) != recorded.tables.get(name))
-    if other or manifest.digest != recorded.digest:
+    if manifest.digest != recorded.digest or (recorded.tables and manifest.digests != recorded.tables):
+        tables = _differing(manifest.digests, recorded.tables or manifest.digests)
         yield (
-            f"{folder} is not version {manifest.version} as it was published: the rows of "
-            f"{', '.join(other) or 'its tables'} differ from the record in releases/{manifest.version}.yaml; "
-            "download or build it again"
+            f"{folder} is not version {manifest.version} as it was published: the rows of {tables} differ from the "
+            f"record in releases/{manifest.version}.yaml; download or build it again"
         )
 
 

@@ -6,37 +6,25 @@ A module-level ``Rule`` in one of ``MODULES`` is a rule: ``validate`` checks it,
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 
-from holisticbias.rules import (
-    characters,
-    collections,
-    duplicates,
-    language,
-    lifecycle,
-    phrases,
-    published,
-    references,
-    specifications,
-    waivers,
-    wording,
-)
 from holisticbias.source import reading_rules
 from holisticbias.source.rule import Rule
 
-MODULES = (
-    reading_rules,
-    references,
-    duplicates,
-    characters,
-    language,
-    wording,
-    phrases,
-    collections,
-    specifications,
-    lifecycle,
-    published,
-    waivers,
+_NAMES = (
+    "references",
+    "duplicates",
+    "characters",
+    "language",
+    "wording",
+    "phrases",
+    "collections",
+    "specifications",
+    "lifecycle",
+    "published",
+    "waivers",
 )
+MODULES = (reading_rules, *(import_module(f"{__name__}.{name}") for name in _NAMES))
 RULES: Mapping[str, Rule] = {
-    found.id: found for module in MODULES for found in vars(module).values() if isinstance(found, Rule)
+    rule.id: rule for module in MODULES for rule in vars(module).values() if isinstance(rule, Rule)
 }

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import cache
 
 from holisticbias.rules.check import Problems, rule
-from holisticbias.source.document import Keys, Value
+from holisticbias.rules.values import key_of, leaves, texts
+from holisticbias.source.document import Keys
 from holisticbias.source.reading_rules import UNSEEN
 from holisticbias.source.records import Repository
 from holisticbias.source.rule import Problem
-from holisticbias.terms.entries import Entry, Judged, Record, Template, Wording
-from holisticbias.terms.prompt_entries import Group, GroupWording
-from holisticbias.terms.specification_entries import Specification, SpecificationWording
+from holisticbias.terms.entries import Entry, Template
 
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9 '/+.,;:!?()-]")
 _BEYOND_ASCII = re.compile(r"[^ -~\n]")
@@ -39,7 +37,7 @@ _OF_SPELLINGS = frozenset("\u02bb\u02bc")  # the letters of Hawaiian and other l
 )
 def clean_text(repository: Repository) -> Problems:
     for file, i, entry in repository.entries():
-        for keys, text in _texts(entry):
+        for keys, text in texts(file, i, *_WORDS):
             name = _name(keys)
             places = _may_hold(entry, keys)
             odd = odd_character(text if places is None else places.sub("x", text))
@@ -53,6 +51,10 @@ def clean_text(repository: Repository) -> Problems:
             yield file.problem(("label",), f"The label contains {odd}.")
 
 
+# keys of the texts that become part of sentences, now or in the past, and of the names of communities
+_WORDS = ("label", "text", "plural", "community", "continuation", "subject", "terms", "words", "templates")
+
+
 def _may_hold(entry: Entry, keys: Keys) -> re.Pattern[str] | None:
     """The marks that a text of an entry may have besides plain characters."""
     if isinstance(entry, Template):
@@ -64,51 +66,9 @@ def _begins_plainly(text: str) -> bool:
     return text[0].isalnum() or text[0] == "'"
 
 
-def _texts(entry: Entry) -> Iterator[tuple[Keys, str]]:
-    """The texts that become part of sentences, now or in the past, and the names of communities."""
-    yield from _worded(entry)
-    for k, wording in enumerate(entry.history):
-        yield from ((("history", k, *keys), text) for keys, text in _worded(wording))
-    for k, assessment in enumerate(entry.assessments if isinstance(entry, Judged) else ()):
-        if assessment.community is not None:
-            yield ("assessments", k, "community"), assessment.community
-
-
-def _worded(entry: Entry | Wording) -> Iterator[tuple[Keys, str]]:
-    """The texts in the keys of an entry, or of an earlier wording of it."""
-    for key in _keys_of_texts(type(entry)):
-        text = getattr(entry, key)
-        if text is not None:
-            yield (key,), text
-    if isinstance(entry, Group | GroupWording):
-        yield from ((("terms", k), term) for k, term in enumerate(entry.terms or ()))
-        words = entry.forms.words if entry.forms else ()
-        yield from ((("forms", "words", k), word) for k, word in enumerate(words))
-    if isinstance(entry, Specification | SpecificationWording):
-        yield from _specified(entry)
-
-
-@cache
-def _keys_of_texts(model: type[Record]) -> tuple[str, ...]:
-    return tuple(key for key in ("text", "plural", "continuation", "subject") if key in model.model_fields)
-
-
-def _specified(entry: Specification | SpecificationWording) -> Iterator[tuple[Keys, str]]:
-    for k, group in enumerate(entry.groups or ()):
-        yield ("groups", k, "label"), group.label
-    for k, slot in enumerate(entry.slots or ()):
-        yield from ((("slots", k, "terms", n), term) for n, term in enumerate(slot.terms) if term is not None)
-    for k, forms in enumerate(entry.forms or ()):
-        yield from ((("forms", k, "words", n), word) for n, word in enumerate(forms.words))
-    for k, chosen in enumerate(entry.attributes or ()):
-        yield ("attributes", k, "label"), chosen.label
-        yield from ((("attributes", k, "terms", n), term) for n, term in enumerate(chosen.terms))
-    yield from ((("templates", k), text) for k, text in enumerate(entry.templates or ()))
-
-
 def _name(keys: Keys) -> str:
     """The name of a value in messages: its key, or for an item of a list the singular of the list's key."""
-    return str(keys[-1] if isinstance(keys[-1], str) else str(keys[-2]).removesuffix("s"))
+    return key_of(keys) if isinstance(keys[-1], str) else key_of(keys).removesuffix("s")
 
 
 @cache
@@ -149,27 +109,14 @@ def typed_instead(text: str) -> str | None:
     why="An invisible character can reverse or hide the text around it from reviewers.",
 )
 def hidden_character(repository: Repository) -> Problems:
-    for file in repository.files:
-        for document, keys, text in ((d, *found) for d in file.documents for found in _prose(d.data, ())):
+    for document in (document for file in repository.files for document in file.documents):
+        for keys, text in leaves(document.data):
+            if not isinstance(text, str) or (text.isascii() and text.isprintable()) or key_of(keys) in _WORDS:
+                continue  # the rule clean-text checks words
             odd = next((c for c in text if c != "\n" and (not c.isprintable() or UNSEEN.match(c))), None)
             if odd is not None:
                 message = f"The {_name(keys)} contains the character U+{ord(odd):04X}."
                 yield Problem(document.path, document.place(keys), message)
-
-
-_CLEAN = {"label", "text", "plural", "community", "continuation", "subject", "terms", "words", "templates"}
-
-
-def _prose(value: Value, keys: Keys) -> Iterator[tuple[Keys, str]]:
-    """The texts of a file that the rule clean-text does not check, except plain ASCII."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in items:
-        if isinstance(item, str):
-            plain = item.isascii() and item.isprintable()
-            if not plain and key not in _CLEAN and (not keys or keys[-1] not in _CLEAN):
-                yield (*keys, key), item
-        elif isinstance(item, dict | list):
-            yield from _prose(item, (*keys, key))
 
 
 @rule(
@@ -179,8 +126,8 @@ def _prose(value: Value, keys: Keys) -> Iterator[tuple[Keys, str]]:
     why="A word with a Cyrillic letter or a phonetic symbol that looks Latin is another word to a model.",
 )
 def latin_letters(repository: Repository) -> Problems:
-    for file, i, entry in repository.entries():
-        for keys, text in _texts(entry):
+    for file, i, _ in repository.entries():
+        for keys, text in texts(file, i, *_WORDS):
             odd = foreign_letter(text)
             if odd is not None:
                 yield file.entry_problem(i, keys, f"The {_name(keys)} contains {odd}.")

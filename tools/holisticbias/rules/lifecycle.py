@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import chain
 from pathlib import PurePath
 
 from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
-from holisticbias.source.document import Keys
+from holisticbias.rules.values import texts
 from holisticbias.source.records import Repository
-from holisticbias.terms.entries import QUORUM, Entry, Judged, has_quorum
+from holisticbias.terms.entries import QUORUM, Judged, has_quorum
 from holisticbias.terms.file_kinds import WITH_FORMS, WITH_PROMPTS, Kind, entries_key
 from holisticbias.terms.prompt_entries import Group
 from holisticbias.terms.specification_entries import Specification
@@ -26,26 +25,10 @@ from holisticbias.terms.versions import holds, version_key
 )
 def known_version(repository: Repository) -> Problems:
     known = {f.record.version for f in repository.releases}
-    for file, i, entry in repository.entries():
-        for keys, version in _versions(entry):
+    for file, i, _ in repository.entries():
+        for keys, version in texts(file, i, "since", "until"):
             if version not in known:
                 yield file.entry_problem(i, keys, f"The version {version} has no file in releases/.")
-
-
-def _versions(entry: Entry) -> Iterator[tuple[Keys, str]]:
-    yield ("since",), entry.since
-    if entry.until is not None:
-        yield ("until",), entry.until
-    for k, wording in enumerate(entry.history):
-        yield ("history", k, "until"), wording.until
-    for k, assessment in enumerate(entry.assessments if isinstance(entry, Judged) else ()):
-        if assessment.since is not None:
-            yield ("assessments", k, "since"), assessment.since
-    if isinstance(entry, Group) and entry.forms and entry.forms.since is not None:
-        yield ("forms", "since"), entry.forms.since
-    for k, forms in enumerate(entry.forms if isinstance(entry, Specification) else ()):
-        if forms.since is not None:
-            yield ("forms", k, "since"), forms.since
 
 
 @rule(

@@ -7,12 +7,12 @@ from pathlib import PurePath
 from typing import Any
 
 from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
+from holisticbias.rules.values import texts
 from holisticbias.source.folder import FOLDERS, is_new
 from holisticbias.source.records import EntryFile, Located, Repository
 from holisticbias.terms.catalog import FILES
-from holisticbias.terms.entries import Descriptor, Judged, Template
+from holisticbias.terms.entries import Descriptor, Template
 from holisticbias.terms.file_kinds import GROUP_KEYS
-from holisticbias.terms.prompt_entries import Group
 
 _CLOSE = 0.75  # likeness of two names that one can take for each other
 
@@ -151,17 +151,10 @@ def bucket_needed(repository: Repository) -> Problems:
 )
 def known_source(repository: Repository) -> Problems:
     known = {s.id for f in repository.sources for s in f.record.sources} | repository.left_out
-    for file, i, entry in repository.entries():
-        for k, source in enumerate(entry.sources):
+    for file, i, _ in repository.entries():
+        for keys, source in texts(file, i, "sources", "source"):
             if source not in known:
-                yield file.entry_problem(i, ("sources", k), f"The source {source!r} is not listed.")
-        for k, source in enumerate(entry.forms.sources if isinstance(entry, Group) and entry.forms else ()):
-            if source not in known:
-                yield file.entry_problem(i, ("forms", "sources", k), f"The source {source!r} is not listed.")
-        for k, assessment in enumerate(entry.assessments if isinstance(entry, Judged) else ()):
-            if assessment.source is not None and assessment.source not in known:
-                message = f"The source {assessment.source!r} is not listed."
-                yield file.entry_problem(i, ("assessments", k, "source"), message)
+                yield file.entry_problem(i, keys, f"The source {source!r} is not listed.")
 
 
 @rule(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from holisticbias.rules.check import Problems, rule
+from holisticbias.rules.values import repeated
 from holisticbias.source.document import Keys
 from holisticbias.source.records import Repository
 from holisticbias.terms.entries import Descriptor
@@ -46,11 +46,8 @@ def slot_terms(repository: Repository) -> Problems:
 def specification_names(repository: Repository) -> Problems:
     for file, i, entry in repository.of(Specification):
         for key in ("groups", "attributes"):
-            seen: set[str] = set()
-            for k, part in enumerate(getattr(entry, key)):
-                if part.name in seen:
-                    yield file.entry_problem(i, (key, k, "name"), f"The name {part.name!r} is used twice.")
-                seen.add(part.name)
+            for keys, name in repeated(((key, k, "name"), part.name) for k, part in enumerate(getattr(entry, key))):
+                yield file.entry_problem(i, keys, f"The name {name!r} is used twice.")
 
 
 @rule(
@@ -98,13 +95,21 @@ def wrong_places(template: str, forms: Iterable[str]) -> str | None:
 )
 def term_of_two_groups(repository: Repository) -> Problems:
     for file, i, entry in repository.of(Specification):
-        owners: dict[str, int] = {}
-        for k, slot in enumerate(entry.slots):
-            for key in ("terms", "descriptors"):
-                for n, term in enumerate(getattr(slot, key)):
-                    if term is not None and owners.setdefault(term.casefold(), n) != n:
-                        message = f"The term {term!r} stands for two groups."
-                        yield file.entry_problem(i, ("slots", k, key, n), message)
+        owners: dict[str, object] = {}
+        for keys, term in (*_slot_values(entry, "terms"), *_slot_values(entry, "descriptors")):
+            if owners.setdefault(term.casefold(), keys[-1]) != keys[-1]:
+                yield file.entry_problem(i, keys, f"The term {term!r} stands for two groups.")
+
+
+def _slot_values(entry: Specification, key: str) -> Iterator[tuple[Keys, str]]:
+    """The terms of all slots, or the ids of their descriptors."""
+    for k, slot in enumerate(entry.slots):
+        yield from ((("slots", k, key, n), term) for n, term in enumerate(getattr(slot, key)) if term is not None)
+
+
+def _attributes(entry: Specification) -> Iterator[tuple[Keys, str]]:
+    for k, chosen in enumerate(entry.attributes):
+        yield from ((("attributes", k, "terms", n), term) for n, term in enumerate(chosen.terms))
 
 
 @rule(
@@ -131,15 +136,10 @@ def word_forms(repository: Repository) -> Problems:
 )
 def attribute_twice(repository: Repository) -> Problems:
     for file, i, entry in repository.of(Specification):
-        if entry.published_as is not None:
-            continue
-        counts = Counter(term.casefold() for chosen in entry.attributes for term in chosen.terms)
-        seen: set[str] = set()
-        for k, chosen in enumerate(entry.attributes):
-            for n, term in enumerate(chosen.terms):
-                if counts[term.casefold()] > 1 and term.casefold() in seen:
-                    yield file.entry_problem(i, ("attributes", k, "terms", n), f"The attribute {term!r} stands twice.")
-                seen.add(term.casefold())
+        if entry.published_as is None:
+            stated = dict(_attributes(entry))
+            for keys, _ in repeated((keys, term.casefold()) for keys, term in stated.items()):
+                yield file.entry_problem(i, keys, f"The attribute {stated[keys]!r} stands twice.")
 
 
 @rule(
@@ -151,13 +151,11 @@ def attribute_twice(repository: Repository) -> Problems:
 )
 def attribute_stem(repository: Repository) -> Problems:
     for file, i, entry in repository.of(Specification):
-        for k, chosen in enumerate(entry.attributes):
-            for n, term in enumerate(chosen.terms):
-                keys: Keys = ("attributes", k, "terms", n)
-                if is_stem(term) and entry.templates:
-                    yield file.entry_problem(i, keys, f"{term!r} cannot be put into the templates.")
-                elif term.endswith("*") and not is_stem(term):
-                    yield file.entry_problem(i, keys, f"{term!r} stands for too many words.")
+        for keys, term in _attributes(entry):
+            if is_stem(term) and entry.templates:
+                yield file.entry_problem(i, keys, f"{term!r} cannot be put into the templates.")
+            elif term.endswith("*") and not is_stem(term):
+                yield file.entry_problem(i, keys, f"{term!r} stands for too many words.")
 
 
 @rule(
@@ -169,14 +167,13 @@ def attribute_stem(repository: Repository) -> Problems:
 )
 def attribute_opposites(repository: Repository) -> Problems:
     for file, i, entry in repository.of(Specification):
-        seen: set[str] = set()
-        for k, pair in enumerate(entry.opposites):
-            for n, valence in enumerate(("negative", "positive")):
-                if pair[n] not in (t for chosen in entry.attributes if chosen.valence == valence for t in chosen.terms):
+        for n, valence in enumerate(("negative", "positive")):
+            known = {term for chosen in entry.attributes if chosen.valence == valence for term in chosen.terms}
+            for k, pair in enumerate(entry.opposites):
+                if pair[n] not in known:
                     yield file.entry_problem(i, ("opposites", k, n), f"{pair[n]!r} is not a {valence} attribute.")
-            if pair[0] in seen:
-                yield file.entry_problem(i, ("opposites", k, 0), f"{pair[0]!r} has two opposites.")
-            seen.add(pair[0])
+        for keys, term in repeated((("opposites", k, 0), pair[0]) for k, pair in enumerate(entry.opposites)):
+            yield file.entry_problem(i, keys, f"{term!r} has two opposites.")
 
 
 @rule(
@@ -203,16 +200,11 @@ def descriptor_of_slot(repository: Repository) -> Problems:
     for file, i, entry in repository.of(Specification):
         missing: dict[str, tuple[Keys, str]] = {}
         for version in (v for v in versions if holds(v, entry.since, entry.until)):
-            for keys, name in _descriptors(entry.at(version)):
+            for keys, name in _slot_values(entry.at(version), "descriptors"):
                 if name not in repository.left_out and not _has(known.get(name), version):
                     missing.setdefault(name, (keys, version))
         for name, (keys, version) in missing.items():
             yield file.entry_problem(i, keys, f"Version {version} has no descriptor {name!r}.")
-
-
-def _descriptors(entry: Specification) -> Iterator[tuple[Keys, str]]:
-    for k, slot in enumerate(entry.slots):
-        yield from ((("slots", k, "descriptors", n), name) for n, name in enumerate(slot.descriptors))
 
 
 def _has(descriptor: Descriptor | None, version: str) -> bool:
@@ -227,6 +219,6 @@ def _has(descriptor: Descriptor | None, version: str) -> bool:
 )
 def control_descriptors(repository: Repository) -> Problems:
     for file, i, entry in repository.of(Specification):
-        for keys, name in _descriptors(entry) if entry.control else ():
+        for keys, name in _slot_values(entry, "descriptors") if entry.control else ():
             if not name.startswith(f"{CONTROLS}."):
                 yield file.entry_problem(i, keys, f"{name!r} is not a made-up word.")
