@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holisticbias.compile.companion_tables import companion_tables
+from holisticbias.compile.lazy_tables import LazyTables
+from holisticbias.compile.tables import compile_tables
 from holisticbias.release.manifest import Manifest
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
@@ -26,9 +27,9 @@ from holisticbias_eval.prompts.collections import (
 
 
 def collections_of(catalog: Catalog, version: str) -> Release:
-    """A release with the tables of collections alone, which takes a second less to compile."""
+    """A release without digests, which take most of the time of compiling it."""
     manifest = cast("Manifest", SimpleNamespace(version=version))
-    return Release(manifest, companion_tables(catalog, version))
+    return Release(manifest, LazyTables(compile_tables(catalog, version, whole=True)))
 
 
 def prompts(sizes: dict[str, int]) -> CollectionPrompts:
