@@ -18,7 +18,7 @@ from holisticbias.output import new_folder
 from holisticbias.spreadsheet import safe_cell
 from holisticbias_eval.blocks import Column, Table
 from holisticbias_eval.corpus.published import is_published, published_paths
-from holisticbias_eval.figures import Figure, Figures, Part
+from holisticbias_eval.figures import Figure, Figures, Part, figure_columns
 from holisticbias_eval.machine import package_versions
 from holisticbias_eval.measures import MEASURES, find_measure
 from holisticbias_eval.measures.groups.measure import GroupMeasure
@@ -207,25 +207,12 @@ def write_measurement(measurement: Measurement, tables: Mapping[str, pa.Table], 
 
 def _as_csv(figures: tuple[Figure, ...]) -> str:
     """A row per figure, with a column for each key and two for each interval."""
-    keys = list(dict.fromkeys(key for figure in figures for key in figure.keys))
-    intervals = ("interval", "floor_interval")
-    plain = ("value", "unit", "floor", "p_value", "n", "missing", "of")
+    names = ("measure", "name", "value", "unit", "floor", "p_value", "n", "missing", "of")
+    columns = figure_columns(figures, names)
+    keys = dict.fromkeys(key for figure in figures for key in figure.keys)
+    texts = {safe_cell(key): [safe_cell(value or "") for value in columns.pop(key)] for key in keys}
+    ordered = {name: columns.pop(name) for name in names[:2]} | texts | columns
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(
-        [
-            "measure",
-            "name",
-            *map(safe_cell, keys),
-            *plain,
-            *(f"{i}_{end}" for i in intervals for end in ("low", "high")),
-        ]
-    )
-    for figure in figures:
-        found = [getattr(figure, name) for name in intervals]
-        writer.writerow(
-            [figure.measure, figure.name, *(safe_cell(str(figure.keys.get(key, ""))) for key in keys)]
-            + [getattr(figure, name) for name in plain]
-            + [end for pair in found for end in ((pair.low, pair.high) if pair else (None, None))]
-        )
+    writer.writerows([ordered, *zip(*ordered.values(), strict=True)])
     return file.getvalue()
