@@ -40,17 +40,10 @@ from holisticbias_eval.settings import (
     setting,
 )
 from holisticbias_eval.tables.files import is_table_name, table_suffix
-from holisticbias_eval.tasks.answered import ResponseRequests, answer_prompts
 from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, find_asked
-from holisticbias_eval.tasks.responding import (
-    CONTINUING,
-    DECODING,
-    Personas,
-    asking_uses,
-    find_drawing,
-    start_responding,
-)
+from holisticbias_eval.tasks.responding import ResponseRequests, answer_prompts, find_drawing, start_responding
 from holisticbias_eval.tasks.response_files import count_responses
+from holisticbias_eval.tasks.response_settings import CONTINUING, DECODING, Personas, asking_uses
 from holisticbias_eval.tasks.sources import file_name, sign_release
 from holisticbias_eval.tasks.task import Given
 

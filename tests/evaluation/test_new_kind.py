@@ -32,8 +32,8 @@ from holisticbias_eval.sections import Bar, Bars, Section
 from holisticbias_eval.settings import ReleaseName, Settings, Use, setting
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks import TASKS
-from holisticbias_eval.tasks.answered import RespondingTask, ResponseRequests
-from holisticbias_eval.tasks.responding import asking_uses
+from holisticbias_eval.tasks.responding import RespondingTask, ResponseRequests
+from holisticbias_eval.tasks.response_settings import asking_uses
 from holisticbias_eval.tasks.sources import TaskSource, sign_release
 from holisticbias_eval.tasks.task import Given
 from invoking import Invoke

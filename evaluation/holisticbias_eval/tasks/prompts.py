@@ -23,17 +23,16 @@ from holisticbias_eval.readers.judging import start_judges
 from holisticbias_eval.results.run_sets import MITIGATION, read_recorded
 from holisticbias_eval.settings import ReleaseName, Small, Use, Variants
 from holisticbias_eval.statistics.cells import occurrences
-from holisticbias_eval.tasks.answered import RespondingTask, ResponseRequests, given_model
 from holisticbias_eval.tasks.judging import judging_options, start_response_reading
 from holisticbias_eval.tasks.responding import (
-    ASKED,
-    GivenResponses,
-    Personas,
-    asking_uses,
+    RespondingTask,
+    ResponseRequests,
     find_drawing,
+    given_model,
     start_responding,
 )
 from holisticbias_eval.tasks.response_files import TABLES, read_responses
+from holisticbias_eval.tasks.response_settings import ASKED, GivenResponses, Personas, asking_uses
 from holisticbias_eval.tasks.sources import TaskSource, release_source
 from holisticbias_eval.tasks.task import Given, TaskReading
 

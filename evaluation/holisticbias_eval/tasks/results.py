@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -58,18 +59,16 @@ def _counted(signature: Signature, rows: int) -> Signature:
     return signature.model_copy(update={"sentences_scored": rows, "sentences_available": rows})
 
 
-def reported_table(found: tuple[Reported, ...]) -> pa.Table:
+_SCHEMA = pa.schema(
+    [(name, pa.string()) for name in ("result_id", "task", "metric")]
+    + [("value", pa.float64()), ("error", pa.float64()), ("items", pa.int64())]
+)
+
+
+def reported_table(found: Iterable[Reported]) -> pa.Table:
     """A table of the numbers: ``result_id, task, metric, value, error, items``."""
-    return pa.table(
-        {
-            "result_id": pa.array([f"{one.task}/{one.metric}" for one in found], pa.string()),
-            "task": pa.array([one.task for one in found], pa.string()),
-            "metric": pa.array([one.metric for one in found], pa.string()),
-            "value": pa.array([one.value for one in found], pa.float64()),
-            "error": pa.array([one.error for one in found], pa.float64()),
-            "items": pa.array([one.items for one in found], pa.int64()),
-        }
-    )
+    rows = [{"result_id": f"{one.task}/{one.metric}", **asdict(one)} for one in found]
+    return pa.Table.from_pylist(rows, _SCHEMA)
 
 
 RESULTS = Form("results", (*columns("name", "task", "metric", need=True),
@@ -78,7 +77,7 @@ RESULTS = Form("results", (*columns("name", "task", "metric", need=True),
 
 def read_results(source: TableSource) -> pa.Table:
     """Read a user's table of reported numbers; raises ``TableError``."""
-    return reported_table(tuple(Reported(**row) for row in RESULTS.read(source).to_pylist()))
+    return reported_table(Reported(**row) for row in RESULTS.read(source).to_pylist())
 
 
 class ResultsTask(Task):
