@@ -44,7 +44,7 @@ from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, find_aske
 from holisticbias_eval.tasks.responding import ResponseRequests, answer_prompts, find_drawing, start_responding
 from holisticbias_eval.tasks.response_files import count_responses
 from holisticbias_eval.tasks.response_settings import CONTINUING, DECODING, Personas, asking_uses
-from holisticbias_eval.tasks.sources import file_name, sign_release
+from holisticbias_eval.tasks.sources import ReleaseSource, file_name, sign_release
 from holisticbias_eval.tasks.task import Given
 
 GENERATION = "generation.json"
@@ -118,7 +118,7 @@ class Answering:
         return responses, self.generation.model_copy(update={"counts": counts, "sameness": found})
 
 
-def prepare_answers(model: ModelSource, release: str | None, values: Values, display: Display) -> Answering:
+def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, display: Display) -> Answering:
     """Draw or read the prompts, and start the model.
 
     Raises ``EvaluationError`` for a setting that has no effect.
@@ -142,7 +142,7 @@ def prepare_answers(model: ModelSource, release: str | None, values: Values, dis
 
 def generate(
     model: str | None,
-    release: str | None,
+    release: ReleaseSource,
     values: Values,
     out: Path | None,
     *,

@@ -63,9 +63,9 @@ def read_prompts(path: Path, samples: int) -> pa.Table:
         [text or "" for text in table["persona"].to_pylist()] if "persona" in table.column_names else [""] * len(rows)
     )
     made = dict(zip(table.column_names, table.columns, strict=True)) | {"persona": pa.array(personas, _TEXT)}
-    samples = counted(zip(table["prompt"].to_pylist(), personas, strict=True))
+    numbers = counted(zip(table["prompt"].to_pylist(), personas, strict=True))
     ids = [f"{row + 1}/{draw}" for row, draw in zip(rows, counted(rows), strict=True)]
-    return pa.table({**made, "response_id": pa.array(ids), "sample": pa.array(samples, pa.int32())})
+    return pa.table({**made, "response_id": pa.array(ids), "sample": pa.array(numbers, pa.int32())})
 
 
 def prompts_file(path: Path) -> Path:

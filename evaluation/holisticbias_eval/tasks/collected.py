@@ -27,7 +27,7 @@ from holisticbias_eval.prompts.conversations import PromptDrawing, draw_prompts
 from holisticbias_eval.prompts.prompt_sources import add_human, is_named, read_source
 from holisticbias_eval.prompts.texts import Part, human_texts
 from holisticbias_eval.results.signature import ReleaseSignature
-from holisticbias_eval.tasks.sources import find_release, sign_release
+from holisticbias_eval.tasks.sources import ReleaseSource, find_release, sign_release
 
 SENTENCES = "sentences"
 """The name of the release's own sentences as prompts."""
@@ -56,7 +56,7 @@ class PromptsAsked:
 
 def find_asked(
     prompts: str | None,
-    release: str | None,
+    release: ReleaseSource,
     drawing: PromptDrawing,
     display: Display,
     *,
@@ -98,7 +98,9 @@ def find_asked(
     return PromptsAsked(requests, texts, own, found.name, signature, settings, found.release)
 
 
-def _find_prompts(name: str | None, release: str | None, display: Display, *, keep_faulty: bool) -> CollectionPrompts:
+def _find_prompts(
+    name: str | None, release: ReleaseSource, display: Display, *, keep_faulty: bool
+) -> CollectionPrompts:
     if name is not None and (name == CALIBRATION or is_named(name)):
         if release is not None:
             raise SelectionError(f"--prompts {name} and --release exclude each other: leave one out")
@@ -120,7 +122,7 @@ def _newest_with_prompts() -> Release:
     raise SelectionError("no version of the dataset has prompts: give prompts of your own with --prompts")
 
 
-def _sentences(release: str | None, part: Part, drawing: PromptDrawing, display: Display) -> PromptsAsked:
+def _sentences(release: ReleaseSource, part: Part, drawing: PromptDrawing, display: Display) -> PromptsAsked:
     """A release's sentences: the domain is the axis, the group the descriptor, the item the template and the noun."""
     with display.step("Drawing prompts"):
         opened = find_release(release)
