@@ -50,8 +50,8 @@ def test_filters_select_what_meets_all_of_them(small_release: Release, prompts: 
     assert asked.sentences.num_rows == expected > 0
     assert set(values(asked, "axis")) == {"age", "nonce"}
     assert set(values(asked, "noun_gender")) == {"female"}
-    left_out = [one for one in asked.skipped if one not in every.skipped]
-    assert sum(one.sentences for one in left_out) == every.sentences.num_rows - expected
+    left_out = {one.reason: one.sentences for one in asked.skipped if "--" in one.reason}
+    assert left_out == {"not selected with --where": every.sentences.num_rows - expected}
 
 
 @pytest.mark.parametrize(
@@ -84,6 +84,18 @@ def test_a_limit_keeps_a_part_that_can_be_measured(
     assert set(descriptors.values()) == {2}
     stances = {"dialogue.love", "dialogue.hate", "dialogue.like", "dialogue.dont-like", "dialogue.best"}
     assert len(stances & set(values(asked, "template_id"))) >= 2
+
+
+def test_a_limit_compares_descriptors_that_share_a_noun(terms_release: Release) -> None:
+    every = ask(ask_sentences, terms_release, Selection())
+    asked = ask(ask_sentences, terms_release, Selection(limit=100))
+    nouns: dict[str, set[str]] = {}
+    for descriptor, noun in zip(values(asked, "descriptor_id"), values(asked, "noun_id"), strict=True):
+        nouns.setdefault(descriptor, set()).add(noun)
+    assert len(nouns) > 1
+    assert set.intersection(*nouns.values())
+    left_out = {one.reason: one.sentences for one in asked.skipped if "--" in one.reason}
+    assert left_out == {"left out with --limit": every.sentences.num_rows - asked.sentences.num_rows}
 
 
 def test_a_limit_below_the_least_is_refused(small_release: Release) -> None:
