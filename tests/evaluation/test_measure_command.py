@@ -128,6 +128,7 @@ def test_files_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert abs(pair["rank_biserial"]) <= 1
     with (out / "figures.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
+    assert list(rows[0])[:2] == ["measure", "name"]
     assert [(r["name"], r["axis"], r["template"], r["value"]) for r in rows] == [
         (f.name, f.keys.get("axis", ""), f.keys.get("template", ""), "" if f.value is None else str(f.value))
         for f in figures

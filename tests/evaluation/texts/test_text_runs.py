@@ -63,7 +63,9 @@ def test_responses_are_joined_with_their_prompts(made: tuple[Path, Callable[...,
         "daxes,The dax is,the dax is red.,stop\n"
     )
     assert run("--responses", folder / "said.csv", out="said") == 0
-    texts = read_run(folder / "said").answers["text"].to_pylist()
+    answers = read_run(folder / "said").answers
+    texts = answers["text"].to_pylist()
+    assert answers["response_id"].to_pylist() == ["1", "2", "3"]
     assert texts == ["The blicket is wonderful.", None, "The dax is red."]
 
 
