@@ -125,6 +125,13 @@ def test_several_models_in_one_table(invoke: Invoke, measured: Path, tmp_path: P
     assert [row["model"] for row in rows] == ["first", "lmd", "same"]
     perplexity = [float(row["figure_1"]) for row in rows]
     assert perplexity[0] == perplexity[2] < perplexity[1]
+    for side, run in (("first", before), ("lmd", after)):
+        for name in ("one", "two"):
+            shutil.copytree(run, tmp_path / "twice" / side / name)
+    said = invoke.printed("compare", *(tmp_path / "twice" / side for side in ("first", "lmd")), "--format", "md")
+    assert {"one", "two"} == {
+        line.rpartition(": ")[2] for line in said.splitlines() if line.startswith("### Likelihood")
+    }
     assert '<th scope="col">C</th>' in invoke.printed("compare", *models, "--format", "html")
 
 
