@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss
-from holisticbias_eval.mitigation.record import Point, ValidationRecord
+from holisticbias_eval.mitigation.record import Point
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.models.loading.load import LoadedModel
@@ -42,19 +42,12 @@ _FULL = (
 class Trained:
     """A trained model in evaluation mode, with any adapters merged, and its point of the record.
 
-    ``resumed`` of the steps were made in an earlier process. ``texts`` were learned; ``empty`` had nothing to learn.
+    ``resumed`` of the steps were made in an earlier process.
     """
 
     model: Any
     point: Point
     resumed: int
-    texts: int
-    empty: int
-
-    @property
-    def validation(self) -> ValidationRecord:
-        """The validation of the state that was kept."""
-        return next(found for found in self.point.validations if found.step == self.point.kept)
 
 
 def train(
@@ -97,7 +90,7 @@ def train(
     point = loop.point(first).model_copy(update={"cut": learned.cut, "counts": dict(counts)})
     model = loop.accelerator.unwrap_model(loop.model)
     model = model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
-    return Trained(model.eval(), point, loop.resumed, len(learned.texts), learned.empty)
+    return Trained(model.eval(), point, loop.resumed)
 
 
 def _check(learned: EncodedTexts, validated: EncodedTexts, display: Display) -> None:
