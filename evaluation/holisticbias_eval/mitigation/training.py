@@ -83,7 +83,7 @@ def train(
         collator = Collator(loaded.tokenizer, auxiliary)
         counts = _count(auxiliary, collator, learned, settings, display)
         loop = Loop(model, learned.texts, validated.texts, collator, auxiliary, settings, folder)
-    with _quiet(), _one_line_for_memory(), _deterministic():
+    with _training():
         first = loop.record(0, loop.validate())
         with display.progress("Training", loop.args.max_steps, "steps", lambda: loop.latest) as loop.advance:
             loop.train(resume_from_checkpoint=str(start) if start else False)
@@ -211,25 +211,20 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def _deterministic() -> Iterator[None]:
-    """With torch's deterministic algorithms, where there is one for an operation."""
+def _training() -> Iterator[None]:
+    """Quietly, with torch's deterministic algorithms where there is one; running out of memory is one line."""
     import torch
 
     before, warned = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     torch.use_deterministic_algorithms(True, warn_only=True)
     try:
-        yield
-    finally:
-        torch.use_deterministic_algorithms(before, warn_only=warned)
-
-
-@contextmanager
-def _one_line_for_memory() -> Iterator[None]:
-    try:
-        yield
+        with _quiet():
+            yield
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
         raise MitigationError(
             "out of memory: use a smaller --batch with more --accumulation, or train few weights with --lora-rank"
         ) from error
+    finally:
+        torch.use_deterministic_algorithms(before, warn_only=warned)
