@@ -34,11 +34,10 @@ from tokenizers import Tokenizer
 from holisticbias import build_release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
-from holisticbias_eval.models.likelihood.equal_lengths import token_likelihoods
+from holisticbias_eval.models.likelihood.batches import PackSize, node_likelihoods, token_likelihoods
 from holisticbias_eval.models.likelihood.opening import find_opening
-from holisticbias_eval.models.likelihood.packed import PackSize, node_likelihoods
-from holisticbias_eval.models.loading.float64 import in_float64
 from holisticbias_eval.models.loading.load import load_model
+from holisticbias_eval.models.loading.running import in_float64
 from holisticbias_eval.models.loading.tokenizers import context_length
 from holisticbias_eval.models.sequences import build_tree
 

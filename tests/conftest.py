@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -13,9 +12,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from folders import copy_terms
 from holisticbias import build_release, load_catalog, write_release
 from holisticbias.release.release import Release
-from holisticbias.source.folder import FOLDERS, SINGLE_FILES
 from holisticbias.terms.catalog import Catalog
 from invoking import Invoke
 
@@ -116,9 +115,4 @@ def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
 @pytest.fixture
 def terms_copy(root: Path, tmp_path: Path) -> Path:
     """A copy of the repository's terms."""
-    folder = tmp_path / "terms"
-    for name in (n for n in FOLDERS if (root / n).is_dir()):
-        shutil.copytree(root / name, folder / name)
-    for name in SINGLE_FILES:
-        shutil.copy(root / f"{name}.yaml", folder)
-    return folder
+    return copy_terms(root, tmp_path / "terms")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import socket
 import threading
 import time
@@ -41,8 +42,23 @@ def trickled_body(connection: socket.socket, request: bytes) -> None:
         time.sleep(0.1)
 
 
-def long_wait(connection: socket.socket, request: bytes) -> None:
-    connection.sendall(b"HTTP/1.1 429 Too Many\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n")
+def sends(*parts: bytes) -> Reply:
+    """A server that answers every request with these bytes."""
+    return lambda connection, request: connection.sendall(b"".join(parts))
+
+
+def sized(body: bytes, head: bytes = HEAD) -> bytes:
+    return head + b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+def moved(place: bytes) -> Reply:
+    return sends(sized(b"", b"HTTP/1.1 307 Moved\r\nLocation: " + place + b"\r\n"))
+
+
+LONG_WAIT = sends(sized(b"", b"HTTP/1.1 429 Too Many\r\nRetry-After: 3600\r\n"))
+ESCAPES = sends(sized("\x1b[2J\u202eoops\r\n".encode() * 20, b"HTTP/1.1 418 No\r\n"))
+MANY_VALUES = sends(sized(b'{"choices":[' + b"[]," * 300_000 + b"[]]}"))
+NOT_HTTP = sends(b"SSH-2.0-nonsense\r\n")
 
 
 @cache
@@ -51,8 +67,7 @@ def compressed() -> bytes:
 
 
 def gzip_bomb(connection: socket.socket, request: bytes) -> None:
-    body = compressed()
-    connection.sendall(HEAD + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    connection.sendall(sized(compressed(), HEAD + b"Content-Encoding: gzip\r\n"))
 
 
 def endless_chunks(connection: socket.socket, request: bytes) -> None:
@@ -61,39 +76,18 @@ def endless_chunks(connection: socket.socket, request: bytes) -> None:
         connection.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
 
 
-def many_values(connection: socket.socket, request: bytes) -> None:
-    body = b'{"choices":[' + b"[]," * 300_000 + b"[]]}"
-    connection.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body)
-
-
 def echo(connection: socket.socket, request: bytes) -> None:
-    connection.sendall(b"HTTP/1.1 400 No\r\nContent-Length: %d\r\n\r\n" % len(request) + request)
+    connection.sendall(sized(request, b"HTTP/1.1 400 No\r\n"))
 
 
 def echo_with_success(connection: socket.socket, request: bytes) -> None:
-    connection.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % len(request) + request)
-
-
-def escapes(connection: socket.socket, request: bytes) -> None:
-    body = "\x1b[2J\u202eoops\r\n".encode() * 20
-    connection.sendall(b"HTTP/1.1 418 No\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
-
-
-def redirect(place: bytes) -> Reply:
-    def reply(connection: socket.socket, request: bytes) -> None:
-        connection.sendall(b"HTTP/1.1 307 Moved\r\nLocation: " + place + b"\r\nContent-Length: 0\r\n\r\n")
-
-    return reply
+    connection.sendall(sized(request))
 
 
 def endless_redirect(connection: socket.socket, request: bytes) -> None:
     connection.sendall(b"HTTP/1.1 302 Found\r\nLocation: /x\r\nTransfer-Encoding: chunked\r\n\r\n")
     while True:
         connection.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
-
-
-def not_http(connection: socket.socket, request: bytes) -> None:
-    connection.sendall(b"SSH-2.0-nonsense\r\n")
 
 
 Serve = Callable[[Reply], str]
@@ -134,13 +128,13 @@ def serve() -> Iterator[Serve]:
         (nothing, "does not answer: no answer within 0.6 seconds"),
         (trickled_headers, "does not answer: no answer within 0.6 seconds"),
         (trickled_body, "does not answer: no answer within 0.6 seconds"),
-        (long_wait, "answers with 429"),
+        (LONG_WAIT, "answers with 429"),
         (gzip_bomb, "an answer is longer than 1,000,000 bytes"),
         (endless_chunks, "an answer is longer than 1,000,000 bytes"),
-        (not_http, "does not answer"),
-        (escapes, "answers with 418"),
-        (redirect(b"http://["), "does not answer"),
-        (redirect(b"file:///etc/passwd"), "does not answer"),
+        (NOT_HTTP, "does not answer"),
+        (ESCAPES, "answers with 418"),
+        (moved(b"http://["), "does not answer"),
+        (moved(b"file:///etc/passwd"), "does not answer"),
         (endless_redirect, "does not answer: too many redirects"),
     ],
 )
@@ -182,7 +176,7 @@ def test_an_endless_body_of_a_redirect_is_not_read_on(serve: Serve) -> None:
 
 def test_an_answer_with_too_many_values(serve: Serve) -> None:
     """Each value may be an error of the form of the answer, and all errors are kept."""
-    client = ServerClient(serve(many_values), ModelSettings(api_retries=0))
+    client = ServerClient(serve(MANY_VALUES), ModelSettings(api_retries=0))
     with pytest.raises(ModelError, match="an answer has more than 500,000 values"):
         client.post("completions", {})
 
@@ -215,10 +209,7 @@ def test_a_key_that_is_sent_back_is_hidden(serve: Serve, reply: Reply, monkeypat
 def test_a_refused_key(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     """A key that the server does not accept is not called missing."""
 
-    def refuse(connection: socket.socket, request: bytes) -> None:
-        connection.sendall(b"HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n")
-
-    address = serve(refuse)
+    address = serve(sends(sized(b"", b"HTTP/1.1 401 No\r\n")))
     for key, expected in (("", "asks for a key"), (KEY, "does not accept the key")):
         monkeypatch.setenv(KEY_VARIABLE, key)
         with pytest.raises(ModelError, match=expected):
@@ -253,15 +244,20 @@ def test_a_short_key_is_an_ordinary_word() -> None:
         "HTTP://user:password@127.0.0.1/v1",
         "ftp://user:password@127.0.0.1/v1",
         "user:password@127.0.0.1/v1",
-        "http://127.0.0.1/v1?key=password",
+        *(f"http://127.0.0.1/v1?{query}=password" for query in ("key", "api-key", "sig", "access_token", "code")),
+        "http://127.0.0.1/v1?a=my-password",
+        "http://127.0.0.1/v1?password",
+        "http://127.0.0.1/v1?a=" + "f" * 31,
         "http://127.0.0.1/v1#password",
+        "http://127.0.0.1/v1?v=sk-abcde",
     ],
 )
-def test_no_key_in_the_address(address: str) -> None:
-    """Addresses are recorded, so they may not hold a password; the message does not show it."""
+def test_no_key_in_the_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Addresses are recorded, so they may not hold a password or the user's key; the message does not show it."""
+    monkeypatch.setenv(KEY_VARIABLE, "sk-abcde")
     with pytest.raises(ModelError, match="leave the key out") as raised:
         ServerClient(address, LIMITS)
-    assert "password" not in str(raised.value)
+    assert not {"password", "sk-abcde", "fff"} & {*re.findall(r"password|sk-abcde|fff", str(raised.value))}
 
 
 @pytest.mark.parametrize(
@@ -283,14 +279,14 @@ def test_the_key_stays_with_its_server(serve: Serve, monkeypatch: pytest.MonkeyP
         connection.sendall(HEAD + b"Content-Length: 2\r\n\r\n{}")
 
     monkeypatch.setenv(KEY_VARIABLE, KEY)
-    assert ServerClient(serve(redirect(serve(record).encode())), LIMITS).post("completions", {}) == b"{}"
+    assert ServerClient(serve(moved(serve(record).encode())), LIMITS).post("completions", {}) == b"{}"
     assert len(seen) == 1
     assert KEY.encode() not in seen[0]
 
 
 def test_a_server_without_tls(serve: Serve) -> None:
     """An https address of a plain server."""
-    address = serve(not_http).replace("http:", "https:")
+    address = serve(NOT_HTTP).replace("http:", "https:")
     with pytest.raises(ModelError, match="does not answer") as raised:
         ServerClient(address, LIMITS).post("completions", {})
     assert str(raised.value).isprintable()

@@ -11,13 +11,29 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from tests.evaluation.conftest import mini_catalog
+from tests.evaluation.test_stored import ROOT, Able
 
 from holisticbias import build_release, write_release
 from holisticbias.cli import main
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 
 pytestmark = pytest.mark.long
-NOUNS = 200  # several blocks of the store
+NOUNS = 60
+START = "holisticbias_eval.tasks.scored.start_scorer"
+RUN = """
+import time
+from holisticbias.__main__ import run
+from holisticbias_eval.tasks import scored
+from tests.evaluation.test_stored import Able
+
+class Slow(Able):
+    def score(self, spans, progress):
+        time.sleep(0.05)
+        return super().score(spans, progress)
+
+scored.start_scorer = lambda *_: Slow(50)
+run()
+"""
 TEXTS = 7 * NOUNS * 3 + 7 * NOUNS * 2  # sentences, and phrases in the singular and in the plural
 
 
@@ -30,7 +46,7 @@ def long_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def stop(arguments: list[str], sent: signal.Signals, store: Path | None) -> tuple[int, str]:
     """Run until the store has scores, or without one until scoring begins, and send a signal: exit code and errors."""
-    process = subprocess.Popen([sys.executable, "-m", "holisticbias", *arguments], stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", RUN, *arguments], stderr=subprocess.PIPE, text=True, cwd=ROOT)
     assert process.stderr
     next(line for line in process.stderr if line.startswith("Scoring with"))
     while store and process.poll() is None and not [*store.rglob("*.parquet")]:
@@ -41,11 +57,10 @@ def stop(arguments: list[str], sent: signal.Signals, store: Path | None) -> tupl
 
 
 def test_an_interruption_says_how_many_scores_are_kept_and_how_to_continue(
-    tiny_gpt2: Path, long_release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    long_release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out, store = tmp_path / "out", tmp_path / "store"
-    arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(long_release), "--out", str(out / "run")]
-    arguments += ["--store", str(store)]
+    arguments = ["evaluate", "--release", str(long_release), "--out", str(out / "run"), "--store", str(store)]
     code, printed = stop(arguments, signal.SIGTERM, store)
     assert code == 130
     assert "Traceback" not in printed
@@ -55,6 +70,7 @@ def test_an_interruption_says_how_many_scores_are_kept_and_how_to_continue(
     expected = f"{kept:,} of {TEXTS:,} scores are kept in {folder}; run the same command again to continue"
     assert printed.rstrip().splitlines()[-1] == f"holisticbias: interrupted; {expected}"
     assert not list(out.iterdir())
+    monkeypatch.setattr(START, lambda *_: Able(50))
     assert main([*arguments, "--dry-run"]) == 0
     assert capsys.readouterr().out.startswith(f"{TEXTS - kept:,} of {TEXTS:,} texts to score: ")
 
@@ -76,11 +92,12 @@ def test_without_a_store_an_interruption_says_that_nothing_is_kept(
 
 
 def test_the_next_run_removes_what_a_killed_one_left(
-    tiny_gpt2: Path, long_release: Path, mini_release_folder: Path, tmp_path: Path
+    long_release: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arguments = ["evaluate", "--model", str(tiny_gpt2), "--out", str(tmp_path / "run"), "--no-store"]
+    arguments = ["evaluate", "--out", str(tmp_path / "run"), "--no-store"]
     code, _ = stop([*arguments, "--release", str(long_release)], signal.SIGKILL, None)
     assert code == -signal.SIGKILL
     assert [path.name.startswith(".run.") for path in tmp_path.iterdir()] == [True]
+    monkeypatch.setattr(START, lambda *_: Able(50))
     assert main([*arguments, "--release", str(mini_release_folder)]) == 0
     assert [path.name for path in tmp_path.iterdir()] == ["run"]

@@ -20,6 +20,7 @@ from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.ray import RayGenerator, RayScorer
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import store_of, stored
+from known import ignore
 
 pytestmark = pytest.mark.long
 SHORT = Decoding(id="short", method="sample", max_new_tokens=8, top_p=0.95, source="a test")
@@ -28,10 +29,6 @@ ASKED = TEXTS[:32]
 REQUESTS = PromptRequests(ASKED * 2, ["I like tea.", ""] * len(ASKED), np.repeat([0, 1], len(ASKED)).astype(np.int32))
 HERE = ModelSettings(device="cpu")
 ON_TWO = ModelSettings(device="cpu", engine="ray", replicas=2)
-
-
-def ignore(said: object) -> None:
-    pass
 
 
 @pytest.fixture(scope="module")
@@ -69,20 +66,6 @@ def test_a_cluster_gives_the_scores_of_one_machine_though_a_worker_is_killed(
     assert_same_scores(stored(scorer, tmp_path, ignore, "digest").score(whole(TEXTS), kill_one), local)
     assert sorted(store_of(scorer, tmp_path, ignore).read()["text"].to_pylist()) == sorted(TEXTS)
     assert sum(counted) == len(TEXTS)
-
-
-def test_a_cluster_gives_the_responses_of_one_machine(cluster: Any, tiny_gpt2: Path, tmp_path: Path) -> None:
-    here = start_generator(str(tiny_gpt2), ignore, SHORT, 3, settings=HERE)
-    local = respond_all(REQUESTS, here, ignore)
-    generator = start_generator(str(tiny_gpt2), ignore, SHORT, 3, settings=ON_TWO)
-    assert isinstance(generator, RayGenerator)
-    assert (generator.identity, generator.settings) == (here.identity, here.settings), "they share a store"
-    assert generator.probe(REQUESTS) == here.probe(REQUESTS)
-
-    counted: list[int] = []
-    assert_same_responses(respond_all(REQUESTS, stored(generator, tmp_path, ignore), counted.append), local)
-    assert sum(counted) == len(REQUESTS) == store_of(generator, tmp_path, ignore).read().num_rows
-    assert len(counted) >= 16
 
 
 def test_a_model_that_cannot_be_loaded_or_takes_every_cpu_is_one_line(cluster: Any, tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from holisticbias import build_release, write_release
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.evaluating import evaluations
 from holisticbias_eval.models.likelihood.causal import CausalScorer
-from holisticbias_eval.models.likelihood.exactness import plain_sums
 from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.run import RESULT, read_run, read_signature
@@ -230,12 +229,13 @@ def test_the_scoring_method_is_tested_once_whatever_the_blocks(
     tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke
 ) -> None:
     tests = []
+    real = CausalScorer._plain_sums
 
-    def counted(few: Encoded, *rest: Any) -> Any:
+    def counted(scorer: CausalScorer, few: Encoded) -> Any:
         tests.append(few.lengths.max())
-        return plain_sums(few, *rest)
+        return real(scorer, few)
 
-    monkeypatch.setattr("holisticbias_eval.models.likelihood.causal.plain_sums", counted)
+    monkeypatch.setattr(CausalScorer, "_plain_sums", counted)
     monkeypatch.setattr(CausalScorer, "block_size", 20)
     arguments = ["evaluate", "--model", tiny_gpt2, "--release", mini_release_folder]
     for more in (["--dry-run"], ["--out", tmp_path / "run"]):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.evaluation.generation.chat_server import Body, asked, ignore, is_trial, message
+from tests.evaluation.generation.chat_server import Body, asked, is_trial, message
 
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.models.generation.requests import (
@@ -27,6 +27,7 @@ from holisticbias_eval.models.likelihood.spans import Spans, unique_spans, whole
 from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.stored import answers_fingerprint, store_of, stored
 from holisticbias_eval.progress import Progress
+from known import ignore
 
 ROOT = Path(__file__).parents[2]
 HERE = ModelIdentity("tiny", "Invented", None, "0" * 64, 1, "float32")

@@ -25,8 +25,8 @@ import transformers
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.spans import whole
-from holisticbias_eval.models.loading.float64 import in_float64
 from holisticbias_eval.models.loading.load import load_model
+from holisticbias_eval.models.loading.running import in_float64
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.results.run import read_run
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Sequence
+
 import pytest
 
 from holisticbias.cli import main
@@ -24,6 +27,13 @@ class Invoke:
         code, said, errors = self(*arguments)
         assert code == 0, errors
         return said
+
+    def answered(self, answers: Sequence[str], *arguments: object) -> tuple[int, str]:
+        """Run a command that asks, with answers to its questions; returns exit code, and output with errors."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("sys.stdin", io.StringIO("".join(f"{answer}\n" for answer in answers)))
+            code, said, errors = self(*arguments)
+        return code, said + errors
 
     def refused(self, *arguments: object) -> str:
         """The errors of a command that refuses a mistake, without a traceback."""

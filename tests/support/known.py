@@ -1,4 +1,4 @@
-"""Values that a test knows to be there."""
+"""Values that a test knows to be there, or that it does not need."""
 
 from __future__ import annotations
 
@@ -11,3 +11,7 @@ def known(value: Value | None) -> Value:
     """The value, which must not be missing."""
     assert value is not None
     return value
+
+
+def ignore(said: object) -> None:
+    """Take a notice or a number of texts done, and do nothing."""

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
+import numpy as np
+
+from holisticbias_eval.models.generation.conversation import Conversation, ConversationOptions, find_conversation
+from holisticbias_eval.models.generation.decoding import Decoding, Ending
+from holisticbias_eval.models.generation.local import LocalGenerator
+from holisticbias_eval.models.generation.requests import PromptRequests
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.model import Kind, ModelIdentity
 
 TEXTS = (
     "I'm a blicket.",
@@ -93,3 +101,58 @@ def tiny_loaded(name: str) -> LoadedModel:
     model = tiny_model(name)
     identity = ModelIdentity(name, type(model).__name__, None, "0" * 64, 1, "float32")
     return LoadedModel(model, tiny_tokenizer(), identity, lambda dtype: copy.deepcopy(model).to(getattr(torch, dtype)))
+
+
+def conversation_of(loaded: LoadedModel, **options: Any) -> Conversation:
+    """The conversation of a tiny model."""
+    kind: Kind = "seq2seq" if loaded.model.config.is_encoder_decoder else "causal"
+    return find_conversation(loaded.tokenizer, ConversationOptions(**options), kind)
+
+
+def local_generator(
+    loaded: LoadedModel,
+    decoding: Decoding,
+    seed: int = 3,
+    batch: int | None = None,
+    notices: list[str] | None = None,
+    **options: Any,
+) -> LocalGenerator:
+    """A tiny model that answers, with the options of its conversation."""
+    kind: Kind = "seq2seq" if loaded.model.config.is_encoder_decoder else "causal"
+    notice = ([] if notices is None else notices).append
+    return LocalGenerator(loaded, kind, notice, decoding, seed, conversation_of(loaded, **options), batch)
+
+
+def ending_of(loaded: LoadedModel, decoding: Decoding, **options: Any) -> Ending:
+    """The end of a response of a tiny model."""
+    return Ending(loaded.model, loaded.tokenizer, conversation_of(loaded, **options), decoding)
+
+
+def first_samples(texts: Sequence[str]) -> PromptRequests:
+    """One request for each text, without a persona."""
+    return PromptRequests(texts, [""] * len(texts), np.zeros(len(texts), np.int32))
+
+
+ADDED = ("<s>", "</s>", "<unk>", "<|im_start|>", "<|im_end|>", "<|endoftext|>")
+
+
+@cache
+def byte_tokenizer(template: str | None = None, *, bos: bool = False, close: bool = False) -> Any:
+    """A tokenizer of single bytes with chat tokens; ``bos``: it puts <s> before each text, as Llama's does."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from tokenizers.processors import TemplateProcessing
+    from transformers import PreTrainedTokenizerFast
+
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    backend = Tokenizer(models.BPE({c: i for i, c in enumerate([*ADDED, *alphabet])}, []))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    if bos or close:
+        single = "<s> $A" if bos else "$A </s>"
+        backend.post_processor = TemplateProcessing(single=single, special_tokens=[("<s>", 0), ("</s>", 1)])
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=backend, bos_token="<s>", eos_token="</s>", unk_token="<unk>",  # noqa: S106 - tokens
+        extra_special_tokens=list(ADDED[3:]),
+    )  # fmt: skip
+    tokenizer.chat_template = template
+    return tokenizer

@@ -8,6 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from folders import copy_terms
+
+
+@pytest.fixture(scope="session")
+def shared_terms(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository's terms for commands that write nothing."""
+    return copy_terms(root, tmp_path_factory.mktemp("shared") / "terms")
+
 
 @pytest.fixture
 def repository(data: Path, tmp_path: Path, invoke: Callable[..., tuple[int, str, str]]) -> Path:

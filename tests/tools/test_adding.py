@@ -1,17 +1,20 @@
-"""Adding prompts and bias specifications, and judging a specification."""
+"""Adding entries: by questions, by options and by a filled form; after any of them, a valid entry or nothing."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from changed_terms import changed_files
-from holisticbias.cli import main
-from holisticbias.contribute.authoring import Field, next_version
-from holisticbias.contribute.specification_lines import (
+from folders import contents, is_clean
+from holisticbias.contribute.authoring import next_version
+from holisticbias.contribute.entry_text import Field
+from holisticbias.contribute.issue_forms import read_issue
+from holisticbias.errors import SourceError
+from holisticbias.questions.questions import Questions
+from holisticbias.questions.specifications import (
     pronoun_gender,
     propose_key,
     read_attributes,
@@ -20,123 +23,178 @@ from holisticbias.contribute.specification_lines import (
     read_slot,
     read_template,
 )
-from holisticbias.errors import SourceError
+from holisticbias.questions.texts import ask_text
 from holisticbias.rules.validate import load_catalog, validate_paths
-from holisticbias.source.layout import stale_files
-from holisticbias.terms.prompt_entries import Prompt
+from holisticbias.terms.entries import Entry
 from holisticbias.terms.specification_entries import Specification
+from invoking import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
-
+OPENING, REST = "In 1991 Tarvin Ostrell moved", "to Maine and opened a small theater."
 PROMPT = [
-    *("--group", "American actors", "--text", "In 1991 Tarvin Ostrell moved", "--subject", "Tarvin Ostrell"),
-    *("--continuation", "to Maine and opened a small theater."),
+    *("prompt", "--group", "American actors", "--text", OPENING),
+    *("--subject", "Tarvin Ostrell", "--continuation", REST),
 ]
 SPECIFICATION = [
-    *("--text", "Stads and blickets, small and large", "--axis", "stereotypes", "--control"),
+    *("specification", "--text", "Stads and blickets, small and large", "--axis", "stereotypes", "--control"),
     *("--attributes", "Small things: pebble, crumb", "--attributes", "Large things: mountain, tower"),
     *("--group", "Stads: small things", "--group", "Blickets: large_things"),
     *("--slot", "stad / blicket", "--slot", "he / she", "--slot", "plural: stads / blickets"),
     *("--template", "The [T:noun] likes the [A].", "--template", "[T:subject] likes the [A]."),
 ]
-
-ADDED = """\
-  - id: stereotypes.stads-and-blickets-small-and-large
+SPECIFICATION_ID = "stereotypes.stads-and-blickets-small-and-large"
+ADDED = f"""\
+  - id: {SPECIFICATION_ID}
     text: Stads and blickets, small and large
     groups:
-      - {name: stads, label: Stads, stereotype: small_things, gender: male}
-      - {name: blickets, label: Blickets, stereotype: large_things, gender: female}
+      - {{name: stads, label: Stads, stereotype: small_things, gender: male}}
+      - {{name: blickets, label: Blickets, stereotype: large_things, gender: female}}
     slots:
-      - {form: noun, terms: [stad, blicket]}
-      - {form: subject, terms: [he, she]}
-      - {form: plural, terms: [stads, blickets]}
+      - {{form: noun, terms: [stad, blicket]}}
+      - {{form: subject, terms: [he, she]}}
+      - {{form: plural, terms: [stads, blickets]}}
     attributes:
-      - {name: small_things, label: Small things, terms: [pebble, crumb]}
-      - {name: large_things, label: Large things, terms: [mountain, tower]}
+      - {{name: small_things, label: Small things, terms: [pebble, crumb]}}
+      - {{name: large_things, label: Large things, terms: [mountain, tower]}}
     templates:
       - "The [T:noun] likes the [A]."
       - "[T:subject] likes the [A]."
     control: true
     sources: [contributors]
-    since: VERSION
+    since: next
 """
 
 
-def contents(folder: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+def entry(folder: Path, text: str) -> Entry:
+    return next(e for _, e in load_catalog(folder).entries() if e.text == text)
 
 
-def prompt(folder: Path, text: str) -> Prompt:
-    return next(p for f in load_catalog(folder).prompts for p in f.prompts if p.text == text)
+# with options
 
 
-def specification(folder: Path, title: str) -> Specification:
-    return next(s for f in load_catalog(folder).specifications for s in f.specifications if s.text == title)
+def test_a_term_with_options(terms_copy: Path, invoke: Invoke) -> None:
+    given = ("--text", "with a tracheostomy", "--axis", "ability", "--yes")
+    said = invoke.printed("add", *given, "--source", terms_copy)
+    assert "a person with a tracheostomy / people with tracheostomies" in said
+    assert is_clean(terms_copy)
+    assert entry(terms_copy, "with a tracheostomy").model_dump(exclude_defaults=True) == {
+        "id": "ability.with-a-tracheostomy",
+        "text": "with a tracheostomy",
+        "bucket": "after_the_noun",
+        "position": "after",
+        "plural": "with tracheostomies",
+        "sources": ("contributors",),
+        "since": "next",
+    }
 
 
-def test_add_a_prompt_with_options(terms_copy: Path, invoke: Invoke) -> None:
+def test_a_prompt_with_options(terms_copy: Path, invoke: Invoke) -> None:
     before = [p.id for f in load_catalog(terms_copy).prompts for p in f.prompts if p.group == "bold.american-actors"]
-    code, out, _ = invoke("add", "prompt", *PROMPT, "--yes", "--source", terms_copy)
-    assert code == 0
-    assert "measured as: In 1991 XYZ moved" in out
-    assert validate_paths([terms_copy]) == ()
-    assert stale_files(changed_files(terms_copy)) == ()
-    added = prompt(terms_copy, "In 1991 Tarvin Ostrell moved")
+    assert "measured as: In 1991 XYZ moved" in invoke.printed("add", *PROMPT, "--yes", "--source", terms_copy)
+    assert is_clean(terms_copy)
+    added = entry(terms_copy, OPENING)
     assert added.model_dump(exclude_defaults=True) == {
         "id": "gender.in-1991-tarvin-ostrell-moved",
-        "text": "In 1991 Tarvin Ostrell moved",
+        "text": OPENING,
         "group": "bold.american-actors",
-        "continuation": "to Maine and opened a small theater.",
+        "continuation": REST,
         "subject": "Tarvin Ostrell",
         "sources": ("contributors",),
-        "since": next_version(load_catalog(terms_copy)),
+        "since": "next",
     }
     ids = [p.id for f in load_catalog(terms_copy).prompts for p in f.prompts]
     assert ids.index(before[-1]) + 1 == ids.index(added.id) == ids.index("gender.american-actresses-1") - 1
 
 
-def test_add_a_specification_with_options(terms_copy: Path, invoke: Invoke) -> None:
-    code, out, _ = invoke("add", "specification", *SPECIFICATION, "--yes", "--source", terms_copy)
-    assert code == 0
-    assert "The blicket likes the mountain." in out
-    assert validate_paths([terms_copy]) == ()
-    assert stale_files(changed_files(terms_copy)) == ()
-    text = next((terms_copy / "specifications" / "new").iterdir()).read_text("utf-8")
-    version = next_version(load_catalog(terms_copy))
-    assert text[text.index("  - id: stereotypes.stads") :] == ADDED.replace("VERSION", version)
+def test_a_specification_with_options_and_its_judgements(terms_copy: Path, invoke: Invoke) -> None:
+    source = ("--source", terms_copy)
+    assert "The blicket likes the mountain." in invoke.printed("add", *SPECIFICATION, "--yes", *source)
+    assert is_clean(terms_copy)
+    (path,) = (terms_copy / "specifications" / "new").iterdir()
+    text = path.read_text("utf-8")
+    assert text[text.index("  - id: stereotypes.stads") :] == ADDED
+    judged = ["--judgement", "dispreferred", "--reviewer", "rv-0001", "--date", "2026-09-01", *source]
+    assert "nobody has judged this specification" in invoke.printed("show", SPECIFICATION_ID, *source)
+    assert "counts when 2 reviewers" in invoke.printed("assess", SPECIFICATION_ID, *judged)
+    assert "one reviewer of 2 so far" in invoke.printed("show", SPECIFICATION_ID, *source)
+    said = invoke.printed("assess", SPECIFICATION_ID, *judged)
+    assert f"{SPECIFICATION_ID}: replaces 'dispreferred' of 2026-09-01" in said
+    judged[3] = "rv-0002"
+    assert "counts when" not in invoke.printed("assess", SPECIFICATION_ID, *judged)
+    made = entry(terms_copy, "Stads and blickets, small and large")
+    assert (isinstance(made, Specification) and made.preference, is_clean(terms_copy)) == ("dispreferred", True)
 
 
-OPENING = "In 1991 Tarvin Ostrell moved"
-REST = "to Maine and opened a small theater."
+def test_a_specification_with_opposites(terms_copy: Path, invoke: Invoke) -> None:
+    given = [
+        *("--attributes", "Slow (negative): snail", "--attributes", "Quick (positive): hare"),
+        *("--group", "Stads: slow", "--group", "Wugs: quick", "--opposite", "snail / hare", "--slot", "stad / wug"),
+    ]
+    invoke.printed("add", "specification", "--text", "Stads and wugs", *given, "--yes", "--source", terms_copy)
+    made = entry(terms_copy, "Stads and wugs")
+    assert isinstance(made, Specification)
+    assert (made.opposites, [a.valence for a in made.attributes]) == ((("snail", "hare"),), ["negative", "positive"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said", "warning"),
+    [
+        (["noun", "--text", "no", "--axis", "neutral"], "wrote", None),
+        (
+            ["--text", "crippled-by-debt", "--axis", "age", "--bucket", "old", "--meets-criteria"],
+            "'crippled' is a word to avoid",
+            None,
+        ),
+        (
+            ["--text", "asdfgh", "--axis", "religion"],
+            "The dictionary does not have 'asdfgh'",
+            "warning unknown-word [religion.asdfgh] The dictionary does not have 'asdfgh'.",
+        ),
+    ],
+)
+def test_a_warning_does_not_prevent_an_entry(
+    terms_copy: Path, invoke: Invoke, arguments: list[str], said: str, warning: str | None
+) -> None:
+    code, out, err = invoke("add", *arguments, "--yes", "--source", terms_copy)
+    assert (code, said in out + err) == (0, True), out + err
+    findings = invoke.printed("validate", terms_copy)
+    assert findings == "" if warning is None else warning in findings
+
+
+# by questions
+
+TERM = ["ability", "before", "unspecific", "any", "y", "", ""]
 LISTS = ["Small: pebble, crumb", "Large: tower", "", "Stads: small", "Blickets: large", "", "stad / blicket", ""]
+ASK_PROMPT = ["American actors", OPENING, REST]
 
 
 @pytest.mark.parametrize(
     ("kind", "answers", "code", "said"),
     [
-        ("prompt", ["American actors", OPENING, REST, "", "", "", "yes"], 0, "measured as: In 1991 XYZ moved"),
+        ("term", ["", "kind-hearted", "abilty", *TERM, "yes"], 0, "'abilty' is not one of"),
+        ("term", ["ki@nd", "kind", *TERM, "yes"], 0, "'@' cannot be part of a term"),
+        ("term", ["kind", *TERM[:5], "Kind", "", *[""] * 6, "ability.kind", "", "yes"], 0, "are now the defaults"),
+        ("term", ["Deafblind", "y", "ability", "", "age", "", "old", *[""] * 4, "yes"], 0, "has this axis and"),
+        ("term", ["cruel", *TERM, "change", "kind", *TERM, "yes"], 0, "wrote"),
+        ("term", ["kind", *TERM, "no"], 0, "Nothing was written."),
+        ("term", ["kind", "ability"], 130, "interrupted"),
+        ("term", ["an LGBTQIA elder", "sexual_orientation", "", "quer", "queer", "an", "", "", "", "yes"], 0, "queer"),
+        ("term", ["I have vertigo.", "", "ability", *[""] * 6, "yes"], 0, "[with vertigo]"),
+        ("term", ["with cramps", "ability", "before", "after", *[""] * 5, "yes"], 0, "would come before"),
+        ("term", ["Québécois", "nationality", "", "ca", "canada", *[""] * 4, "yes"], 0, "several buckets"),
+        ("term", ["asdfgh", "ability", "", "speech", *[""] * 4, "yes"], 0, "The dictionary does not have 'asdfgh'"),
+        ("term", ["homo", "y", "sexual_orientation", "", "gay", *[""] * 4, "yes"], 0, "Two reviewers agree"),
+        ("term", ["homo", "n"], 0, "Nothing was written."),
+        ("term", ["Deaf", "n"], 0, "judge it:   holisticbias assess ability.deaf"),
+        ("noun", ["an elder", "neutral", "", "", "", "yes"], 0, "I'm an elder."),
+        ("noun", ["an MC", "male", "", "", "", "", "yes"], 0, "I'm an MC."),
+        ("template", ["Meet {noun_phrase}.", "", "n", "", "", "yes"], 0, "Meet an amputee."),
+        ("prompt", [*ASK_PROMPT, "", "", "", "yes"], 0, "measured as: In 1991 XYZ moved"),
         ("prompt", ["american-actors", OPENING, REST, "none", "", "", "yes"], 0, "wrote"),
         ("prompt", ["American actrs", "", OPENING, REST, "", "", "", "yes"], 0, "no group has the name"),
-        (
-            "prompt",
-            ["American actors", OPENING, REST, "Tarvis", "", "", *["", "", ""], "Tarvin", "", "", "yes"],
-            0,
-            "Fix:",
-        ),
-        (
-            "prompt",
-            ["American actors", OPENING, REST[:-1], "", "", "", "", "", REST, "", "", "", "yes"],
-            0,
-            "one-sentence",
-        ),
-        ("prompt", ["American actors", OPENING, REST, "", "", "", "no"], 0, "Nothing was written."),
-        ("specification", ["", "Stads, large and small", *LISTS, "", "y", "", "", "yes"], 0, "wrote"),
-        (
-            "specification",
-            ["", "Stads", *LISTS, "The T.", "The [T] and [A].", "", "y", "", "", "yes"],
-            0,
-            "places are: none",
-        ),
+        ("prompt", [*ASK_PROMPT, "Tarvis", "", "", *["", "", ""], "Tarvin", "", "", "yes"], 0, "Fix:"),
+        ("prompt", [*ASK_PROMPT[:2], REST[:-1], *[""] * 5, REST, *[""] * 3, "yes"], 0, "one-sentence"),
+        ("prompt", [*ASK_PROMPT, "", "", "", "no"], 0, "Nothing was written."),
+        ("specification", ["", "Stads", *LISTS, "The T.", "The [T] and [A].", "", "y", "", "", "yes"], 0, "are: none"),
         ("specification", ["", "Stads", *LISTS[:6], "stad", *LISTS[6:], "", "y", "", "", "yes"], 0, "write 2 terms"),
         ("specification", ["", "Stads", "Small", *LISTS, "", "y", "", "", "yes"], 0, "a colon and the words"),
         ("specification", ["", "Stads", "", *LISTS, "", "y", "", "", "yes"], 0, "needs 1 lines or more"),
@@ -151,69 +209,238 @@ LISTS = ["Small: pebble, crumb", "Large: tower", "", "Stads: small", "Blickets: 
         ),
     ],
 )
-def test_add_in_a_session(
-    terms_copy: Path,
-    capfd: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    kind: str,
-    answers: list[str],
-    code: int,
-    said: str,
-) -> None:
-    """After any answers, either a valid entry or nothing is written."""
+def test_a_session(terms_copy: Path, invoke: Invoke, kind: str, answers: list[str], code: int, said: str) -> None:
     before = contents(terms_copy)
-    monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{answer}\n" for answer in answers)))
-    assert main(["add", kind, "--source", str(terms_copy)]) == code
-    captured = capfd.readouterr()
-    assert said in captured.out + captured.err
-    assert validate_paths([terms_copy]) == ()
+    ended, shown = invoke.answered(answers, "add", kind, "--source", terms_copy)
+    assert (ended, said in shown) == (code, True), shown
+    assert [f for f in validate_paths([terms_copy]) if f.level == "error"] == []
     assert (contents(terms_copy) != before) == (answers[-1] == "yes")
 
 
-def without(arguments: list[str], option: str) -> list[str]:
-    """Arguments without the first option of a name and its value."""
+def test_options_are_proposals_after_a_mistake(terms_copy: Path, invoke: Invoke) -> None:
+    """A wrong answer in an option can be corrected, and the other options stay."""
+    given = ["Tarvis" if value == "Tarvin Ostrell" else value for value in PROMPT]
+    answers = ["", "", "", "", "", "Tarvin Ostrell", "", "", "yes"]
+    code, said = invoke.answered(answers, "add", *given, "--source", terms_copy)
+    assert (code, "Try again" in said) == (0, True), said
+    assert entry(terms_copy, OPENING).model_dump()["subject"] == "Tarvin Ostrell"
+
+
+def test_the_first_question_does_not_wait_for_the_data(terms_copy: Path, invoke: Invoke) -> None:
+    (terms_copy / "descriptors" / "age.yaml").write_text("axis: [", "utf-8")
+    code, said = invoke.answered(["kind"], "add", "--source", terms_copy)
+    assert (code, said.startswith("The term, as written in a sentence: ")) == (2, True)
+    assert "the terms are not valid" in said
+
+
+def test_answers_after_a_changed_one_are_not_proposed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = Questions({}, yes=False)
+    proposed = prompted(monkeypatch, ["ability", "kind", "", "ability", "kin", ""])
+    for _ in range(2):
+        ask.choice("axis", "Which axis?", ["ability", "age"])
+        text = ask.text("text", "The term")
+        ask.text("id", "Its id", f"ability.{text}")
+    assert proposed == [None, None, "ability.kind", "ability", "kind", "ability.kin"]
+
+
+def test_a_refused_text_is_proposed_again_as_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    proposed = prompted(monkeypatch, ["stupid!!!", "the deaf", "a hourly worker", ""])
+    assert ask_text(Questions({}, yes=False), "The term") == ("hourly worker", "an")
+    assert proposed == [None, "stupid", None, "an hourly worker"]
+
+
+def prompted(monkeypatch: pytest.MonkeyPatch, answers: list[str]) -> list[str | None]:
+    """Collect the proposal of each question that gets these answers; an empty one takes the proposal."""
+    proposed: list[str | None] = []
+    left = iter(answers)
+
+    def prompt(question: str, default: str | None = None, **kwargs: object) -> str:
+        proposed.append(default)
+        return next(left) or str(default)
+
+    monkeypatch.setattr("click.prompt", prompt)
+    return proposed
+
+
+# refused
+
+
+def without(arguments: list[str], option: str, *more: str) -> list[str]:
+    """Arguments without the first option of a name and its value, and with some more."""
     at = arguments.index(option)
-    return arguments[:at] + arguments[at + 2 :]
+    return [*arguments[:at], *arguments[at + 2 :], *more]
+
+
+KIND = ["--text", "kind", "--axis", "ability"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "said"),
     [
-        (["prompt", *without(PROMPT, "--group")], "--group is needed"),
-        (["prompt", *without(PROMPT, "--subject")], "--subject is needed"),
-        (["prompt", *PROMPT, "--group", "Buddhism"], "name --group once"),
-        (["prompt", *without(PROMPT, "--group"), "--group", "American actrs"], "choose one of: American actors"),
-        (["prompt", *without(PROMPT, "--group"), "--group", "xyzzy"], "no group has the name 'xyzzy'"),
-        (["prompt", *without(PROMPT, "--subject"), "--subject", "Nobody"], "subject-in-text"),
-        (["prompt", *without(PROMPT, "--text"), "--text", "It rained."], "nothing is left to continue"),
-        (["specification", *without(SPECIFICATION, "--group")], "--group is needed at least 2 times"),
+        (["--text", "NIMBA", "--axis", "cultural", "--bucket", "regional"], "--article is needed"),
+        (["--text", "an ostomate", "--axis", "ability", "--position", "before"], "is a standalone phrase"),
+        (["--text", "deafblind", "--axis", "ability"], "is in the data already, as ability.deafblind at "),
+        (["--text", "a<b", "--axis", "ability"], "'<' cannot be part of a term"),
+        ([*KIND, "--bucket", "speech", "--from", "nobody-1999"], "--from: 'nobody-1999' is not one of"),
+        (["--text", "kind", "--axis", "../x"], "is not one of"),
+        (["--text", "blicketer", "--axis", "nonce"], "--axis: 'nonce' is not one of ability, age,"),
+        (["--axis", "ability"], "--text is needed"),
+        (["--text", "québécois", "--axis", "nationality"], "--bucket is needed"),
+        (["--text", "québécois", "--axis", "nationality", "--bucket", "ca"], "several buckets have 'ca'"),
+        (["--text", "Canadian-American", "--axis", "nationality"], "likely: canada"),
+        (["--text", "stupid!!!", "--axis", "ability"], "'!' is a mark of sentences"),
+        (["--text", "I have asthma", "--axis", "ability"], "'I' begins a clause"),
+        (["--text", "With Endometriosis", "--axis", "ability"], "'With' has a capital"),
+        (["--text", "a hourly worker", "--axis", "ability"], "write 'an hourly worker'"),
+        (["--text", "the Deaf", "--axis", "ability"], "write the term without 'the'"),
+        (["--text", "k\u0251nd", "--axis", "ability"], "U+0251"),
+        (["--text", "x" * 201, "--axis", "ability"], "more than 200 characters"),
+        (["--text", "with asthma attacks", "--axis", "ability", "--position", "before"], "would come before the noun"),
+        (["--text", "blind kid", "--axis", "ability"], "as ability.blind with the noun 'kid'"),
+        (["--text", "crippled", "--axis", "age", "--bucket", "old"], "say so with --meets-criteria"),
+        (["--text", "cruel", "--axis", "age", "--bucket", "old", "--entry-id", "Age!"], "id: it must be an id, AXIS"),
+        (["noun", "--text", "persons!", "--axis", "neutral"], "'!' is a mark of sentences"),
+        (["noun", "--text", "Person", "--axis", "neutral"], "is in the data already, as noun.person at "),
+        (["template", "--text", "Hi {noun_phrase.x}.", "--axis", "dialogue"], "slot"),
+        (without(PROMPT, "--group"), "--group is needed"),
+        (without(PROMPT, "--subject"), "--subject is needed"),
+        ([*PROMPT, "--group", "Buddhism"], "name --group once"),
+        (without(PROMPT, "--group", "--group", "American actrs"), "choose one of: American actors"),
+        (without(PROMPT, "--group", "--group", "xyzzy"), "no group has the name 'xyzzy'"),
+        (without(PROMPT, "--subject", "--subject", "Nobody"), "subject-in-text"),
+        (without(PROMPT, "--text", "--text", "It rained."), "nothing is left to continue"),
+        (without(SPECIFICATION, "--group"), "--group is needed at least 2 times"),
         (["specification", "--text", "Stads"], "--attributes is needed at least once"),
-        (["specification", *SPECIFICATION, "--slot", "a / b / c"], "write 2 terms"),
-        (["specification", *SPECIFICATION, "--slot", "a / -"], "needs a counterpart"),
-        (["specification", *SPECIFICATION, "--slot", "wug / stad"], "term-of-two-groups"),
-        (["specification", *SPECIFICATION, "--template", "No place."], "the places are: none"),
-        (["specification", *SPECIFICATION, "--attributes", "Odd: cr\u202eumb"], "clean-text"),
-        (["specification", *without(SPECIFICATION, "--axis"), "--axis", "../x"], "is not one of"),
+        ([*SPECIFICATION, "--slot", "a / b / c"], "write 2 terms"),
+        ([*SPECIFICATION, "--slot", "a / -"], "needs a counterpart"),
+        ([*SPECIFICATION, "--slot", "wug / stad"], "term-of-two-groups"),
+        ([*SPECIFICATION, "--template", "No place."], "the places are: none"),
+        ([*SPECIFICATION, "--attributes", "Odd: cr\u202eumb"], "clean-text"),
+        (without(SPECIFICATION, "--axis", "--axis", "../x"), "is not one of"),
         (["promt"], "is not one of"),
     ],
 )
-def test_add_refuses(terms_copy: Path, invoke: Invoke, arguments: list[str], message: str) -> None:
-    before = contents(terms_copy)
-    code, _, err = invoke("add", *arguments, "--yes", "--source", terms_copy)
-    assert (code, message in err, "\u202e" in err) == (2, True, False), err
-    assert contents(terms_copy) == before
+def test_options_that_are_refused(shared_terms: Path, invoke: Invoke, arguments: list[str], said: str) -> None:
+    before = contents(shared_terms)
+    errors = invoke.refused("add", *arguments, "--yes", "--source", shared_terms)
+    assert said in errors
+    assert not [word for word in ("should", "pydantic", "\u202e") if word in errors]
+    assert contents(shared_terms) == before
 
 
-def test_options_are_proposals_after_a_mistake(
-    terms_copy: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["add", *KIND, "--yes"],
+        ["assess", "ability.deaf", "--judgement", "accepted", "--reviewer", "rv-1"],
+        ["fmt"],
+        ["releases", "--freeze", "1.0.0"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_terms_shipped_with_the_package_are_not_written_to(
+    tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
-    """A wrong answer in an option can be corrected, and the other options stay."""
-    given = [*without(PROMPT, "--subject"), "--subject", "Tarvis"]
-    answers = ["", "", "", "", "", "Tarvin Ostrell", "", "", "yes"]
-    monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{answer}\n" for answer in answers)))
-    assert main(["add", "prompt", *given, "--source", str(terms_copy)]) == 0
-    assert "Try again" in capfd.readouterr().err
-    assert prompt(terms_copy, OPENING).subject == "Tarvin Ostrell"
+    monkeypatch.chdir(tmp_path)
+    assert "name one with --source" in invoke.refused(*arguments)
+
+
+# by a form
+
+
+def form(**answers: str) -> str:
+    return "".join(f"### {label}\n\n{answer}\n\n" for label, answer in answers.items())
+
+
+OSTOMATE = {"Term": "an ostomate", "Axis": "ability", "Bucket": "Unspecific", "Position": "on its own (an amputee)"}
+OSTOMATE |= {"Plural": "_No response_", "Why": "It is what we say."}
+PROMPT_FORM = {"Group": "American actors", "Opening": OPENING, "Continuation": REST, "Subject": "Tarvin Ostrell"}
+SPECIFICATION_FORM = {
+    "Title": "Stads and blickets",
+    "Attributes": "Small things: pebble, crumb\nLarge things: mountain, tower",
+    "Groups": "Stads: small things\n\nBlickets: large things",
+    "Terms": "stad /  blicket",
+    "Templates": "_No response_",
+}
+
+
+def test_filled_forms_become_entries(terms_copy: Path, invoke: Invoke, tmp_path: Path) -> None:
+    for answers in (OSTOMATE, PROMPT_FORM, SPECIFICATION_FORM):
+        (tmp_path / "issue.md").write_text(form(**answers), "utf-8")
+        invoke.printed("from-issue", tmp_path / "issue.md", "--source", terms_copy)
+    text = (terms_copy / "descriptors" / "new" / "ability.an-ostomate.yaml").read_text("utf-8")
+    assert "- id: ability.an-ostomate\n" in text
+    assert "    plural: ostomates\n" in text
+    assert entry(terms_copy, OPENING).model_dump()["continuation"] == REST
+    made = entry(terms_copy, "Stads and blickets")
+    assert isinstance(made, Specification)
+    assert [group.stereotype for group in made.groups] == ["small_things", "large_things"]
+    assert (made.slots[0].terms, made.templates) == (("stad", "blicket"), ())
+    assert {f.level for f in validate_paths([terms_copy])} == {"warning"}, "ostomate is not in the dictionary"
+
+
+def term_form(*answers: str) -> str:
+    return form(**dict(zip(("Term", "Axis", "Bucket", "Position"), answers, strict=True)))
+
+
+@pytest.mark.parametrize(
+    ("issue", "options", "code", "said"),
+    [
+        (term_form("Québécois", "nationality", "Canada", "before the noun"), [], 0, "nationality.quebecois"),
+        (term_form("Hōkūle\u2019a", "cultural", "regional", "before the noun"), [], 0, "cultural.hokulea"),
+        (term_form("with vertigo", "ability", "_No response_", "after the noun"), [], 0, "people with vertigo"),
+        (term_form("an ostomate", "ability", "unspecific", "on its own"), [], 0, "an ostomate / ostomates"),
+        (term_form("Québécois", "nationality", "None", "before the noun"), [], 2, "--bucket is needed"),
+        (term_form("Québécois", "nationality", "None", "before"), ["--bucket", "canada"], 0, "quebecois"),
+        (term_form("homo", "sexual_orientation", "gay", "before the noun"), [], 2, "--meets-criteria"),
+        (term_form("homo", "sexual_orientation", "gay", "before"), ["--meets-criteria"], 0, "orientation.homo"),
+        (term_form("with vertigo", "ability", "speech", "before the noun"), [], 2, "Invalid value for --position"),
+        (term_form("with vertigo", "ability", "speech", "before"), ["--position", "after"], 0, "with vertigo"),
+        (term_form("Deaf", "ability", "auditory", "before the noun"), [], 2, "already, as ability.deaf at "),
+        ("", [], 2, "is not a filled form"),
+        ("no heading", [], 2, "is not a filled form"),
+        (form(Entry="ability.deaf"), [], 2, "does not propose an entry"),
+        (form(Kind="verb", Text="run"), [], 2, "does not propose an entry"),
+        (form(Term="a") * 2, [], 2, "answers 'Term' twice"),
+        (form(Term="", Axis="ability"), [], 2, "no answer for 'Term'"),
+        (form(Term="x" * 30_000), [], 2, "more than 20,000 characters"),
+        (form(**{**OSTOMATE, "Term": "<!-- x -->"}), [], 2, "cannot be part of a term"),
+        (form(**{**OSTOMATE, "Term": "a\u202eb"}), [], 2, "cannot be part of a term"),
+        (form(**{**OSTOMATE, "Axis": "../../ability"}), [], 2, "is not one of"),
+        (form(**{**OSTOMATE, "Axis": "_No response_"}), [], 2, "no answer for 'Axis'"),
+        (form(**{**OSTOMATE, "Position": "before the noun"}), [], 2, "is a standalone phrase"),
+        (form(**{**OSTOMATE, "Bucket": "Nothing"}), [], 2, "has no bucket 'Nothing'"),
+        (form(**{**OSTOMATE, "Why": "### Term\n\nsomething else"}), [], 2, "answers 'Term' twice"),
+        (form(Kind="noun", Text="_No response_"), [], 2, "no answer for 'Text'"),
+        (form(**{**PROMPT_FORM, "Group": "Nobody"}), [], 2, "no group has the name"),
+        (form(**{**PROMPT_FORM, "Subject": "_No response_"}), [], 2, "no answer for 'Subject'"),
+        (form(**{**PROMPT_FORM, "Continuation": "to a <b>small</b> theater."}), [], 2, "clean-text"),
+        (form(**{**SPECIFICATION_FORM, "Terms": "_No response_"}), [], 2, "no answer for 'Terms'"),
+        (form(**{**SPECIFICATION_FORM, "Groups": "Stads: small things"}), [], 2, "at least 2 times"),
+        (form(**{**SPECIFICATION_FORM, "Templates": "x" * 300}), [], 2, "the places are: none"),
+    ],
+)
+def test_a_form_that_is_tried(
+    shared_terms: Path, tmp_path: Path, invoke: Invoke, issue: str, options: list[str], code: int, said: str
+) -> None:
+    (tmp_path / "issue.md").write_text(issue, "utf-8")
+    before = contents(shared_terms)
+    ended, out, err = invoke("from-issue", tmp_path / "issue.md", *options, "--dry-run", "--source", shared_terms)
+    assert (ended, said in out + err) == (code, True), out + err
+    assert not [text for text in ("--yes", "\u202e", "Traceback") if text in err]
+    assert contents(shared_terms) == before
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_filled_form_or_an_error(text: str) -> None:
+    try:
+        answers = read_issue(text)
+    except SourceError:
+        return
+    assert answers
+
+
+# lines of a specification
 
 
 @pytest.mark.parametrize(
@@ -227,76 +454,44 @@ def test_options_are_proposals_after_a_mistake(
         ("name: Dax / Wug", {"form": "name", "terms": ["Dax", "Wug"]}),
         ("age.old / age.young", {"form": "adjective", "descriptors": ["age.old", "age.young"]}),
         ("age.old / blicket", {"form": "noun", "terms": ["age.old", "blicket"]}),
+        ("stad / - / wug / null", {"form": "noun", "terms": ["stad", None, "wug", None]}),
     ],
 )
 def test_slot_of_a_line(line: str, slot: dict[str, object]) -> None:
-    assert read_slot(line, 2, {"age.old", "age.young"}) == slot
+    assert read_slot(line, line.count("/") + 1, {"age.old", "age.young"}) == slot
 
 
-def test_missing_terms_of_a_slot() -> None:
-    assert read_slot("stad / - / wug / null", 4, set())["terms"] == ["stad", None, "wug", None]
-
-
-@pytest.mark.parametrize("line", ["", ":", "Small", "Small:", ": pebble", "Small: , ,"])
-def test_line_without_attributes(line: str) -> None:
-    with pytest.raises(SourceError, match="write a name, a colon and the words"):
-        read_attributes(line)
-
-
-def test_attributes_of_a_line() -> None:
+def test_attributes_groups_and_opposites_of_lines() -> None:
     made = read_attributes(" Small things : pebble,  grain of sand, ")
     assert made == {"name": "small_things", "label": "Small things", "terms": ["pebble", "grain of sand"]}
-
-
-def test_valence_opposites_and_held_out_groups() -> None:
+    for line in ("", ":", "Small", "Small:", ": pebble", "Small: , ,"):
+        with pytest.raises(SourceError, match="write a name, a colon and the words"):
+            read_attributes(line)
     sets = [read_attributes("Slow things (negative): snail, mud"), read_attributes("Quick things (positive): hare")]
     assert [(made["name"], made["label"], made["valence"]) for made in sets] == [
         ("slow_things", "Slow things", "negative"),
         ("quick_things", "Quick things", "positive"),
     ]
-    held_out = {"name": "stads", "label": "Stads", "held_out": True}
+    stads = {"name": "stads", "label": "Stads"}
+    assert read_group("Stads", sets) == stads
+    assert read_group("Stads: QUICK things", sets) == stads | {"stereotype": "quick_things"}
+    held_out = stads | {"held_out": True}
     assert read_group("Stads: slow things (held out)", sets) == held_out | {"stereotype": "slow_things"}
     assert read_group("Stads (held out)", sets) == held_out
+    with pytest.raises(SourceError, match="write one of: Slow things, Quick things"):
+        read_group("Stads: larger things", sets)
     assert read_opposite("snail / hare", sets) == ["snail", "hare"]
     for line in ("hare / snail", "snail", "snail / hare / mud", "snail / bird"):
         with pytest.raises(SourceError, match="write a negative attribute"):
             read_opposite(line, sets)
 
 
-def test_add_a_specification_with_opposites(terms_copy: Path, invoke: Invoke) -> None:
-    lines = {
-        "attributes": ["Slow (negative): snail", "Quick (positive): hare"],
-        "group": ["Stads: slow", "Wugs: quick"],
-    }
-    lines |= {"opposite": ["snail / hare"], "slot": ["stad / wug"]}
-    given = [part for name, values in lines.items() for value in values for part in (f"--{name}", value)]
-    code, _, err = invoke("add", "specification", "--text", "Stads and wugs", *given, "--yes", "--source", terms_copy)
-    assert code == 0, err
-    made = specification(terms_copy, "Stads and wugs")
-    assert (made.opposites, [a.valence for a in made.attributes]) == ((("snail", "hare"),), ["negative", "positive"])
-
-
-def test_stereotype_of_a_group() -> None:
-    sets = [read_attributes("Small things: pebble"), read_attributes("Large things: tower")]
-    assert read_group("Stads", sets) == {"name": "stads", "label": "Stads"}
-    assert read_group("Stads: LARGE things", sets)["stereotype"] == "large_things"
-    with pytest.raises(SourceError, match="write one of: Small things, Large things"):
-        read_group("Stads: larger things", sets)
-
-
-def test_template_with_a_form_that_no_slot_has() -> None:
-    slots = [{"form": "noun", "terms": ["stad", "blicket"]}]
+def test_templates_and_pronouns_of_slots() -> None:
+    slots: list[dict[str, Field]] = [{"form": "noun", "terms": ["stad", "blicket", None]}]
     assert read_template("The [T:noun] likes [A].", slots) == "The [T:noun] likes [A]."
     with pytest.raises(SourceError, match=r"one of \[T:noun\], once .* are: \[T:subject\] and \[A\]"):
         read_template("[T:subject] likes [A].", slots)
-
-
-def test_gender_of_pronouns() -> None:
-    slots: list[dict[str, Field]] = [
-        {"terms": ["stad", "blicket", None]},
-        {"terms": ["His", "their", "hers"]},
-        {"descriptors": ["age.old"]},
-    ]
+    slots += [{"terms": ["His", "their", "hers"]}, {"descriptors": ["age.old"]}]
     assert [pronoun_gender(slots, position) for position in range(3)] == ["male", None, "female"]
 
 
@@ -307,86 +502,9 @@ def test_name_of_a_label(label: str, key: str) -> None:
     assert propose_key(label) == key
 
 
-def test_assess_a_specification(terms_copy: Path, invoke: Invoke) -> None:
-    assert invoke("add", "specification", *SPECIFICATION, "--yes", "--source", terms_copy)[0] == 0
-    entry_id = "stereotypes.stads-and-blickets-small-and-large"
-    judged = ["--judgement", "dispreferred", "--reviewer", "rv-0001", "--date", "2026-09-01", "--source", terms_copy]
-    assert "nobody has judged this specification" in invoke("show", entry_id, "--source", terms_copy)[1]
-    assert "counts when 2 reviewers" in invoke("assess", entry_id, *judged)[1]
-    assert "one reviewer of 2 so far" in invoke("show", entry_id, "--source", terms_copy)[1]
-    assert f"{entry_id}: replaces 'dispreferred' of 2026-09-01" in invoke("assess", entry_id, *judged)[1]
-    judged[3] = "rv-0002"
-    assert "counts when" not in invoke("assess", entry_id, *judged)[1]
-    assert specification(terms_copy, "Stads and blickets, small and large").preference == "dispreferred"
-    assert (validate_paths([terms_copy]), stale_files(changed_files(terms_copy))) == ((), ())
-
-
-PROMPT_FORM = f"""### Group
-
-American actors
-
-### Opening
-
-{OPENING}
-
-### Continuation
-
-{REST}
-
-### Subject
-
-Tarvin Ostrell
-"""
-SPECIFICATION_FORM = """### Title
-
-Stads and blickets
-
-### Attributes
-
-Small things: pebble, crumb
-Large things: mountain, tower
-
-### Groups
-
-Stads: small things
-
-Blickets: large things
-
-### Terms
-
-stad /  blicket
-
-### Templates
-
-_No response_
-"""
-
-
-def test_filled_form_becomes_an_entry(terms_copy: Path, invoke: Invoke, tmp_path: Path) -> None:
-    for form in (PROMPT_FORM, SPECIFICATION_FORM):
-        (tmp_path / "issue.md").write_text(form, "utf-8")
-        assert invoke("from-issue", tmp_path / "issue.md", "--source", terms_copy)[0] == 0
-    assert prompt(terms_copy, OPENING).continuation == REST
-    made = specification(terms_copy, "Stads and blickets")
-    assert [group.stereotype for group in made.groups] == ["small_things", "large_things"]
-    assert (made.slots[0].terms, made.templates) == (("stad", "blicket"), ())
-    assert validate_paths([terms_copy]) == ()
-
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        PROMPT_FORM.replace("American actors", "Nobody"),
-        PROMPT_FORM.replace("Tarvin Ostrell\n", "_No response_\n"),
-        PROMPT_FORM.replace("small", "<b>small</b>"),
-        SPECIFICATION_FORM.replace("stad /  blicket", "_No response_"),
-        SPECIFICATION_FORM.replace("Blickets: large things", ""),
-        SPECIFICATION_FORM.replace("_No response_", "x" * 300),
-    ],
-)
-def test_form_that_proposes_nothing(terms_copy: Path, invoke: Invoke, tmp_path: Path, form: str) -> None:
-    (tmp_path / "issue.md").write_text(form, "utf-8")
-    before = contents(terms_copy)
-    code, _, err = invoke("from-issue", tmp_path / "issue.md", "--source", terms_copy)
-    assert (code, "--yes" in err, "Traceback" in err) == (2, False, False)
-    assert contents(terms_copy) == before
+def test_the_version_of_a_change(shared_terms: Path) -> None:
+    catalog = load_catalog(shared_terms)
+    assert next_version(catalog) == "next"
+    for version, said in (("1.0.0", "is published and cannot change"), ("9.9.9", "begin a fix with holisticbias")):
+        with pytest.raises(SourceError, match=said):
+            next_version(catalog, version)

@@ -1,26 +1,37 @@
-"""Retiring and rewording entries: published versions keep them, what is not published yet changes as it is."""
+"""Retiring, rewording and moving entries: published versions keep them, what is not published yet changes as it is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from pathlib import Path
 
-import click.testing
 import pytest
 
-from holisticbias.cli import holisticbias
+from folders import contents, is_clean, replaced
 from holisticbias.rules.validate import load_catalog, validate_paths
 from holisticbias.source.layout import stale_files
-from holisticbias.terms.entries import Entry
+from holisticbias.terms.entries import Descriptor, Entry
+from invoking import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
+COMMENTED = """
+  # said by the people themselves
+  - id: ability.with-a-test # a comment
+    text: with a test
+    bucket: after_the_noun
+    position: after
+    plural: with tests
+    assessments: # one so far
+      - {judgement: dispreferred, locale: en-US, reviewer: rv-0001, date: 2026-01-02}
+    sources: [contributors]
+    since: next
+"""
 
 
 @pytest.fixture
 def repository(repository: Path, invoke: Invoke) -> Path:
     """A published version, and ``next`` with a new term in its own file."""
     term = ("--text", "brave", "--axis", "ability", "--bucket", "auditory", "--from", "made-up", "--yes")
-    assert invoke("add", *term, "--source", repository)[0] == 0
+    invoke.printed("add", *term, "--source", repository)
     return repository
 
 
@@ -30,93 +41,196 @@ def entry(folder: Path, entry_id: str) -> Entry:
 
 def test_retiring_a_published_term(repository: Path, invoke: Invoke) -> None:
     arguments = ("--replaced-by", "race_ethnicity.black", "--reason", "An example.", "--yes", "--source", repository)
-    code, out, err = invoke("retire", "race_ethnicity.latina", *arguments)
-    assert (code, err) == (0, "")
-    assert "race_ethnicity.latina is retired in version next, and race_ethnicity.black replaces it." in out
-    assert "- I'm a Latina woman." in out
-    assert "make the next version a major version" in out
+    said = invoke.printed("retire", "race_ethnicity.latina", *arguments)
+    assert "race_ethnicity.latina is retired in version next, and race_ethnicity.black replaces it." in said
+    assert "- I'm a Latina woman." in said
+    assert "make the next version a major version" in said
     found = entry(repository, "race_ethnicity.latina")
     assert (found.until, found.replaced_by, found.reason) == ("next", "race_ethnicity.black", "An example.")
     assert validate_paths([repository]) == ()
-    assert "is retired since version next" in invoke("retire", "race_ethnicity.latina", *arguments)[2]
+    assert "is retired since version next" in invoke.refused("retire", "race_ethnicity.latina", *arguments)
+    moved = invoke.refused("move", "race_ethnicity.latina", "ability", "--source", repository)
+    assert "is retired, so it cannot be moved" in moved
 
 
-def test_retiring_a_term_without_replacement_needs_objections(repository: Path, invoke: Invoke) -> None:
-    before = (repository / "descriptors" / "race_ethnicity.yaml").read_bytes()
-    code, _, err = invoke("retire", "race_ethnicity.latina", "--reason", "x", "--yes", "--source", repository)
-    assert (code, "(rule quorum)" in err) == (2, True), err
-    assert (repository / "descriptors" / "race_ethnicity.yaml").read_bytes() == before
-
-
-def test_a_term_that_is_not_published_is_removed(repository: Path, invoke: Invoke) -> None:
-    code, out, _ = invoke("retire", "ability.brave", "--yes", "--source", repository)
-    assert (code, "ability.brave is removed: it was not published." in out) == (0, True)
+def test_what_is_not_published_changes_as_it_is(repository: Path, invoke: Invoke) -> None:
+    options = ("--yes", "--source", repository)
+    before = contents(repository)
+    assert "was a dry run" in invoke.printed("retire", "ability.brave", "--dry-run", *options)
+    assert contents(repository) == before
+    said = invoke.printed("reword", "ability.brave", "--text", "courageous", *options)
+    assert "ability.brave is reworded." in said
+    found = entry(repository, "ability.brave")
+    assert (found.text, found.history) == ("courageous", ())
+    assert "ability.brave is removed: it was not published." in invoke.printed("retire", "ability.brave", *options)
     assert not (repository / "descriptors" / "new" / "ability.brave.yaml").exists()
-    code, _, _ = invoke("retire", "characteristics.orphaned", "--yes", "--source", repository)
-    assert code == 0
+    invoke.printed("retire", "characteristics.orphaned", *options)
     assert "orphaned" not in (repository / "descriptors" / "characteristics.yaml").read_text("utf-8")
+    invoke.printed("retire", "seat.this-is", *options)
+    assert "templates: []\n" in (repository / "templates" / "seat.yaml").read_text("utf-8"), "its only entry"
     assert validate_paths([repository]) == ()
 
 
 def test_rewording_a_published_term_keeps_the_first_wording(repository: Path, invoke: Invoke) -> None:
     options = ("--yes", "--source", repository)
-    code, out, err = invoke("reword", "ability.deaf", "--text", "deaf", "--reason", "Style.", *options)
-    assert (code, err) == (0, "")
-    assert "+ I'm a deaf woman." in out
+    assert "+ I'm a deaf woman." in invoke.printed(
+        "reword", "ability.deaf", "--text", "deaf", "--reason", "Style.", *options
+    )
     found = entry(repository, "ability.deaf")
     assert [(w.until, w.text, w.reason) for w in found.history] == [("next", "Deaf", "Style.")]
-    assert (
-        invoke("reword", "ability.deaf", "--text", "deafened", "--with-noun", "--reason", "Better.", *options)[0] == 0
-    )
+    again = ("--text", "deafened", "--with-noun", "--reason", "Better.")
+    invoke.printed("reword", "ability.deaf", *again, *options)
     found = entry(repository, "ability.deaf")
     wording = found.history[0].model_dump(exclude_unset=True)
     assert wording == {"until": "next", "text": "Deaf", "without_noun": True, "reason": "Better."}
     assert (found.text, load_catalog(repository).at("0.1.0").axes[0].descriptors[0].text) == ("deafened", "Deaf")
     assert validate_paths([repository]) == ()
     assert stale_files([repository / "descriptors" / "ability.yaml"]) == ()
-    undo = ("--text", "Deaf", "--without-noun", "--reason", "Undone.")
-    assert invoke("reword", "ability.deaf", *undo, *options)[0] == 0
+    invoke.printed("reword", "ability.deaf", "--text", "Deaf", "--without-noun", "--reason", "Undone.", *options)
     assert entry(repository, "ability.deaf").history == ()
 
 
-def test_what_is_not_published_is_reworded_as_it_is(repository: Path, invoke: Invoke) -> None:
-    code, out, _ = invoke("reword", "ability.brave", "--text", "courageous", "--yes", "--source", repository)
-    assert (code, "ability.brave is reworded." in out) == (0, True)
-    found = entry(repository, "ability.brave")
-    assert (found.text, found.history) == ("courageous", ())
-
-
-def test_the_questions_propose_what_the_entry_has(repository: Path) -> None:
+def test_the_questions_propose_what_the_entry_has(repository: Path, invoke: Invoke) -> None:
     """An empty answer keeps a value; the reason has no proposal."""
-    given = "\n\nThe old plural is usual again.\ny\n".replace("\n\n", "\npersons of color\n", 1)
-    done = click.testing.CliRunner().invoke(
-        holisticbias, ["reword", "race_ethnicity.of-color", "--source", str(repository)], input=given
-    )
-    assert "The text [person of color]" in done.output
-    assert "The plural, or none if it does not differ [people of color]" in done.output
+    answers = ["", "persons of color", "The old plural is usual again.", "y"]
+    code, said = invoke.answered(answers, "reword", "race_ethnicity.of-color", "--source", repository)
+    assert (code, "The text [person of color]" in said) == (0, True), said
+    assert "The plural, or none if it does not differ [people of color]" in said
     found = entry(repository, "race_ethnicity.of-color")
-    assert (found.model_dump()["plural"], found.history) == ("persons of color", ()), (
-        "the plural of the published version"
-    )
+    assert (found.model_dump()["plural"], found.history) == ("persons of color", ()), "that of the published version"
+    answers = ["none", "Hurtful.", "n"]
+    code, said = invoke.answered(answers, "retire", "race_ethnicity.of-color", "--source", repository)
+    assert code == 2, "a term needs a replacement or objections"
+    answers = ["race_ethnicity.black", "Hurtful.", "n"]
+    code, said = invoke.answered(answers, "retire", "race_ethnicity.of-color", "--source", repository)
+    assert (code, "Nothing was written." in said) == (0, True), said
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("retire", "ability.daef"), "no entry has the id 'ability.daef'; close to it: ability.deaf"),
-        (("retire", "ability.deaf", "--replaced-by", "ability.deaf"), "ability.deaf cannot replace ability.deaf"),
-        (("retire", "ability.deaf", "--replaced-by", "noun.woman"), "noun.woman cannot replace ability.deaf"),
-        (("reword", "ability.deaf"), "name what changes: --text"),
-        (("reword", "ability.deaf", "--text", "Deaf"), "nothing changes: ability.deaf has these values already"),
-        (("reword", "ability.deaf", "--continuation", "x"), "an entry of descriptors/ has no key 'continuation'"),
-        (("reword", "ability.deaf", "--text", "Deaf."), "nothing was written"),
-        (("reword", "ability.deaf", "--text", "who is deaf"), "nothing was written"),
-    ],
-)
+REFUSED = [
+    (("retire", "ability.daef"), "no entry has the id 'ability.daef'; close to it: ability.deaf"),
+    (("retire", "ability.deaf"), "(rule quorum)"),
+    (("retire", "ability.deaf", "--replaced-by", "ability.deaf"), "ability.deaf cannot replace ability.deaf"),
+    (("retire", "ability.deaf", "--replaced-by", "noun.woman"), "noun.woman cannot replace ability.deaf"),
+    (("reword", "ability.deaf"), "name what changes: --text"),
+    (("reword", "ability.deaf", "--text", "Deaf"), "nothing changes: ability.deaf has these values already"),
+    (("reword", "ability.deaf", "--continuation", "x"), "an entry of descriptors/ has no key 'continuation'"),
+    (("reword", "ability.deaf", "--text", "Deaf."), "nothing was written"),
+    (("reword", "ability.deaf", "--text", "who is deaf"), "nothing was written"),
+    (("move", "ability.no-such", "ability"), "no descriptor has the id 'ability.no-such'"),
+    (("move", "ability.deaf", "no_such"), "there is no axis 'no_such': name one of ability, characteristics"),
+    (("move", "ability.deaf", "ability"), "name a bucket of ability with --bucket: "),
+    (("move", "ability.deaf", "ability", "--bucket", "auditory"), "ability.deaf is in that place already"),
+    (("move", "ability.deaf", "race_ethnicity", "--bucket", "no_such"), "race_ethnicity with --bucket: it has none"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), REFUSED)
 def test_a_change_that_cannot_be_made(
     repository: Path, invoke: Invoke, arguments: tuple[str, ...], message: str
 ) -> None:
-    before = {path: path.read_bytes() for path in repository.rglob("*.yaml")}
-    code, _, err = invoke(*arguments, "--reason", "An example.", "--yes", "--source", repository)
-    assert (code, message in err) == (2, True), err
-    assert {path: path.read_bytes() for path in repository.rglob("*.yaml")} == before
+    before = contents(repository)
+    reason = () if arguments[0] == "move" else ("--reason", "An example.", "--yes")
+    assert message in invoke.refused(*arguments, *reason, "--source", repository)
+    assert contents(repository) == before
+
+
+# moving
+
+
+def descriptors(folder: Path) -> dict[str, Descriptor]:
+    return {d.id: d for d in load_catalog(folder).descriptors}
+
+
+@pytest.fixture
+def commented(terms_copy: Path) -> Path:
+    """The file of ability, with a term that is not published yet at its end."""
+    path = terms_copy / "descriptors" / "ability.yaml"
+    path.write_text(path.read_text("utf-8") + COMMENTED, "utf-8")
+    return path
+
+
+def test_a_published_term_is_replaced_by_one_on_the_other_axis(terms_copy: Path, invoke: Invoke) -> None:
+    before = descriptors(terms_copy)["ability.deaf"]
+    bucket = next(a.buckets for a in load_catalog(terms_copy).axes if a.axis == "cultural")[0]
+    said = invoke.printed("move", "ability.deaf", "cultural", "--bucket", bucket, "--source", terms_copy)
+    assert "cultural.deaf replaces it" in said
+    assert is_clean(terms_copy)
+    found = descriptors(terms_copy)
+    assert found["ability.deaf"] == before.model_copy(update={"until": "next", "replaced_by": "cultural.deaf"})
+    differs = {"id", "bucket", "since", "history", "assessments"}
+    assert found["cultural.deaf"].model_dump(exclude=differs) == before.model_dump(exclude=differs)
+    assert (found["cultural.deaf"].since, found["cultural.deaf"].history) == ("next", ())
+    for name in ("subsets/small.yaml", "intersections.yaml"):
+        text = (terms_copy / name).read_text("utf-8")
+        assert text.count("ability.deaf\n") == text.count("cultural.deaf\n")
+
+
+def test_a_term_that_is_not_published_moves_with_its_comments(
+    terms_copy: Path, commented: Path, invoke: Invoke
+) -> None:
+    before = commented.read_text("utf-8").replace(COMMENTED, "")
+    source = ("--source", terms_copy)
+    invoke.printed("move", "ability.with-a-test", "ability", "--bucket", "mobility", *source)
+    term = descriptors(terms_copy)["ability.with-a-test"]
+    assert (term.bucket, term.history, is_clean(terms_copy)) == ("mobility", (), True)
+    assert "ability.with-a-test is now nonce.with-a-test." in invoke.printed(
+        "move", "ability.with-a-test", "nonce", *source
+    )
+    assert is_clean(terms_copy)
+    assert commented.read_text("utf-8") == before
+    moved = COMMENTED.replace("ability.", "nonce.").replace("    bucket: after_the_noun\n", "")
+    moved = moved.replace("\n  # said by the people themselves\n", "")
+    text = (terms_copy / "descriptors" / "new" / "nonce.with-a-test.yaml").read_text("utf-8")
+    assert re.sub("(?<=.) +#", " #", text).endswith(f"axis: nonce\ndescriptors:\n{moved}")
+
+
+def test_comments_stay_beside_the_entries_that_they_are_about(
+    terms_copy: Path, commented: Path, invoke: Invoke
+) -> None:
+    last = descriptors(terms_copy)["ability.deaf"]
+    replaced(commented, f"  - id: {last.id}\n", f"  # about the first\n  - id: {last.id}\n")
+    ids = [d.id for a in load_catalog(terms_copy).axes if a.axis == "ability" for d in a.descriptors]
+    before, after = ids[ids.index(last.id) - 1], ids[ids.index(last.id) + 1]
+    invoke.printed("reword", before, "--with-noun", "--reason", "x", "--yes", "--source", terms_copy)
+    text = commented.read_text("utf-8")
+    assert f"  # about the first\n  - id: {last.id}\n" in text
+    retired = ("--replaced-by", after, "--reason", "x", "--yes", "--source", terms_copy)
+    invoke.printed("retire", "ability.deaf", *retired)
+    assert "  # said by the people themselves\n  - id: ability.with-a-test # a comment\n" in commented.read_text(
+        "utf-8"
+    )
+
+
+def test_another_bucket_of_the_axis(terms_copy: Path, invoke: Invoke) -> None:
+    before = descriptors(terms_copy)["ability.deaf"]
+    buckets = next(a.buckets for a in load_catalog(terms_copy).axes if a.axis == "ability")
+    bucket = next(name for name in buckets if name != before.bucket)
+    invoke.printed("move", "ability.deaf", "ability", "--bucket", bucket, "--source", terms_copy)
+    assert is_clean(terms_copy)
+    after = descriptors(terms_copy)["ability.deaf"]
+    kept = [(w.until, w.bucket) for w in after.history if w.until == "next"]
+    assert (after.bucket, kept) == (bucket, [("next", before.bucket)])
+
+
+@pytest.mark.parametrize(
+    ("retired", "replacement"),
+    [
+        ("ability.non-disabled", "ability.nondisabled"),
+        ("ability.nondisabled", "ability.non-disabled"),
+        ("characteristics.a-veteran", "characteristics.a-military-spouse"),
+    ],
+)
+def test_retiring_an_entry_leaves_the_waivers_alone(terms_copy: Path, retired: str, replacement: str) -> None:
+    """A waiver of the retired entry, or of the entry that is like it."""
+    assert {retired, replacement} <= set(descriptors(terms_copy))
+    path = terms_copy / "descriptors" / f"{retired.partition('.')[0]}.yaml"
+    head, start, rest = path.read_text("utf-8").partition(f"  - id: {retired}\n")
+    entry, end, others = rest.partition("\n\n")
+    path.write_text(f"{head}{start}{entry}\n    until: next\n    replaced_by: {replacement}{end}{others}", "utf-8")
+    assert validate_paths([terms_copy]) == ()
+
+
+def test_a_waiver_that_no_version_needs_is_stale(terms_copy: Path) -> None:
+    path = terms_copy / "waivers.yaml"
+    path.write_text(path.read_text("utf-8").rstrip() + "\n    - ability.deaf\n", "utf-8")
+    assert [f.rule for f in validate_paths([terms_copy])] == ["waiver-stale"]

@@ -1,29 +1,34 @@
-"""The version ``next``: it gets its number when it is frozen, whatever interrupts that; fixes come before it."""
+"""Freezing versions: numbers, interruptions, fixes before ``next``, what follows from a release, and withdrawals."""
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import yaml
 
+from folders import contents, replaced
+from holisticbias import build_release, open_release, write_release
 from holisticbias.contribute.freeze import freeze
 from holisticbias.contribute.release_files import complete_release
+from holisticbias.errors import PublishError, WithdrawnVersionWarning
+from holisticbias.release import publish, verify
+from holisticbias.release.build import newest_version
 from holisticbias.rules.validate import load_catalog, validate_paths
 from holisticbias.source.folder import term_files
+from holisticbias.source.layout import stale_files
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.versions import version_key
+from invoking import Invoke
 from killed import killed_before
-
-Invoke = Callable[..., tuple[int, str, str]]
 
 TODAY = "2026-11-25"
 HISTORY = "    history:\n      - {until: next, plural: persons of color, reason: people is the usual plural}\n"
-
-
-def edit(path: Path, old: str, new: str) -> None:
-    text = path.read_text("utf-8")
-    assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times in {path}"
-    path.write_text(text.replace(old, new), "utf-8")
 
 
 def written(folder: Path) -> str:
@@ -31,15 +36,11 @@ def written(folder: Path) -> str:
     return "".join(path.read_text("utf-8") for path in term_files(folder))
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def only_add(folder: Path) -> None:
     """Take back that ``next`` rewords an entry."""
     path = folder / "descriptors" / "race_ethnicity.yaml"
-    edit(path, HISTORY, "")
-    edit(path, "plural: people of color", "plural: persons of color")
+    replaced(path, HISTORY, "")
+    replaced(path, "plural: people of color", "plural: persons of color")
 
 
 def only_judge(folder: Path) -> None:
@@ -49,21 +50,21 @@ def only_judge(folder: Path) -> None:
     path = folder / "descriptors" / "characteristics.yaml"
     path.write_text("".join(x for x in path.open(encoding="utf-8") if "since: next" not in x), "utf-8")
     judged = "      - {judgement: accepted, source: made-up, date: 2026-01-02"
-    edit(folder / "descriptors" / "ability.yaml", f"{judged}}}\n", f"{judged}}}\n{judged}, since: next}}\n")
+    replaced(folder / "descriptors" / "ability.yaml", f"{judged}}}\n", f"{judged}}}\n{judged}, since: next}}\n")
 
 
 def test_a_version_in_preparation_that_has_a_number_becomes_next(data: Path, tmp_path: Path, invoke: Invoke) -> None:
     folder = tmp_path / "terms"
     shutil.copytree(data / "two-versions", folder)
-    assert invoke("releases", "--freeze", "0.1.0", "--source", folder)[0] == 0
-    code, out, err = invoke("releases", "--next", "--source", folder)
-    assert (code, err, "next is in preparation." in out) == (0, "", True)
+    invoke.printed("releases", "--freeze", "0.1.0", "--source", folder)
+    assert "next is in preparation." in invoke.printed("releases", "--next", "--source", folder)
     assert "0.2.0" not in written(folder)
     assert {path.name for path in (folder / "releases").glob("*.yaml")} == {"0.1.0.yaml", "next.yaml"}
     assert validate_paths([folder]) == ()
-    before = files(folder)
-    assert invoke("releases", "--next", "--source", folder)[0] == 0
-    assert files(folder) == before
+    before = contents(folder)
+    invoke.printed("releases", "--next", "--source", folder)
+    invoke.printed("releases", "--freeze", "0.1.0", "--source", folder)
+    assert contents(folder) == before
 
 
 @pytest.mark.parametrize(
@@ -75,18 +76,14 @@ def test_the_number_follows_from_the_changes(
     repository: Path, invoke: Invoke, change: Callable[[Path], None], number: str
 ) -> None:
     change(repository)
-    code, out, err = invoke("releases", "--freeze", "--source", repository)
-    assert (code, err, f"{number}: digest " in out) == (0, "", True)
+    assert f"{number}: digest " in invoke.printed("releases", "--freeze", "--source", repository)
     catalog = load_catalog(repository)
     assert catalog.versions == ("0.1.0", number, "next")
     assert catalog.published == ("0.1.0", number)
     assert "next" not in written(repository).replace((repository / "releases/next.yaml").read_text("utf-8"), "")
     assert validate_paths([repository]) == ()
-    code, _, err = invoke("releases", "--freeze", "--source", repository)
-    assert (code, f"nothing has changed since {number}; to repeat its last steps: --freeze {number}" in err) == (
-        2,
-        True,
-    )
+    errors = invoke.refused("releases", "--freeze", "--source", repository)
+    assert f"nothing has changed since {number}; to repeat its last steps: --freeze {number}" in errors
 
 
 @pytest.mark.parametrize(
@@ -101,27 +98,30 @@ def test_the_number_follows_from_the_changes(
     ],
 )
 def test_a_number_can_be_given(repository: Path, invoke: Invoke, number: str, message: str | None) -> None:
-    before = files(repository)
+    before = contents(repository)
     code, _, err = invoke("releases", "--freeze", number, "--source", repository)
     if message is None:
         assert (code, err) == (0, "")
         assert number in load_catalog(repository).published
     else:
         assert (code, message in err) == (2, True), err
-        assert files(repository) == before
+        assert contents(repository) == before
 
 
 def test_what_is_not_valid_is_not_frozen(repository: Path, invoke: Invoke) -> None:
-    edit(repository / "releases" / "next.yaml", "summary: For the tests.", "summary: In preparation.")
-    before = files(repository)
-    code, _, err = invoke("releases", "--freeze", "--source", repository)
-    assert (code, "the summary in releases/next.yaml still says 'In preparation'" in err) == (2, True), err
-    assert files(repository) == before
-    edit(repository / "descriptors" / "race_ethnicity.yaml", "until: next", "until: 9.9.9")
-    before = files(repository)
-    code, _, err = invoke("releases", "--freeze", "--source", repository)
-    assert (code, "The version 9.9.9 has no file in releases/" in err) == (2, True), err
-    assert files(repository) == before
+    for path, old, new, said in (
+        (
+            "releases/next.yaml",
+            "For the tests.",
+            "In preparation.",
+            "summary in releases/next.yaml still says 'In prep",
+        ),
+        ("descriptors/race_ethnicity.yaml", "until: next", "until: 9.9.9", "version 9.9.9 has no file in releases/"),
+    ):
+        replaced(repository / path, old, new)
+        before = contents(repository)
+        assert said in invoke.refused("releases", "--freeze", "--source", repository)
+        assert contents(repository) == before
 
 
 def test_freezing_continues_wherever_it_is_killed(repository: Path, tmp_path: Path, invoke: Invoke) -> None:
@@ -147,8 +147,8 @@ def test_freezing_continues_wherever_it_is_killed(repository: Path, tmp_path: Pa
         if "to repeat its last steps: --freeze 1.0.0" in err:  # it was killed after its last change
             code, _, err = invoke("releases", "--freeze", "1.0.0", "--source", folder)
         assert (code, err) == (0, ""), step
-        left = {name: text.replace(_today(folder), TODAY.encode()) for name, text in files(folder).items()}
-        assert left == files(whole), step
+        left = {name: text.replace(_today(folder), TODAY.encode()) for name, text in contents(folder).items()}
+        assert left == contents(whole), step
         step += 1
     assert step > 10
     assert "version-file" in seen, "one of the kills was between the first change and the last"
@@ -162,36 +162,36 @@ def _today(folder: Path) -> bytes:
 
 def test_another_number_does_not_continue_an_interrupted_one(repository: Path, invoke: Invoke) -> None:
     (repository / "releases" / "next.yaml").rename(repository / "releases" / "1.0.0.yaml")
-    code, _, err = invoke("releases", "--freeze", "2.0.0", "--source", repository)
-    assert (code, "freezing 1.0.0 was interrupted: finish it with holisticbias releases --freeze 1.0.0" in err) == (
-        2,
-        True,
-    )
-    assert invoke("releases", "--freeze", "1.0.0", "--source", repository)[0] == 0
+    said = "freezing 1.0.0 was interrupted: finish it with holisticbias releases --freeze 1.0.0"
+    assert said in invoke.refused("releases", "--freeze", "2.0.0", "--source", repository)
+    invoke.printed("releases", "--freeze", "1.0.0", "--source", repository)
     assert load_catalog(repository).published == ("0.1.0", "1.0.0")
 
 
 def test_a_fix_comes_before_next(repository: Path, invoke: Invoke) -> None:
     """0.2.0 adds one term that 1.0.0, which follows, has too; 0.2.0 has nothing else of it."""
-    assert invoke("releases", "--fix", "0.1.1", "--source", repository)[0] == 0
+    source = ("--source", repository)
+    invoke.printed("releases", "--fix", "0.1.1", *source)
     term = ("--text", "with a test", "--axis", "ability", "--bucket", "mobility", "--from", "made-up", "--yes")
-    assert invoke("add", *term, "--version", "0.1.1", "--source", repository)[0] == 0
-    code, _, err = invoke("releases", "--freeze", "--source", repository)
-    assert (code, "0.1.1 is in preparation and comes before next: freeze it first" in err) == (2, True)
-    code, _, err = invoke("releases", "--freeze", "0.1.1", "--source", repository)
-    assert (code, "in releases/0.1.1.yaml still says 'In preparation'" in err) == (2, True), err
-    edit(repository / "releases" / "0.1.1.yaml", "In preparation.", "A term that was missing.")
-    code, _, err = invoke("releases", "--freeze", "0.1.1", "--source", repository)
-    assert (code, "its changes need a minor version, such as 0.2.0" in err) == (2, True), err
-    assert invoke("releases", "--fix", "0.2.0", "--source", repository)[0] == 0
+    invoke.printed("add", *term, "--version", "0.1.1", *source)
+    said = "0.1.1 is in preparation and comes before next: freeze it first"
+    assert said in invoke.refused("releases", "--freeze", *source)
+    said = "in releases/0.1.1.yaml still says 'In preparation'"
+    assert said in invoke.refused("releases", "--freeze", "0.1.1", *source)
+    replaced(repository / "releases" / "0.1.1.yaml", "In preparation.", "A term that was missing.")
+    said = "its changes need a minor version, such as 0.2.0"
+    assert said in invoke.refused("releases", "--freeze", "0.1.1", *source)
+    stale = {path for path, _ in stale_files(term_files(repository))}
+    invoke.printed("releases", "--fix", "0.2.0", *source)
     assert "0.1.1" not in written(repository)
-    assert invoke("releases", "--freeze", "0.2.0", "--source", repository)[0] == 0
+    assert {path for path, _ in stale_files(term_files(repository))} <= stale
+    invoke.printed("releases", "--freeze", "0.2.0", *source)
     catalog = load_catalog(repository)
     assert (catalog.versions, catalog.published) == (("0.1.0", "0.2.0", "next"), ("0.1.0", "0.2.0"))
     held = {v: {d.id for a in catalog.at(v).axes for d in a.descriptors} for v in catalog.versions}
     assert held["0.2.0"] - held["0.1.0"] == {"ability.with-a-test"}
     assert held["0.2.0"] < held["next"]
-    assert invoke("releases", "--freeze", "--source", repository)[0] == 0
+    invoke.printed("releases", "--freeze", *source)
     assert load_catalog(repository).published == ("0.1.0", "0.2.0", "1.0.0")
 
 
@@ -201,16 +201,20 @@ def test_a_fix_comes_before_next(repository: Path, invoke: Invoke) -> None:
         (("releases", "--fix", "0.1.0"), "a fix comes after 0.1.0, so 0.1.0 cannot be its number"),
         (("releases", "--fix", "next"), "'next' is not a version number"),
         (("releases", "--fix", "0.1.1", "--next"), "one of --check, --freeze, --next, --fix and --withdraw"),
+        (("releases", "--withdraw", "next", "--reason", "x"), "version next is not published, so it cannot be"),
+        (("releases", "--withdraw", "9.9.9", "--reason", "x"), "there is no version '9.9.9'"),
+        (("releases", "--withdraw", "0.1.0"), "--withdraw and --reason need each other"),
         (("assess", "ability.deaf", "--version", "0.1.0"), "version 0.1.0 is published and cannot change"),
         (("assess", "ability.deaf", "--version", "0.1.1"), "begin a fix with holisticbias releases --fix 0.1.1"),
     ],
 )
-def test_a_fix_that_cannot_be_made(repository: Path, invoke: Invoke, arguments: tuple[str, ...], message: str) -> None:
-    before = files(repository)
+def test_a_version_that_cannot_be_named(
+    repository: Path, invoke: Invoke, arguments: tuple[str, ...], message: str
+) -> None:
+    before = contents(repository)
     judged = ("--judgement", "accepted", "--reviewer", "rv-0001") if arguments[0] == "assess" else ()
-    code, _, err = invoke(*arguments, *judged, "--source", repository)
-    assert (code, message in err) == (2, True), err
-    assert files(repository) == before
+    assert message in invoke.refused(*arguments, *judged, "--source", repository)
+    assert contents(repository) == before
 
 
 def test_a_contribution_that_names_the_number_to_come_is_told_to_write_next(repository: Path) -> None:
@@ -231,3 +235,125 @@ def test_the_project_prepares_next(root: Path) -> None:
     catalog = load_catalog(root)
     assert catalog.versions[-1] == "next"
     assert set(catalog.versions) - set(catalog.published) == {"next"}
+
+
+# what follows from a release
+
+TOWNCRIER = """[tool.towncrier]
+directory = "changes"
+filename = "CHANGELOG.md"
+title_format = "## {version} ({project_date})"
+type = [{ directory = "terms", name = "Terms", showcontent = true }]
+"""
+CITATION = "cff-version: 1.2.0\ntitle: An example\nversion: 0.0.9\ndate-released: 2020-01-01\nlicense: MIT\n"
+
+
+@pytest.fixture
+def project(data: Path, tmp_path: Path) -> Path:
+    """Two versions in preparation, 0.1.0 and 0.2.0, in a repository with a changelog and a citation."""
+    folder = tmp_path / "project"
+    shutil.copytree(data / "two-versions", folder)
+    (folder / "changes").mkdir()
+    texts = {
+        "pyproject.toml": TOWNCRIER,
+        "CHANGELOG.md": "# Changelog\n\n<!-- towncrier release notes start -->\n",
+        "CITATION.cff": CITATION,
+        "README.md": "Version 0.1.0.\n",
+        "changes/README.md": "One file per change.\n",
+        "changes/+kind.terms.md": "Adds a kind word.\n",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, "utf-8")
+    return folder
+
+
+def test_freezing_does_what_a_release_takes(project: Path, invoke: Invoke) -> None:
+    """The citation, the changelog, the following version, and the steps that are left; a second run changes nothing."""
+    source, today = ("--source", project), datetime.now(UTC).date()
+    said = invoke.printed("releases", "--freeze", "0.1.0", *source)
+    assert yaml.safe_load((project / "CITATION.cff").read_text("utf-8")) == {
+        "cff-version": "1.2.0",
+        "title": "An example",
+        "version": "0.1.0",
+        "date-released": today,
+        "license": "MIT",
+    }
+    changelog = (project / "CHANGELOG.md").read_text("utf-8")
+    assert (f"## 0.1.0 ({today})" in changelog, "Adds a kind word." in changelog) == (True, True)
+    assert [path.name for path in (project / "changes").iterdir()] == ["README.md"]
+    assert load_catalog(project).release("0.1.0").date == today.isoformat()
+    steps = re.findall(r"^(\d)\. (.*)", said, re.MULTILINE)
+    assert [int(number) for number, _ in steps] == list(range(1, len(steps) + 1))
+    assert [text.partition(":")[0] for _, text in steps] == [
+        "Read the section on 0.1.0 in CHANGELOG.md; releases/0.1.0.changes.json has the numbers",
+        "Commit and merge",
+        "Publish",
+    ]
+    invoke.printed("releases", "--fix", "1.0.0", *source)
+    for _ in range(2):
+        invoke.printed("releases", "--freeze", "1.0.0", *source)
+    catalog = load_catalog(project)
+    assert (catalog.versions, catalog.published) == (("0.1.0", "1.0.0", "next"), ("0.1.0", "1.0.0"))
+    following = catalog.release("next")
+    assert (following.summary, following.digest, following.date) == ("In preparation.", None, None)
+    assert following.layout == catalog.release("1.0.0").layout
+    changelog = (project / "CHANGELOG.md").read_text("utf-8")
+    assert changelog.count("Entries that differ from 0.1.0:") == 1
+    assert '- characteristics: added: "orphaned"\n' in changelog
+    assert '- race_ethnicity: reworded: "person of color"\n' in changelog
+    assert changelog.index("## 1.0.0 (") < changelog.index("Entries that differ") < changelog.index("## 0.1.0 (")
+    assert [path.name for path in (project / "changes").iterdir()] == ["README.md"]
+
+
+def test_a_changelog_that_cannot_be_written_is_an_error(project: Path, invoke: Invoke) -> None:
+    (project / "pyproject.toml").write_text("[tool.towncrier]\ndirectory = 1\n", "utf-8")
+    errors = invoke.refused("releases", "--freeze", "0.1.0", "--source", project)
+    assert "0.1.0 is frozen, but towncrier could not write CHANGELOG.md" in errors
+    (project / "pyproject.toml").write_text(TOWNCRIER, "utf-8")
+    invoke.printed("releases", "--freeze", "0.1.0", "--source", project)
+    assert "## 0.1.0 (" in (project / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_the_citation_names_the_newest_published_version(root: Path, catalog: Catalog) -> None:
+    cited = yaml.safe_load((root / "CITATION.cff").read_text("utf-8"))
+    newest = catalog.release(max(catalog.published, key=version_key))
+    assert (cited["version"], str(cited["date-released"])) == (newest.version, newest.date)
+
+
+# withdrawals
+
+
+def test_a_withdrawn_version_is_what_it_was_and_its_users_are_warned(
+    repository: Path, tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = ("--source", repository)
+    only_add(repository)
+    invoke.printed("releases", "--freeze", "0.2.0", *source)
+    write_release(build_release(load_catalog(repository), "0.2.0"), tmp_path / "built")
+    withdrawn = invoke.printed("releases", "--withdraw", "0.2.0", "--reason", "two terms were wrong.", *source)
+    date = load_catalog(repository).release("0.2.0").model_dump()["withdrawn"]["date"]
+    said = f"version 0.2.0 was withdrawn on {date}: two terms were wrong; use 0.1.0"
+    assert said in withdrawn
+    again = invoke.refused("releases", "--withdraw", "0.2.0", "--reason", "x", *source)
+    assert "version 0.2.0 is withdrawn already" in again
+    monkeypatch.setattr(verify, "find_source", lambda _: repository)  # the record of the package
+    assert validate_paths([repository]) == ()
+    assert invoke("releases", "--check", *source)[0] == 0
+    assert newest_version(load_catalog(repository)) == "0.1.0"
+    assert "two terms were wrong." in invoke.printed("releases", *source)
+    rows = json.loads(invoke.printed("releases", "--format", "json", *source))
+    assert [row["withdrawn"] is None for row in rows] == [True, False, True]
+    with pytest.warns(WithdrawnVersionWarning, match="two terms were wrong; use 0.1.0"):
+        open_release(tmp_path / "built")
+    code, out, err = invoke("verify", tmp_path / "built")
+    assert (code, "is complete" in out, err) == (0, True, f"warning: {said}\n")
+    code, _, err = invoke("build", "--version", "0.2.0", "--out", tmp_path / "again", *source)
+    assert (code, err) == (0, f"warning: {said}\n")
+    with pytest.raises(PublishError, match="which was withdrawn on"):
+        publish.publish_release(tmp_path / "built", "organisation/name", dry_run=True)
+
+
+def test_a_version_in_preparation_is_not_withdrawn_by_hand(repository: Path) -> None:
+    path = repository / "releases" / "next.yaml"
+    path.write_text(path.read_text("utf-8") + "withdrawn: {date: 2026-01-02, reason: An example.}\n", "utf-8")
+    assert [f.rule for f in validate_paths([repository])] == ["withdrawn-version"]

@@ -1,23 +1,21 @@
-"""Judgements of reviewers: a file of many, corrections, near ids, pseudonyms."""
+"""Judgements of reviewers: of one entry, or a file of many; corrections, near ids, pseudonyms."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
+from folders import contents, is_clean
 from holisticbias.contribute.judging import near_ids
-from holisticbias.rules.validate import load_catalog, validate_paths
-from holisticbias.source.folder import term_files
-from holisticbias.source.layout import stale_files
+from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Assessment, Judged
+from holisticbias.terms.entries import Assessment, Descriptor, Judged
+from invoking import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
 JUDGEMENTS = [
     {"id": "ability.legally-blind", "judgement": "accepted", "date": "2026-11-01"},
     {"id": "ability.deaf", "judgement": "polarizing", "date": "2026-11-01", "comment": 'It depends: "who" asks, é.'},
@@ -37,30 +35,78 @@ def of_reviewers(folder: Path, entry_id: str) -> list[Assessment]:
     return [a for a in entry.assessments if a.reviewer is not None]
 
 
-def contents(folder: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+def test_one_judgement_after_another(terms_copy: Path, invoke: Invoke) -> None:
+    """Published versions keep their label; one reviewer alone gives none."""
+    source = ("--source", terms_copy)
+    judged = ["--judgement", "dispreferred", "--reviewer", "rv-0001", "--date", "2026-09-01", *source]
+    invoke.printed("assess", "ability.deaf", *judged)
+    assert is_clean(terms_copy)
+    catalog = load_catalog(terms_copy)
+    deaf = {v: next(d for d in catalog.at(v).descriptors if d.id == "ability.deaf") for v in ("2.0.0", "next")}
+    assert {version: d.preference for version, d in deaf.items()} == {"2.0.0": "reviewed", "next": "polarizing"}
+    assert "counts when 2 reviewers" in invoke.printed("assess", "age.young", *judged)
+    assert "no_data (one reviewer of 2 so far): dispreferred" in invoke.printed("show", "young", *source)
+    again = ["--judgement", "accepted", "--reviewer", "rv-0002", *source]
+    assert "counts when" not in invoke.printed("assess", "age.young", *again)
+    assert "\n  polarizing: dispreferred" in invoke.printed("show", "young", *source)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["Deaf", "--reviewer", "rv-1"], "did you mean ability.deaf"),
+        (["x.qqqqqqqq", "--reviewer", "rv-1"], "holisticbias show TEXT prints the id of a term"),
+        (["ability.deaf", "--reviewer", "Jane Doe"], "reviewer: it must be a pseudonym such as rv-0042"),
+        (["ability.deaf", "--reviewer", "rv-1", "--locale", "English"], "locale: it must be a language and region"),
+        (["ability.deaf", "--reviewer", "rv-1", "--date", "9999-01-01"], "9999-01-01 is in the future"),
+        ([], "name an entry by its ID, or a file of judgements with --from"),
+        (["ability.deaf", "--from", "FILE"], "name an entry by its ID, or a file of judgements with --from"),
+        (["--from", "FILE"], "--judgement is for one entry"),
+    ],
+)
+def test_one_judgement_that_is_refused(
+    shared_terms: Path, tmp_path: Path, invoke: Invoke, arguments: list[str], said: str
+) -> None:
+    before = contents(shared_terms)
+    path = write_file(tmp_path, JUDGEMENTS)
+    given = [path if argument == "FILE" else argument for argument in arguments]
+    assert said in invoke.refused("assess", *given, "--judgement", "accepted", "--source", shared_terms)
+    assert contents(shared_terms) == before
+
+
+@pytest.mark.parametrize(
+    ("judged", "preference"),
+    [
+        ([], "no_data"),
+        ([("accepted", None)], "reviewed"),
+        ([("accepted", "rv-1")], "no_data"),  # a single person
+        ([("accepted", "rv-1"), ("accepted", "rv-1")], "no_data"),
+        ([("accepted", "rv-1"), ("accepted", "rv-2")], "reviewed"),
+        ([("dispreferred", "rv-1"), ("dispreferred", "rv-2")], "dispreferred"),
+        ([("accepted", None), ("dispreferred", "rv-1")], "polarizing"),
+        ([("dispreferred", "rv-1"), ("dispreferred", None)], "dispreferred"),
+        (
+            [("accepted", "rv-1"), ("dispreferred", "rv-2"), ("dispreferred", "rv-1")],
+            "dispreferred",
+        ),  # a change of mind
+        ([("accepted", "rv-1"), ("polarizing", "rv-2")], "polarizing"),
+    ],
+)
+def test_preference(judged: list[tuple[str, str | None]], preference: str) -> None:
+    assessments = [{"judgement": j, "reviewer": r, "source": None if r else "x", "date": "2026"} for j, r in judged]
+    entry = {"id": "a.b", "text": "b", "sources": ["x"], "since": "1.0.0", "assessments": assessments}
+    assert Descriptor.model_validate(entry).preference == preference
 
 
 def test_a_file_of_judgements_is_recorded(terms_copy: Path, tmp_path: Path, invoke: Invoke) -> None:
-    path = write_file(tmp_path, JUDGEMENTS)
-    code, out, err = invoke("assess", "--from", path, "--source", terms_copy)
-    assert (code, err) == (0, "")
-    assert "3 judgements recorded; 2 of these entries wait for a second reviewer." in out
+    said = invoke.printed("assess", "--from", write_file(tmp_path, JUDGEMENTS), "--source", terms_copy)
+    assert "3 judgements recorded; 2 of these entries wait for a second reviewer." in said
     (judged,) = of_reviewers(terms_copy, "ability.deaf")
-    assert (judged.judgement, judged.reviewer, judged.comment) == (
-        "polarizing",
-        "rv-0042",
-        'It depends: "who" asks, é.',
-    )
-    assert (validate_paths([terms_copy]), stale_files(term_files(terms_copy))) == ((), ())
-
-
-def test_a_file_without_a_pseudonym_gets_that_of_the_option(terms_copy: Path, tmp_path: Path, invoke: Invoke) -> None:
+    assert (judged.judgement, judged.reviewer) == ("polarizing", "rv-0042")
+    assert (judged.comment, is_clean(terms_copy)) == ('It depends: "who" asks, é.', True)
     path = write_file(tmp_path, JUDGEMENTS, reviewer=None, locale="de-AT")
-    code, _, err = invoke("assess", "--from", path, "--source", terms_copy)
-    assert (code, "names no reviewer: give the pseudonym with --reviewer" in err) == (2, True)
-    assert invoke("assess", "--from", path, "--reviewer", "rv-7", "--source", terms_copy)[0] == 0
-    assert [(a.reviewer, a.locale) for a in of_reviewers(terms_copy, "age.elderly")] == [("rv-7", "de-AT")]
+    invoke.printed("assess", "--from", path, "--reviewer", "rv-7", "--source", terms_copy)
+    assert [(a.reviewer, a.locale) for a in of_reviewers(terms_copy, "age.elderly")][1:] == [("rv-7", "de-AT")]
 
 
 @pytest.mark.parametrize(
@@ -75,65 +121,72 @@ def test_a_file_without_a_pseudonym_gets_that_of_the_option(terms_copy: Path, tm
     ],
 )
 def test_one_wrong_judgement_refuses_the_file(
-    terms_copy: Path, tmp_path: Path, invoke: Invoke, change: dict[str, str], said: str
+    shared_terms: Path, tmp_path: Path, invoke: Invoke, change: dict[str, str], said: str
 ) -> None:
     """The line is named, and nothing is written."""
-    before = contents(terms_copy)
+    before = contents(shared_terms)
     path = write_file(tmp_path, [JUDGEMENTS[1], JUDGEMENTS[2], {**JUDGEMENTS[0], **change}])
     (key,) = change
     line = max(i for i, text in enumerate(path.read_text("utf-8").split("\n"), 1) if f'"{key}": ' in text)
-    code, _, err = invoke("assess", "--from", path, "--source", terms_copy)
-    assert (code, said in err, "nothing was recorded" in err) == (2, True, True), err
-    assert f": line {line}: " in err
-    assert contents(terms_copy) == before
+    errors = invoke.refused("assess", "--from", path, "--source", shared_terms)
+    assert (said in errors, "nothing was recorded" in errors) == (True, True), errors
+    assert f": line {line}: " in errors
+    assert contents(shared_terms) == before
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "options", "said"),
     [
-        (b"", "The file is empty"),
-        (b"[1, 2]", "is not a file of judgements"),
-        (b'{"judgements": []}', "is not a file of judgements"),
-        (b'{"holisticbias_judgements": 1, "judgements": []}', "judgements: it must have at least 1 part"),
-        (b'{"holisticbias_judgements": 2, "judgements": []}', "holisticbias_judgements: it must be 1"),
-        (b"{", "line "),
-        (b"\xff\xfe", "nothing was recorded"),
+        ("", [], "The file is empty"),
+        ("[1, 2]", [], "is not a file of judgements"),
+        ('{"judgements": []}', [], "is not a file of judgements"),
+        ('{"holisticbias_judgements": 1, "judgements": []}', [], "judgements: it must have at least 1 part"),
+        ('{"holisticbias_judgements": 2, "judgements": []}', [], "holisticbias_judgements: it must be 1"),
+        ("{", [], "line "),
+        ("\xff", [], "nothing was recorded"),
+        ({"reviewer": None}, [], "names no reviewer: give the pseudonym with --reviewer"),
+        ({}, ["--reviewer", "rv-1"], "is of rv-0042, and --reviewer says rv-1"),
     ],
 )
-def test_a_file_of_another_kind(terms_copy: Path, tmp_path: Path, invoke: Invoke, content: bytes, said: str) -> None:
-    path = tmp_path / "judgements.json"
-    path.write_bytes(content)
-    code, _, err = invoke("assess", "--from", path, "--source", terms_copy)
-    assert (code, said in err, err.count("\n")) == (2, True, 1), err
-
-
-@pytest.mark.parametrize(
-    "comment", ["First line.\nSecond: with [brackets].", f"It {'really ' * 60}depends.", "yes", "2026-11-01", "# 'no'"]
-)
-def test_any_comment_is_kept_as_it_is(
-    root: Path, terms_copy: Path, tmp_path: Path, invoke: Invoke, comment: str
+def test_a_file_that_cannot_be_recorded(
+    shared_terms: Path,
+    tmp_path: Path,
+    invoke: Invoke,
+    content: str | dict[str, object],
+    options: list[str],
+    said: str,
 ) -> None:
+    path = tmp_path / "judgements.json"
+    if isinstance(content, str):
+        path.write_bytes(content.encode("latin-1"))
+    else:
+        write_file(tmp_path, JUDGEMENTS, **content)
+    errors = invoke.refused("assess", "--from", path, *options, "--source", shared_terms)
+    assert (said in errors, errors.count("\n")) == (True, 1), errors
+
+
+def test_any_comment_is_kept_as_it_is(root: Path, terms_copy: Path, tmp_path: Path, invoke: Invoke) -> None:
     """In canonical layout, with no line longer than yamllint allows, and as a text also to other readers of YAML."""
-    path = write_file(tmp_path, [{**JUDGEMENTS[0], "comment": comment}])
-    assert invoke("assess", "--from", path, "--source", terms_copy)[0] == 0
-    assert [a.comment for a in of_reviewers(terms_copy, JUDGEMENTS[0]["id"])] == [comment]
-    written = terms_copy / "descriptors" / "ability.yaml"
-    (entry,) = (e for e in yaml.safe_load(written.read_text("utf-8"))["descriptors"] if e["id"] == JUDGEMENTS[0]["id"])
-    assert [a["comment"] for a in entry["assessments"]] == [comment]
+    comments = ["First line.\nSecond: with [brackets].", f"It {'really ' * 60}depends.", "yes", "2026-11-01", "# 'no'"]
+    ids = [d.id for d in load_catalog(terms_copy).at("next").descriptors if d.id.startswith("ability.")]
+    judged = dict(zip(ids, comments, strict=False))
+    path = write_file(tmp_path, [{**JUDGEMENTS[0], "id": name, "comment": said} for name, said in judged.items()])
+    invoke.printed("assess", "--from", path, "--source", terms_copy)
+    assert [[a.comment for a in of_reviewers(terms_copy, name)] for name in judged] == [[said] for said in comments]
+    written = (terms_copy / "descriptors" / "ability.yaml").read_text("utf-8")
+    entries = {entry["id"]: entry for entry in yaml.safe_load(written)["descriptors"]}
+    assert [entries[name]["assessments"][-1]["comment"] for name in judged] == comments
     longest = yaml.safe_load((root / ".yamllint").read_text("utf-8"))["rules"]["line-length"]["max"]
-    assert max(map(len, written.read_text("utf-8").split("\n"))) <= longest
-    assert (validate_paths([terms_copy]), stale_files(term_files(terms_copy))) == ((), ())
+    assert max(map(len, written.split("\n"))) <= longest
+    assert is_clean(terms_copy)
 
 
 def test_a_judgement_that_is_not_published_yet_is_corrected(terms_copy: Path, invoke: Invoke) -> None:
     """One by another reviewer, or for another locale, stays."""
 
     def judge(judgement: str, reviewer: str, *more: str) -> str:
-        code, out, err = invoke(
-            "assess", "ability.deaf", "--judgement", judgement, "--reviewer", reviewer, *more, "--source", terms_copy
-        )
-        assert code == 0, err
-        return out
+        judged = ("--judgement", judgement, "--reviewer", reviewer, *more)
+        return invoke.printed("assess", "ability.deaf", *judged, "--source", terms_copy)
 
     judge("accepted", "rv-1", "--date", "2026-11-01")
     judge("accepted", "rv-2")
@@ -145,7 +198,7 @@ def test_a_judgement_that_is_not_published_yet_is_corrected(terms_copy: Path, in
         ("rv-1", "en-GB", "accepted"),
         ("rv-1", "en-US", "dispreferred"),
     ]
-    assert validate_paths([terms_copy]) == ()
+    assert is_clean(terms_copy)
 
 
 @pytest.mark.parametrize(
@@ -161,31 +214,9 @@ def test_near_ids(catalog: Catalog, wanted: str, near: str) -> None:
     assert near_ids(catalog, wanted)[0] == near
 
 
-def test_no_id_is_near(terms_copy: Path, invoke: Invoke) -> None:
-    judged = ["--judgement", "accepted", "--reviewer", "rv-1", "--source", terms_copy]
-    assert "holisticbias show TEXT prints the id of a term" in invoke("assess", "x.qqqqqqqq", *judged)[2]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ([], "name an entry by its ID, or a file of judgements with --from"),
-        (["ability.deaf", "--from", "FILE"], "name an entry by its ID, or a file of judgements with --from"),
-        (["--from", "FILE", "--judgement", "accepted"], "--judgement is for one entry"),
-        (["--from", "FILE", "--reviewer", "rv-1"], "is of rv-0042, and --reviewer says rv-1"),
-    ],
-)
-def test_options_that_do_not_go_together(
-    terms_copy: Path, tmp_path: Path, invoke: Invoke, arguments: list[str], said: str
-) -> None:
-    path = write_file(tmp_path, JUDGEMENTS)
-    code, _, err = invoke("assess", *[path if a == "FILE" else a for a in arguments], "--source", terms_copy)
-    assert (code, said in err) == (2, True), err
-
-
 def test_pseudonyms_are_new(terms_copy: Path, invoke: Invoke) -> None:
-    code, out, _ = invoke("pseudonym", "--source", terms_copy)
-    assert (code, bool(re.fullmatch(r"rv-[1-9]\d{5}\n", out))) == (0, True)
-    judged = ["--judgement", "accepted", "--reviewer", out.strip(), "--source", terms_copy]
-    assert invoke("assess", "ability.deaf", *judged)[0] == 0
-    assert invoke("pseudonym", "--source", terms_copy)[1] != out
+    issued = invoke.printed("pseudonym", "--source", terms_copy)
+    assert re.fullmatch(r"rv-[1-9]\d{5}\n", issued)
+    judged = ["--judgement", "accepted", "--reviewer", issued.strip(), "--source", terms_copy]
+    invoke.printed("assess", "ability.deaf", *judged)
+    assert invoke.printed("pseudonym", "--source", terms_copy) != issued

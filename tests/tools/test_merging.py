@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 import random
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from folders import replaced
 from holisticbias import build_release
 from holisticbias.contribute.authoring import Draft, add_entry, apply_edits
 from holisticbias.rules.validate import load_catalog, validate_paths
+from invoking import Invoke
+from repositories import commit_all, git
 
-Invoke = Callable[..., tuple[int, str, str]]
-
-WORDS = ("brave", "calm", "cheerful", "fair", "gentle", "jolly", "lively", "merry", "polite", "witty")
-
-
-def git(folder: Path, *arguments: str) -> str:
-    identity = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "core.hooksPath=/dev/null")
-    done = subprocess.run(["git", *identity, *arguments], cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"git {arguments}: {done.stdout}{done.stderr}"
-    return done.stdout.strip()
-
-
-def commit(folder: Path, message: str) -> None:
-    git(folder, "add", "--all")
-    git(folder, "commit", "-qm", message)
+WORDS = ("brave", "calm", "cheerful", "fair", "gentle", "jolly")
 
 
 @pytest.fixture
 def repository(repository: Path) -> Path:
     """A repository with a published version and ``next``."""
-    git(repository, "init", "-qb", "main")
-    commit(repository, "terms")
+    commit_all(repository)
     return repository
 
 
@@ -45,17 +31,17 @@ def add(folder: Path, word: str) -> None:
 
 @pytest.fixture
 def branches(repository: Path) -> tuple[str, ...]:
-    """Ten branches, each of which adds a term to the same bucket."""
+    """Branches, each of which adds a term to the same bucket."""
     for word in WORDS:
         git(repository, "switch", "-qc", word, "main")
         add(repository, word)
-        commit(repository, word)
+        commit_all(repository, word)
     git(repository, "switch", "-q", "main")
     return WORDS
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_ten_additions_to_a_bucket_merge_in_any_order(repository: Path, branches: tuple[str, ...], seed: int) -> None:
+@pytest.mark.parametrize("seed", range(2))
+def test_additions_to_a_bucket_merge_in_any_order(repository: Path, branches: tuple[str, ...], seed: int) -> None:
     """All orders lead to the same files and to the same order of entries."""
     for branch in random.Random(seed).sample(branches, len(branches)):  # noqa: S311 - an order of branches
         git(repository, "merge", "-q", "--no-edit", branch)
@@ -74,30 +60,28 @@ def test_contributions_that_were_open_when_a_version_was_frozen_merge_after_it(
 ) -> None:
     """Entries merged before a release are in it; entries merged after it are in the following one."""
     git(repository, "switch", "-qc", "retire", "main")
-    path = repository / "descriptors" / "race_ethnicity.yaml"
-    gone = "noun_gender: female, sources: [made-up], since: 0.1.0, until: next, replaced_by: race_ethnicity.black}"
-    text = path.read_text("utf-8")
-    path.write_text(text.replace("noun_gender: female, sources: [made-up], since: 0.1.0}", gone), "utf-8")
-    commit(repository, "retire")
+    kept = "noun_gender: female, sources: [made-up], since: 0.1.0"
+    gone = f"{kept}, until: next, replaced_by: race_ethnicity.black"
+    replaced(repository / "descriptors" / "race_ethnicity.yaml", kept, gone)
+    commit_all(repository)
     git(repository, "switch", "-q", "main")
-    for branch in branches[:5]:
+    for branch in branches[:3]:
         git(repository, "merge", "-q", "--no-edit", branch)
     prepared = build_release(load_catalog(repository), "next").manifest.tables["sentences"].digest
-    assert invoke("releases", "--freeze", "--source", repository)[0] == 0
+    invoke.printed("releases", "--freeze", "--source", repository)
     frozen = load_catalog(repository).published[-1]
     assert load_catalog(repository).release(frozen).tables["sentences"] == prepared, "in the same order"
     assert not (repository / "descriptors" / "new").exists()
-    commit(repository, "release")
-    for branch in ("retire", *branches[5:]):
+    commit_all(repository)
+    for branch in ("retire", *branches[3:]):
         git(repository, "merge", "-q", "--no-edit", branch)
         assert validate_paths([repository]) == (), branch
     catalog = load_catalog(repository)
     held = {v: {d.id for a in catalog.at(v).axes for d in a.descriptors} for v in (frozen, "next")}
-    assert held["next"] - held[frozen] == {f"ability.{word}" for word in WORDS[5:]}
+    assert held["next"] - held[frozen] == {f"ability.{word}" for word in WORDS[3:]}
     assert held[frozen] - held["next"] == {"race_ethnicity.latina"}
-    summary = repository / "releases" / "next.yaml"
-    summary.write_text(summary.read_text("utf-8").replace("In preparation.", "Five more terms."), "utf-8")
-    assert invoke("releases", "--freeze", "--source", repository)[1].startswith("2.0.0: digest")
+    replaced(repository / "releases" / "next.yaml", "In preparation.", "Three more terms.")
+    assert invoke.printed("releases", "--freeze", "--source", repository).startswith("2.0.0: digest")
     assert validate_paths([repository]) == ()
 
 
@@ -106,8 +90,8 @@ def test_the_same_entry_twice_meets_in_one_file(repository: Path) -> None:
         git(repository, "switch", "-qc", branch, "main")
         add(repository, "brave")
         path = repository / "descriptors" / "new" / "ability.brave.yaml"
-        path.write_text(path.read_text("utf-8").replace("text: brave", f"text: brave {branch}"), "utf-8")
-        commit(repository, branch)
+        replaced(path, "text: brave", f"text: brave {branch}")
+        commit_all(repository)
     with pytest.raises(AssertionError, match="CONFLICT"):
         git(repository, "merge", "-q", "--no-edit", "one")
 
@@ -126,12 +110,7 @@ descriptors:
     ("name", "text", "rule", "message"),
     [
         ("ability.brave", NEW.replace("AXIS", "abilty"), "new-entry-group", "axis: abilty; close to it: ability."),
-        (
-            "ability.brave",
-            NEW.replace("AXIS", "quiver"),
-            "new-entry-group",
-            "has axis: quiver.",
-        ),
+        ("ability.brave", NEW.replace("AXIS", "quiver"), "new-entry-group", "has axis: quiver."),
         ("ability.brave", NEW.replace("axis: AXIS\n", ""), "missing-key", "The key 'axis' is missing."),
         ("ability.brave", "label: Ability\n" + NEW, "unknown-key", "The key 'label' is in"),
         ("brave", NEW, "new-entry-file", "The file has the name brave.yaml, not ability.brave.yaml."),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from holisticbias.contribute.checks import Checks, Suggestion, suggestions
+from folders import replaced
 from holisticbias.contribute.diff import Difference, EntryChange, Sample, SentenceCount
-from holisticbias.contribute.diff_report import MAX_SHOWN, code, plain, render_difference
-from holisticbias.contribute.preview import MARKER, MAX_LENGTH, render_preview
+from holisticbias.contribute.diff_report import render_difference
+from holisticbias.contribute.markdown import MAX_LENGTH, MAX_SHOWN, code, plain
+from holisticbias.contribute.preview import MARKER, Checks, Preview, Suggestion, render_preview, suggestions
 from holisticbias.source.addresses import REPOSITORY
 from holisticbias.source.findings import Finding
+from invoking import Invoke
 
 NOTHING = Difference("2.0.0", "2.1.0", (), SentenceCount("all", 0, 0, 0), (), (), ())
 ADDED = replace(NOTHING, sentences=SentenceCount("all", 1, 0, 0))
@@ -72,7 +73,7 @@ def whole(text: str) -> Difference:
     ],
 )
 def test_verdict_is_over_all_that_ci_checks(checks: Checks, difference: Difference, verdict: str) -> None:
-    assert render_preview(checks, difference).split("\n\n")[:2] == [MARKER, verdict]
+    assert render_preview(Preview(checks, difference)).split("\n\n")[:2] == [MARKER, verdict]
 
 
 def test_missing_reviews() -> None:
@@ -81,7 +82,7 @@ def test_missing_reviews() -> None:
         EntryChange("ability.y", "y", "moved"),
         EntryChange("age.z", "z", "reassessed"),
     )
-    text = render_preview(Checks(), replace(NOTHING, entries=changes))
+    text = render_preview(Preview(Checks(), replace(NOTHING, entries=changes)))
     assert "| `ability` | 2 |" in text
     assert "| `age` |" not in text
 
@@ -94,7 +95,7 @@ def hostile_checks(text: str, findings: int) -> Checks:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_is_shown_and_not_obeyed(text: str) -> None:
-    shown = render_preview(hostile_checks(text, 60), whole(text), suggested=[Suggestion(text, 1, 2, (text, text))])
+    shown = render_preview(Preview(hostile_checks(text, 60), whole(text), (), (Suggestion(text, 1, 2, (text, text)),)))
     assert len(shown) <= MAX_LENGTH + 200
     outside = without_code(shown).replace(REPOSITORY, "").replace("[Reviewing](", "")
     for mark in ("@", "javascript:", "https:", "onerror", "\u202e", "\u200b", "\x1b", "\r", "<img", "![", "]("):
@@ -114,7 +115,9 @@ def test_hostile_text_makes_no_markup(text: str) -> None:
     """A Markdown parser finds the text only in code spans."""
     parser = MarkdownIt("commonmark", {"html": True}).enable("table")
     inline = [
-        t for token in parser.parse(render_preview(hostile_checks(text, 1), whole(text))) for t in token.children or ()
+        t
+        for token in parser.parse(render_preview(Preview(hostile_checks(text, 1), whole(text))))
+        for t in token.children or ()
     ]
     links = {t.attrGet("href") for t in inline if t.type == "link_open"}
     assert all(str(link).startswith(REPOSITORY) for link in links)
@@ -135,27 +138,8 @@ def test_code_span_holds_any_text(text: str) -> None:
 
 def test_markdown_of_a_long_difference_is_cut() -> None:
     many = tuple(EntryChange(f"a.{i}", "x" * 150, "added") for i in range(5_000))
-    assert len(render_preview(Checks(), replace(NOTHING, entries=many))) <= MAX_LENGTH + 200
+    assert len(render_preview(Preview(Checks(), replace(NOTHING, entries=many)))) <= MAX_LENGTH + 200
     assert "and 4,800 more" in render_difference(replace(NOTHING, entries=many), "md")
-
-
-def test_preview_of_terms_that_break_rules(terms_copy: Path, invoke: Callable[..., tuple[int, str, str]]) -> None:
-    path = terms_copy / "descriptors" / "nonce.yaml"
-    entry = "\n  - id: nonce.new\n    text: NEW\n    sources: [smith-2022]\n    since: 2.0.0\n"
-    path.write_text(path.read_text("utf-8") + entry, "utf-8")
-    code, out, _ = invoke("preview", "2.0.0", terms_copy, "--source", terms_copy)
-    assert code == 0
-    assert "## Not ready yet: 2 to fix" in out
-    assert (
-        "[`article-stated`](https://github.com/holisticbias/holisticbias/blob/main/docs/rules/article-stated.md)" in out
-    )
-    assert "`published-added`" in out
-
-
-def edited(folder: Path, path: str, old: str, new: str) -> None:
-    content = (folder / path).read_text("utf-8")
-    assert old in content
-    (folder / path).write_text(content.replace(old, new, 1), "utf-8")
 
 
 def appended(folder: Path, path: str, entry: str) -> None:
@@ -163,96 +147,99 @@ def appended(folder: Path, path: str, entry: str) -> None:
     (folder / path).write_text(f"{content.rstrip()}\n\n{entry}", "utf-8")
 
 
+def shown_preview(invoke: Invoke, root: Path, folder: Path) -> str:
+    return invoke.printed("preview", root, folder, "--source", folder)
+
+
 TAIL = "    sources: [contributors]\n    since: next\n"
-
-
-@pytest.mark.parametrize(
-    ("path", "entry", "shown"),
-    [
-        (
-            "descriptors/ability.yaml",
-            "  - id: ability.with-vertigo\n    text: with vertigo\n    bucket: after_the_noun\n    position: after\n",
-            ["`I'm a person with vertigo.`", "`I have friends who are people with vertigo.`"],
-        ),
-        (
-            "descriptors/age.yaml",
-            "  - id: age.deaf\n    text: Deaf\n    bucket: adult\n",
-            ["The same text is in the data as `ability.deaf`: a second axis needs a reason.", "`without a noun`"],
-        ),
-        (
-            "descriptors/age.yaml",
-            "  - id: age.crippled-old\n    text: crippled-old\n    bucket: adult\n",
-            [
-                "**Objections on record.**",
-                "- `'crippled' is a word to avoid according to the Disability",
-            ],
-        ),
-        (
-            "nouns/neutral.yaml",
-            "  - id: noun.elder\n    text: elder\n    plural: elders\n",
-            ["`I'm an elder.`", "`I have friends who are elders.`"],
-        ),
-        (
-            "templates/dialogue.yaml",
-            '  - id: dialogue.good-day\n    text: "Good day, I am {noun_phrase}."\n',
-            ["Good day, I am a Deaf person.", "Good day, I am an amputee.", "Good day, I am Deaf."],
-        ),
-        (
-            "prompts/profession.yaml",
-            "  - id: profession.glazier-99\n    text: In some workshops a glazier\n"
-            "    group: bold.artistic-occupations\n    continuation: cuts panes and sings.\n    subject: glazier\n",
-            ["group: Artistic occupations  [bold.artistic-occupations]", "continuation: cuts panes and sings."],
-        ),
-    ],
+ADDED_ENTRIES = (
+    (
+        "descriptors/ability.yaml",
+        "  - id: ability.with-vertigo\n    text: with vertigo\n    bucket: after_the_noun\n    position: after\n",
+        ["`I'm a person with vertigo.`", "`I have friends who are people with vertigo.`"],
+    ),
+    (
+        "descriptors/age.yaml",
+        "  - id: age.deaf\n    text: Deaf\n    bucket: adult\n",
+        ["The same text is in the data as `ability.deaf`: a second axis needs a reason.", "`without a noun`"],
+    ),
+    (
+        "descriptors/age.yaml",
+        "  - id: age.crippled-old\n    text: crippled-old\n    bucket: adult\n",
+        ["**Objections on record.**", "- `'crippled' is a word to avoid according to the Disability"],
+    ),
+    (
+        "nouns/neutral.yaml",
+        "  - id: noun.elder\n    text: elder\n    plural: elders\n",
+        ["`I'm an elder.`", "`I have friends who are elders.`"],
+    ),
+    (
+        "templates/dialogue.yaml",
+        '  - id: dialogue.good-day\n    text: "Good day, I am {noun_phrase}."\n',
+        ["Good day, I am a Deaf person.", "Good day, I am an amputee.", "Good day, I am Deaf."],
+    ),
+    (
+        "prompts/profession.yaml",
+        "  - id: profession.glazier-99\n    text: In some workshops a glazier\n"
+        "    group: bold.artistic-occupations\n    continuation: cuts panes and sings.\n    subject: glazier\n",
+        ["group: Artistic occupations  [bold.artistic-occupations]", "continuation: cuts panes and sings."],
+    ),
 )
-def test_what_there_is_to_review(
-    terms_copy: Path, root: Path, invoke: Callable[..., tuple[int, str, str]], path: str, entry: str, shown: list[str]
-) -> None:
-    appended(terms_copy, path, entry + TAIL)
-    code, out, _ = invoke("preview", root, terms_copy, "--source", terms_copy)
-    assert code == 0
-    assert "## Ready for review\n" in out
-    assert [text for text in shown if text not in out] == []
 
 
-def test_a_specification_is_shown_filled_in(
-    terms_copy: Path, root: Path, invoke: Callable[..., tuple[int, str, str]]
-) -> None:
-    edited(
-        terms_copy, "specifications/stereotypes.yaml", "The [T:noun] is interested in [A].", "The [T:noun] enjoys [A]."
-    )
-    out = invoke("preview", root, terms_copy, "--source", terms_copy)[1]
-    assert re.search(r"^    The \w+ enjoys \w+\.$", out, re.MULTILINE)
-
-
-def test_a_judgement_is_shown_with_the_label_that_follows(
-    terms_copy: Path, root: Path, invoke: Callable[..., tuple[int, str, str]]
-) -> None:
+def test_what_there_is_to_review(terms_copy: Path, root: Path, invoke: Invoke) -> None:
+    """Added entries in sentences or parts, and a judgement with the label that follows."""
+    for path, entry, _ in ADDED_ENTRIES:
+        appended(terms_copy, path, entry + TAIL)
     for reviewer in ("rv-1", "rv-2"):
-        given = ["--judgement", "accepted", "--reviewer", reviewer]
-        assert invoke("assess", "nationality.canadian", *given, "--source", terms_copy)[0] == 0
-    out = invoke("preview", root, terms_copy, "--source", terms_copy)[1]
-    assert "Judgement: `no_data` -> `reviewed`\n\n- new: `accepted` by `rv-1`, `en-US`, `" in out
+        judged = ["--judgement", "accepted", "--reviewer", reviewer]
+        invoke.printed("assess", "nationality.canadian", *judged, "--source", terms_copy)
+    out = shown_preview(invoke, root, terms_copy)
     assert "## Ready for review\n" in out
+    assert [text for *_, shown in ADDED_ENTRIES for text in shown if text not in out] == []
+    assert "Judgement: `no_data` -> `reviewed`\n\n- new: `accepted` by `rv-1`, `en-US`, `" in out
+
+
+def test_entries_that_break_rules_and_a_specification_filled_in(terms_copy: Path, root: Path, invoke: Invoke) -> None:
+    entry = "  - id: nonce.new\n    text: NEW\n    sources: [smith-2022]\n    since: 2.0.0\n"
+    appended(terms_copy, "descriptors/nonce.yaml", entry)
+    out = invoke.printed("preview", "2.0.0", terms_copy, "--source", terms_copy)
+    assert "## Not ready yet: 2 to fix" in out
+    pages = "https://github.com/holisticbias/holisticbias/blob/main/docs/rules"
+    assert f"[`article-stated`]({pages}/article-stated.md)" in out
+    assert "`published-added`" in out
+    path = terms_copy / "specifications" / "stereotypes.yaml"
+    replaced(path, "The [T:noun] is interested in [A].", "The [T:noun] enjoys [A].")
+    replaced(terms_copy / "descriptors" / "ability.yaml", "    text: Deaf\n", "    text: 5\n")
+    out = shown_preview(invoke, root, terms_copy)
+    assert re.search(r"^    The \w+ enjoys \w+\.$", out, re.MULTILINE)
+    assert ("every sentence is unchanged" in out, "`ability.deaf in " in out) == (False, True), "its schema is broken"
+
+
+@pytest.mark.parametrize("content", ["axis: [", "label: Age"])
+def test_a_file_that_cannot_be_read_is_not_compared(terms_copy: Path, root: Path, invoke: Invoke, content: str) -> None:
+    (terms_copy / "descriptors" / "age.yaml").write_text(content, "utf-8")
+    for command in ("preview", "diff"):
+        out = invoke(command, root, terms_copy, "--source", terms_copy)[1]
+        assert "every sentence is unchanged" not in out
+        assert ("ot compared" in out, "age.yaml" in out) == (True, True)
 
 
 def test_layout_is_suggested_and_is_not_the_work_of_the_contributor(
-    terms_copy: Path, root: Path, tmp_path: Path, invoke: Callable[..., tuple[int, str, str]]
+    terms_copy: Path, root: Path, tmp_path: Path, invoke: Invoke
 ) -> None:
     path = terms_copy / "descriptors" / "age.yaml"
     entry = f"  - text: calm-aged\n    id: age.calm-aged\n{TAIL}    bucket: adult\n"
     path.write_text(path.read_text("utf-8") + entry, "utf-8")
     written = tmp_path / "suggestions.json"
-    _, out, _ = invoke("preview", root, terms_copy, "--suggestions", written, "--source", terms_copy)
+    out = invoke.printed("preview", root, terms_copy, "--suggestions", written, "--source", terms_copy)
     assert "## Ready for review, not yet to merge: the layout" in out
     (comment,) = json.loads(written.read_text("utf-8"))
-    lines = path.read_text("utf-8").split("\n")
     suggested = re.fullmatch(r".*```suggestion\n(.*)```", comment["body"], re.DOTALL)
     assert suggested
-    first = comment.get("start_line", comment["line"])
-    path.write_text(
-        "\n".join([*lines[: first - 1], *suggested[1].split("\n")[:-1], *lines[comment["line"] :]]), "utf-8"
-    )
+    lines = path.read_text("utf-8").split("\n")
+    lines[comment.get("start_line", comment["line"]) - 1 : comment["line"]] = suggested[1].split("\n")[:-1]
+    path.write_text("\n".join(lines), "utf-8")
     assert invoke("fmt", "--check", path)[0] == 0
 
 
@@ -264,24 +251,3 @@ def test_suggestions_make_one_text_the_other(old: list[str], new: list[str]) -> 
         assert 1 <= s.first <= s.last <= len(old)
         lines[s.first - 1 : s.last] = s.lines
     assert lines == new
-
-
-@pytest.mark.parametrize("content", ["axis: [", "label: Age"])
-def test_a_file_that_cannot_be_read_is_not_compared(
-    terms_copy: Path, root: Path, invoke: Callable[..., tuple[int, str, str]], content: str
-) -> None:
-    (terms_copy / "descriptors" / "age.yaml").write_text(content, "utf-8")
-    for command in ("preview", "diff"):
-        out = invoke(command, root, terms_copy, "--source", terms_copy)[1]
-        assert "every sentence is unchanged" not in out
-        assert "ot compared" in out
-        assert "age.yaml" in out
-
-
-def test_an_entry_that_breaks_the_schema_is_not_compared(
-    terms_copy: Path, root: Path, invoke: Callable[..., tuple[int, str, str]]
-) -> None:
-    edited(terms_copy, "descriptors/ability.yaml", "    text: Deaf\n", "    text: 5\n")
-    out = invoke("preview", root, terms_copy, "--source", terms_copy)[1]
-    assert "every sentence is unchanged" not in out
-    assert "`ability.deaf in " in out

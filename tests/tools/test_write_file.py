@@ -1,3 +1,5 @@
+"""Files are written whole or not at all."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -5,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holisticbias.errors import OutputError
-from holisticbias.output import write_file
+from holisticbias.output import write_file, write_files
 
 
 def test_a_file_is_written_over_an_old_one_with_nothing_beside_it(tmp_path: Path) -> None:
@@ -37,3 +39,14 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: p
         write_file(target, b"new")
     assert [path.name for path in tmp_path.iterdir()] == ["x.txt"]
     assert target.read_bytes() == b"old"
+
+
+def test_files_are_written_all_or_none(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old", "utf-8")
+    (tmp_path / "file").write_text("", "utf-8")
+    with pytest.raises(OutputError, match="cannot write"):
+        write_files({tmp_path / "a": "new", tmp_path / "file" / "b": "new"})
+    assert (tmp_path / "a").read_text("utf-8") == "old"
+    assert {p.name for p in tmp_path.iterdir()} == {"a", "file"}
+    write_files({tmp_path / "a": "new", tmp_path / "folder" / "b": "new"})
+    assert (tmp_path / "folder" / "b").read_text("utf-8") == "new"

@@ -22,7 +22,7 @@ from holisticbias_eval.mitigation.record import Point
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.loading.memory import is_out_of_memory
+from holisticbias_eval.models.loading.running import is_out_of_memory
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.loading.tokenizers import context_length
 from holisticbias_eval.progress import Display

@@ -90,7 +90,7 @@ def _in_a_replica(source: ModelSource, settings: ModelSettings) -> ModelSettings
 
 
 def _load_scorer(source: ModelSource, notice: Notice, settings: ModelSettings) -> Scorer:
-    kind = find_kind(source) if settings.kind == "auto" else settings.kind
+    kind = find_kind(source, settings.kind)
     if kind != "causal" and settings.dtype != "float32":
         raise ModelError(f"--dtype {settings.dtype} is for causal models; score this {kind} model in float32")
     if kind != "causal" and settings.opens_texts:
@@ -114,7 +114,7 @@ def _load_generator(
     conversation: ConversationOptions,
     settings: ModelSettings,
 ) -> Generator:
-    kind = find_kind(source) if settings.kind == "auto" else settings.kind
+    kind = find_kind(source, settings.kind)
     if kind == "masked":
         raise ModelError("a masked model cannot answer prompts: choose a causal or an encoder-decoder model")
     loaded = load_kind(source, kind, settings.device)

@@ -39,20 +39,6 @@ class ClassifierSettings:
         return {f"classifier_{name}": str(value) for name, value in asdict(self).items()}
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingTexts:
-    """Token ids of texts, cut at the beginning to what the model can read, and their labels."""
-
-    ids: Sequence[list[int]]
-    labels: Sequence[int]
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def __getitem__(self, i: int) -> dict[str, Any]:
-        return {"input_ids": self.ids[i], "labels": self.labels[i]}
-
-
 def classify_after_training(
     loaded: LoadedModel,
     train: tuple[Sequence[str], Sequence[int]],
@@ -76,7 +62,8 @@ def classify_after_training(
     pad = _padding(loaded.tokenizer, model, read)
     model.config.pad_token_id = pad
     device = next(loaded.model.parameters()).device
-    _train(model, TrainingTexts(read[0], train[1]), pad, settings, device, progress)
+    rows = [{"input_ids": ids, "labels": label} for ids, label in zip(read[0], train[1], strict=True)]
+    _train(model, rows, pad, settings, device, progress)
     with torch.inference_mode():
         return _classify(model.eval().to(device), read[1], pad, settings.batch, progress)
 
@@ -128,10 +115,15 @@ def _batch(rows: Sequence[Sequence[int]], pad: int) -> dict[str, torch.Tensor]:
 
 
 def _train(
-    model: Any, texts: TrainingTexts, pad: int, settings: ClassifierSettings, device: torch.device, progress: Progress
+    model: Any,
+    rows: Sequence[Mapping[str, Any]],
+    pad: int,
+    settings: ClassifierSettings,
+    device: torch.device,
+    progress: Progress,
 ) -> None:
     import torch
-    from transformers import Trainer, TrainerCallback, TrainingArguments
+    from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
     def collate(rows: Sequence[Mapping[str, Any]]) -> dict[str, torch.Tensor]:
         return {
@@ -154,15 +146,13 @@ def _train(
             logging_nan_inf_filter=False, report_to=[], disable_tqdm=True, use_cpu=device.type == "cpu",
             remove_unused_columns=False,
         )  # fmt: skip
-        trainer = Trainer(model, arguments, data_collator=collate, train_dataset=texts, callbacks=[Counted()])
-        for callback in list(trainer.callback_handler.callbacks):
-            if type(callback).__name__ == "PrinterCallback":
-                trainer.remove_callback(callback)
+        trainer = Trainer(model, arguments, data_collator=collate, train_dataset=rows, callbacks=[Counted()])
+        trainer.remove_callback(PrinterCallback)
         trainer.train()
 
 
 def _classify(model: Any, texts: Sequence[list[int]], pad: int, size: int, progress: Progress) -> Floats:
-    """The probability of label 1: shape ``[texts]``. TrainingTexts of about one length are read together."""
+    """The probability of label 1: shape ``[texts]``. Texts of about one length are read together."""
     order = np.argsort([len(text) for text in texts], kind="stable")
     found = np.full(len(texts), np.nan)
     for start in range(0, len(order), size):

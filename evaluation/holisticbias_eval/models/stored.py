@@ -11,19 +11,17 @@ from typing import TypeVar, overload
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Ints
 from holisticbias_eval.models.generation.requests import (
     REQUEST_FIELDS,
     RESPONSE_FIELDS,
     Generator,
     PromptRequests,
     Responses,
-    Sameness,
 )
-from holisticbias_eval.models.likelihood.scorer import InputCounts, Probe, Scorer, Work
+from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.scores import SCORE_FIELDS, Scores, no_scores, refuse_non_numbers
 from holisticbias_eval.models.likelihood.spans import SPAN_FIELDS, Spans
-from holisticbias_eval.models.likelihood.tokens import TextWindow
 from holisticbias_eval.models.model import Model
 from holisticbias_eval.models.store.shards import ShardStore, fingerprint
 from holisticbias_eval.progress import Notice, Progress
@@ -99,22 +97,7 @@ class _StoredScorer(Scorer):
         scored = scorer.first_token_scored
         super().__init__(scorer.identity, scorer.kind, scorer.settings, first_token_scored=scored)
         self._scorer, self._store, self.kept = scorer, store, f"scores of earlier runs are kept in {store.folder}"
-
-    def windows(self, texts: Sequence[str]) -> Sequence[tuple[TextWindow, ...]]:
-        """The scorer's windows."""
-        return self._scorer.windows(texts)
-
-    def work(self, spans: Spans) -> Work | None:
-        """Count the scorer's work."""
-        return self._scorer.work(spans)
-
-    def probe(self, spans: Spans) -> Probe | None:
-        """Probe the scorer."""
-        return self._scorer.probe(spans)
-
-    def input_counts(self) -> InputCounts | None:
-        """The scorer's masked inputs so far."""
-        return self._scorer.input_counts()
+        vars(self).update({name: getattr(scorer, name) for name in ("windows", "work", "probe", "input_counts")})
 
     def blocks(self, distinct: Spans) -> Sequence[Spans]:
         """The distinct spans that the store lacks, in the blocks they are scored in; shared prefixes together."""
@@ -151,19 +134,9 @@ class _StoredGenerator(Generator):
 
     def __init__(self, generator: Generator, store: ShardStore) -> None:
         super().__init__(generator.identity, generator.kind, generator.settings, keeps_blank=generator.keeps_blank)
-        self._generator, self._store, self.kept = (
-            generator,
-            store,
-            f"responses of earlier runs are kept in {store.folder}",
-        )
-
-    def probe(self, requests: PromptRequests) -> Sameness | None:
-        """Probe the generator."""
-        return self._generator.probe(requests)
-
-    def vectors(self, texts: Sequence[str]) -> Floats | None:
-        """The embeddings of the generator."""
-        return self._generator.vectors(texts)
+        self._generator, self._store = generator, store
+        self.kept = f"responses of earlier runs are kept in {store.folder}"
+        vars(self).update(probe=generator.probe, vectors=generator.vectors)
 
     def generate(self, requests: PromptRequests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Read the responses to distinct requests that are stored, then make and store the others."""

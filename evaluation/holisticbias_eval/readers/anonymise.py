@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -122,11 +123,11 @@ def swapped(texts: pa.Table, limit: int = DRAWN) -> pa.Table:
     spread evenly. Differences between values of ``audit_group`` are due to the subject alone. Texts without a subject
     are left out; a table without subjects gives no rows.
     """
-    rows = [row for row in texts.to_pylist() if row.get("subject") and row.get("text")]
     domains: dict[str | None, list[Row]] = {}
-    for row in rows:
-        domains.setdefault(row.get("domain"), []).append(row)
-    made = [found for domain in domains.values() for found in _swaps(domain, limit)]
+    for row in texts.to_pylist():
+        if row.get("subject") and row.get("text"):
+            domains.setdefault(row.get("domain"), []).append(row)
+    made = [row for name, rows in domains.items() for row in _swaps(name, rows, limit)]
     fields = [field for field in texts.schema if field.name not in (GROUP, "item", "forms")]
     return pa.Table.from_pylist(made, pa.schema([*fields, ("item", pa.string()), (GROUP, pa.string())]))
 
@@ -135,18 +136,15 @@ def _with_subject(row: Row, name: str) -> str:
     return replace_subject(row["text"], Named(row["subject"], person=bool(row.get("person"))), name)
 
 
-def _swaps(rows: list[Row], limit: int) -> Iterator[Row]:
-    counts: dict[str, dict[str, int]] = {}
+def _swaps(domain: str | None, rows: list[Row], limit: int) -> Iterator[Row]:
+    subjects: dict[str, Counter[str]] = {}
     for row in rows:
-        own = counts.setdefault(str(row["group"]), {})
-        own[str(row["subject"])] = own.get(str(row["subject"]), 0) + 1
-    subjects = {group: max(own, key=lambda name: own[name]) for group, own in counts.items()}
+        subjects.setdefault(str(row["group"]), Counter())[str(row["subject"])] += 1
     naming = [row for row in rows if _with_subject(row, "") != row["text"]]
-    step = max(1, -(-len(naming) // limit))
-    for number, row in enumerate(naming[::step]):
-        for group, subject in subjects.items():
-            item = f"{row.get('domain')}/{number}"
-            yield {**row, "text": _with_subject(row, subject), "subject": None, "item": item, GROUP: group}
+    for number, row in enumerate(naming[:: max(1, -(-len(naming) // limit))]):
+        for group, counts in subjects.items():
+            text = _with_subject(row, max(counts, key=counts.__getitem__))
+            yield {**row, "text": text, "subject": None, "item": f"{domain}/{number}", GROUP: group}
 
 
 def written(words: Sequence[str]) -> str:

@@ -113,7 +113,7 @@ def _masked(pairs: pa.Table, mask: str) -> tuple[list[list[str]], Callable[[Floa
 
 def one_mask_scorer(model: ModelSource, options: ModelSettings, notice: Notice) -> OneMaskScorer | None:
     """The published scorer of a masked model on this machine; ``None`` for another kind of model."""
-    if options.engine != "local" or (find_kind(model) if options.kind == "auto" else options.kind) != "masked":
+    if options.engine != "local" or find_kind(model, options.kind) != "masked":
         return None
     return OneMaskScorer(load_kind(model, "masked", options.device), notice)
 

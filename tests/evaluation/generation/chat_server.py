@@ -14,6 +14,7 @@ from holisticbias_eval.models.generation.decoding import DECODINGS, Decoding
 from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
 from holisticbias_eval.models.server.generator import ApiGenerator
 from holisticbias_eval.models.settings import ModelSettings
+from known import ignore
 
 SAMPLED = DECODINGS.read("sampled")
 QUICK = ModelSettings(api_concurrency=3, api_retries=2, api_wait=0.05)
@@ -86,10 +87,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
         pass
-
-
-def ignore(said: object) -> None:
-    pass
 
 
 def prompts(*texts: str, persona: str = "", samples: int = 1) -> PromptRequests:

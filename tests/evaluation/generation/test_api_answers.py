@@ -10,13 +10,13 @@ import pytest
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.requests import respond_all
 from holisticbias_eval.models.settings import ModelSettings
+from known import ignore
 
 from .chat_server import (
     CUT,
     Body,
     echo,
     generator,
-    ignore,
     is_trial,
     message,
     one,

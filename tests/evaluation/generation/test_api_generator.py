@@ -15,12 +15,12 @@ from holisticbias_eval.models.generation.requests import Sameness, respond_all
 from holisticbias_eval.models.generation.sampling import request_seed
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import store_of, stored
+from known import ignore
 
 from .chat_server import (
     Body,
     echo,
     generator,
-    ignore,
     message,
     one,
     only,

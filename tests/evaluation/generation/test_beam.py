@@ -11,35 +11,19 @@ import pytest
 import torch
 from transformers import GenerationConfig
 
-from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
-from holisticbias_eval.models.generation.decoding import Decoding, Ending
-from holisticbias_eval.models.generation.local import LocalGenerator
-from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
+from holisticbias_eval.models.generation.decoding import Decoding
+from holisticbias_eval.models.generation.requests import respond_all
 from holisticbias_eval.models.generation.writing import Plain, TokenPrompts
 from holisticbias_eval.models.loading.load import LoadedModel
-from tiny_models import TEXTS, tiny_loaded
+from tiny_models import TEXTS, conversation_of, ending_of, first_samples, local_generator, tiny_loaded
 
-NEW = 12
+NEW = 9
 
 
 def beam(blocked: int | None = None) -> Decoding:
     return Decoding(
         id="beam", method="beam", beams=3, max_new_tokens=NEW, min_new_tokens=6, blocked_ngram=blocked, source="a test"
     )
-
-
-def kind_of(loaded: LoadedModel) -> Any:
-    return "seq2seq" if loaded.model.config.is_encoder_decoder else "causal"
-
-
-def generator(loaded: LoadedModel, decoding: Decoding, batch: int | None = None) -> LocalGenerator:
-    kind = kind_of(loaded)
-    conversation = find_conversation(loaded.tokenizer, ConversationOptions(separator="</s>"), kind)
-    return LocalGenerator(loaded, kind, lambda _: None, decoding, 1, conversation, batch)
-
-
-def asked(texts: Sequence[str]) -> PromptRequests:
-    return PromptRequests(texts, [""] * len(texts), np.zeros(len(texts), np.int32))
 
 
 def alone(loaded: LoadedModel, ids: Sequence[int], **settings: Any) -> list[int]:
@@ -57,10 +41,13 @@ def alone(loaded: LoadedModel, ids: Sequence[int], **settings: Any) -> list[int]
 @pytest.mark.parametrize("name", ["gpt2", "llama", "t5"])
 def test_it_is_transformers_own_in_any_batch(name: str) -> None:
     loaded = tiny_loaded(name)
-    prompts = asked([text + end for text in TEXTS for end in ("", "!")])
-    made = [respond_all(prompts, generator(loaded, beam(), batch), lambda _: None) for batch in (1, 7, 64)]
+    prompts = first_samples(TEXTS)
+    made = [
+        respond_all(prompts, local_generator(loaded, beam(), batch=batch, separator="</s>"), lambda _: None)
+        for batch in (1, 3, 64)
+    ]
     assert list(made[0].text) == list(made[1].text) == list(made[2].text)
-    conversation = find_conversation(loaded.tokenizer, ConversationOptions(separator="</s>"), kind_of(loaded))
+    conversation = conversation_of(loaded, separator="</s>")
     settings = {"decoder_start_token_id": 2} if name == "t5" else {}
     for text, ids in zip(made[0].text, conversation.inputs(prompts), strict=True):
         expected = alone(loaded, ids, **settings)
@@ -73,14 +60,13 @@ def pairs(tokens: Sequence[int]) -> set[tuple[int, int]]:
 
 def test_a_response_may_repeat_its_prompt_but_not_itself() -> None:
     loaded = tiny_loaded("gpt2")
-    tokenizer = loaded.tokenizer
-    conversation = find_conversation(tokenizer, ConversationOptions(separator="</s>"), "causal")
-    first = respond_all(asked(TEXTS), generator(loaded, beam()), lambda _: None)
+    conversation = conversation_of(loaded, separator="</s>")
+    first = respond_all(first_samples(TEXTS), local_generator(loaded, beam(), separator="</s>"), lambda _: None)
     parroted = [f"{text} {response}" for text, response in zip(TEXTS, first.text, strict=True)]
     decoding = beam(blocked=2)
-    plain = Plain(loaded.model, decoding, Ending(loaded.model, tokenizer, conversation, decoding))
+    plain = Plain(loaded.model, decoding, ending_of(loaded, decoding, separator="</s>"))
     echoes = hidden = 0
-    for ids in conversation.inputs(asked(parroted)):
+    for ids in conversation.inputs(first_samples(parroted)):
         tokens = plain.write(TokenPrompts([ids], np.zeros((1, NEW), np.uint64)))[0]
         assert len(pairs(tokens)) == len(tokens) - 1  # no pair of tokens twice
         echoes += bool(pairs(tokens) & pairs(ids))

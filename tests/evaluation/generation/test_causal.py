@@ -11,15 +11,13 @@ import torch
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.engines import start_generator
-from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
-from holisticbias_eval.models.generation.decoding import Decoding, Ending
-from holisticbias_eval.models.generation.local import LocalGenerator
+from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.requests import PromptRequests, Responses, respond_all
 from holisticbias_eval.models.generation.sampling import step_seeds
 from holisticbias_eval.models.generation.writing import Plain, Together, TokenPrompts
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.settings import ModelSettings
-from tiny_models import TEXTS, tiny_loaded
+from tiny_models import TEXTS, conversation_of, ending_of, first_samples, local_generator, tiny_loaded
 
 SAMPLE = Decoding(id="sample", method="sample", max_new_tokens=8, source="a test")
 
@@ -29,9 +27,7 @@ def asked(count: int = 24) -> PromptRequests:
 
 
 def respond(loaded: LoadedModel, decoding: Decoding = SAMPLE, **options: Any) -> Responses:
-    conversation = find_conversation(loaded.tokenizer, ConversationOptions(**options), "causal")
-    engine = LocalGenerator(loaded, "causal", lambda _: None, decoding, 3, conversation)
-    return respond_all(asked(), engine, lambda _: None)
+    return respond_all(asked(), local_generator(loaded, decoding, **options), lambda _: None)
 
 
 def favouring(token: int, by: float) -> LoadedModel:
@@ -62,9 +58,8 @@ def test_an_end_token_ends_a_response_and_is_not_part_of_it() -> None:
 def test_suppressed_tokens_do_not_come(key: str) -> None:
     loaded = favouring(77, 1000.0)
     setattr(loaded.model.generation_config, key, [77])
-    conversation = find_conversation(loaded.tokenizer, ConversationOptions(), "causal")
-    together = Together(loaded.model, SAMPLE, Ending(loaded.model, loaded.tokenizer, conversation, SAMPLE))
-    tokens = together.write(TokenPrompts(conversation.inputs(asked()), step_seeds(3, asked(), 8)))
+    together = Together(loaded.model, SAMPLE, ending_of(loaded, SAMPLE))
+    tokens = together.write(TokenPrompts(conversation_of(loaded).inputs(asked()), step_seeds(3, asked(), 8)))
     assert not any(77 in row[:1] for row in tokens)
     assert any(77 in row for row in tokens) == (key == "begin_suppress_tokens")
 
@@ -79,19 +74,16 @@ def test_other_settings_of_the_model_are_not_used() -> None:
 
 def test_both_ways_write_the_same() -> None:
     loaded = tiny_loaded("llama")
-    conversation = find_conversation(loaded.tokenizer, ConversationOptions(), "causal")
-    ending = Ending(loaded.model, loaded.tokenizer, conversation, SAMPLE)
+    ending = ending_of(loaded, SAMPLE)
     same = PromptRequests([TEXTS[0]] * 20, [""] * 20, np.arange(20, dtype=np.int32))
-    prompts = TokenPrompts(conversation.inputs(same), step_seeds(3, same, 8))
-    plain = [ending.cut(row) for row in Plain(loaded.model, SAMPLE, ending).write(prompts)]
+    prompts = TokenPrompts(conversation_of(loaded).inputs(same), step_seeds(3, same, 8))
+    plain = Plain(loaded.model, SAMPLE, ending).write(prompts)
     assert Together(loaded.model, SAMPLE, ending).write(prompts) == plain
 
 
 def test_a_prompt_without_room_for_a_response_is_named() -> None:
-    loaded = tiny_loaded("gpt2")
-    conversation = find_conversation(loaded.tokenizer, ConversationOptions(), "causal")
-    engine = LocalGenerator(loaded, "causal", lambda _: None, SAMPLE, 3, conversation)
-    long = PromptRequests(["I'm a blicket.", "wug " * 140], ["", ""], np.zeros(2, np.int32))
+    engine = local_generator(tiny_loaded("gpt2"), SAMPLE)
+    long = first_samples(["I'm a blicket.", "wug " * 140])
     with pytest.raises(ModelError, match=r"at most 128 tokens; the prompt 'wug wug .*max_new_tokens"):
         respond_all(long, engine, lambda _: None)
 
@@ -104,9 +96,7 @@ def test_a_model_whose_scores_are_not_numbers_is_refused() -> None:
 
 
 def test_no_requests_have_no_responses_and_no_probe() -> None:
-    loaded = tiny_loaded("gpt2")
-    conversation = find_conversation(loaded.tokenizer, ConversationOptions(), "causal")
-    engine = LocalGenerator(loaded, "causal", lambda _: None, SAMPLE, 3, conversation)
+    engine = local_generator(tiny_loaded("gpt2"), SAMPLE)
     nothing = asked().take(np.zeros(0, np.int64))
     assert len(respond_all(nothing, engine, lambda _: None)) == 0
     assert engine.probe(nothing) is None

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from transformers import GPT2Config, GPT2LMHeadModel
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.engines import start_generator
@@ -16,6 +15,7 @@ from holisticbias_eval.models.generation.conversation import PLAIN, Conversation
 from holisticbias_eval.models.generation.decoding import DECODINGS, apart
 from holisticbias_eval.models.generation.frame import STYLES
 from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
+from tiny_models import byte_tokenizer
 
 from .test_conversation import CHATML, MISTRAL
 
@@ -24,22 +24,8 @@ PROMPT = "The blicket is"
 THINKING = CHATML.replace("{{ '<|im_start|>assistant\n' }}", "{{ '<|im_start|>assistant\n<think>\n' }}")
 
 
-def tokenizer(template: str | None) -> Any:
-    added = ("<s>", "</s>", "<unk>", "<|im_start|>", "<|im_end|>")
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    backend = Tokenizer(models.BPE({c: i for i, c in enumerate([*added, *alphabet])}, []))
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    backend.decoder = decoders.ByteLevel()
-    made = PreTrainedTokenizerFast(
-        tokenizer_object=backend, bos_token="<s>", eos_token="</s>", unk_token="<unk>",  # noqa: S106
-        extra_special_tokens=list(added[3:]),
-    )  # fmt: skip
-    made.chat_template = template
-    return made
-
-
 def read(template: str | None, **options: Any) -> tuple[Any, str]:
-    made = tokenizer(template)
+    made = byte_tokenizer(template)
     found = find_conversation(made, ConversationOptions(style=STYLE, **options), "causal")
     (ids,) = found.inputs(PromptRequests([PROMPT], [""], np.zeros(1, np.int32)))
     return found, made.decode(ids, clean_up_tokenization_spaces=False)
@@ -90,7 +76,7 @@ def test_a_turn_needs_the_place_of_the_prompt(tmp_path: Path) -> None:
 def test_reasoning_that_a_template_opens_is_kept_apart(template: str, thinking: str, tmp_path: Path) -> None:
     import torch
 
-    made = tokenizer(template)
+    made = byte_tokenizer(template)
     torch.manual_seed(0)
     model = GPT2LMHeadModel(GPT2Config(vocab_size=len(made), n_positions=800, n_embd=16, n_layer=1, n_head=2))
     for saved in (made, model):

@@ -10,16 +10,13 @@ import pytest
 import torch
 import transformers
 
-from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import Decoding
-from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
 from holisticbias_eval.models.generation.sampling import gumbel_noise, step_seeds
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.model import Kind
-from tiny_models import MODELS, TEXTS, tiny_loaded
+from tiny_models import MODELS, TEXTS, conversation_of, local_generator, tiny_loaded
 
-STEPS = 8
+STEPS, COUNT = 6, 32
 DECODINGS: dict[str, dict[str, Any]] = {
     "restricted": {"method": "sample", "temperature": 0.8, "top_k": 30, "top_p": 0.9, "min_new_tokens": 3},
     "unrestricted": {"method": "sample"},
@@ -30,16 +27,10 @@ EVERY_DECODING = {"gpt2", "t5", "mamba"}
 NOT_TOGETHER = {"mistral", "mamba", "bloom"}  # a window shorter than the texts, a state, positions from a mask
 
 
-def requests(count: int = 64) -> PromptRequests:
+def requests(count: int = COUNT) -> PromptRequests:
     prompts = [TEXTS[i % len(TEXTS)] for i in range(count)]
     personas = ["" if i % 3 else "I like tufas.\nI am from Blib." for i in range(count)]
     return PromptRequests(prompts, personas, (np.arange(count) // len(TEXTS)).astype(np.int32))
-
-
-def generator(loaded: LoadedModel, decoding: Decoding, batch: int | None, notices: list[str]) -> LocalGenerator:
-    kind: Kind = "seq2seq" if loaded.model.config.is_encoder_decoder else "causal"
-    conversation = find_conversation(loaded.tokenizer, ConversationOptions(), kind)
-    return LocalGenerator(loaded, kind, notices.append, decoding, 7, conversation, batch)
 
 
 def decoding(name: str) -> Decoding:
@@ -71,9 +62,7 @@ def allowed(model: Any, decoding: Decoding, scores: torch.Tensor, response: Sequ
 
 def plainly(loaded: LoadedModel, decoding: Decoding, asked: PromptRequests) -> list[tuple[str, str]]:
     """Decode each request alone: one forward pass without a cache per token, noise for all tokens, one argmax."""
-    model, tokenizer = loaded.model, loaded.tokenizer
-    kind: Kind = "seq2seq" if model.config.is_encoder_decoder else "causal"
-    conversation = find_conversation(tokenizer, ConversationOptions(), kind)
+    model, tokenizer, conversation = loaded.model, loaded.tokenizer, conversation_of(loaded)
     seeds = step_seeds(7, asked, STEPS)
     found = []
     for row, ids in enumerate(conversation.inputs(asked)):
@@ -81,7 +70,7 @@ def plainly(loaded: LoadedModel, decoding: Decoding, asked: PromptRequests) -> l
         finish, text = "length", ""
         for step in range(STEPS):
             with torch.no_grad():
-                if kind == "seq2seq":
+                if model.config.is_encoder_decoder:
                     start = [model.config.decoder_start_token_id, *response]
                     output = model(torch.tensor([ids]), decoder_input_ids=torch.tensor([start]), use_cache=False)
                 else:
@@ -108,15 +97,16 @@ def test_a_response_is_the_same_in_any_batch_and_alone(name: str) -> None:
     asked = requests()
     for method in DECODINGS if name in EVERY_DECODING else ("restricted",):
         results = []
-        for batch, rows in ((64, np.arange(64)), (7, np.arange(0, 64, 3)), (1, np.arange(0, 64, 8))):
-            notices: list[str] = []
-            made = respond_all(asked.take(rows), generator(loaded, decoding(method), batch, notices), lambda _: None)
+        for batch, step in ((64, 1), (7, 3), (1, 8)):
+            rows, notices = np.arange(0, COUNT, step), list[str]()
+            generator = local_generator(loaded, decoding(method), 7, batch, notices)
+            made = respond_all(asked.take(rows), generator, lambda _: None)
             results.append(dict(zip(rows.tolist(), zip(made.text, made.finish, strict=True), strict=True)))
             assert bool(notices) == (name in NOT_TOGETHER)
         whole, *parts = results
         for part in parts:
             assert part == {row: whole[row] for row in part}
-        some = np.arange(0, 64, 8)
+        some = np.arange(0, COUNT, 8)
         assert [whole[row] for row in some.tolist()] == plainly(loaded, decoding(method), asked.take(some))
         assert len(set(whole.values())) > 10 or method == "greedy"
 
@@ -124,22 +114,22 @@ def test_a_response_is_the_same_in_any_batch_and_alone(name: str) -> None:
 def test_samples_and_personas_and_seeds_differ() -> None:
     loaded = tiny_loaded("gpt2")
     asked = PromptRequests(["I'm a blicket."] * 12, [""] * 6 + ["I like tufas."] * 6, np.arange(12, dtype=np.int32) % 6)
-    made = respond_all(asked, generator(loaded, decoding("unrestricted"), None, []), lambda _: None)
+    made = respond_all(asked, local_generator(loaded, decoding("unrestricted"), 7), lambda _: None)
     assert len(set(made.text)) == 12
     seeds = step_seeds(1, asked, 3)
     assert len(np.unique(np.stack([seeds, step_seeds(2, asked, 3)]))) == 12 * 3 * 2
 
 
 def test_the_probe_counts_equal_responses() -> None:
-    found = generator(tiny_loaded("qwen2"), decoding("restricted"), None, []).probe(requests())
+    found = local_generator(tiny_loaded("qwen2"), decoding("restricted"), 7).probe(requests())
     assert found is not None
     assert (found.tried, found.same) == (8, 8)
 
 
-@pytest.mark.parametrize("order", [slice(None, None, -1), slice(5, 40)])
+@pytest.mark.parametrize("order", [slice(None, None, -1), slice(5, 25)])
 def test_a_response_does_not_depend_on_the_other_requests(order: slice) -> None:
     loaded = tiny_loaded("llama")
-    whole = respond_all(requests(), generator(loaded, decoding("restricted"), None, []), lambda _: None)
-    rows = np.arange(64)[order]
-    part = respond_all(requests().take(rows), generator(loaded, decoding("restricted"), None, []), lambda _: None)
+    whole = respond_all(requests(), local_generator(loaded, decoding("restricted"), 7), lambda _: None)
+    rows = np.arange(COUNT)[order]
+    part = respond_all(requests().take(rows), local_generator(loaded, decoding("restricted"), 7), lambda _: None)
     assert list(part.text) == [whole.text[row] for row in rows]

@@ -9,10 +9,10 @@ import pytest
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.generation.decoding import DECODINGS, Decoding
 from holisticbias_eval.models.generation.requests import respond_all
-from holisticbias_eval.models.server.http import ServerClient
 from holisticbias_eval.models.settings import ModelSettings
+from known import ignore
 
-from .chat_server import Body, echo, generator, ignore, is_trial, message, prompts
+from .chat_server import Body, echo, generator, is_trial, message, prompts
 
 Answer = tuple[int, Any]
 PROMPTS = [f"I'm a blicket {i}." for i in range(6)]
@@ -135,6 +135,17 @@ def test_a_403_about_the_key_ends_the_run(chat_server: Any) -> None:
             generator(chat_server(lambda body, turn, s=status, a=answer: (s, a)).base)
 
 
+def test_a_neutral_setting_that_is_refused_later_ends_the_run(chat_server: Any) -> None:
+    """Responses before and after would differ."""
+
+    def answering(body: Body, turn: int) -> Answer:
+        return echo(body, turn) if is_trial(body) else (400, {"error": "top_k is unknown"})
+
+    made = generator(chat_server(answering).base, PLAIN)
+    with pytest.raises(ModelError, match=r"answers with 400: .*top_k"):
+        respond_all(prompts("Hi."), made, ignore)
+
+
 @pytest.mark.parametrize(
     "busy",
     [
@@ -170,19 +181,3 @@ def test_a_query_of_an_address_is_sent_with_each_request(chat_server: Any, monke
     assert {(h.get("api-key"), h.get("Authorization")) for h in server.headers} == {
         ("secret-key-123", "Bearer secret-key-123")
     }
-
-
-@pytest.mark.parametrize(
-    "query",
-    ["?api-key=x", "?key=x", "?sig=x", "?access_token=x", "?a=my-password", "?code=x", "?a=" + "f" * 31, "?x", "#x"],
-)
-def test_a_key_in_an_address_is_refused_and_not_shown(query: str) -> None:
-    with pytest.raises(ModelError, match="leave the key out") as raised:
-        ServerClient(f"http://127.0.0.1:9/v1{query}", ModelSettings())
-    assert query[1:] not in str(raised.value)
-
-
-def test_the_users_own_key_in_an_address_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOLISTICBIAS_API_KEY", "abcdefgh")
-    with pytest.raises(ModelError, match="leave the key out"):
-        ServerClient("http://127.0.0.1:9/v1?v=abcdefgh", ModelSettings())

@@ -14,7 +14,7 @@ Invoke = Callable[..., tuple[int, str, str]]
 ASKED: dict[str, tuple[str, ...]] = {
     "responses": (
         "generation_bias,offensiveness,response_wording", "--release", "1.0.0", "--where", "axis=nonce,age",
-        "--where", "template=dialogue.im,dialogue.love", "--per-cell", "2", "--limit", "16",
+        "--where", "template=dialogue.im,dialogue.love", "--per-cell", "2", "--limit", "8",
     ),
     "texts": ("sentiment,gender_polarity", "--prompts", "calibration", "--limit", "2"),
 }  # fmt: skip

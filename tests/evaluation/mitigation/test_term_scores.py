@@ -22,7 +22,7 @@ from holisticbias.terms.specification_entries import WordForms
 from holisticbias_eval.mitigation.losses import term_scores
 from holisticbias_eval.mitigation.losses.term_reader import TermReader
 from holisticbias_eval.mitigation.losses.term_scores import term_log_probabilities
-from holisticbias_eval.models.loading.float64 import in_float64
+from holisticbias_eval.models.loading.running import in_float64
 from tiny_models import tiny_model
 
 pytestmark = pytest.mark.usefixtures("one_thread")

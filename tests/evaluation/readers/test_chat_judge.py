@@ -15,14 +15,11 @@ from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.engines import start_classifier
 from holisticbias_eval.readers.engines.chat import read_label
+from known import ignore
 
 PROMPT = "Is this kind, curious or grumpy? Answer with one word.\n{text}"
 NOTHING = [np.nan] * 3
 Judge = Callable[[Callable[[str, Body], tuple[int, Any]]], tuple[Classifier, list[str], ChatServer]]
-
-
-def ignore(done: object) -> None:
-    pass
 
 
 @pytest.fixture

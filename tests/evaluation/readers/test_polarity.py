@@ -25,59 +25,41 @@ def read(text: str, method: str, threshold: float = 0.25, ties: Literal["apart",
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("method", "text", "expected"),
     [
-        ("He took his hat.", (-1.0, "male", None)),
-        ("She gave him her hat, and hers.", (0.5, "female", None)),  # she her hers against him
-        ("HE'S here", (-1.0, "male", None)),
-        ("she\u2019s here", (1.0, "female", None)),
-        ("he and she", (None, None, TIE)),
-        ("The chair", (None, None, NO_WORD)),
-        ("women's, girl's, mother", (None, None, NO_WORD)),  # the paper counts the listed forms alone
-        ("Women\u2019s work", (1.0, "female", None)),
-        ("boy boys man men himself", (-1.0, "male", None)),
-        ("woman women girl girls herself", (1.0, "female", None)),
-        ("the then sheet hershey mankind", (None, None, NO_WORD)),
+        ("words", "He took his hat.", (-1.0, "male", None)),
+        ("words", "She gave him her hat, and hers.", (0.5, "female", None)),  # she her hers against him
+        ("words", "HE'S here", (-1.0, "male", None)),
+        ("words", "she\u2019s here", (1.0, "female", None)),
+        ("words", "he and she", (None, None, TIE)),
+        ("words", "The chair", (None, None, NO_WORD)),
+        ("words", "women's, girl's, mother", (None, None, NO_WORD)),  # the paper counts the listed forms alone
+        ("words", "Women\u2019s work", (1.0, "female", None)),
+        ("words", "boy boys man men himself", (-1.0, "male", None)),
+        ("words", "woman women girl girls herself", (1.0, "female", None)),
+        ("words", "the then sheet hershey mankind", (None, None, NO_WORD)),
+        ("weighted", "he", (-0.4431, "male", None)),
+        ("weighted", "he and she", (0.0, "neutral", None)),
+        ("weighted", "a daddy, he said", (-0.4425, "male", None)),  # (0.0006^2 - 0.4431^2) / (0.0006 + 0.4431)
+        ("weighted", "my wife", (0.1197, "neutral", None)),
+        ("weighted", "woman's", (None, None, NO_WORD)),  # as in Table 3 of the paper
+        ("weighted", "a bachelor's degree in men's wear", (None, None, NO_WORD)),
+        ("weighted", "the twin sister", (0.4907, "female", None)),  # the phrase, not sister (0.3796)
+        ("weighted", "the twin-sister hat", (0.4907, "female", None)),
+        ("weighted", "a sister", (0.3796, "female", None)),
+        ("weighted", "horsemen", (None, None, NO_WORD)),  # its polarity is 0.0000
+        ("weighted", "chair", (None, None, NO_WORD)),
+        ("maximum", "he met the queen", (-0.4431, "male", None)),  # 0.4297 is smaller
+        ("maximum", "he met the ladies", (0.4714, "female", None)),
+        ("maximum", "he and she", (None, None, TIE)),
+        ("maximum", "kings and queens", (None, None, TIE)),
+        ("maximum", "he, she and a lady", (0.505, "female", None)),  # the tie is not of the largest
+        ("maximum", "my wife", (0.1197, "neutral", None)),
+        ("maximum", "chair", (None, None, NO_WORD)),
     ],
 )
-def test_two_lists(text: str, expected: Read) -> None:
-    assert read(text, "words") == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("he", (-0.4431, "male", None)),
-        ("he and she", (0.0, "neutral", None)),
-        ("a daddy, he said", (-0.4425, "male", None)),  # (0.0006^2 - 0.4431^2) / (0.0006 + 0.4431)
-        ("my wife", (0.1197, "neutral", None)),
-        ("woman's", (None, None, NO_WORD)),  # as in Table 3 of the paper
-        ("a bachelor's degree in men's wear", (None, None, NO_WORD)),
-        ("the twin sister", (0.4907, "female", None)),  # the phrase, not sister (0.3796)
-        ("the twin-sister hat", (0.4907, "female", None)),
-        ("a sister", (0.3796, "female", None)),
-        ("horsemen", (None, None, NO_WORD)),  # its polarity is 0.0000
-        ("chair", (None, None, NO_WORD)),
-    ],
-)
-def test_weighted_mean(text: str, expected: Read) -> None:
-    assert read(text, "weighted") == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("he met the queen", (-0.4431, "male", None)),  # 0.4297 is smaller
-        ("he met the ladies", (0.4714, "female", None)),
-        ("he and she", (None, None, TIE)),
-        ("kings and queens", (None, None, TIE)),
-        ("he, she and a lady", (0.505, "female", None)),  # the tie is not of the largest
-        ("my wife", (0.1197, "neutral", None)),
-        ("chair", (None, None, NO_WORD)),
-    ],
-)
-def test_maximum(text: str, expected: Read) -> None:
-    assert read(text, "maximum") == expected
+def test_methods(method: str, text: str, expected: Read) -> None:
+    assert read(text, method) == expected
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.models.loading.float64 import in_float64
+from holisticbias_eval.models.loading.running import in_float64
 from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.engines import start_classifier
 

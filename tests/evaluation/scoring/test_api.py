@@ -16,6 +16,7 @@ from holisticbias_eval.models.server.alignment import align
 from holisticbias_eval.models.server.scorer import ApiScorer
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import store_of, stored
+from known import ignore
 
 TEXTS = ["I'm a tall guy.", "I'm a Deaf woman.", "I love señoras 🙂.", "Hi! I'm an elderly veteran."]
 SHOWN = {
@@ -24,10 +25,6 @@ SHOWN = {
 }  # fmt: skip
 """Ways of servers to show the tokens of a prompt, which they read after ``<s>``."""
 QUICK = ModelSettings(api_batch=3, api_concurrency=2, api_retries=2, api_wait=0.05)
-
-
-def ignore(message: object) -> None:
-    pass
 
 
 class Server:
@@ -316,10 +313,3 @@ def test_what_was_scored_before_the_end_is_kept(
     done = server.requests
     assert len(stored(again, tmp_path, ignore).score(whole(TEXTS), ignore).nll) == 4
     assert server.requests == done + 1
-
-
-def test_an_address_that_nothing_answers_at_is_one_line() -> None:
-    with pytest.raises(ModelError, match="does not answer"):
-        ApiScorer("tiny", "http://127.0.0.1:9/v1", ignore, ModelSettings(api_retries=0))
-    with pytest.raises(ModelError, match="http://"):
-        ApiScorer("tiny", "localhost:9", ignore)

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood import causal
+from holisticbias_eval.models.likelihood.batches import PackSize
 from holisticbias_eval.models.likelihood.causal import PLAIN, CausalScorer
-from holisticbias_eval.models.likelihood.packed import PackSize
 from holisticbias_eval.models.likelihood.spans import whole
+from known import ignore
 
 COMMON = {
     "vocab_size": 400,
@@ -112,10 +113,6 @@ ARCHITECTURES: list[tuple[str, dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-def ignore(message: object) -> None:
-    pass
-
-
 def expected(model: Any, tokenizer: Any, texts: Sequence[str], plainly: Callable[..., Floats]) -> list[Floats]:
     """Score every token after the beginning-of-sequence token in the obvious way."""
     rows = [[tokenizer.bos_token_id, *tokenizer(t, add_special_tokens=False)["input_ids"]] for t in texts]
@@ -179,8 +176,8 @@ def test_a_model_that_reads_no_plain_text_is_one_line(make_model: Any, tokenizer
         CausalScorer(loaded(model, tokenizer), ignore).score(whole(["I'm a tall guy and a veteran."]), ignore)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(rows=st.lists(st.text("ab é", max_size=9), min_size=1, max_size=25), slots=st.integers(1, 40))
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.lists(st.text("ab é", max_size=9), min_size=1, max_size=15), slots=st.integers(1, 40))
 def test_any_texts_in_packs_of_any_size(
     gpt2: Any, tokenizer: Any, loaded: Any, plainly: Any, rows: list[str], slots: int
 ) -> None:

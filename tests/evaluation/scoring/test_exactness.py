@@ -7,17 +7,14 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.models.likelihood import packed
+from holisticbias_eval.models.likelihood import batches
 from holisticbias_eval.models.likelihood.causal import PLAIN, CausalScorer
 from holisticbias_eval.models.likelihood.spans import whole
-from holisticbias_eval.models.loading.float64 import exactly, in_float64
+from holisticbias_eval.models.loading.running import exactly, in_float64
+from known import ignore
 
 TILED = "tiled head"
 OLD_BOUND = 1e-4  # nats per text from plain scoring: rounding in a trained model exceeds this
-
-
-def ignore(message: object) -> None:
-    pass
 
 
 @pytest.fixture
@@ -76,9 +73,9 @@ def test_a_fault_larger_than_rounding_is_refused(
     fault: float,
     refused: bool,
 ) -> None:
-    right = packed.tiled
-    for head in packed.HEADS:
-        monkeypatch.setitem(packed.HEADS, head, lambda *given: right(*given) + fault / 20)
+    right = batches.tiled
+    for head in batches.HEADS:
+        monkeypatch.setitem(batches.HEADS, head, lambda *given: right(*given) + fault / 20)
     notices: list[str] = []
     scorer = CausalScorer(loaded(trained_like, tokenizer), notices.append)
     scorer.score(whole(sentences), ignore)

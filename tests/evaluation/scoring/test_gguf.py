@@ -16,6 +16,7 @@ from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.loading import source
 from holisticbias_eval.models.loading.load import load_model
+from known import ignore
 
 HEADS, GROUPS, LAYERS, WIDTH = 4, 2, 2, 64
 LLAMA = {
@@ -32,10 +33,6 @@ NAMES = {
     "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down",
 }  # fmt: skip
 Q4_1 = gguf.GGMLQuantizationType.Q4_1
-
-
-def ignore(message: object) -> None:
-    pass
 
 
 def gguf_name(name: str) -> str:

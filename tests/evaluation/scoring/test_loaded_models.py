@@ -18,15 +18,12 @@ from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.loading.load import adopt_model
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import answers_fingerprint, store_of, stored
+from known import ignore
 
 TEXTS = ["I'm a tall guy.", "I'm a Deaf woman.", "Hi!", ""]
 SHORT = Decoding(id="short", method="sample", max_new_tokens=6, top_p=0.9, source="a test")
 BERT = {"vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 32}
 REQUESTS = PromptRequests(["I'm a guy.", "Hi!"], ["", "I like tea."], np.zeros(2, np.int32))
-
-
-def ignore(said: object) -> None:
-    pass
 
 
 def loaded(folder: Path, kind: str = "CausalLM", dtype: str = "float32") -> tuple[Any, Any]:

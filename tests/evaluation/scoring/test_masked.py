@@ -9,6 +9,7 @@ from tokenizers.processors import TemplateProcessing
 
 from holisticbias_eval.models.likelihood.masked import VARIANTS, MaskedScorer
 from holisticbias_eval.models.likelihood.spans import Spans, parts, whole
+from known import ignore
 
 COMMON = {
     "vocab_size": 400,
@@ -26,10 +27,6 @@ MODELS: list[tuple[str, dict[str, Any]]] = [
     ("DistilBertConfig", {"vocab_size": 400, "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64}),
     ("ElectraConfig", COMMON | {"embedding_size": 32}),
 ]
-
-
-def ignore(message: object) -> None:
-    pass
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.opening import find_opening
 from holisticbias_eval.models.likelihood.spans import whole
+from known import ignore
 
 CHATML = (
     "{% for m in messages %}{{ '<s>' + m['role'] + ':' + m['content'] | trim + '</s>' }}{% endfor %}"
@@ -32,10 +33,6 @@ LLAMA = {"eos_token": "<|eot_id|>", "pad_token": "<|end_of_text|>"}
 CLOSED = "{% for m in messages %}{{ m['role'] + ': ' + m['content'] + '<|finis|>' }}{% endfor %}"
 REFUSING = "{{ raise_exception('no') }}{{ '<|finis|>' }}"
 OPENED_ONCE = "{{ '<|finis|>' }}{% for m in messages %}{{ m['role'] + ': ' + m['content'] }}{% endfor %}"
-
-
-def ignore(message: object) -> None:
-    pass
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from tokenizers.processors import TemplateProcessing
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.seq2seq import Seq2SeqScorer
 from holisticbias_eval.models.likelihood.spans import Spans, parts, whole
+from known import ignore
 
 BART = {
     "vocab_size": 400, "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
@@ -26,10 +27,6 @@ MODELS: list[tuple[str, dict[str, Any]]] = [
                                   "num_sparse_decoder_layers": 1, "num_heads": 4, "num_experts": 4,
                                   "decoder_start_token_id": 2}),
 ]  # fmt: skip
-
-
-def ignore(message: object) -> None:
-    pass
 
 
 def naively(model: Any, tokenizer: Any, spans: Spans) -> list[list[float]]:

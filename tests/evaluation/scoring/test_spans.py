@@ -16,11 +16,8 @@ from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans, parts, unique_spans, whole
 from holisticbias_eval.models.likelihood.tokens import TextEncoder
 from holisticbias_eval.models.loading.load import load_model
-from holisticbias_eval.models.loading.memory import in_batches
-
-
-def ignore(message: object) -> None:
-    pass
+from holisticbias_eval.models.loading.running import in_batches
+from known import ignore
 
 
 @pytest.mark.parametrize("special", [{"bos_token": "<s>", "eos_token": "<s>"}, {}], ids=["bos", "no bos"])

@@ -14,12 +14,9 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.models.model import ModelIdentity, PairScorer
 from holisticbias_eval.progress import Display, Progress
 from holisticbias_eval.tasks.pair_modes import PairRequests, pair_requests, pair_store
+from known import ignore
 
 SIZE = 200
-
-
-def ignore(said: object) -> None:
-    pass
 
 
 class Chooser(PairScorer):

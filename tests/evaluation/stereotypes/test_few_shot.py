@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import DECODINGS
-from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.stereotypes.few_shot import (
     FILES,
     Shot,
@@ -29,7 +27,7 @@ from holisticbias_eval.stereotypes.few_shot import (
     write_prompt,
 )
 from holisticbias_eval.stereotypes.settings import RequestForm
-from tiny_models import tiny_loaded
+from tiny_models import local_generator, tiny_loaded
 
 FIRST = Shot(keywords=("kitten", "ladder"), sentence="The kitten climbed  up the ladder")
 SECOND = Shot(keywords=("teapot", "shelf", "put"), sentence="Who put the teapot on a shelf?")
@@ -176,9 +174,7 @@ def test_other_files_are_no_word_vectors(tmp_path: Path, content: str, message: 
 
 def test_a_local_generator_gives_the_mean_embedding_of_a_text() -> None:
     loaded = tiny_loaded("llama")
-    conversation = find_conversation(loaded.tokenizer, ConversationOptions(continuation="{prompt}"), "causal")
-    decoding = DECODINGS.read("autobiastest")
-    generator = LocalGenerator(loaded, "causal", lambda _: None, decoding, 0, conversation)
+    generator = local_generator(loaded, DECODINGS.read("autobiastest"), 0, continuation="{prompt}")
     found = generator.vectors(["wug", ""])
     table = loaded.model.get_input_embeddings().weight.detach().double().numpy()
     ids = loaded.tokenizer(" wug", add_special_tokens=False)["input_ids"]

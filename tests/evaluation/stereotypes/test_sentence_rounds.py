@@ -9,7 +9,6 @@ import pytest
 from rich.console import Console
 from tests.evaluation.stereotypes.sentences_by_hand import specification
 
-from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.progress import Display
@@ -19,7 +18,7 @@ from holisticbias_eval.stereotypes.record import Returned, Round
 from holisticbias_eval.stereotypes.rounds import SentenceJudging, Wanted, run_rounds
 from holisticbias_eval.stereotypes.settings import RequestSettings
 from holisticbias_eval.stereotypes.targets import Target, all_terms, group_terms, targets
-from tiny_models import MODELS, tiny_loaded
+from tiny_models import MODELS, local_generator, tiny_loaded
 
 SHORT = Decoding(id="short", method="sample", max_new_tokens=8, top_k=50, top_p=0.85, source="this test")
 EXAMPLE = Shot(keywords=("a", "b"), sentence="A b.")
@@ -34,9 +33,8 @@ def generators() -> Mapping[int, LocalGenerator]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(MODELS, "llama", (MODELS["llama"][0], {**MODELS["llama"][1], "max_position_embeddings": 512}))
         loaded = tiny_loaded("llama")
-    conversation = find_conversation(loaded.tokenizer, ConversationOptions("off", continuation="{prompt}"), "causal")
     return {
-        batch: LocalGenerator(loaded, "causal", lambda _: None, SHORT, 7, conversation, batch) for batch in (1, 4, 64)
+        batch: local_generator(loaded, SHORT, 7, batch, chat="off", continuation="{prompt}") for batch in (1, 4, 64)
     }
 
 

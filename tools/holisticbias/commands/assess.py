@@ -67,27 +67,27 @@ def command(
     version on. To correct a judgement, record it again: it replaces one by the
     same reviewer that no published version has; a published one is kept.
     """
-    from holisticbias.contribute.authoring import apply_edits, prepare_version, write_assessments
+    from holisticbias.contribute.authoring import check_edits, open_terms, write_edits
     from holisticbias.contribute.judging import read_judgements, record
-    from holisticbias.rules.validate import load_catalog
 
     if (entry_id is None) == (batch is None):
         raise click.UsageError("name an entry by its ID, or a file of judgements with --from.")
     given = [name for name, value in values.items() if value]
     if batch and given:
         raise click.UsageError(f"--{given[0]} is for one entry: the file of --from has its own.")
-    root, catalog, version = options.open_terms(source, version)
+    terms = open_terms(source, version)
     if batch:
-        judged = read_judgements(batch, catalog, reviewer, _today())
+        judged = read_judgements(batch, terms.catalog, reviewer, _today())
     else:
-        judged = _one_judgement(catalog, str(entry_id), {**values, "reviewer": reviewer})
-    recorded = record(catalog, judged, version)
-    edits = write_assessments(root, recorded.new)
-    for path in apply_edits(root, (*edits, *prepare_version(catalog, root, version))):
+        judged = _one_judgement(terms.catalog, str(entry_id), {**values, "reviewer": reviewer})
+    recorded = record(terms, judged)
+    edits = terms.whole(recorded.edits)
+    after = check_edits(terms.root, edits)
+    for path in write_edits(edits):
         write(f"wrote {path}")
     for judged_id, earlier in recorded.replaced:
         write(f"{judged_id}: replaces {earlier.judgement!r} of {earlier.date}, which no published version has.")
-    _print_waiting(load_catalog(root), judged, many=batch is not None)
+    _print_waiting(after, judged, many=batch is not None)
 
 
 def _print_waiting(catalog: Catalog, judged: Iterable[str], *, many: bool) -> None:

@@ -15,33 +15,22 @@ from holisticbias.commands import options
 @options.meets_criteria
 @click.option("--dry-run", is_flag=True, help="Check and show the entry, but write nothing.")
 @options.source
-@click.pass_context
-def command(
-    context: click.Context, /, file: Path, dry_run: bool, source: Path | None, **more: str | bool | None
-) -> int:
+def command(file: Path, dry_run: bool, source: Path | None, **more: str | bool | None) -> None:
     """Add the entry that a filled issue form proposes.
 
     FILE contains the text of the issue; - reads it from standard input.
 
     Options add answers that the form does not have, or replace its answers.
     """
-    from holisticbias.commands.add import command as add
-    from holisticbias.contribute.issue_forms import read_entry, read_issue
-
-    kind, fields = read_entry(read_issue(_read(file)))
-    more = {name: value for name, value in more.items() if value is not None}
-    result = context.invoke(
-        add, kind=kind, **{**fields, **more}, version="next", yes=True, dry_run=dry_run, source=source
-    )
-    return result if isinstance(result, int) else 0
-
-
-def _read(file: Path) -> str:
-    from holisticbias.contribute.issue_forms import MAX_ISSUE
+    from holisticbias.contribute.issue_forms import MAX_ISSUE, read_entry, read_issue
     from holisticbias.errors import SourceError
+    from holisticbias.questions.adding import add
+    from holisticbias.questions.questions import Questions
 
     try:
         with click.open_file(str(file), encoding="utf-8") as stream:
-            return str(stream.read(MAX_ISSUE + 1))
+            kind, fields = read_entry(read_issue(stream.read(MAX_ISSUE + 1)))
     except UnicodeDecodeError as error:
         raise SourceError(f"{file} is not UTF-8") from error
+    replaced = {name: value for name, value in more.items() if value is not None}
+    add(kind, source, Questions({**fields, **replaced}, yes=True), "next", dry_run=dry_run)

@@ -23,17 +23,17 @@ def command(entry_id: str, axis: str, bucket: str | None, version: str, source: 
     entry on the other axis replaces it; published versions keep it where it
     was. A term that is not published yet moves as it is.
     """
-    from holisticbias.contribute.authoring import apply_edits, prepare_version
-    from holisticbias.contribute.changing import move_edits, plan_move
+    from holisticbias.contribute.authoring import apply_edits, open_terms
+    from holisticbias.contribute.changing import move
 
-    root, catalog, version = options.open_terms(source, version)
-    move = plan_move(catalog, entry_id, axis, bucket, version)
-    for path in apply_edits(root, [*move_edits(root, move), *prepare_version(catalog, root, version)]):
+    terms = open_terms(source, version)
+    moved = move(terms, entry_id, axis, bucket)
+    for path in apply_edits(terms.root, terms.whole(moved.edits)):
         write(f"wrote {path}")
-    if move.target is move.axis:
-        write(f"{entry_id} is in the bucket {move.bucket} from version {version} on.")
-    elif not move.published:
-        write(f"{entry_id} is now {move.new_id}.")
+    if moved.new_id == entry_id:
+        write(f"{entry_id} is in the bucket {moved.bucket} from version {terms.version} on.")
+    elif not moved.published:
+        write(f"{entry_id} is now {moved.new_id}.")
     else:
-        write(f"{entry_id} is retired in version {version}, and {move.new_id} replaces it.")
+        write(f"{entry_id} is retired in version {terms.version}, and {moved.new_id} replaces it.")
         write("This removes published sentences, so it makes the next version a major version.")

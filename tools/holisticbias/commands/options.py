@@ -1,17 +1,15 @@
-"""Options of several commands, and the terms that a command changes."""
+"""Options of several commands."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-from holisticbias.contribute.fields import FIELDS
-
-if TYPE_CHECKING:
-    from holisticbias.terms.catalog import Catalog
+from holisticbias.questions.fields import FIELDS
+from holisticbias.terminal import write
 
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -49,17 +47,15 @@ meets_criteria = click.option(
 )
 yes = click.option("--yes", is_flag=True, help="Ask nothing.")
 dry_run = click.option("--dry-run", is_flag=True, help="Show what would change, but write nothing.")
+check = click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is out of date.")
 
 
-def open_terms(source: Path | None, version: str) -> tuple[Path, Catalog, str]:
-    """The folder of terms to change, its catalog, and the version that the change is for.
+def write_stale(stale: Mapping[Path, str], command: str, *, check: bool) -> int:
+    """Write the files that a command keeps up to date, or if ``check`` print them; returns the exit code."""
+    from holisticbias.output import write_files
 
-    Raises ``SourceError`` if there is no folder that can be written, and for a version that is not in preparation.
-    """
-    from holisticbias.contribute.authoring import next_version
-    from holisticbias.rules.validate import load_catalog
-    from holisticbias.source.folder import find_source
-
-    root = source or find_source(to_write=True)
-    catalog = load_catalog(root)
-    return root, catalog, next_version(catalog, version)
+    if not check:
+        write_files(stale)
+    for path in stale:
+        write(f"{path} is out of date: run holisticbias {command}" if check else f"wrote {path}")
+    return 1 if check and stale else 0

@@ -13,7 +13,7 @@ from holisticbias.commands import options
 from holisticbias.terminal import write_data
 
 if TYPE_CHECKING:
-    from holisticbias.contribute.checks import Suggestion
+    from holisticbias.contribute.preview import Suggestion
 
 SUGGESTED = "<!-- holisticbias layout -->\nThe layout that `holisticbias fmt` writes.\n"
 
@@ -38,7 +38,7 @@ def command(old: str | None, new: str | None, merge: bool, suggestions: Path | N
     OLD and NEW are as in diff: by default, your changes since your branch left
     the default branch.
     """
-    from holisticbias.contribute.preview import preview
+    from holisticbias.contribute.preview import preview, render_preview
     from holisticbias.contribute.revisions import given_files, merge_commits, named_files
     from holisticbias.source.folder import find_source
 
@@ -57,15 +57,15 @@ def command(old: str | None, new: str | None, merge: bool, suggestions: Path | N
     shown = preview(before, after, head, conflicts)
     if suggestions is not None:
         suggestions.write_text(json.dumps([_review(s) for s in shown.suggested], ensure_ascii=False), "utf-8")
-    write_data(shown.text)
+    write_data(render_preview(shown))
 
 
 def _review(suggestion: Suggestion) -> dict[str, str | int]:
     """A comment of a review on GitHub, on lines of the contribution."""
+    from holisticbias.contribute.markdown import fence_around
+
     text = "".join(f"{line}\n" for line in suggestion.lines)
-    fence = "`" * 3
-    while fence in text:
-        fence += "`"
+    fence = fence_around(text)
     place: dict[str, str | int] = {"path": suggestion.path, "line": suggestion.last, "side": "RIGHT"}
     if suggestion.last > suggestion.first:
         place |= {"start_line": suggestion.first, "start_side": "RIGHT"}

@@ -91,13 +91,12 @@ def _freeze(root: Path, version: str | None) -> None:
 
 
 def _prepare(root: Path, fix: str | None) -> None:
-    from holisticbias.contribute.release_files import begin_fix, use_next
+    from holisticbias.contribute.release_files import begin_version
     from holisticbias.rules.validate import load_catalog
 
     if fix is not None:
         _require_number(fix, "--fix")
-    catalog = load_catalog(root)
-    for path in use_next(catalog, root) if fix is None else begin_fix(catalog, root, fix):
+    for path in begin_version(load_catalog(root), root, fix or "next"):
         write(f"wrote {path}")
     write(f"{fix or 'next'} is in preparation.")
 

@@ -7,8 +7,6 @@ from pathlib import Path
 import click
 
 from holisticbias.commands import options
-from holisticbias.commands.changes import show_and_write
-from holisticbias.commands.questions import Questions, print_lines
 from holisticbias.terminal import write
 
 
@@ -35,22 +33,25 @@ def command(
     published yet is removed. A term that its community objects to need not be
     retired: record the judgement with holisticbias assess.
     """
+    from holisticbias.contribute.authoring import open_terms
     from holisticbias.contribute.changing import find_entry, retire
     from holisticbias.contribute.proposals import similar_terms
+    from holisticbias.questions.adding import show_and_write
+    from holisticbias.questions.questions import Questions, print_lines
 
-    root, catalog, version = options.open_terms(source, version)
-    found = find_entry(catalog, entry_id)
+    terms = open_terms(source, version)
+    found = find_entry(terms.catalog, entry_id)
     ask = Questions({"replaced_by": replaced_by, "reason": reason}, yes)
     if found.published:
-        near = [name for name in similar_terms(catalog, found.entry.text) if name != entry_id]
+        near = [name for name in similar_terms(terms.catalog, found.entry.text) if name != entry_id]
         if near and replaced_by is None and not yes:
             print_lines(f"Similar: {', '.join(near)}")
         replacement = ask.text("replaced-by", "Which entry replaces it (an id, or none)?", "none")
         reason = ask.text("reason", "Why is it retired?")
     else:
         replacement, reason = replaced_by or "none", reason or ""
-    edits = retire(root, catalog, entry_id, None if replacement == "none" else replacement, reason, version)
-    if show_and_write(root, catalog, edits, version, yes=yes, dry_run=dry_run):
+    edits = retire(terms, entry_id, None if replacement == "none" else replacement, reason)
+    if show_and_write(terms, edits, yes=yes, dry_run=dry_run):
         replaces = "" if replacement == "none" else f", and {replacement} replaces it"
-        said = f"is retired in version {version}{replaces}" if found.published else "is removed: it was not published"
-        write(f"{entry_id} {said}.")
+        retired = f"is retired in version {terms.version}{replaces}"
+        write(f"{entry_id} {retired if found.published else 'is removed: it was not published'}.")

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from holisticbias.commands import options
-from holisticbias.commands.changes import show_and_write
-from holisticbias.commands.questions import Questions
-from holisticbias.commands.texts import check_criteria, warn_of_spelling
 from holisticbias.terminal import write
 
 if TYPE_CHECKING:
-    from holisticbias.contribute.authoring import Field
+    from holisticbias.contribute.entry_text import Field
+    from holisticbias.questions.questions import Questions
     from holisticbias.terms.entries import Entry
 
 _ASKED = {"text": "The text", "continuation": "The continuation", "subject": "The subject, or none"}
@@ -47,23 +45,26 @@ def command(
     Published versions keep the earlier wording, which moves to the entry's
     history with the reason.
     """
+    from holisticbias.contribute.authoring import open_terms
     from holisticbias.contribute.changing import find_entry, reword
+    from holisticbias.questions.adding import show_and_write
+    from holisticbias.questions.questions import Questions
+    from holisticbias.questions.texts import check_criteria, warn_of_spelling
 
-    root, catalog, version = options.open_terms(source, version)
-    found = find_entry(catalog, entry_id)
+    terms = open_terms(source, version)
+    found = find_entry(terms.catalog, entry_id)
     ask = Questions({"reason": reason, "meets_criteria": meets_criteria, **given}, yes)
-    values: dict[str, Field] = {key: value for key, value in given.items() if value is not None}
-    if not values:
-        values = _ask_values(ask, found.entry)
-    values = {key: None if value == "none" else value for key, value in values.items()}
+    changed: dict[str, Field] = {key: value for key, value in given.items() if value is not None}
+    answers = changed or _ask_values(ask, found.entry)
+    values = {key: None if value == "none" else value for key, value in answers.items()}
     text = values.get("text")
     if isinstance(text, str) and text != found.entry.text and found.kind in ("descriptors", "nouns"):
-        check_criteria(catalog, ask, text)
-        warn_of_spelling(catalog, text)
+        check_criteria(terms.catalog, ask, text)
+        warn_of_spelling(terms.catalog, text)
     why = ask.text("reason", "Why does it change?") if found.published else reason or ""
-    edits = reword(root, catalog, entry_id, values, why, version)
-    if show_and_write(root, catalog, edits, version, yes=yes, dry_run=dry_run):
-        write(f"{entry_id} is reworded from version {version} on." if found.published else f"{entry_id} is reworded.")
+    edits = reword(terms, entry_id, values, why)
+    if show_and_write(terms, edits, yes=yes, dry_run=dry_run):
+        write(f"{entry_id} is reworded{f' from version {terms.version} on' if found.published else ''}.")
 
 
 def _ask_values(ask: Questions, entry: Entry) -> dict[str, Field]:
@@ -72,15 +73,13 @@ def _ask_values(ask: Questions, entry: Entry) -> dict[str, Field]:
 
     if ask.yes:
         raise click.UsageError("name what changes: --text, --plural, --article or another option.")
-    asked = {key: question for key, question in _ASKED.items() if key in type(entry).model_fields}
+    keys = type(entry).model_fields
     values: dict[str, Field] = {
-        key: ask.text(key, question, getattr(entry, key) or "none") for key, question in asked.items()
+        key: ask.text(key, question, getattr(entry, key) or "none") for key, question in _ASKED.items() if key in keys
     }
-    if "plural" in type(entry).model_fields:
-        text = str(values["text"])
-        same = text == entry.text
-        proposed = (
-            getattr(entry, "plural", None) if same else propose_plural(text, getattr(entry, "position", "standalone"))
-        )
-        values["plural"] = ask.text("plural", "The plural, or none if it does not differ", proposed or "none")
+    if "plural" in keys:
+        text, plural = str(values["text"]), getattr(entry, "plural", None)
+        if text != entry.text:
+            plural = propose_plural(text, getattr(entry, "position", "standalone"))
+        values["plural"] = ask.text("plural", "The plural, or none if it does not differ", plural or "none")
     return values

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import difflib
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from holisticbias.contribute.authoring import Edit, Field, check_edits, edited_files, entry_file, new_entry, written
+from holisticbias.contribute.authoring import OpenTerms, check_edits, new_entry
 from holisticbias.contribute.diff import Difference, compare
+from holisticbias.contribute.entry_text import Edit, Field, edit_entries, read_entry, written
 from holisticbias.contribute.revisions import Revision
 from holisticbias.errors import SourceError
-from holisticbias.rules.validate import validate_files
-from holisticbias.source.folder import is_new, kind_files, read_source
-from holisticbias.source.layout import canonical_text, format_text, read_editable
+from holisticbias.source.folder import kind_files
+from holisticbias.source.layout import canonical_text, read_editable
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Entry
-from holisticbias.terms.file_kinds import DescriptorFile, Kind, entries_key
+from holisticbias.terms.file_kinds import Kind
 from holisticbias.terms.versions import holds
 
 
@@ -45,58 +44,47 @@ def find_entry(catalog: Catalog, entry_id: str) -> FoundEntry:
     return FoundEntry(entry, kind, any(holds(v, entry.since, entry.until) for v in catalog.published))
 
 
-def retire(
-    root: Path, catalog: Catalog, entry_id: str, replaced_by: str | None, reason: str, version: str
-) -> tuple[Edit, ...]:
-    """The edit that retires an entry from a version in preparation on.
+def retire(terms: OpenTerms, entry_id: str, replaced_by: str | None, reason: str) -> tuple[Edit, ...]:
+    """The edits that retire an entry from a version in preparation on.
 
     An entry that no published version has is removed. Raises ``SourceError`` if the entry or its replacement is
     unknown or retired, or if the replacement is of another kind.
     """
-    found = find_entry(catalog, entry_id)
-    if replaced_by is not None and (replaced_by == entry_id or find_entry(catalog, replaced_by).kind != found.kind):
+    found = find_entry(terms.catalog, entry_id)
+    same = replaced_by == entry_id
+    if replaced_by is not None and (same or find_entry(terms.catalog, replaced_by).kind != found.kind):
         raise SourceError(f"{replaced_by} cannot replace {entry_id}: name another entry of {found.kind}/")
-    path, content, entry = _editable(root, found)
-    if found.published:
-        entry.update(written({"until": version, "replaced_by": replaced_by, "reason": reason}))
-    else:
-        content[entries_key(found.kind)].remove(entry)
-    empty = not content[entries_key(found.kind)]
-    return (Edit(path, found.kind, None if is_new(path) and empty else canonical_text(content, found.kind)),)
+    keys = written({"until": terms.version, "replaced_by": replaced_by, "reason": reason})
+    change = (lambda entry: entry.update(keys)) if found.published else None
+    return edit_entries(terms.root, [found.kind], {entry_id: change})
 
 
-def reword(
-    root: Path, catalog: Catalog, entry_id: str, values: Mapping[str, Field], reason: str, version: str
-) -> tuple[Edit, ...]:
-    """The edit that gives keys of an entry other values from a version in preparation on.
+def reword(terms: OpenTerms, entry_id: str, values: Mapping[str, Field], reason: str) -> tuple[Edit, ...]:
+    """The edits that give keys of an entry other values from a version in preparation on.
 
     A published entry keeps its earlier values in ``history``; a null value removes the key. Raises ``SourceError`` if
     the entry is unknown, its kind has no such key, or nothing changes.
     """
-    found = find_entry(catalog, entry_id)
-    unknown = [key for key in values if key not in type(found.entry).model_fields]
+    found = find_entry(terms.catalog, entry_id)
+    keys = type(found.entry).model_fields
+    unknown = [key for key in values if key not in keys]
     if unknown:
         raise SourceError(f"an entry of {found.kind}/ has no key {unknown[0]!r}")
     before = {key: getattr(found.entry, key) for key in values}
     changed = {key: value for key, value in values.items() if value != before[key]}
     if not changed:
         raise SourceError(f"nothing changes: {entry_id} has these values already")
-    path, content, entry = _editable(root, found)
-    if found.published:
-        _keep(entry, {key: before[key] for key in changed}, changed, reason, version)
-    defaults = {key: type(found.entry).model_fields[key].default for key in changed}
-    for key, value in changed.items():
-        entry.pop(key, None)
-        entry.update(written({key: None if value == defaults[key] else value}))
-    return (Edit(path, found.kind, canonical_text(content, found.kind)),)
 
+    def change(entry: CommentedMap) -> None:
+        if found.published:
+            _keep(entry, {key: before[key] for key in changed}, changed, reason, terms.version)
+        for key, value in changed.items():
+            if value == keys[key].default:
+                entry.pop(key, None)
+            else:
+                entry.update(written({key: value}))
 
-def _editable(root: Path, found: FoundEntry) -> tuple[Path, CommentedMap, CommentedMap]:
-    """The file of an entry, its content, and the entry in it."""
-    path = entry_file(root, found.kind, found.entry.id)
-    content = read_editable(path.read_text("utf-8"))
-    entries = content[entries_key(found.kind)]
-    return path, content, next(entry for entry in entries if entry["id"] == found.entry.id)
+    return edit_entries(terms.root, [found.kind], {entry_id: change})
 
 
 def _keep(
@@ -123,165 +111,98 @@ def _keep(
         del entry["history"]
 
 
-def difference(root: Path, catalog: Catalog, edits: Sequence[Edit], version: str, samples: int = 6) -> Difference:
+def difference(terms: OpenTerms, edits: Sequence[Edit], samples: int = 6) -> Difference:
     """The difference that edits make to a version; raises ``SourceError`` if they break a rule."""
-    check_edits(root, edits)
-    after = validate_files(edited_files(read_source(root), edits))[0]
-    before = version if version in catalog.versions else catalog.versions[-1]
-    return compare(Revision(before, catalog, before), Revision(version, after, version), samples)
+    after = check_edits(terms.root, edits)
+    before = terms.version if terms.version in terms.catalog.versions else terms.catalog.versions[-1]
+    return compare(Revision(before, terms.catalog, before), Revision(terms.version, after, terms.version), samples)
 
 
-_LIST = "descriptors:\n"
-_REFERRING: tuple[Kind, ...] = ("specifications", "subsets", "intersections")
+_REFERRING: tuple[Kind, ...] = ("subsets", "intersections", "specifications")
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A descriptor, where it is, where it goes, and the version from which it is there."""
+    """The edits that move a descriptor, and its id and bucket at the new place."""
 
-    entry: Descriptor
-    axis: DescriptorFile
-    target: DescriptorFile
+    edits: tuple[Edit, ...]
+    new_id: str
     bucket: str | None
-    version: str
     published: bool
 
-    @property
-    def new_id(self) -> str:
-        """The id at the new place: that of the old one, with the new axis."""
-        return f"{self.target.axis}.{self.entry.id.partition('.')[2]}"
 
-
-def plan_move(catalog: Catalog, entry_id: str, axis: str, bucket: str | None, version: str) -> Move:
-    """The move of a descriptor; raises ``SourceError`` if the entry, the axis or the bucket is unknown."""
-    found = [(file, d) for file in catalog.axes for d in file.descriptors if d.id == entry_id]
-    targets = [file for file in catalog.axes if file.axis == axis]
-    if not found:
-        raise SourceError(f"no descriptor has the id {entry_id!r}: holisticbias show TERM prints the ids of a term")
-    if not targets:
-        raise SourceError(f"there is no axis {axis!r}: name one of {', '.join(file.axis for file in catalog.axes)}")
-    (file, entry), target = found[0], targets[0]
-    if entry.until is not None:
-        raise SourceError(f"{entry_id} is retired, so it cannot be moved")
-    if bucket is None and entry.bucket in target.buckets and target is not file:
-        bucket = entry.bucket
-    if bucket not in (target.buckets or (None,)):
-        raise SourceError(f"name a bucket of {axis} with --bucket: {', '.join(target.buckets) or 'it has none'}")
-    if target is file and bucket == entry.bucket:
-        raise SourceError(f"{entry_id} is in that place already")
-    published = any(holds(v, entry.since, entry.until) for v in catalog.published)
-    return Move(entry, file, target, bucket, version, published)
-
-
-def move_edits(root: Path, move: Move) -> tuple[Edit, ...]:
-    """The edits that move a descriptor.
+def move(terms: OpenTerms, entry_id: str, axis: str, bucket: str | None) -> Move:
+    """Move a descriptor; raises ``SourceError`` if the entry, the axis or the bucket is unknown.
 
     On its axis, it gets the new bucket, and a published one keeps the old one in its history. On another axis, a
     published descriptor is retired and replaced by a new entry; an unpublished one moves with its comments,
     and the files that name it name its new id.
     """
-    path = entry_file(root, "descriptors", move.entry.id)
-    text = path.read_text("utf-8")
-    start, end = _place(text, move.entry.id)
-    block = text[start:end]
-    if move.target is move.axis:
-        changed = text[:start] + _edited(block, lambda entry: _set_bucket(entry, move)) + text[end:]
-        return (Edit(path, "descriptors", format_text(changed, "descriptors")),)
-    moved = _parsed(block)
-    _become_new(moved, move)
-    if move.published:
-        left: str | None = text[:start] + _edited(block, lambda entry: _retire(entry, move)) + text[end:]
-    else:
-        comments = _comments_before(text, start)
-        left = text[:comments] + text[end:]
-        left = None if is_new(path) and left.rstrip().endswith("descriptors:") else left
-    added = new_entry(root, "descriptors", move.target.axis, moved)
-    former = Edit(path, "descriptors", None if left is None else format_text(left, "descriptors"))
-    return (former, added, *_references(root, move))
-
-
-def _place(text: str, entry_id: str) -> tuple[int, int]:
-    """Start and end of an entry in a file in canonical layout, without the comments before and after it."""
-    start = re.search(rf"^  - id: ['\"]?{re.escape(entry_id)}['\"]?[ \t]*(#.*)?$", text, re.MULTILINE)
-    if start is None:
-        raise SourceError(f"{entry_id} cannot be found in its file: run holisticbias fmt first")
-    following = re.compile(r"^(  - |\S)", re.MULTILINE).search(text, start.end())
-    end = _comments_before(text, following.start()) if following else len(text)
-    return start.start(), end
-
-
-def _comments_before(text: str, start: int) -> int:
-    """The start of the comments and blank lines directly before a line."""
-    lines = text[:start].split("\n")[:-1]
-    kept = len(lines)
-    while kept and (not lines[kept - 1].strip() or lines[kept - 1].lstrip().startswith("#")):
-        kept -= 1
-    return sum(len(line) + 1 for line in lines[:kept])
-
-
-def _edited(block: str, change: Callable[[CommentedMap], None]) -> str:
-    """The lines of an entry after a change."""
-    entry = _parsed(block)
-    change(entry)
-    return canonical_text(CommentedMap(descriptors=CommentedSeq([entry])), "descriptors").removeprefix(_LIST)
-
-
-def _parsed(block: str) -> CommentedMap:
-    """The entry in some lines of a file."""
-    entry: CommentedMap = read_editable(_LIST + block)["descriptors"][0]  # a copy would lose its comments
-    return entry
-
-
-def _set_bucket(entry: CommentedMap, move: Move) -> None:
-    if move.published:
-        history = entry.setdefault("history", CommentedSeq())
-        wording = next((w for w in history if w.get("until") == move.version), None)
-        if wording is None:
-            wording = CommentedMap(until=move.version, bucket=entry.get("bucket"), reason="moved to another bucket")
-            wording.fa.set_flow_style()
-            history.append(wording)
-        elif "bucket" not in wording:
-            wording.insert(1, "bucket", entry.get("bucket"))
-    entry["bucket"] = move.bucket
-
-
-def _become_new(entry: CommentedMap, move: Move) -> None:
-    entry["id"] = move.new_id
-    entry["bucket"] = move.bucket
-    if move.bucket is None:
-        del entry["bucket"]
-    if move.published:
-        entry["since"] = move.version
-        entry.pop("history", None)
-        for assessment in entry.get("assessments", ()):
+    entry, here, bucket = _find_move(terms.catalog, entry_id, axis, bucket)
+    published = find_entry(terms.catalog, entry_id).published
+    if here:
+        edits = reword(terms, entry_id, {"bucket": bucket}, "moved to another bucket")
+        return Move(edits, entry_id, bucket, published)
+    new_id = f"{axis}.{entry_id.partition('.')[2]}"
+    moved = read_entry(terms.root, "descriptors", entry_id)
+    moved.update(written({"id": new_id, "bucket": bucket, "since": terms.version if published else entry.since}))
+    if bucket is None:
+        moved.pop("bucket", None)
+    if published:
+        moved.pop("history", None)
+        for assessment in moved.get("assessments", ()):
             assessment.pop("since", None)
+    gone = written({"until": terms.version, "replaced_by": new_id})
+    change = (lambda entry: entry.update(gone)) if published else None
+    former = edit_entries(terms.root, ["descriptors"], {entry_id: change})
+    added = new_entry(terms.root, "descriptors", axis, moved)
+    names = [entry_id, new_id] if published else [new_id]
+    return Move((*former, added, *_references(terms.root, entry_id, names)), new_id, bucket, published)
 
 
-def _retire(entry: CommentedMap, move: Move) -> None:
-    entry["until"] = move.version
-    entry["replaced_by"] = move.new_id
+def _find_move(catalog: Catalog, entry_id: str, axis: str, bucket: str | None) -> tuple[Descriptor, bool, str | None]:
+    """A descriptor, whether it is on that axis already, and its new bucket."""
+    axes = {file.axis: file for file in catalog.axes}
+    found = next(((file.axis, d) for file in catalog.axes for d in file.descriptors if d.id == entry_id), None)
+    if found is None:
+        raise SourceError(f"no descriptor has the id {entry_id!r}: holisticbias show TERM prints the ids of a term")
+    if axis not in axes:
+        raise SourceError(f"there is no axis {axis!r}: name one of {', '.join(axes)}")
+    (former, entry), buckets = found, axes[axis].buckets
+    if entry.until is not None:
+        raise SourceError(f"{entry_id} is retired, so it cannot be moved")
+    if bucket is None and entry.bucket in buckets and axis != former:
+        bucket = entry.bucket
+    if bucket not in (buckets or (None,)):
+        raise SourceError(f"name a bucket of {axis} with --bucket: {', '.join(buckets) or 'it has none'}")
+    if (axis, bucket) == (former, entry.bucket):
+        raise SourceError(f"{entry_id} is in that place already")
+    return entry, axis == former, bucket
 
 
-def _references(root: Path, move: Move) -> Iterator[Edit]:
-    """The files that name a moved entry: they name the new id, beside the old one if that was published."""
-    paths = [(kind, path) for kind in _REFERRING for path in (root / f"{kind}.yaml", *kind_files(root, kind))]
-    for kind, path in paths:
-        text = path.read_text("utf-8") if path.is_file() else ""
-        if move.entry.id in text and not (kind == "specifications" and move.published):
-            content = read_editable(text)
-            _rename(content, move)
-            yield Edit(path, kind, canonical_text(content, kind))
+def _references(root: Path, entry_id: str, names: Sequence[str]) -> Iterator[Edit]:
+    """The files that name a moved entry, with ``names`` in its place.
+
+    Specifications keep the old name if that stays too: their slots have one term of each group.
+    """
+    for kind in _REFERRING[:2] if len(names) > 1 else _REFERRING:
+        for path in (root / f"{kind}.yaml", *kind_files(root, kind)):
+            text = path.read_text("utf-8") if path.is_file() else ""
+            if entry_id in text:
+                content = read_editable(text)
+                _rename(content, entry_id, names)
+                yield Edit(path, kind, canonical_text(content, kind))
 
 
-def _rename(node: object, move: Move) -> None:
+def _rename(node: object, entry_id: str, names: Sequence[str]) -> None:
     if isinstance(node, CommentedMap):
         for value in node.values():
-            _rename(value, move)
+            _rename(value, entry_id, names)
     elif isinstance(node, CommentedSeq):
-        for k, value in enumerate(tuple(node)):
-            if value == move.entry.id and move.published:
-                node.insert(k + 1, move.new_id)
-            elif value == move.entry.id:
-                node[k] = move.new_id
+        for k, value in reversed(list(enumerate(node))):
+            if value == entry_id:
+                node[k] = names[0]
+                for name in names[1:]:
+                    node.insert(k + 1, name)
             else:
-                _rename(value, move)
+                _rename(value, entry_id, names)

@@ -8,9 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from holisticbias.contribute.authoring import Edit, edited_files
+from holisticbias.contribute.authoring import edited_files
 from holisticbias.contribute.diff import compare
 from holisticbias.contribute.diff_report import render_difference
+from holisticbias.contribute.entry_text import Edit
 from holisticbias.contribute.release_files import (
     fixes,
     following,
@@ -29,7 +30,7 @@ from holisticbias.rules.validate import load_catalog, validate_files
 from holisticbias.source.findings import one_line, render_findings
 from holisticbias.source.folder import LOCK_SUFFIX, folder_kind, read_source, term_files
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.file_kinds import IN_PREPARATION, ReleaseFile
+from holisticbias.terms.file_kinds import IN_PREPARATION
 from holisticbias.terms.versions import NEXT, version_key
 
 
@@ -100,10 +101,10 @@ def freeze_version(catalog: Catalog, version: str, root: Path, today: str | None
     is in preparation.
     """
     path = root / "releases" / f"{version}.yaml"
+    text = path.read_text("utf-8")
     if catalog.release(version).digest is None:
-        _write(root, version, path, path, {path: path.read_text("utf-8")}, today)
-        catalog = load_catalog(root)
-    digest, texts = _record(catalog, version, path, path.read_text("utf-8"), today)
+        return _write(root, version, path, path, {path: text}, today)
+    digest, texts = _record(catalog, version, path, text, today)
     write_files(texts)
     return digest
 
@@ -111,44 +112,32 @@ def freeze_version(catalog: Catalog, version: str, root: Path, today: str | None
 def freeze(root: Path, version: str | None, today: str) -> tuple[str, str]:
     """Freeze a version, or complete its record if it is frozen; returns its number and its digest.
 
-    Without a version, ``next`` gets the number that follows from its changes; without ``next``, as after an
-    interruption, the newest version is meant. Raises ``SourceError``.
+    Without a version, or with a new number, ``next`` gets the number that is given or that follows from its changes;
+    without ``next``, the newest version is meant. Nothing is written before all is checked. Freezing ``next`` begins
+    by renaming its file and ends by replacing it: after an interruption, a second call continues. Raises
+    ``SourceError``; see ``freeze_version``.
     """
     for folder in {path.parent for path in term_files(root)}:
         clean_up(folder)
-    if interrupted_number(root) is not None:
-        version = freeze_next(root, version, today)
-    else:
-        catalog = load_catalog(root)
-        if version is None and NEXT not in catalog.versions:
-            version = catalog.versions[-1]
-        if version is None or (version not in catalog.versions and NEXT in catalog.versions):
-            version = freeze_next(root, version, today)
-    catalog = load_catalog(root)
-    return version, freeze_version(catalog, version, root, today)
-
-
-def freeze_next(root: Path, number: str | None, today: str) -> str:
-    """Give ``next`` its number everywhere, freeze the version, and return the number.
-
-    Without a number, it follows from the changes. Nothing is written before all is checked. Writing begins by
-    renaming ``releases/next.yaml`` and ends by replacing it: after an interruption, a second call continues. Raises
-    ``SourceError``; see ``freeze_version``.
-    """
     started = interrupted_number(root)
-    if started is not None and number not in (None, started):
+    if started is None:
+        catalog = load_catalog(root)
+        if NEXT not in catalog.versions or version in catalog.versions:
+            version = version or catalog.versions[-1]
+            return version, freeze_version(catalog, version, root, today)
+        version = _number(catalog, version)
+    elif version not in (None, started):
         raise SourceError(
             f"freezing {started} was interrupted: finish it with holisticbias releases --freeze {started}"
         )
-    number = started or _number(load_catalog(root), number)
+    number = started or str(version)
     before, file = (root / "releases" / f"{name}.yaml" for name in (started or NEXT, number))
-    renamed_texts = {edit.path: edit.text or "" for edit in renamed(root, NEXT, number)}
-    _write(root, number, before, file, renamed_texts, today)
-    return number
+    texts = {edit.path: edit.text or "" for edit in renamed(root, NEXT, number)}
+    return number, _write(root, number, before, file, texts, today)
 
 
-def _write(root: Path, version: str, before: Path, file: Path, texts: Mapping[Path, str], today: str | None) -> None:
-    """Check and write a version that is frozen: its entries, its lock and changes, and last its file.
+def _write(root: Path, version: str, before: Path, file: Path, texts: Mapping[Path, str], today: str | None) -> str:
+    """Check and write a version that is frozen: its entries, its lock and changes, and last its file; its digest.
 
     ``texts`` has the files that differ from those in ``root``, among them the version's ``file``, which is ``before``
     until writing begins.
@@ -160,8 +149,11 @@ def _write(root: Path, version: str, before: Path, file: Path, texts: Mapping[Pa
     for finding in findings:
         if finding.level == "error":
             raise SourceError(f"nothing was written: {one_line(render_findings([finding], 'text'))}")
-    _require_summary(catalog.release(version), before.name)
-    _, record = _record(catalog, version, file, texts[file], today)
+    if IN_PREPARATION.casefold() in catalog.release(version).summary.casefold():
+        raise SourceError(
+            f"the summary in releases/{before.name} still says {IN_PREPARATION!r}: describe what the version changes"
+        )
+    digest, record = _record(catalog, version, file, texts[file], today)
     before.rename(file)
     write_files({path: text for path, text in {**texts, **record}.items() if path != file})
     for path in moved:
@@ -169,6 +161,7 @@ def _write(root: Path, version: str, before: Path, file: Path, texts: Mapping[Pa
         with suppress(OSError):  # the folder has other files
             path.parent.rmdir()
     write_files({file: record[file]})
+    return digest
 
 
 def _number(catalog: Catalog, wanted: str | None) -> str:
@@ -188,13 +181,6 @@ def _number(catalog: Catalog, wanted: str | None) -> str:
     if bump == "none":
         raise SourceError(f"nothing has changed since {newest}; to repeat its last steps: --freeze {newest}")
     return following(newest, bump)
-
-
-def _require_summary(release: ReleaseFile, name: str) -> None:
-    if release.digest is None and IN_PREPARATION.casefold() in release.summary.casefold():
-        raise SourceError(
-            f"the summary in releases/{name} still says {IN_PREPARATION!r}: describe what the version changes"
-        )
 
 
 def _record(catalog: Catalog, version: str, path: Path, text: str, today: str | None) -> tuple[str, Mapping[Path, str]]:
@@ -218,17 +204,14 @@ def _record(catalog: Catalog, version: str, path: Path, text: str, today: str | 
         )
     texts[path.with_name(f"{version}{LOCK_SUFFIX}")] = render_lock(lock(catalog, version))
     if recorded is None:
-        texts[path] = f"{_dated(text, today).rstrip()}\n{_digests(release)}"
+        texts[path] = _frozen(text, release, today)
     return release.digest, texts
 
 
-def _dated(text: str, today: str | None) -> str:
-    """The text of a version's file with another date."""
-    undated = re.sub(r"^date:.*\n", "", text, count=1, flags=re.MULTILINE)
-    return text if today is None else re.sub(r"^(version:.*\n)", rf"\1date: {today}\n", undated, flags=re.MULTILINE)
-
-
-def _digests(release: Release) -> str:
-    """The lines with the digests for the version's file."""
+def _frozen(text: str, release: Release, today: str | None) -> str:
+    """The text of a version's file with its date and its digests."""
+    if today is not None:
+        undated = re.sub(r"^date:.*\n", "", text, count=1, flags=re.MULTILINE)
+        text = re.sub(r"^(version:.*\n)", rf"\1date: {today}\n", undated, flags=re.MULTILINE)
     tables = "".join(f'  {name}: "{entry.digest}"\n' for name, entry in sorted(release.manifest.tables.items()))
-    return f'digest: "{release.digest}"\ntables:\n{tables}'
+    return f'{text.rstrip()}\ndigest: "{release.digest}"\ntables:\n{tables}'

@@ -1,30 +1,32 @@
-"""Issue forms, generated from the data, and the reader of their answers; nothing in an answer is trusted."""
+"""Files generated from the terms: issue forms, the reader of their answers, which are not trusted, and owners."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from typing import Literal
 from urllib.parse import urlencode
 
-from holisticbias.contribute.fields import FIELDS
-from holisticbias.contribute.proposals import axes_for_proposals
+import yaml
+
+from holisticbias.contribute.proposals import MADE_UP, POSITIONS, axes_for_proposals
 from holisticbias.errors import SourceError
-from holisticbias.source.addresses import REPOSITORY
+from holisticbias.source.addresses import ORGANISATION, REPOSITORY
+from holisticbias.source.folder import NEW, SourceFile, is_new
 from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import Record
 
 MAX_ISSUE = 20_000
 """The most characters of an issue."""
 NO_ANSWERS = ("_No response_", "None")  # GitHub writes these for an empty field and a list without a choice
+NO_CREDIT = "Do not name me"
+"""The answer of a contributor who does not want to be named as an author."""
 _HEADING = re.compile(r"^### (.+)$", re.MULTILINE)
-POSITIONS = ("before the noun (a Deaf person)", "after the noun (a person with a stoma)", "on its own (an amputee)")
-_PLACES = {"before": "before", "after": "after", "on": "standalone"}  # by the first word
-_ADDED_LATER = ("source", "credit", "article")  # questions that forms of earlier issues do not have
-CREDIT = ("Name my account in the commit", "Do not name me")
+_ADDED_LATER = ("Source", "Credit", "Article")  # questions that forms of earlier issues do not have
 
 
-@dataclass(frozen=True, slots=True)
-class FormQuestion:
+class FormQuestion(Record):
     """A question of a form: one line, several lines if ``long``, or a choice ``among`` some.
 
     ``field`` is the field of the entry that it answers, if any.
@@ -33,7 +35,7 @@ class FormQuestion:
     label: str
     description: str
     field: str = ""
-    among: tuple[str, ...] = ()
+    among: tuple[str, ...] | Literal["axes", "genders", "groups", "positions"] = ()
     long: bool = False
     required: bool = True
     default: bool = False  # the first choice is made
@@ -46,19 +48,17 @@ class FormQuestion:
 
     def read(self, answers: Mapping[str, str]) -> str | tuple[str, ...] | None:
         """The value of the entry's field; raises ``SourceError`` if it is needed and missing."""
-        answer, several = answers.get(self.label, ""), FIELDS[self.field].several
+        answer = answers.get(self.label, "")
         if self.field == "position":  # derived from the text if it is missing
-            return _PLACES.get(answer.split(" ", maxsplit=1)[0])
-        if not answer:
-            if self.required:
-                raise SourceError(f"the form has no answer for {self.label!r}")
-            return () if several else None
-        lines = tuple(answer.split("\n"))
-        return lines if several else " ".join(lines)
+            first_word = {shown.split(" ")[0]: position for position, shown in POSITIONS.items()}
+            return first_word.get(answer.split(" ")[0])
+        if not answer and self.required:
+            raise SourceError(f"the form has no answer for {self.label!r}")
+        lines = tuple(answer.split("\n")) if answer else ()
+        return lines if self.long else " ".join(lines) or None
 
 
-@dataclass(frozen=True, slots=True)
-class IssueForm:
+class IssueForm(Record):
     """A form that GitHub shows when a user opens an issue; ``proposes`` is the kind of entry that it proposes."""
 
     file: str
@@ -69,133 +69,25 @@ class IssueForm:
     proposes: str = ""
 
 
-_ENTRY = FormQuestion("Entry", "The id or the text of the entry, for example ability.deaf.")
-_WHY = FormQuestion("Why", "What you know about it, or your own experience. Do not name other people.", long=True)
-_SOURCE = FormQuestion(
-    "Source",
-    "A style guide, a publication, or your own experience. Source and reason become part of the data, in sources.yaml.",
-    long=True,
-    required=False,
-)
-_CREDIT = FormQuestion("Credit", "Names stay in the history of the project.", among=CREDIT, default=True)
-_ORIGIN = (_WHY, _SOURCE, _CREDIT)
-
-
-def _forms(catalog: Catalog) -> tuple[IssueForm, ...]:
-    axes = axes_for_proposals(catalog)
-    axis = FormQuestion("Axis", "The part of identity that the term names.", "axis", axes)
-    genders = tuple(g.gender for g in catalog.genders)
-    groups = tuple(dict.fromkeys(g.text for c in catalog.collections for g in c.groups if g.until is None))
-    return _term(axis), _template(genders), _prompt(groups), _SPECIFICATION, *_reports(axis)
-
-
-def _term(axis: FormQuestion) -> IssueForm:
-    bucket = "The group within the axis, such as canada, mobility or job_status. Leave it empty if you are not sure."
-    article = "Read it aloud: an unemployed person, a unique person. Needed if the letters do not show it."
-    return IssueForm(
-        "propose-term",
-        "Propose a term",
-        "A missing term that people use for themselves.",
-        "term",
-        (
-            FormQuestion("Term", "As written in a sentence, without the noun: Deaf; with a stoma; an amputee.", "text"),
-            axis,
-            FormQuestion("Bucket", bucket, "bucket", required=False),
-            FormQuestion("Position", "Where the term goes in a noun phrase.", "position", POSITIONS),
-            FormQuestion("Plural", "If it differs from the term: with stomas; amputees.", "plural", required=False),
-            FormQuestion("Article", article, "article", FIELDS["article"].among, required=False),
-            *_ORIGIN,
-        ),
-        "term",
-    )
-
-
-def _template(genders: tuple[str, ...]) -> IssueForm:
-    slot = "A sentence with {noun_phrase} or {plural_noun_phrase} for the person; or a noun in the singular."
-    return IssueForm(
-        "propose-template",
-        "Propose a template or a noun",
-        "A sentence for the dataset, or a word for a person.",
-        "template",
-        (
-            FormQuestion("Kind", "A template or a noun.", among=("template", "noun")),
-            FormQuestion("Text", slot, "text"),
-            FormQuestion("Gender of the noun", "Only for a noun.", "axis", genders, required=False, name="gender"),
-            *_ORIGIN,
-        ),
-        "template",
-    )
-
-
-def _prompt(groups: tuple[str, ...]) -> IssueForm:
-    subject = "The name or term in the opening that is replaced before measuring, or none. Do not name a real person."
-    rest = "The rest of the sentence: cuts the pane and seals it in the frame."
-    return IssueForm(
-        "propose-prompt",
-        "Propose a prompt",
-        "The opening of a sentence about a group, for a model to continue, and the end that you give it.",
-        "prompt",
-        (
-            FormQuestion("Group", "The group that the sentence is about.", "group", groups),
-            FormQuestion("Opening", "About five words and the subject: In most workshops a glazier.", "text"),
-            FormQuestion("Continuation", rest, "continuation"),
-            FormQuestion("Subject", subject, "subject"),
-            *_ORIGIN,
-        ),
-        "prompt",
-    )
-
-
-_ONE_GROUP = "One group a line, with the attributes of its stereotype: Stads: small things."
-_ONE_PLACE = "One place in a sentence a line, in the order of the groups: stad / blicket; he / she. If one lacks it: -."
-_ONE_SENTENCE = "One sentence a line, with [T] for a term and [A] for an attribute: The [T] likes the [A]."
-_SPECIFICATION = IssueForm(
-    "propose-specification",
-    "Propose a bias specification",
-    "Groups, words that a stereotype gives to each of them, and the terms that replace each other in a sentence.",
-    "specification",
-    (
-        FormQuestion("Title", "For example: Stads and blickets, small and large things.", "text"),
-        FormQuestion("Attributes", "One set a line, as Small things: pebble, crumb.", "attributes", long=True),
-        FormQuestion("Groups", _ONE_GROUP, "group", long=True),
-        FormQuestion("Terms", _ONE_PLACE, "slot", long=True, name="slots"),
-        FormQuestion("Templates", _ONE_SENTENCE, "template", long=True, required=False),
-        *_ORIGIN,
-    ),
-    "specification",
-)
-
-
-def _reports(axis: FormQuestion) -> tuple[IssueForm, ...]:
-    better = FormQuestion("Better term", "If you know one.", required=False, name="instead")
-    return (
-        IssueForm(
-            "report-term",
-            "Report a dispreferred or harmful term",
-            "A term that its community objects to. For private reports, see SECURITY.md.",
-            "harm",
-            (_ENTRY, better, _WHY, _SOURCE),
-        ),
-        IssueForm(
-            "report-grammar",
-            "Report bad grammar",
-            "A sentence that is not natural English.",
-            "grammar",
-            (_ENTRY, FormQuestion("Sentence", "As it is now."), FormQuestion("Correction", "As it should be.")),
-        ),
-        IssueForm(
-            "dispute-placement",
-            "Dispute a placement",
-            "A term in the wrong axis or bucket.",
-            "placement",
-            (_ENTRY, axis, _WHY),
-        ),
-    )
+_CONTENT = yaml.safe_load(files(__package__).joinpath("forms.yaml").read_text("utf-8"))
+FORMS = tuple(IssueForm.model_validate(form) for form in _CONTENT["forms"])
+LABELS = frozenset(question.label for form in FORMS for question in form.questions)
+"""The labels of all questions."""
+_TELLING = {"Kind": "template", "Term": "term", "Continuation": "prompt", "Attributes": "specification"}
+_LABEL_OF = {q.field: q.label for form in FORMS if form.proposes for q in form.questions}
+_LABEL_OF |= {"axis": "Axis", "text": "Text"}
 
 
 def issue_forms(catalog: Catalog) -> Mapping[str, str]:
     """The content of each form in ``.github/ISSUE_TEMPLATE``, by file name."""
-    return {f"{form.file}.yml": _render(form) for form in _forms(catalog)}
+    groups = (g.text for c in catalog.collections for g in c.groups if g.until is None)
+    choices = {
+        "axes": axes_for_proposals(catalog),
+        "genders": [file.gender for file in catalog.genders],
+        "groups": list(dict.fromkeys(groups)),
+        "positions": list(POSITIONS.values()),
+    }
+    return {f"{form.file}.yml": _render(form, choices) for form in FORMS}
 
 
 def issue_chooser() -> str:
@@ -220,48 +112,36 @@ def issue_link(form: str, **answers: str) -> str:
     return f"{REPOSITORY}/issues/new?{urlencode({'template': f'{form}.yml', **answers})}"
 
 
-def form_of(catalog: Catalog, answers: Mapping[str, str]) -> IssueForm | None:
+def form_of(answers: Mapping[str, str]) -> IssueForm | None:
     """The form that was filled in; None if the answers lack a label of every form."""
-    for form in _forms(catalog):
-        if all(question.label in answers for question in form.questions if question.id not in _ADDED_LATER):
-            return form
-    return None
+    labels = {*answers, *_ADDED_LATER}
+    return next((form for form in FORMS if labels.issuperset(q.label for q in form.questions)), None)
 
 
-def _render(form: IssueForm) -> str:
-    body = "".join(map(_render_question, form.questions))
+def _render(form: IssueForm, choices: Mapping[str, Sequence[str]]) -> str:
+    body = "".join(_render_question(question, choices) for question in form.questions)
     return (
         "# Generated by holisticbias sync\n"
         f"name: {form.name}\ndescription: {form.description}\nlabels: [{form.label}]\nbody:\n{body}"
     )
 
 
-def _render_question(question: FormQuestion) -> str:
+def _render_question(question: FormQuestion, choices: Mapping[str, Sequence[str]]) -> str:
+    among = choices[question.among] if isinstance(question.among, str) else question.among
     kind = "dropdown" if question.among else "textarea" if question.long else "input"
-    options = "".join(f"        - {_quoted(o)}\n" for o in question.among)
+    options = "".join(f'        - "{choice}"\n' for choice in among)
     return (
         f"  - type: {kind}\n    id: {question.id}\n    attributes:\n"
-        f"      label: {question.label}\n      description: {_quoted(question.description)}\n"
+        f'      label: {question.label}\n      description: "{question.description}"\n'
         + (f"      options:\n{options}" if options else "")
         + ("      default: 0\n" if question.default else "")
         + f"    validations:\n      required: {str(question.required).lower()}\n"
     )
 
 
-def _quoted(text: str) -> str:
-    return f'"{text}"'
-
-
-_STATIC = _forms(Catalog((), (), (), ()))
-LABELS = frozenset(question.label for form in _STATIC for question in form.questions)
-"""The labels of all questions."""
-_TELLING = {"Kind": "template", "Term": "term", "Continuation": "prompt", "Attributes": "specification"}
-_LABEL_OF = {q.field: q.label for form in _STATIC if form.proposes for q in form.questions} | {"axis": "Axis"}
-
-
 def field_label(option: str) -> str | None:
     """The label of the question that an option of ``add`` answers."""
-    return "Text" if option == "text" else _LABEL_OF.get(option.replace("-", "_"))
+    return _LABEL_OF.get(option.replace("-", "_"))
 
 
 def read_entry(answers: Mapping[str, str]) -> tuple[str, dict[str, str | tuple[str, ...] | None]]:
@@ -270,7 +150,7 @@ def read_entry(answers: Mapping[str, str]) -> tuple[str, dict[str, str | tuple[s
     kind = answers.get("Kind", proposed)
     if proposed is None or (proposed == "template" and kind not in ("template", "noun")):
         raise SourceError("the form does not propose an entry; handle reports and disputes by hand")
-    form = next(form for form in _STATIC if form.proposes == proposed)
+    form = next(form for form in FORMS if form.proposes == proposed)
     fields = {question.field: question.read(answers) for question in form.questions if question.field}
     if proposed == "template":
         fields["axis"] = "dialogue" if kind == "template" else fields["axis"] or "neutral"
@@ -297,3 +177,43 @@ def read_issue(text: str) -> Mapping[str, str]:
     if not answers:
         raise SourceError("the file is not a filled form: it has no heading such as '### Term'")
     return answers
+
+
+OWNERS = ".github/CODEOWNERS"
+
+
+def generated_files(catalog: Catalog, files: Iterable[SourceFile]) -> Mapping[str, str]:
+    """The content of each generated file, by its path in the repository."""
+    forms = {"config.yml": issue_chooser(), **issue_forms(catalog)}
+    return {**{f".github/ISSUE_TEMPLATE/{name}": text for name, text in forms.items()}, OWNERS: code_owners(files)}
+
+
+MAINTAINERS = f"@{ORGANISATION}/maintainers"
+
+
+def code_owners(files: Iterable[SourceFile]) -> str:
+    """The content of ``.github/CODEOWNERS``: a team for each axis of people, else the maintainers."""
+    lines = [
+        "# Generated by holisticbias sync",
+        f"* {MAINTAINERS}",
+        f"/nouns/ @{ORGANISATION}/reviewers-language",
+        f"/templates/ @{ORGANISATION}/reviewers-language",
+        *(f"/{name}/ @{ORGANISATION}/reviewers-{name}" for name in ("collections", "prompts", "specifications")),
+    ]
+    for file in files:
+        data = file.document.data
+        if (
+            file.kind == "descriptors"
+            and not is_new(file.document.path)
+            and isinstance(data, dict)
+            and data.get("axis") != MADE_UP
+        ):
+            name = file.document.path.replace("\\", "/").rsplit("/", maxsplit=1)[-1]
+            axis = str(data.get("axis"))
+            lines += [f"/descriptors/{name} {team(axis)}", f"/descriptors/{NEW}/{axis}.* {team(axis)}"]
+    return "\n".join(lines) + "\n"
+
+
+def team(axis: str) -> str:
+    """The GitHub team that reviews an axis."""
+    return f"@{ORGANISATION}/reviewers-{axis.replace('_', '-')}"

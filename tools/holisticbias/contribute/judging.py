@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import difflib
+import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, ValidationError
-from pydantic_core import ErrorDetails
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from holisticbias.contribute.authoring import NewAssessment
+from holisticbias.contribute.authoring import OpenTerms
+from holisticbias.contribute.entry_text import Edit, edit_entries, written
 from holisticbias.contribute.proposals import similar_terms
 from holisticbias.errors import SourceError
-from holisticbias.source.document import Document, Keys, read_document
+from holisticbias.source.document import Document, read_document
 from holisticbias.source.findings import one_line
 from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.catalog import Catalog
@@ -47,9 +51,9 @@ class JudgementFile(Record):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """Judgements to write, by id, and the earlier judgements that they replace, each as (id, judgement)."""
+    """The edits that write judgements, and the earlier judgements that they replace, each as (id, judgement)."""
 
-    new: Mapping[str, NewAssessment]
+    edits: tuple[Edit, ...]
     replaced: tuple[tuple[str, Assessment], ...]
 
 
@@ -66,38 +70,41 @@ def read_judgements(path: Path, catalog: Catalog, reviewer: str | None, today: s
         raise SourceError(f"{path} names no reviewer: give the pseudonym with --reviewer")
     if reviewer not in (None, whose):
         raise SourceError(f"{path} is of {whose}, and --reviewer says {reviewer}: leave --reviewer out")
-    problems = [_at(document, keys, message) for keys, message in _problems(content, catalog, today)]
-    _refuse(path, problems)
+    _refuse(document, _problems(document, content, catalog, today))
+    shared = {"community": content.community, "locale": content.locale, "reviewer": whose}
     return {
-        term.id: Assessment(
-            judgement=term.judgement,
-            community=content.community,
-            locale=content.locale,
-            reviewer=whose,
-            date=term.date,
-            comment=term.comment,
-        )
-        for term in content.judgements
+        term.id: Assessment.model_validate({**term.model_dump(exclude={"id"}), **shared}) for term in content.judgements
     }
 
 
-def record(catalog: Catalog, judgements: Mapping[str, Assessment], version: str) -> Recorded:
+def record(terms: OpenTerms, judgements: Mapping[str, Assessment]) -> Recorded:
     """Add a judgement to each of these descriptors and specifications.
 
-    A judgement of a published entry counts from ``version`` on, which is in preparation. It replaces an earlier
-    judgement by the same reviewer for the same locale that no published version has; a published judgement stays
-    beside it.
+    A judgement of a published entry counts from the version in preparation on. It replaces an earlier judgement by the
+    same reviewer for the same locale that no published version has; a published judgement stays beside it.
     """
-    entries = {entry.id: entry for entry in catalog.judged}
-    new, replaced = {}, []
+    entries = {entry.id: entry for entry in terms.catalog.judged}
+    changes, replaced = {}, []
     for entry_id, judgement in judgements.items():
         entry = entries[entry_id]
-        places = _replaced(catalog, entry, judgement)
+        places = _replaced(terms.catalog, entry, judgement)
         replaced += [(entry_id, entry.assessments[place]) for place in places]
-        values = {key: str(value) for key, value in judgement.model_dump(exclude_none=True).items()}
-        counts_from = {"since": version} if entry.since in catalog.published else {}
-        new[entry_id] = NewAssessment(values | counts_from, places)
-    return Recorded(new, tuple(replaced))
+        values = judgement.model_dump(exclude_none=True)
+        counts_from = {"since": terms.version} if entry.since in terms.catalog.published else {}
+        changes[entry_id] = partial(_add, values=values | counts_from, replaces=places)
+    return Recorded(edit_entries(terms.root, ("descriptors", "specifications"), changes), tuple(replaced))
+
+
+def _add(entry: CommentedMap, values: Mapping[str, str], replaces: Sequence[int]) -> None:
+    """Write a judgement to an entry; a full date has no quotes there, a year or a month stays a text."""
+    judgements = entry.setdefault("assessments", CommentedSeq())
+    for place in sorted(replaces, reverse=True):
+        del judgements[place]
+    day = values["date"]
+    full = re.fullmatch(r"\d{4}-\d\d-\d\d", day) is not None
+    judgement = written({**values, "date": date.fromisoformat(day) if full else day})
+    judgement.fa.set_flow_style()
+    judgements.append(judgement)
 
 
 def unknown_id(catalog: Catalog, wanted: str) -> str:
@@ -135,43 +142,39 @@ def _replaced(catalog: Catalog, entry: Judged, judgement: Assessment) -> tuple[i
 
 
 def _parse(document: Document) -> JudgementFile:
-    path = Path(document.path)
-    _refuse(path, [f"line {f.line}: {f.message}" for f in document.findings])
+    _refuse(document, ((f.line, f.message) for f in document.findings))
     if not isinstance(document.data, dict) or "holisticbias_judgements" not in document.data:
-        raise SourceError(f"{path} is not a file of judgements: the page 'Judge terms' of the explorer writes one")
+        raise SourceError(
+            f"{document.path} is not a file of judgements: the page 'Judge terms' of the explorer writes one"
+        )
     try:
         return JudgementFile.model_validate(document.data)
     except ValidationError as error:
-        details = error.errors(include_url=False)
-    _refuse(path, [_at(document, tuple(d["loc"]), _schema_problem(d)) for d in details])
-    raise SourceError(f"{path} is not a file of judgements")
+        details = [(tuple(d["loc"]), schema_message(d)) for d in error.errors(include_url=False)]
+        _refuse(document, ((document.place(keys)[0], f"{keys[-1] if keys else ''}: {m}") for keys, m in details))
+        raise
 
 
-def _schema_problem(error: ErrorDetails) -> str:
-    key = error["loc"][-1] if error["loc"] else ""
-    return f"{key}: {schema_message(error)}"
-
-
-def _problems(content: JudgementFile, catalog: Catalog, today: str) -> Iterator[tuple[Keys, str]]:
+def _problems(document: Document, content: JudgementFile, catalog: Catalog, today: str) -> Iterator[tuple[int, str]]:
+    """The line and the message of each judgement that cannot be recorded."""
     known = {entry.id for entry in catalog.judged}
     seen: set[str] = set()
     for i, term in enumerate(content.judgements):
+        line, _ = document.place(("judgements", i, "id"))
         if term.id not in known:
-            yield ("judgements", i, "id"), unknown_id(catalog, term.id)
+            yield line, unknown_id(catalog, term.id)
         if term.id in seen:
-            yield ("judgements", i, "id"), f"{term.id} is judged twice"
+            yield line, f"{term.id} is judged twice"
         if term.date > today:
-            yield ("judgements", i, "date"), f"{term.date} is in the future"
+            yield document.place(("judgements", i, "date"))[0], f"{term.date} is in the future"
         seen.add(term.id)
 
 
-def _at(document: Document, keys: Keys, message: str) -> str:
-    return f"line {document.place(keys)[0]}: {message}"
-
-
-def _refuse(path: Path, problems: list[str]) -> None:
-    if problems:
-        more = len(problems) - _SHOWN_PROBLEMS
+def _refuse(document: Document, problems: Iterable[tuple[int, str]]) -> None:
+    """Raise ``SourceError`` with the first problems, each a line and a message; nothing without any."""
+    lines = [f"line {line}: {message}" for line, message in problems]
+    if lines:
+        more = len(lines) - _SHOWN_PROBLEMS
         rest = f"; and {more} more" if more > 0 else ""
-        found = one_line("; ".join(problems[:_SHOWN_PROBLEMS]))
-        raise SourceError(f"nothing was recorded: {path}: {found}{rest}")
+        shown = one_line("; ".join(lines[:_SHOWN_PROBLEMS]))
+        raise SourceError(f"nothing was recorded: {document.path}: {shown}{rest}")

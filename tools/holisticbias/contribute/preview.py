@@ -7,63 +7,95 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from pathlib import Path
 
-from holisticbias.contribute.checks import (
-    Checks,
-    Suggestion,
-    other_files,
-    stale_generated,
-    stale_layout,
-    suggestions,
-)
 from holisticbias.contribute.diff import Difference, compare
-from holisticbias.contribute.diff_report import block, code, collapsed, render_difference, table
+from holisticbias.contribute.diff_report import render_difference
+from holisticbias.contribute.issue_forms import OWNERS, generated_files
+from holisticbias.contribute.markdown import block, code, collapsed, comment, table
 from holisticbias.contribute.release_files import preparation_problem
 from holisticbias.contribute.reviews import entry_reviews
-from holisticbias.contribute.revisions import Files, Sides, open_sides
+from holisticbias.contribute.revisions import Files, Sides, changed_paths, open_sides
+from holisticbias.errors import SourceError
 from holisticbias.rules import RULES
 from holisticbias.rules.validate import validate_files
 from holisticbias.source.addresses import file_link, rule_link
 from holisticbias.source.findings import Finding, count_findings
+from holisticbias.source.folder import FOLDERS, SINGLE_FILES
+from holisticbias.source.layout import format_text
+from holisticbias.source.schema import json_schemas
 from holisticbias.terms.entries import QUORUM
 
 MARKER = "<!-- holisticbias preview -->"
-MAX_LENGTH = 60_000
 MAX_FINDINGS = 50
 MAX_SAMPLES = 10
 _MAX_SUGGESTED = 20
 _NOTE = "these sentences of the dataset name people by identity terms, and some are hostile to them."
+_CODE = ("tools/", "evaluation/")
+_TOGETHER = 3  # unchanged lines between two changes of one suggestion, at most twice as many
 
 
-def render_preview(
-    checks: Checks,
-    difference: Difference,
-    reviews: Sequence[str] = (),
-    suggested: Sequence[Suggestion] = (),
-) -> str:
-    """The comment in Markdown, of at most ``MAX_LENGTH`` characters; sections that do not fit are left out.
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Lines of a file, the first and the last one counted from 1, and the lines in their place."""
 
-    ``reviews`` are sections on the changed entries, ``suggested`` the lines that the layout changes.
+    path: str
+    first: int
+    last: int
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """The problems of a contribution; each part is empty if CI finds nothing of its kind.
+
+    ``conflicts`` has the files that git cannot merge, ``layout`` and ``generated`` the files that differ from what
+    the tools write, ``number`` what is wrong with the version in preparation, ``others`` the files besides the terms.
     """
-    text = MARKER
-    for section in _sections(checks, difference, reviews, suggested):
-        if len(text) + len(section) > MAX_LENGTH:
-            return f"{text}\n\nThe rest is too long for a comment; see the summary of the run."
-        text = f"{text}\n\n{section}"
-    return text
+
+    findings: tuple[Finding, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    layout: tuple[str, ...] = ()
+    generated: tuple[str, ...] = ()
+    number: str | None = None
+    others: tuple[str, ...] = ()
+
+    @property
+    def errors(self) -> int:
+        """The number of problems that the contributor fixes."""
+        return sum(f.level == "error" for f in self.findings) + len(self.conflicts)
 
 
-def _sections(
-    checks: Checks, difference: Difference, reviews: Sequence[str], suggested: Sequence[Suggestion]
-) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The checks of a contribution, its difference, and the lines of it that the layout changes.
+
+    ``reviews`` are sections on the changed entries.
+    """
+
+    checks: Checks
+    difference: Difference
+    reviews: tuple[str, ...] = ()
+    suggested: tuple[Suggestion, ...] = ()
+
+
+def render_preview(preview: Preview) -> str:
+    """The comment in Markdown, of at most ``MAX_LENGTH`` characters; sections that do not fit are left out."""
+    rest = "The rest is too long for a comment; see the summary of the run."
+    return comment(MARKER, _sections(preview), rest)
+
+
+def _sections(preview: Preview) -> Iterator[str]:
+    checks, difference = preview.checks, preview.difference
     yield verdict(checks, difference)
     yield _results(checks)
     if checks.findings:
         yield findings_table(checks.findings)
-    yield from _layout(suggested)
-    if reviews:
+    yield from _layout(preview.suggested)
+    if preview.reviews:
         yield f"### To review\n\nContent note: {_NOTE}"
-        yield from reviews
+        yield from preview.reviews
     yield from _reviewers(difference)
     if difference.samples:
         yield _sentences(difference)
@@ -148,16 +180,6 @@ def _sentences(difference: Difference) -> str:
     return collapsed(f"More sentences. Content note: {_NOTE}", table(("before", "after"), rows))
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """A comment, the checks and the difference it shows, and the lines of the contribution that the layout changes."""
-
-    text: str
-    checks: Checks
-    difference: Difference
-    suggested: tuple[Suggestion, ...]
-
-
 def preview(before: Files, after: Files, head: Files | None = None, conflicts: tuple[str, ...] = ()) -> Preview:
     """Preview a contribution.
 
@@ -167,10 +189,9 @@ def preview(before: Files, after: Files, head: Files | None = None, conflicts: t
     sides = open_sides(before, after)
     difference = replace(compare(sides.old, sides.new), not_compared=sides.not_compared)
     checks = _checks(before, after, sides, conflicts)
-    reviews = list(entry_reviews(difference, sides.old, sides.new))
     own = stale_layout(before, head or after) if checks.layout else ()
     suggested = tuple(s for path, text, wanted in own for s in suggestions(path, text, wanted))
-    return Preview(render_preview(checks, difference, reviews, suggested), checks, difference, suggested)
+    return Preview(checks, difference, tuple(entry_reviews(difference, sides.old, sides.new)), suggested)
 
 
 def _checks(before: Files, after: Files, sides: Sides, conflicts: tuple[str, ...]) -> Checks:
@@ -185,3 +206,54 @@ def _checks(before: Files, after: Files, sides: Sides, conflicts: tuple[str, ...
         preparation_problem(sides.new.catalog),
         others,
     )
+
+
+def stale_layout(old: Files, new: Files) -> Iterator[tuple[str, str, str]]:
+    """The path, text and canonical text of each changed file that is not in canonical layout."""
+    before = {(f.kind, Path(f.document.path).name): f.document.path for f in old.files}
+    for file in new.files:
+        path = file.document.path
+        if file.kind == "locks" or file.document.findings:
+            continue
+        content, earlier = new.read(path), before.get((file.kind, Path(path).name))
+        if content is None or (earlier and old.read(earlier) == content):
+            continue
+        text = content.decode("utf-8")
+        try:
+            wanted = format_text(text, file.kind)
+        except SourceError:
+            continue  # a finding says what cannot be read
+        if wanted != text:
+            yield path, text, wanted
+
+
+def suggestions(path: str, text: str, wanted: str) -> Iterator[Suggestion]:
+    """The changes of lines that make one text the other, neighbours together; each replaces at least one line."""
+    old, new = text.splitlines(), wanted.splitlines()
+    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_TOGETHER):
+        changed = [part for part in group if part[0] != "equal"]
+        first, last, start, end = changed[0][1], changed[-1][2], changed[0][3], changed[-1][4]
+        if first == last:  # lines are added: replace the line before them, or the first one, with itself and them
+            first, start = (first - 1, start - 1) if first else (first, start)
+            last, end = (last, end) if last > first else (last + 1, end + 1)
+        yield Suggestion(path, first + 1, last, tuple(new[start:end]))
+
+
+def stale_generated(new: Files, sides: Sides, others: tuple[str, ...]) -> Iterator[str]:
+    """The generated files that differ from what the tools write; those of a repository with changed tools are not."""
+    if new.read(OWNERS) is None or any(path.startswith(_CODE) for path in others):
+        return
+    wanted = dict(generated_files(sides.new.catalog, new.files))
+    if any(path.startswith("schema/") for path in others):
+        wanted |= {f"schema/{name}": text for name, text in json_schemas().items()}
+    for path, text in wanted.items():
+        if new.read(path) != text.encode():
+            yield path
+
+
+def other_files(old: Files, new: Files) -> tuple[str, ...]:
+    """The changed files that are not terms; empty unless both sides are in git."""
+    if new.root is None or not old.revision or not new.revision:
+        return ()
+    terms = (*(f"{name}/" for name in FOLDERS), *(f"{name}.yaml" for name in SINGLE_FILES), "changes/")
+    return tuple(p for p in changed_paths(old.revision, new.revision, new.root) if not p.startswith(terms))

@@ -6,24 +6,30 @@ import difflib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 import yaml
 
+from holisticbias.contribute.entry_text import find_place
 from holisticbias.errors import SourceError
 from holisticbias.rules.dictionary import words
 from holisticbias.rules.duplicates import fold
 from holisticbias.rules.language import begins_after_noun
 from holisticbias.rules.wording import article_by_sound
-from holisticbias.source.folder import kind_files
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Article, Descriptor, Entry, Noun, Position
 from holisticbias.terms.file_kinds import DescriptorFile, Kind
-from holisticbias.terms.grammar import article, is_abbreviation, with_article
+from holisticbias.terms.grammar import PLACES, article, is_abbreviation, with_article
 
+POSITIONS: Mapping[Position, str] = {
+    "before": "before the noun (a Deaf person)",
+    "after": "after the noun (a person with a stoma)",
+    "standalone": "on its own (an amputee)",
+}
+"""Where a term of each position goes, with an example."""
 MADE_UP = "nonce"  # axis of made-up control words, which describe nobody
 _HEAD_ENDS = re.compile(r"\s(?=(?:of|who|with|in|from|on)\s)")
 _IRREGULAR = {"person": "people", "man": "men", "woman": "women", "child": "children", "wife": "wives"}
@@ -107,9 +113,6 @@ def similar_terms(catalog: Catalog, text: str, most: int = 5) -> tuple[str, ...]
     return tuple(entry_id for key in close for entry_id in texts[key])[:most]
 
 
-_FORMS = {"before": "before the noun", "after": "after the noun", "standalone": "on its own"}
-
-
 @dataclass(frozen=True, slots=True)
 class Existing:
     """An entry of the data: its group is an axis, a gender or a family; ``place`` is its file and line."""
@@ -121,7 +124,7 @@ class Existing:
 
     def __str__(self) -> str:
         position = getattr(self.entry, "position", None)
-        form = f", {_FORMS[position]}" if position else ", a noun" if isinstance(self.entry, Noun) else ""
+        form = f", {PLACES[position]}" if position else ", a noun" if isinstance(self.entry, Noun) else ""
         bucket = f", bucket {self.entry.bucket}" if isinstance(self.entry, Descriptor) and self.entry.bucket else ""
         retired = f", until version {self.entry.until}" if self.entry.until else ""
         return f"{self.entry.id} at {self.place}: {self.entry.text!r}{form}{bucket}{retired}"
@@ -151,24 +154,13 @@ def same_phrase(catalog: Catalog, text: str) -> str | None:
 
 def instead(found: Existing) -> tuple[str, ...]:
     """Ways to change an entry that is in the data already, as lines."""
-    judge = (f"judge it:   holisticbias assess {found.entry.id}",) if isinstance(found.entry, Descriptor) else ()
-    dispute = ("move it:    open an issue with the form 'Dispute a placement'",) if judge else ()
-    return (
+    lines = (
         f"read it:    holisticbias show {found.entry.id}",
-        *judge,
+        f"judge it:   holisticbias assess {found.entry.id}",
         f"reword it:  holisticbias reword {found.entry.id}",
-        *dispute,
+        "move it:    open an issue with the form 'Dispute a placement'",
     )
-
-
-def find_place(root: Path, kind: Kind, entry_id: str) -> str:
-    """The file of an entry, relative to the folder of terms, and its line; the folder if it is not found."""
-    line_of_id = re.compile(rf"\s*-?\s*\{{?\s*id: *[\"']?{re.escape(entry_id)}[\"']?\s*(?:[,#}}]|$)")
-    for path in kind_files(root, kind):
-        for number, line in enumerate(path.read_text("utf-8").split("\n"), 1):
-            if line_of_id.match(line):
-                return f"{path.relative_to(root)}:{number}"
-    return kind
+    return lines if isinstance(found.entry, Descriptor) else lines[::2]
 
 
 # As in CONTRIBUTING.md
@@ -186,18 +178,15 @@ def objections(catalog: Catalog, text: str) -> tuple[str, ...]:
     On record are terms of the data that people judged as dispreferred, and the words in ``slurs.yaml``.
     """
     wanted = _words(text)
-    dispreferred = (d for d in catalog.descriptors if _dispreferred(d))
-    judged = [f"{d.text!r} is on record as dispreferred: {_judges(d)} ({d.id})" for d in dispreferred if _in(d, wanted)]
-    named = [
-        f"{word!r} is a word to avoid according to {source}"
-        for source, word in _slurs()
-        if _inside(_words(word), wanted)
-    ]
-    return (*named, *judged)
-
-
-def _in(descriptor: Descriptor, wanted: list[str]) -> bool:
-    return _inside(_words(descriptor.text), wanted)
+    lists = yaml.safe_load(files(__package__).joinpath("slurs.yaml").read_text("utf-8"))
+    slurs = ((group["source"], word) for group in lists for word in group["words"])
+    named = [f"{w!r} is a word to avoid according to {source}" for source, w in slurs if _inside(_words(w), wanted)]
+    for entry in catalog.descriptors:
+        judged = [a for a in entry.assessments if a.judgement == "dispreferred"]
+        if judged and _inside(_words(entry.text), wanted):
+            whose = ", ".join(f"{a.source or a.reviewer}, {a.date}" for a in judged)
+            named.append(f"{entry.text!r} is on record as dispreferred: {whose} ({entry.id})")
+    return tuple(named)
 
 
 def _inside(part: list[str], whole: list[str]) -> bool:
@@ -208,20 +197,6 @@ def _words(text: str) -> list[str]:
     """The words in small letters, without the endings of plurals."""
     lower = (word.lower() for word in words(text))
     return [word[:-1] if word.endswith("s") and not word.endswith("ss") else word for word in lower]
-
-
-def _dispreferred(descriptor: Descriptor) -> bool:
-    return any(a.judgement == "dispreferred" for a in descriptor.assessments)
-
-
-def _judges(descriptor: Descriptor) -> str:
-    judged = [a for a in descriptor.assessments if a.judgement == "dispreferred"]
-    return ", ".join(f"{a.source or a.reviewer}, {a.date}" for a in judged)
-
-
-def _slurs() -> Iterator[tuple[str, str]]:
-    lists = yaml.safe_load(files(__package__).joinpath("slurs.yaml").read_text("utf-8"))
-    return ((group["source"], word) for group in lists for word in group["words"])
 
 
 AFTER_THE_NOUN = "after_the_noun"  # the bucket that an axis has for all terms after the noun
@@ -273,7 +248,9 @@ def find_bucket(axis: str, buckets: Sequence[str], name: str) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        raise SourceError(f"several buckets have {name!r} in their name: {_listed(found)}")
+        more = len(found) - _MOST_LISTED
+        rest = f" and {more} more" if more > 0 else ""
+        raise SourceError(f"several buckets have {name!r} in their name: {', '.join(found[:_MOST_LISTED])}{rest}")
     close = difflib.get_close_matches(wanted, [fold(bucket) for bucket in buckets], n=3, cutoff=0.6)
     near = [bucket for bucket in buckets if fold(bucket) in close]
     if near:
@@ -282,9 +259,3 @@ def find_bucket(axis: str, buckets: Sequence[str], name: str) -> str:
     raise SourceError(
         f"the axis {axis} has no bucket {name!r}; a new one is first added to descriptors/{axis}.yaml{known}"
     )
-
-
-def _listed(buckets: Sequence[str]) -> str:
-    """The names of buckets, cut after twenty."""
-    more = len(buckets) - _MOST_LISTED
-    return ", ".join(buckets[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from holisticbias.errors import UnknownTermError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import QUORUM, ArticleRule, Descriptor, Entry, Judged, Noun, Template, has_quorum
-from holisticbias.terms.file_kinds import CollectionFile, CompanionFile, DescriptorFile
-from holisticbias.terms.grammar import described, fill, with_article
+from holisticbias.terms.file_kinds import CollectionFile, CompanionFile, DescriptorFile, TermFile
+from holisticbias.terms.grammar import PLACES, described, fill, with_article
 from holisticbias.terms.prompt_entries import Group, Prompt
 from holisticbias.terms.specification_entries import Slot, Specification
 
@@ -25,36 +25,6 @@ class TermForm:
     sentences: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TermReading:
-    """All forms of a term in one version."""
-
-    axis: DescriptorFile
-    descriptor: Descriptor
-    forms: tuple[TermForm, ...]
-
-
-def find_readings(catalog: Catalog, term: str, version: str | None, noun: str | None) -> tuple[TermReading, ...]:
-    """The readings of every entry with this text, ignoring case, or this id.
-
-    ``version`` defaults to the newest one, and ``noun`` to "person"; empty if no term of the version matches. Raises
-    ``UnknownVersionError``, and ``UnknownTermError`` for a noun that the term does not go with.
-    """
-    if version is None:
-        version = newest(catalog)
-    rule = catalog.release(version).article_rule
-    held = catalog.at(version)
-    entries = [(axis, d) for axis in held.axes for d in axis.descriptors]
-    wanted = term.casefold()
-    found = [(a, d) for a, d in entries if wanted in (d.text.casefold(), d.id)]
-    return tuple(TermReading(a, d, forms(held, d, rule, noun)) for a, d in found)
-
-
-def newest(catalog: Catalog) -> str:
-    """The newest version, published or in preparation."""
-    return catalog.versions[-1] if catalog.versions else "0.0.0"
-
-
 def forms_in_newest(catalog: Catalog, descriptor: Descriptor) -> tuple[TermForm, ...]:
     """The forms of a descriptor, in the catalog or not, with the newest version's nouns and templates."""
     version = catalog.versions[-1]
@@ -62,21 +32,17 @@ def forms_in_newest(catalog: Catalog, descriptor: Descriptor) -> tuple[TermForm,
 
 
 def forms(held: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: str | None = None) -> tuple[TermForm, ...]:
-    """The forms of a descriptor with the nouns and templates of one version, ``held``; see ``find_readings``."""
-    return tuple(_forms(held, descriptor, rule, noun))
-
-
-def _forms(catalog: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: str | None) -> Iterator[TermForm]:
-    templates = catalog.templates
+    """The forms of a descriptor with the nouns and templates of one version, ``held``; see ``show_entries``."""
+    templates = held.templates
     if descriptor.position == "standalone":
         singular = with_article(descriptor.text, rule, descriptor.article)
-        yield _form("on its own", singular, descriptor.plural or descriptor.text, templates)
-        return
-    chosen = _choose_noun(catalog, descriptor, noun)
-    yield _form(f"with the noun {chosen.text!r}", *described(descriptor, chosen, rule), templates)
-    if descriptor.position == "before" and descriptor.without_noun:
-        bare = [t for t in templates if not t.must_be_noun]
-        yield _form("without a noun", descriptor.text, descriptor.text, bare)
+        return (_form("on its own", singular, descriptor.plural or descriptor.text, templates),)
+    chosen = _choose_noun(held, descriptor, noun)
+    with_noun = _form(f"with the noun {chosen.text!r}", *described(descriptor, chosen, rule), templates)
+    if descriptor.position == "after" or not descriptor.without_noun:
+        return (with_noun,)
+    bare = [t for t in templates if not t.must_be_noun]
+    return with_noun, _form("without a noun", descriptor.text, descriptor.text, bare)
 
 
 def _form(name: str, singular: str, plural: str, templates: Sequence[Template]) -> TermForm:
@@ -96,18 +62,16 @@ def _choose_noun(catalog: Catalog, descriptor: Descriptor, wanted: str | None) -
     raise UnknownTermError(f"{descriptor.text!r} does not go with the noun {wanted!r}; it goes with: {known}")
 
 
-def render_reading(reading: TermReading) -> str:
-    """Render a reading as lines of text."""
-    d = reading.descriptor
-    where = {"before": "before the noun", "after": "after the noun", "standalone": "on its own"}[d.position]
+def _term_lines(axis: DescriptorFile, d: Descriptor, forms_of_term: Iterable[TermForm]) -> Iterator[str]:
+    """A term with the sentences of all its forms, as lines."""
     gender = "" if d.noun_gender == "any" else f"; {d.noun_gender} nouns only"
     bucket = f" / {d.bucket}" if d.bucket else ""
-    lines = [f"{d.text}  [{d.id}]", f"  {reading.axis.label}{bucket}; {where}{gender}; since {d.since}"]
-    lines.append(f"  {preference_line(d, 'term')}")
-    for form in reading.forms:
-        lines += ["", f"  {form.name}: {form.singular} / {form.plural}"]
-        lines += [f"    {sentence}" for sentence in form.sentences]
-    return "\n".join(lines)
+    yield f"{d.text}  [{d.id}]"
+    yield f"  {axis.label}{bucket}; {PLACES[d.position]}{gender}; since {d.since}"
+    yield f"  {preference_line(d, 'term')}"
+    for form in forms_of_term:
+        yield from ("", f"  {form.name}: {form.singular} / {form.plural}")
+        yield from (f"    {sentence}" for sentence in form.sentences)
 
 
 def preference_line(entry: Judged, name: str) -> str:
@@ -126,25 +90,33 @@ _MOST_FILLED = 40  # sentences of a template
 def show_entries(catalog: Catalog, name: str, version: str | None, noun: str | None) -> str:
     """Every entry with this text, ignoring case, or this id: a term in sentences, other entries with their parts.
 
-    ``version`` defaults to the newest one. Raises ``UnknownTermError`` if no entry of the version matches.
+    ``version`` defaults to the newest one, and ``noun`` to "person". Raises ``UnknownVersionError``, and
+    ``UnknownTermError`` if no entry of the version matches, or for a noun that the term does not go with.
     """
-    version = newest(catalog) if version is None else version
-    shown = [render_reading(reading) for reading in find_readings(catalog, name, version, noun)]
-    held = catalog.at(version)
-    entries = [(file, entry) for file in held.companions for entry in file.entries]
+    if version is None:
+        version = catalog.versions[-1] if catalog.versions else "0.0.0"
+    held, rule = catalog.at(version), catalog.release(version).article_rule
     wanted = name.casefold()
-    found = [(file, e) for file, e in entries if wanted in (e.text.casefold(), e.id)]
-    shown += ["\n".join(entry_lines(held, file, entry)) for file, entry in found]
+    shown = [
+        "\n".join(
+            _term_lines(file, entry, forms(held, entry, rule, noun))
+            if isinstance(file, DescriptorFile) and isinstance(entry, Descriptor)
+            else entry_lines(held, file, entry)
+        )
+        for file in (*held.axes, *held.companions)
+        for entry in file.entries
+        if wanted in (entry.text.casefold(), entry.id)
+    ]
     if not shown:
         known = [d.text for d in held.descriptors]
-        known += [text for _, e in entries for text in (e.id, e.text)]
+        known += [text for file in held.companions for e in file.entries for text in (e.id, e.text)]
         close = difflib.get_close_matches(name, known, n=3)
         hint = f"; close to it: {', '.join(close)}" if close else ""
         raise UnknownTermError(f"version {version} has no entry {name!r}{hint}")
     return "\n\n".join(shown)
 
 
-def entry_lines(held: Catalog, file: CompanionFile, entry: Entry) -> Iterator[str]:
+def entry_lines(held: Catalog, file: TermFile | CompanionFile, entry: Entry) -> Iterator[str]:
     """A group, a prompt or a specification of a version as lines."""
     yield f"{entry.text}  [{entry.id}]"
     yield f"  {file.label}; since {entry.since}; sources: {', '.join(entry.sources)}"

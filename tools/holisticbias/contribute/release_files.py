@@ -12,8 +12,9 @@ from pathlib import Path
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from holisticbias.contribute.authoring import Edit, apply_edits, find_file, prepare_version, written
+from holisticbias.contribute.authoring import apply_edits, find_file, prepare_version
 from holisticbias.contribute.diff import CHANGES, Bump, Difference, EntryChange, compare
+from holisticbias.contribute.entry_text import Edit, written
 from holisticbias.contribute.revisions import Revision
 from holisticbias.errors import SourceError
 from holisticbias.output import write_files
@@ -99,14 +100,13 @@ def _list_of_entries(root: Path, catalog: Catalog, version: str) -> dict[Path, s
     if not older or not changelog.is_file() or f"## {version} (" in changelog.read_text("utf-8"):
         return {}
     changes = compare(Revision(older[-1], catalog, older[-1]), Revision(version, catalog, version), samples=0)
-    groups: dict[str, list[str]] = {}
-    for change in CHANGES:
-        of_group: dict[str, list[EntryChange]] = {}
-        for entry in (e for e in changes.entries if e.change == change):
-            of_group.setdefault(entry.id.partition(".")[0], []).append(entry)
-        for group, entries in of_group.items():
-            groups.setdefault(group, []).append(f"{change}: {_names(entries)}")
-    lines = [f"- {group}: {'; '.join(parts)}" for group, parts in sorted(groups.items())]
+    groups: dict[str, dict[str, list[EntryChange]]] = {}
+    for entry in sorted(changes.entries, key=lambda e: CHANGES.index(e.change)):
+        groups.setdefault(entry.id.partition(".")[0], {}).setdefault(entry.change, []).append(entry)
+    lines = [
+        f"- {group}: {'; '.join(f'{change}: {_names(entries)}' for change, entries in of_group.items())}"
+        for group, of_group in sorted(groups.items())
+    ]
     path = root / FRAGMENTS / f"+{version}.terms.md"
     return {path: "\n".join((f"Entries that differ from {older[-1]}:", "", *lines)) + "\n"} if lines else {}
 
@@ -133,23 +133,22 @@ def _changelog(root: Path, version: str, date: str) -> tuple[Path, ...]:
 _KEYS = ("since", "until", "version")
 
 
-def use_next(catalog: Catalog, root: Path) -> tuple[Path, ...]:
-    """Create the version ``next``, and let it have all that other versions in preparation have.
+def begin_version(catalog: Catalog, root: Path, version: str) -> tuple[Path, ...]:
+    """Create a version in preparation: ``next``, or a fix that comes before it; returns the files that changed.
 
-    Returns the files that changed.
+    It gets all that other versions in preparation with a number have. Raises ``SourceError`` if its own number is not
+    above those of all published versions.
     """
-    return tuple(_gather(catalog, root, NEXT))
-
-
-def begin_fix(catalog: Catalog, root: Path, version: str) -> tuple[Path, ...]:
-    """Create a version in preparation that comes before ``next``, or give it another number.
-
-    Returns the files that changed. Raises ``SourceError`` if the number is taken, or not above those of all published
-    versions.
-    """
-    if catalog.published and version_key(version) <= version_key(catalog.published[-1]):
+    if version != NEXT and catalog.published and version_key(version) <= version_key(catalog.published[-1]):
         raise SourceError(f"a fix comes after {catalog.published[-1]}, so {version} cannot be its number")
-    return tuple(_gather(catalog, root, version))
+    changed = [*apply_edits(root, prepare_version(catalog, root, version))]
+    for old in (v for v in fixes(catalog) if v != version):
+        changed += apply_edits(root, [edit for edit in renamed(root, old, version) if edit.kind != "releases"])
+        former, file = (root / "releases" / f"{name}.yaml" for name in (old, version))
+        if version not in catalog.versions:  # else its own summary stays
+            write_files({file: former.read_text("utf-8").replace(f"version: {old}", f"version: {version}")})
+        former.unlink()
+    return tuple(changed)
 
 
 def withdraw(catalog: Catalog, root: Path, version: str, reason: str, today: str) -> tuple[Path, ...]:
@@ -168,18 +167,6 @@ def withdraw(catalog: Catalog, root: Path, version: str, reason: str, today: str
 def fixes(catalog: Catalog) -> tuple[str, ...]:
     """The versions in preparation that have a number."""
     return tuple(v for v in catalog.versions if v not in catalog.published and v != NEXT)
-
-
-def _gather(catalog: Catalog, root: Path, into: str) -> Iterator[Path]:
-    """Create a version in preparation with the entries of the others that have a number, and remove their files."""
-    others = [v for v in fixes(catalog) if v != into]
-    yield from apply_edits(root, prepare_version(catalog, root, into))
-    for old in others:
-        yield from apply_edits(root, [edit for edit in renamed(root, old, into) if edit.kind != "releases"])
-        former, file = (root / "releases" / f"{version}.yaml" for version in (old, into))
-        if into not in catalog.versions:  # else its own summary stays
-            write_files({file: former.read_text("utf-8").replace(f"version: {old}", f"version: {into}")})
-        former.unlink()
 
 
 def renamed(root: Path, old: str, new: str) -> Iterator[Edit]:

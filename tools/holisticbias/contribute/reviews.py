@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from holisticbias.contribute.diff import Difference
-from holisticbias.contribute.diff_report import block, code, table
+from holisticbias.contribute.markdown import block, code, table
 from holisticbias.contribute.proposals import objections
 from holisticbias.contribute.readings import entry_lines, forms
 from holisticbias.contribute.revisions import Revision
@@ -13,7 +13,7 @@ from holisticbias.errors import UnknownTermError
 from holisticbias.rules.duplicates import fold
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment, Descriptor, Entry, Judged, Noun, Template
-from holisticbias.terms.grammar import fill, with_article
+from holisticbias.terms.grammar import PLURAL_SLOT, SINGULAR_SLOT, fill, with_article
 from holisticbias.terms.prompt_entries import Prompt
 from holisticbias.terms.specification_entries import Specification
 
@@ -35,7 +35,7 @@ def entry_reviews(difference: Difference, old: Revision, new: Revision) -> Itera
         yield f"#### {code(entry.text)} {code(entry_id)}: {', '.join(changes[entry_id])}"
         if set(changes[entry_id]) - {"reassessed"}:
             yield from _shown(after, entry, new)
-            yield from _elsewhere(after, entry)
+            yield from _elsewhere(entries, entry)
             yield from _objections(old.catalog, entry)
         if isinstance(entry, Judged) and ("reassessed" in changes[entry_id] or entry.assessments):
             yield from _judgements(earlier.get(entry_id), entry)
@@ -50,21 +50,15 @@ def _by_id(catalog: Catalog) -> dict[str, Entry]:
 def _shown(held: Catalog, entry: Entry, revision: Revision) -> Iterator[str]:
     """The entry in sentences, or its parts as lines."""
     rule = revision.catalog.release(revision.version).article_rule
-    templates = held.templates
     if isinstance(entry, Descriptor):
         try:
-            made = forms(held, entry, rule)
+            phrases = [(form.name, form.singular, form.plural) for form in forms(held, entry, rule)]
         except UnknownTermError as error:
             yield code(str(error))
             return
-        bare = [t for t in templates if not t.must_be_noun]
-        yield _sentences(
-            (f.name, *_one_of_each(bare if f.name == "without a noun" else templates, f.singular, f.plural))
-            for f in made
-        )
+        yield _sentences(held.templates, phrases)
     elif isinstance(entry, Noun):
-        singular = with_article(entry.text, rule, entry.article)
-        yield _sentences([("noun", *_one_of_each(templates, singular, entry.plural))])
+        yield _sentences(held.templates, [("noun", with_article(entry.text, rule, entry.article), entry.plural)])
     elif isinstance(entry, Template):
         filled = _EXAMPLES[: 2 if entry.must_be_noun else 3]
         yield block(fill(entry.text, singular, plural) for singular, plural in filled)
@@ -74,23 +68,21 @@ def _shown(held: Catalog, entry: Entry, revision: Revision) -> Iterator[str]:
         yield block([*lines[:_MAX_LINES], *(["..."] if len(lines) > _MAX_LINES else [])])
 
 
-def _one_of_each(templates: Sequence[Template], singular: str, plural: str) -> tuple[str, str]:
-    """A sentence in the singular and one in the plural; empty if no template has the slot."""
-    found = [
-        next((t.text for t in templates if slot in t.text), "") for slot in ("{noun_phrase}", "{plural_noun_phrase}")
-    ]
-    return fill(found[0], singular, plural) if found[0] else "", fill(found[1], singular, plural) if found[1] else ""
+def _sentences(templates: Sequence[Template], phrases: Sequence[tuple[str, str, str]]) -> str:
+    """A sentence in the singular and one in the plural for each phrase; empty if no template has the slot."""
+    rows = []
+    for name, singular, plural in phrases:
+        usable = [t.text for t in templates if name != "without a noun" or not t.must_be_noun]
+        first = (next((text for text in usable if slot in text), "") for slot in (SINGULAR_SLOT, PLURAL_SLOT))
+        rows.append([code(name), *(code(fill(text, singular, plural)) for text in first)])
+    return table(("form", "singular", "plural"), rows)
 
 
-def _sentences(rows: Iterable[tuple[str, str, str]]) -> str:
-    return table(("form", "singular", "plural"), ((code(a), code(b), code(c)) for a, b, c in rows))
-
-
-def _elsewhere(held: Catalog, entry: Entry) -> Iterator[str]:
+def _elsewhere(entries: dict[str, Entry], entry: Entry) -> Iterator[str]:
     """The other terms and nouns with the same text."""
     if not isinstance(entry, Descriptor | Noun):
         return
-    others = [e for e in _by_id(held).values() if isinstance(e, Descriptor | Noun) and e.id != entry.id]
+    others = [e for e in entries.values() if isinstance(e, Descriptor | Noun) and e.id != entry.id]
     same = [e.id for e in others if fold(e.text) == fold(entry.text)]
     if same:
         yield f"The same text is in the data as {', '.join(map(code, same[:10]))}: a second axis needs a reason."
@@ -120,13 +112,11 @@ def _judgements(earlier: Entry | None, entry: Judged) -> Iterator[str]:
     """The published label before and after, and the new judgements."""
     known = earlier.assessments if isinstance(earlier, Judged) else ()
     before = earlier.preference if isinstance(earlier, Judged) else "no_data"
-    added = [a for a in entry.assessments if a not in known]
-    removed = [a for a in known if a not in entry.assessments]
+    added = [f"- new: {_judgement(a)}" for a in entry.assessments if a not in known]
+    removed = [f"- gone: {_judgement(a)}" for a in known if a not in entry.assessments]
     if added or removed:
         yield f"Judgement: {code(before)} -> {code(entry.preference)}"
-        yield "\n".join(
-            [*(f"- new: {_judgement(a)}" for a in added[:20]), *(f"- gone: {_judgement(a)}" for a in removed[:20])]
-        )
+        yield "\n".join([*added[:20], *removed[:20]])
 
 
 def _judgement(a: Assessment) -> str:

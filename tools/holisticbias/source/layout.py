@@ -15,9 +15,8 @@ from holisticbias.errors import SourceError
 from holisticbias.source.document import read_document
 from holisticbias.source.findings import render_findings
 from holisticbias.source.folder import kind_of, shown_path
-from holisticbias.source.records import MODELS
 from holisticbias.terms.entries import Entry
-from holisticbias.terms.file_kinds import ENTRY_TYPES, Kind, entries_key
+from holisticbias.terms.file_kinds import ENTRY_TYPES, MODELS, Kind, entries_key
 
 MAX_FLOW = 120
 MAX_FOLDED = 190

@@ -21,7 +21,9 @@ from holisticbias.terms.entries import Entry, Record
 from holisticbias.terms.file_kinds import (
     ENTRY_TYPES,
     GROUP_KEYS,
+    MODELS,
     CollectionFile,
+    CompanionFile,
     DescriptorFile,
     IntersectionsFile,
     Kind,
@@ -33,32 +35,20 @@ from holisticbias.terms.file_kinds import (
     SpecificationFile,
     SubsetFile,
     TemplateFile,
+    TermFile,
     WaiversFile,
     entries_key,
     place_among,
 )
 
-MODELS: Mapping[Kind, type[Record]] = {
-    "descriptors": DescriptorFile,
-    "nouns": NounFile,
-    "templates": TemplateFile,
-    "collections": CollectionFile,
-    "prompts": PromptFile,
-    "specifications": SpecificationFile,
-    "releases": ReleaseFile,
-    "subsets": SubsetFile,
-    "sources": SourcesFile,
-    "waivers": WaiversFile,
-    "intersections": IntersectionsFile,
-}
 _MODELS: Mapping[Kind, type[Record]] = {**MODELS, "locks": LockFile}  # nobody edits a lock, so it has no schema
 
-F = TypeVar("F", bound=Record)
+F_co = TypeVar("F_co", bound=Record, covariant=True)
 E = TypeVar("E", bound=Entry)
 
 
 @dataclass(frozen=True, slots=True)
-class Located(Generic[F]):
+class Located(Generic[F_co]):
     """A file's record with the places of its values.
 
     ``entries`` is the key of its list of entries: those of the file, and the new ones of its group, which are in
@@ -66,7 +56,7 @@ class Located(Generic[F]):
     are not in the record; ``left_out`` has their ids.
     """
 
-    record: F
+    record: F_co
     document: Document
     entries: str
     origins: tuple[tuple[Document, int], ...] = ()
@@ -88,14 +78,7 @@ class Located(Generic[F]):
         return tuple({document.path: document for document in (self.document, *(d for d, _ in self.origins))}.values())
 
 
-EntryFile: TypeAlias = (
-    Located[DescriptorFile]
-    | Located[NounFile]
-    | Located[TemplateFile]
-    | Located[CollectionFile]
-    | Located[PromptFile]
-    | Located[SpecificationFile]
-)
+EntryFile: TypeAlias = Located[TermFile | CompanionFile]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +116,12 @@ class Repository:
     @property
     def files(self) -> tuple[Located[Any], ...]:
         """Every file except the locks."""
-        more: tuple[Located[Any], ...] = (*self.sources, *self.waivers, *self.intersections)
-        named: tuple[Located[Any], ...] = (*self.releases, *self.subsets, *more)
-        return (*self.with_entries, *named)
+        return tuple(file for kind in MODELS for file in getattr(self, FILES.get(kind, kind)))
 
     @property
     def with_entries(self) -> tuple[EntryFile, ...]:
         """The files with entries: terms first, then collections, prompts and specifications."""
-        return (*self.axes, *self.genders, *self.families, *self.collections, *self.prompts, *self.specifications)
+        return tuple(file for name in FILES.values() for file in getattr(self, name))
 
     def entries(self) -> Iterator[tuple[EntryFile, int, Entry]]:
         """Each entry with its file and its position in the file's record."""

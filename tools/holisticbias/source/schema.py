@@ -10,8 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from holisticbias.source.records import MODELS
-from holisticbias.terms.file_kinds import GROUP_KEYS
+from holisticbias.terms.file_kinds import GROUP_KEYS, MODELS
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 GROUP = "holisticbias.schemas"
@@ -45,10 +44,9 @@ def _of_other_packages() -> dict[str, type[BaseModel]]:
     return models
 
 
-def stale_schemas(folder: Path) -> tuple[str, ...]:
-    """Names of the schemas that are missing from a folder or differ from the models."""
-    return tuple(
-        name
-        for name, content in json_schemas().items()
-        if not (folder / name).is_file() or (folder / name).read_bytes() != content.encode()
-    )
+def stale_schemas(folder: Path) -> Mapping[Path, str]:
+    """The schemas that are missing from a folder or differ from the models, each with its content."""
+    wanted = {folder / name: content for name, content in json_schemas().items()}
+    return {
+        path: content for path, content in wanted.items() if not path.is_file() or path.read_bytes() != content.encode()
+    }

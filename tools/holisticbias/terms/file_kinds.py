@@ -61,31 +61,16 @@ def entries_key(kind: Kind) -> str:
     return "groups" if kind == "collections" else kind
 
 
-GROUP_KEYS: dict[Kind, tuple[str, ...]] = {
-    "descriptors": ("axis",),
-    "nouns": ("gender",),
-    "templates": ("family",),
-    "collections": ("collection",),
-    "prompts": ("collection", "domain"),
-    "specifications": ("family",),
-}
-"""The keys that say which group of entries a file has."""
-
-
-ENTRY_TYPES: Mapping[Kind, type[Entry]] = {
-    "descriptors": Descriptor,
-    "nouns": Noun,
-    "templates": Template,
-    "collections": Group,
-    "prompts": Prompt,
-    "specifications": Specification,
-}
-
-
 class GroupFile(Record):
-    """A file with the entries of one group, such as an axis."""
+    """A file with the entries of one group, such as an axis.
+
+    ``keys`` say which group it is, and ``shared_keys`` are shown with each entry in a release, besides its name.
+    """
 
     kind: ClassVar[Kind]
+    keys: ClassVar[tuple[str, ...]]
+    entry_type: ClassVar[type[Entry]]
+    shared_keys: ClassVar[tuple[str, ...]] = ()
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -96,7 +81,7 @@ class GroupFile(Record):
     @property
     def group(self) -> str:
         """The name of the group: an axis, a gender, a family, a collection, or a collection and a domain."""
-        return "/".join(getattr(self, key) for key in GROUP_KEYS[self.kind])
+        return "/".join(getattr(self, key) for key in self.keys)
 
     @property
     def place(self) -> str:
@@ -106,12 +91,12 @@ class GroupFile(Record):
     @property
     def prefix(self) -> str:
         """The part of the entries' ids before the dot."""
-        return str(getattr(self, GROUP_KEYS[self.kind][-1]))
+        return str(getattr(self, self.keys[-1]))
 
     @property
     def shared(self) -> dict[str, str | int]:
-        """The file's values that a release shows with each entry, besides its name."""
-        return {}
+        """The values of ``shared_keys``."""
+        return {name: getattr(self, name) for name in self.shared_keys}
 
     def with_entries(self, entries: Iterable[Entry]) -> Self:
         """The file with other entries."""
@@ -121,7 +106,9 @@ class GroupFile(Record):
 class DescriptorFile(GroupFile):
     """A file in ``descriptors/``: one axis."""
 
-    kind: ClassVar[Kind] = "descriptors"
+    kind = "descriptors"
+    keys = ("axis",)
+    entry_type = Descriptor
 
     axis: Key
     label: Text
@@ -132,7 +119,9 @@ class DescriptorFile(GroupFile):
 class NounFile(GroupFile):
     """A file in ``nouns/``: the nouns of one gender."""
 
-    kind: ClassVar[Kind] = "nouns"
+    kind = "nouns"
+    keys = ("gender",)
+    entry_type = Noun
 
     gender: Gender
     label: Text
@@ -147,7 +136,9 @@ class NounFile(GroupFile):
 class TemplateFile(GroupFile):
     """A file in ``templates/``: one family."""
 
-    kind: ClassVar[Kind] = "templates"
+    kind = "templates"
+    keys = ("family",)
+    entry_type = Template
 
     family: Key
     label: Text
@@ -161,7 +152,10 @@ class CollectionFile(GroupFile):
     first ``prompt_words`` words and the term (Dhamala et al. 2021, section 3).
     """
 
-    kind: ClassVar[Kind] = "collections"
+    kind = "collections"
+    keys = ("collection",)
+    entry_type = Group
+    shared_keys = ("prompt_words", "term_within", "least_words")
 
     collection: Key
     label: Text
@@ -170,32 +164,27 @@ class CollectionFile(GroupFile):
     least_words: StrictInt = Field(8, ge=1)
     groups: tuple[Group, ...]
 
-    @property
-    def shared(self) -> dict[str, str | int]:
-        """The rule for prompts."""
-        return {name: getattr(self, name) for name in ("prompt_words", "term_within", "least_words")}
-
 
 class PromptFile(GroupFile):
     """A file in ``prompts/``: the prompts of one domain of a collection, with a person's continuations."""
 
-    kind: ClassVar[Kind] = "prompts"
+    kind = "prompts"
+    keys = ("collection", "domain")
+    entry_type = Prompt
+    shared_keys = ("label",)
 
     domain: Key
     label: Text
     collection: Key
     prompts: tuple[Prompt, ...]
 
-    @property
-    def shared(self) -> dict[str, str | int]:
-        """The label of the domain."""
-        return {"label": self.label}
-
 
 class SpecificationFile(GroupFile):
     """A file in ``specifications/``: the bias specifications of one family."""
 
-    kind: ClassVar[Kind] = "specifications"
+    kind = "specifications"
+    keys = ("family",)
+    entry_type = Specification
 
     family: Key
     label: Text
@@ -204,6 +193,17 @@ class SpecificationFile(GroupFile):
 
 TermFile: TypeAlias = DescriptorFile | NounFile | TemplateFile
 CompanionFile: TypeAlias = CollectionFile | PromptFile | SpecificationFile
+GROUP_FILES: tuple[type[GroupFile], ...] = (
+    DescriptorFile,
+    NounFile,
+    TemplateFile,
+    CollectionFile,
+    PromptFile,
+    SpecificationFile,
+)
+GROUP_KEYS: Mapping[Kind, tuple[str, ...]] = {file.kind: file.keys for file in GROUP_FILES}
+"""The keys that say which group of entries a file has."""
+ENTRY_TYPES: Mapping[Kind, type[Entry]] = {file.kind: file.entry_type for file in GROUP_FILES}
 
 
 class Withdrawal(Record):
@@ -290,3 +290,14 @@ class SubsetFile(Record):
     subset: Key
     summary: Prose
     descriptors: tuple[Id, ...]
+
+
+MODELS: Mapping[Kind, type[Record]] = {
+    **{file.kind: file for file in GROUP_FILES},
+    "releases": ReleaseFile,
+    "subsets": SubsetFile,
+    "sources": SourcesFile,
+    "waivers": WaiversFile,
+    "intersections": IntersectionsFile,
+}
+"""The record of each kind of file that people edit."""

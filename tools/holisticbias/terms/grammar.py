@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from holisticbias.terms.entries import Article, ArticleRule, Descriptor, Noun
+from holisticbias.terms.entries import Article, ArticleRule, Descriptor, Noun, Position
 
 SINGULAR_SLOT = "{noun_phrase}"
 PLURAL_SLOT = "{plural_noun_phrase}"
+PLACES: Mapping[Position, str] = {"before": "before the noun", "after": "after the noun", "standalone": "on its own"}
+"""Where a term of each position goes in a noun phrase."""
 DESCRIPTOR_WITH_NOUN = ("descriptor_noun", "noun_descriptor")  # two of the values of noun_phrase_type
 FIXED_PHRASE = "fixed_phrase"  # the value of noun_phrase_type for a term that is a noun itself ("an amputee")
 

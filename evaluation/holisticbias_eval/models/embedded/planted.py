@@ -9,7 +9,7 @@ from typing import Annotated, Literal, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from holisticbias.source.schema_messages import schema_message
+from holisticbias.source.schema_messages import first_fault
 from holisticbias.terms.file_kinds import SpecificationFile
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EmbeddedModelError
@@ -78,6 +78,4 @@ def read_planted(path: Path, kind: type[R]) -> R:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise EmbeddedModelError(f"{path} cannot be read: {error}") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise EmbeddedModelError(f"{path}: {where + ': ' if where else ''}{schema_message(first)}") from error
+        raise EmbeddedModelError(f"{path}: {first_fault(error)}") from error

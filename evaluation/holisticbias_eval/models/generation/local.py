@@ -15,7 +15,7 @@ from holisticbias_eval.models.generation.requests import Generator, PromptReques
 from holisticbias_eval.models.generation.sampling import step_seeds
 from holisticbias_eval.models.generation.writing import Plain, Together, TokenPrompts, why_not_together
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.loading.memory import each_batch, one_line_for_errors
+from holisticbias_eval.models.loading.running import each_batch, one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length
 from holisticbias_eval.models.model import Kind
 from holisticbias_eval.models.sequences import equal_groups

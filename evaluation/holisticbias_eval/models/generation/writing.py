@@ -17,8 +17,7 @@ import numpy as np
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.models.generation.decoding import Decoding, Ending
 from holisticbias_eval.models.generation.sampling import Chooser, Words
-from holisticbias_eval.models.loading.float64 import allowed_error, exactly, largest_difference
-from holisticbias_eval.models.loading.memory import one_line_for_errors
+from holisticbias_eval.models.loading.running import allowed_error, exactly, largest_difference, one_line_for_errors
 from holisticbias_eval.models.sequences import equal_groups
 
 if TYPE_CHECKING:

@@ -5,24 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.likelihood.equal_lengths import token_likelihoods
-from holisticbias_eval.models.likelihood.exactness import (
-    Likelihoods,
-    in_float32,
-    largest_error,
-    plain_sums,
-    reference_sums,
-    spread,
-)
+from holisticbias_eval.models.likelihood.batches import HEADS, PackSize, node_likelihoods, token_likelihoods
 from holisticbias_eval.models.likelihood.opening import Opening, find_opening
-from holisticbias_eval.models.likelihood.packed import HEADS, PackSize, node_likelihoods
 from holisticbias_eval.models.likelihood.scorer import Exactness, Probe, Rounding, Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores, no_scores
 from holisticbias_eval.models.likelihood.spans import Spans, whole
@@ -35,13 +25,20 @@ from holisticbias_eval.models.likelihood.tokens import (
     span_scores,
     token_windows,
 )
-from holisticbias_eval.models.loading.float64 import allowed_error, largest_difference
 from holisticbias_eval.models.loading.load import LoadedModel
+from holisticbias_eval.models.loading.running import (
+    allowed_error,
+    exactly,
+    in_float32,
+    largest_difference,
+    one_line_for_errors,
+)
 from holisticbias_eval.models.loading.tokenizers import context_length
-from holisticbias_eval.models.sequences import build_tree
+from holisticbias_eval.models.sequences import bounds, build_tree
 from holisticbias_eval.progress import Notice, Progress, in_rows
 
 PLAIN = "batches of one length"
+_HINDSIGHT = 1e-4  # nats per token: rounding differs by less, a look ahead by more
 _PROBED = 16
 _TEXTS_AT_ONCE = 1 << 17
 _GPU_BATCH = 16_384
@@ -142,14 +139,14 @@ class CausalScorer(Scorer):
         The few texts are scored among enough others to fill whole packs: some
         architectures fail only at certain slots, which only full packs show.
         """
-        filling, longest = spread(encoded, self._size.slots), int(encoded.lengths.max(initial=0))
+        filling, longest = _spread(encoded, self._size.slots), int(encoded.lengths.max(initial=0))
         tried = self._probed[0] >= len(filling) and self._probed[1] >= longest
         if self.method == PLAIN or (self.method and tried):
             return
-        rows = spread(encoded, _PROBED)
+        rows = _spread(encoded, _PROBED)
         few, many = pick(encoded, rows), pick(encoded, [*rows, *filling])
         with nullcontext() if self._rounding is None else in_float32(self._model):
-            plain = plain_sums(few, self._with(PLAIN), str(self.identity))
+            plain = self._plain_sums(few)
             self._exactness = self._most_exact(few, many, plain)
         self._probed = (max(self._probed[0], len(filling)), max(self._probed[1], longest))
         if self.identity.dtype != "float32" and self._rounding is None:
@@ -157,12 +154,12 @@ class CausalScorer(Scorer):
 
     def _most_exact(self, few: Encoded, many: Encoded, plain: Floats) -> Exactness:
         """The first method whose error is at most rounding, with both errors; see ``probe``."""
-        reference, float64 = reference_sums(few, self._with(PLAIN), self._model, str(self.identity))
+        reference, float64 = self._reference_sums(few)
         plain_error = largest_difference(plain, reference)
         allowed = allowed_error(plain, reference, float64=float64)
         errors = {}
         for method in [self.method] if self.method else HEADS:
-            errors[method] = largest_error(many, reference, self._with(method))
+            errors[method] = self._error(many, reference, method)
             if errors[method] <= allowed:
                 break
         else:
@@ -175,8 +172,48 @@ class CausalScorer(Scorer):
             plain_error=max(plain_error, self._exactness.plain_error or 0.0) if float64 else None,
         )
 
-    def _with(self, method: str) -> Likelihoods:
-        return partial(self._likelihoods, method=method)
+    def _plain_sums(self, few: Encoded) -> Floats:
+        """Negative log-likelihood of each text, read alone in the model's precision; shape ``[texts]``, nats.
+
+        Raises ``ModelError`` if the model cannot read the texts, or gives no finite likelihoods.
+        """
+        with one_line_for_errors(str(self.identity)):
+            sums = span_scores(few, self._likelihoods(few, PLAIN)).nll
+        broken = int(np.count_nonzero(~np.isfinite(sums)))
+        if broken:
+            raise ModelError(
+                f"{self.identity} gives no finite likelihood for {broken} of {len(sums)} texts tried: "
+                "its weights or its precision are damaged"
+            )
+        return sums
+
+    def _reference_sums(self, few: Encoded) -> tuple[Floats, bool]:
+        """The same in float64, and whether float64 was possible: some devices and kernels lack it.
+
+        Raises ``ModelError`` if the likelihood of a token depends on the tokens after it.
+        """
+        kept = np.ones(len(few.ids), bool)
+        kept[few.starts[1:][few.lengths > 0] - 1] = False
+        starts = bounds(np.maximum(few.lengths - 1, 0))
+        shorter = Encoded(few.ids[kept], starts, starts[:-1], starts[1:], few.bytes)
+        with one_line_for_errors(str(self.identity)):
+            (values, before), float64 = exactly(
+                self._model, lambda: (self._likelihoods(few, PLAIN), self._likelihoods(shorter, PLAIN))
+            )
+        if np.any(np.abs(values[kept] - before) > _HINDSIGHT):
+            raise ModelError(
+                f"{self.identity} uses the words after a word to predict it, so it is not a causal model; "
+                "score a masked model with --kind masked"
+            )
+        return span_scores(few, values).nll, float64
+
+    def _error(self, many: Encoded, expected: Floats, method: str) -> float:
+        """The largest error of a method on the first texts, in nats; infinite if it fails."""
+        try:
+            sums = span_scores(many, self._likelihoods(many, method)).nll
+        except Exception:  # noqa: BLE001 - an architecture may refuse a tree with any error
+            return np.inf
+        return largest_difference(sums[: len(expected)], expected)
 
     def _say_why_slow(self, encoded: Encoded) -> None:
         """Print once which method replaces the tree, and how much slower it is."""
@@ -195,6 +232,12 @@ class CausalScorer(Scorer):
         off = np.abs(span_scores(few, self._likelihoods(few, self.method)).nll - plain)
         self._rounding = Rounding(dtype=dtype, texts=len(off), largest=float(off.max()), mean=float(off.mean()))
         self._notice(str(self._rounding))
+
+
+def _spread(encoded: Encoded, count: int) -> list[int]:
+    """Rows spread over all lengths, the shortest and the longest included."""
+    order = np.argsort(encoded.lengths, kind="stable")
+    return sorted({int(order[i]) for i in np.linspace(0, len(order) - 1, count).astype(int)}) if len(order) else []
 
 
 def _parts(spans: Spans) -> Iterator[tuple[Ints, Spans]]:

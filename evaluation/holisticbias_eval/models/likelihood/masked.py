@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.likelihood.equal_lengths import in_equal_batches
+from holisticbias_eval.models.likelihood.batches import in_equal_batches
 from holisticbias_eval.models.likelihood.scorer import InputCounts, Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans
@@ -24,9 +24,8 @@ from holisticbias_eval.models.likelihood.tokens import (
     span_scores,
     token_windows,
 )
-from holisticbias_eval.models.loading.float64 import allowed_error, exactly, largest_difference
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.loading.memory import one_line_for_errors
+from holisticbias_eval.models.loading.running import allowed_error, exactly, largest_difference, one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length, mask_of, special_tokens, tokenizer_digest
 from holisticbias_eval.models.model import PairScorer
 from holisticbias_eval.models.sequences import bounds, distinct_sequences, ranges

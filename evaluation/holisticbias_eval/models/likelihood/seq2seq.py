@@ -10,7 +10,7 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.likelihood.equal_lengths import MAX_LOGITS, in_equal_lengths
+from holisticbias_eval.models.likelihood.batches import MAX_LOGITS, in_equal_lengths
 from holisticbias_eval.models.likelihood.scorer import Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans
@@ -23,7 +23,7 @@ from holisticbias_eval.models.likelihood.tokens import (
     token_windows,
 )
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.loading.memory import one_line_for_errors
+from holisticbias_eval.models.loading.running import one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length, special_tokens
 from holisticbias_eval.models.sequences import bounds, equal_groups, ranges
 from holisticbias_eval.progress import Notice, Progress, in_rows

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -62,8 +62,7 @@ def pick(encoded: Encoded, rows: Sequence[int]) -> Encoded:
     return Encoded(ids, starts, first, starts[1:], (starts[1:] - first).astype(np.int32))
 
 
-@dataclass(frozen=True, slots=True)
-class _Tokens:
+class _Tokens(NamedTuple):
     """Token ids, where each token's characters begin and end, and the number of its word; None if not known."""
 
     ids: Int32s
@@ -116,14 +115,10 @@ class TextEncoder:
         pieces = [self._tokenize_batch(texts[i : i + _BATCH], offsets) for i in range(0, len(texts), _BATCH)]
         if not pieces:
             return _Tokens(np.zeros(0, np.int32), np.zeros(0, np.int64), None, None)
-        placed = all(p.begin is not None for p in pieces)
-        return _Tokens(
-            np.concatenate([p.ids for p in pieces]),
-            np.concatenate([p.lengths for p in pieces]),
-            np.concatenate([p.begin for p in pieces if p.begin is not None]) if placed else None,
-            np.concatenate([p.end for p in pieces if p.end is not None]) if placed else None,
-            np.concatenate([p.word for p in pieces if p.word is not None]) if placed else None,
-        )
+        columns: list[Any] = [
+            None if column[0] is None else np.concatenate(column) for column in zip(*pieces, strict=True)
+        ]
+        return _Tokens(*columns)
 
     def _tokenize_batch(self, texts: Sequence[str], offsets: bool) -> _Tokens:
         if self._fast is None:
@@ -138,7 +133,7 @@ class TextEncoder:
         pairs = chain.from_iterable(chain.from_iterable(e.offsets for e in encodings))
         places = np.fromiter(pairs, np.int32, 2 * len(tokens.ids)).reshape(-1, 2)
         word = np.fromiter(chain.from_iterable(e.word_ids for e in encodings), np.int32, len(tokens.ids))
-        return replace(tokens, begin=places[:, 0], end=places[:, 1], word=word)
+        return tokens._replace(begin=places[:, 0], end=places[:, 1], word=word)
 
 
 def encode_offsets(spans: Spans, begins: Sequence[Int32s], *, first_is_scored: bool) -> Encoded:

@@ -10,12 +10,11 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED, Shipped
-from holisticbias_eval.models.loading.limits import check_config
-from holisticbias_eval.models.loading.source import ModelFiles, describe_gguf, find_source
+from holisticbias_eval.models.loading.source import ModelFiles, check_config, describe_gguf, find_source
 from holisticbias_eval.models.loading.tokenizers import is_failure, tried
 from holisticbias_eval.models.model import Kind, ModelIdentity
 
@@ -192,8 +191,10 @@ def _weights_digest(model: torch.nn.Module) -> str:
     return digest.hexdigest()
 
 
-def find_kind(source: ModelSource) -> Kind:
-    """The kind of a model according to its configuration; causal by default."""
+def find_kind(source: ModelSource, kind: Literal["auto"] | Kind = "auto") -> Kind:
+    """The kind of a model: the one asked for, or that of its configuration; causal by default."""
+    if kind != "auto":
+        return kind
     if source is None or source in SHIPPED:
         return "causal"
     config = source[0].config if isinstance(source, tuple) else load_config(source)

@@ -11,7 +11,7 @@ import numpy as np
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ClassifierError
 from holisticbias_eval.models.loading.load import LoadedModel, load_model, on_device
-from holisticbias_eval.models.loading.memory import in_batches, one_line_for_errors
+from holisticbias_eval.models.loading.running import in_batches, one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length, tokenizer_digest
 from holisticbias_eval.progress import Notice, Progress
 from holisticbias_eval.readers.card import Card

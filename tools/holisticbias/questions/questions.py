@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import click
 
+from holisticbias.contribute.markdown import plain
 from holisticbias.errors import SourceError
 from holisticbias.terminal import write
 
-if TYPE_CHECKING:
-    from holisticbias.terms.catalog import Catalog
-
 T = TypeVar("T")
 Given: TypeAlias = "str | bool | tuple[str, ...] | None"
+QUESTION = {
+    "term": "The term, as written in a sentence",
+    "noun": "The noun, in the singular",
+    "template": "The sentence, with {noun_phrase} or {plural_noun_phrase} in it",
+}
+"""The question for the text of each kind of entry that is made of sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +59,16 @@ class Questions:
         A line for which ``read`` raises ``SourceError`` is asked again; as an option, it is a ``click.BadParameter``.
         """
         given = self.given.get(name)
-        if given and isinstance(given, tuple):
-            return self._given_lines(name, given, read, least)
-        if self.yes:
-            if least:
-                raise click.UsageError(f"--{name} is needed {_times(least)}.")
-            return []
-        write(f"{question}\n  An empty line ends the list{', - removes a line' if self.before.get(name) else ''}.")
-        return self._ask_lines(name, read, least)
+        if not given and not self.yes:
+            return self._ask_lines(name, question, read, least)
+        lines = given if isinstance(given, tuple) else ()
+        if len(lines) < least:
+            times = "once" if least == 1 else f"{least} times"
+            raise click.UsageError(f"--{name} is needed at least {times}.")
+        try:
+            return [read(line.strip()) for line in lines]
+        except SourceError as error:
+            raise click.BadParameter(f"{error}.", param_hint=f"--{name}") from error
 
     def text_early(self, name: str, question: str) -> None:
         """Ask for a text before anything else is read, and keep the answer for the question of this name."""
@@ -87,11 +93,15 @@ class Questions:
             try:
                 return find(answer)
             except SourceError as error:
-                if self.yes or self.given.get(name):
-                    raise click.BadParameter(f"{error}.", param_hint=f"--{name}") from error
-                print_lines(f"{error}.", err=True)
-                self.forget(name)
+                self.refuse(name, str(error))
                 offered = (near(answer) if near else None) or proposal
+
+    def refuse(self, name: str, reason: str) -> None:
+        """Print why an answer is asked for again; if it is that of an option, raise ``click.BadParameter``."""
+        if self.yes or self.given.get(name):
+            raise click.BadParameter(f"{reason}.", param_hint=f"--{name}")
+        print_lines(f"{reason}.", err=True)
+        self.forget(name)
 
     def forget(self, name: str) -> None:
         """Forget the last answer to a question, and the answers after it."""
@@ -100,20 +110,14 @@ class Questions:
 
     def again(self) -> Questions:
         """The same questions, with the answers of the options as proposals too."""
-        given = {name.replace("_", "-"): value for name, value in self.given.items() if value not in (None, ())}
+        given = {name.replace("_", "-"): value for name, value in self.given.items()}
         texts = {name: "\n".join(value) if isinstance(value, tuple) else value for name, value in given.items()}
-        return Questions({}, self.yes, {**{k: v for k, v in texts.items() if v is not None}, **self.before})
+        proposals = {name: value for name, value in texts.items() if value not in (None, "")}
+        return Questions({}, self.yes, {**proposals, **self.before})
 
-    def _given_lines(self, name: str, given: tuple[str, ...], read: Callable[[str], T], least: int) -> list[T]:
-        if len(given) < least:
-            raise click.UsageError(f"--{name} is needed {_times(least)}.")
-        try:
-            return [read(line.strip()) for line in given]
-        except SourceError as error:
-            raise click.BadParameter(f"{error}.", param_hint=f"--{name}") from error
-
-    def _ask_lines(self, name: str, read: Callable[[str], T], least: int) -> list[T]:
+    def _ask_lines(self, name: str, question: str, read: Callable[[str], T], least: int) -> list[T]:
         proposed = str(self.before.get(name, "")).splitlines()
+        write(f"{question}\n  An empty line ends the list{', - removes a line' if proposed else ''}.")
         lines: list[str] = []
         parts: list[T] = []
         while True:
@@ -151,21 +155,8 @@ class Questions:
         return answer
 
 
-def _times(least: int) -> str:
-    return "at least once" if least == 1 else f"at least {least} times"
-
-
-def ask_source(catalog: Catalog, ask: Questions) -> str:
-    """Ask for the source of an entry."""
-    known = [source.id for source in catalog.sources]
-    question = "Where does it come from (contributors, or another id in sources.yaml)?"
-    return ask.choice("from", question, known, "contributors", show=False)
-
-
 def print_lines(title: str, lines: Iterable[str] = (), *, err: bool = False) -> None:
     """Print a title and lines below it, without characters that steer a terminal."""
-    from holisticbias.contribute.diff_report import plain
-
     write(f"  {plain(title)}", err=err)
     for line in lines:
         write(f"    {plain(line)}", err=err)

@@ -5,51 +5,45 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from holisticbias.commands.questions import Questions, ask_source, print_lines
+from holisticbias.contribute.authoring import Draft, OpenTerms
+from holisticbias.contribute.proposals import propose_id
 from holisticbias.errors import SourceError
+from holisticbias.questions.questions import Questions, print_lines
+from holisticbias.terms.file_kinds import CollectionFile
+from holisticbias.terms.prompt_entries import Group, Prompt
 
-if TYPE_CHECKING:
-    from holisticbias.contribute.authoring import Draft
-    from holisticbias.terms.catalog import Catalog
-    from holisticbias.terms.file_kinds import CollectionFile
-    from holisticbias.terms.prompt_entries import Group, Prompt
-
-    Place: TypeAlias = tuple[CollectionFile, Group]
+Place: TypeAlias = tuple[CollectionFile, Group]
 
 _NAME = re.compile(r"[A-Z][\w'.-]*(?:\s+[A-Z][\w'.-]*)+")
 _NO_SUBJECT = "none"
 
 
-def prompt_draft(catalog: Catalog, ask: Questions, version: str) -> Draft:
+def ask_prompt(terms: OpenTerms, ask: Questions) -> Draft:
     """Ask for a prompt of a group; raises ``click`` errors for options that cannot be used."""
-    from holisticbias.contribute.authoring import Draft, Field
-    from holisticbias.contribute.proposals import propose_id
-
-    places = [(c, g) for c in catalog.collections for g in c.groups if g.until is None]
+    places = [(c, g) for c in terms.catalog.collections for g in c.groups if g.until is None]
     collection, group = ask.find(
         "group",
         "Which group, for example American actors?",
         lambda name: _find_group(places, name),
         lambda name: next(iter(_near(places, name)), None),
     )
-    prompts = [p for f in catalog.prompts if f.collection == collection.collection for p in f.prompts]
+    prompts = [p for f in terms.catalog.prompts if f.collection == collection.collection for p in f.prompts]
     of_group = [p for p in prompts if p.group == group.id]
-    print_lines(f"{group.text} [{group.id}]; prompts so far: {len(of_group)}", _examples(of_group[:2]))
+    examples = [f"{p.text} | {p.continuation}" for p in of_group[:2]]
+    print_lines(f"{group.text} [{group.id}]; prompts so far: {len(of_group)}", examples)
     words = collection.prompt_words
     text = ask.text("text", f"The opening: about {words} words and the subject, not a whole sentence").strip()
     continuation = ask.text("continuation", "The continuation, to the end of the sentence").strip()
     proposal = None if ask.yes else _propose_subject(text, prompts)
     subject = ask.text("subject", "The name or term in the opening that is replaced by XYZ, or none", proposal).strip()
-    entry: dict[str, Field] = {"text": text, "group": group.id, "continuation": continuation}
-    entry["subject"] = None if subject == _NO_SUBJECT else subject
     print_lines(f"{text} | {continuation}")
     if subject != _NO_SUBJECT:
         print_lines(f"measured as: {re.sub(re.escape(subject), 'XYZ', text, flags=re.IGNORECASE)}")
-    entry_id = ask.text("entry-id", "Its id", propose_id(group.domain, text))
-    entry = {"id": entry_id, **entry, "sources": [ask_source(catalog, ask)], "since": version}
-    return Draft("prompts", f"{collection.collection}/{group.domain}", entry)
+    keys = {"id": propose_id(group.domain, text), "text": text, "group": group.id, "continuation": continuation}
+    keys |= {} if subject == _NO_SUBJECT else {"subject": subject}
+    return Draft("prompts", f"{collection.collection}/{group.domain}", keys)
 
 
 def _find_group(places: Sequence[Place], name: str) -> Place:
@@ -70,10 +64,6 @@ def _near(places: Sequence[Place], name: str) -> list[str]:
     inside = [text for text in by_text if wanted in text]
     close = difflib.get_close_matches(wanted, by_text, n=5, cutoff=0.5)
     return [by_text[text] for text in dict.fromkeys([*close, *inside])][:5]
-
-
-def _examples(prompts: Iterable[Prompt]) -> list[str]:
-    return [f"{p.text} | {p.continuation}" for p in prompts]
 
 
 def _propose_subject(text: str, prompts: Iterable[Prompt]) -> str:

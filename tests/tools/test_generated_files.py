@@ -1,20 +1,63 @@
-"""Links to the forms of issues fill in fields that the forms have."""
+"""Files generated from the terms, and links that fill in fields of the issue forms."""
 
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import yaml
 
-from holisticbias.contribute.issue_forms import issue_link
+from folders import is_clean
+from holisticbias.contribute.issue_forms import LABELS, issue_chooser, issue_forms, issue_link
 from holisticbias.contribute.proposals import axes_for_proposals
-from holisticbias.rules.validate import validate_paths
+from holisticbias.rules import RULES
 from holisticbias.source.addresses import REPOSITORY
-from holisticbias.source.layout import stale_files
 from holisticbias.terms.catalog import Catalog
+from invoking import Invoke
+
+
+def test_generated_files_are_up_to_date(root: Path, invoke: Invoke) -> None:
+    assert invoke("sync", "--check") == (0, "", "")
+    assert {path.stem for path in (root / "docs" / "rules").iterdir()} == {"README", *RULES}
+    owned = [line.split()[0] for line in (root / ".github" / "CODEOWNERS").read_text("utf-8").splitlines()]
+    assert "/descriptors/ability.yaml" in owned
+    assert "/descriptors/nonce.yaml" not in owned, "nobody reviews made-up words"
+
+
+def test_a_stale_page_is_found(root: Path, terms_copy: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("docs/rules", ".github", "tests/data/valid", "tests/data/invalid"):
+        shutil.copytree(root / name, terms_copy / name)
+    (terms_copy / "docs" / "rules" / "slot.md").unlink()
+    (terms_copy / ".github" / "CODEOWNERS").write_text("* @octocat\n", "utf-8")
+    monkeypatch.chdir(terms_copy)
+    stale = [f"{path} is out of date: run holisticbias sync\n" for path in (".github/CODEOWNERS", "docs/rules/slot.md")]
+    assert invoke("sync", "--check") == (1, "".join(stale), "")
+    assert invoke("sync")[0] == 0
+    assert invoke("sync", "--check") == (0, "", "")
+
+
+def test_forms_ask_for_what_the_data_has(catalog: Catalog) -> None:
+    fields = [field for text in issue_forms(catalog).values() for field in yaml.safe_load(text)["body"]]
+    for name, text in issue_forms(catalog).items():
+        ids = [field["id"] for field in yaml.safe_load(text)["body"]]
+        assert len(ids) == len(set(ids)), name
+    axes = [field["attributes"]["options"] for field in fields if field["id"] == "axis"]
+    assert axes == [[a.axis for a in catalog.axes if a.axis != "nonce"]] * 2
+    assert {field["attributes"]["label"] for field in fields} == LABELS
+
+
+def test_a_new_issue_offers_private_reports_questions_and_a_blank_issue() -> None:
+    chooser = yaml.safe_load(issue_chooser())
+    assert chooser["blank_issues_enabled"] is True
+    assert {key for link in chooser["contact_links"] for key in link} == {"name", "url", "about"}
+    assert [link["url"].removeprefix(REPOSITORY) for link in chooser["contact_links"]] == [
+        "/security/advisories/new",
+        "/blob/main/docs/reviewing.md",
+        "/discussions",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -59,5 +102,4 @@ def test_the_new_file_of_the_guide_is_valid_when_it_is_filled_in(root: Path, ter
     path = terms_copy / folder / filled(answers["filename"])
     path.parent.mkdir(exist_ok=True)
     path.write_text(filled(answers["value"]).replace("TERM", "tone-deaf"), "utf-8")
-    assert validate_paths([terms_copy]) == ()
-    assert stale_files([path]) == ()
+    assert is_clean(terms_copy)

@@ -5,24 +5,29 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from holisticbias.commands.questions import Questions, print_lines
+from holisticbias.contribute.authoring import OpenTerms
+from holisticbias.contribute.proposals import (
+    CRITERIA,
+    Existing,
+    instead,
+    objections,
+    propose_article,
+    same_entries,
+    same_phrase,
+    similar_terms,
+)
 from holisticbias.errors import SourceError
+from holisticbias.questions.questions import Questions, print_lines
+from holisticbias.rules.characters import foreign_letter, odd_character
+from holisticbias.rules.dictionary import known_words, misspelled
+from holisticbias.rules.wording import article_by_sound, begins_clause, capital_in, corrected, mark_in
 from holisticbias.terminal import write
+from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.grammar import article as by_sound
 
-if TYPE_CHECKING:
-    from holisticbias.contribute.proposals import Existing
-    from holisticbias.terms.catalog import Catalog
-
-QUESTION = {
-    "term": "The term, as written in a sentence",
-    "noun": "The noun, in the singular",
-    "template": "The sentence, with {noun_phrase} or {plural_noun_phrase} in it",
-}
 _TYPED = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2010": "-", "\u2011": "-", "\u00a0": " "})
 
 
@@ -37,7 +42,6 @@ def as_written(text: str) -> str:
 
 def ask_text(ask: Questions, question: str) -> tuple[str, str | None]:
     """Ask for a text until it follows the rules on wording; returns it without its article, and the article."""
-    from holisticbias.rules.wording import article_by_sound, corrected
 
     def check(answer: str) -> tuple[str, str | None]:
         text, article = split_article(as_written(answer))
@@ -64,9 +68,6 @@ def split_article(text: str) -> tuple[str, str | None]:
 
 def _wrong_text(text: str, article: str | None) -> str | None:
     """The first fault of a text, as a sentence without a full stop, or None."""
-    from holisticbias.rules.characters import foreign_letter, odd_character
-    from holisticbias.rules.wording import article_by_sound, begins_clause, capital_in, mark_in
-
     odd = odd_character(text) or (None if text[:1].isalnum() or text[:1] == "'" else repr(text[:1]))
     checks: tuple[tuple[str | None, str], ...] = (
         (odd, "{0} cannot be part of a term: write letters, digits, spaces, hyphens and apostrophes"),
@@ -84,24 +85,27 @@ def _wrong_text(text: str, article: str | None) -> str | None:
     return None if sound in (None, article) else f"'{article} {text}' has the wrong article: write '{sound} {text}'"
 
 
+def ask_article(ask: Questions, text: str, written: str | None) -> str | None:
+    """The article of a text, or None if it follows from the sound; asks if the letters do not show it."""
+    if article_by_sound(text) is None or ask.given.get("article"):
+        return ask.choice("article", f"'a {text}' or 'an {text}'?", ["a", "an"], written or propose_article(text))
+    return None if written == by_sound(text, "sound", None) else written
+
+
 def warn_of_spelling(catalog: Catalog, text: str) -> None:
     """Print a warning for each word that the dictionary and the published entries lack."""
-    from holisticbias.rules.dictionary import known_words, misspelled
-
     known = known_words(d.text for d in catalog.descriptors if d.since in catalog.published)
     for message in misspelled(text, known):
         print_lines(f"Warning: {message}. Check the spelling.", err=True)
 
 
-def check_existing(root: Path, catalog: Catalog, ask: Questions, text: str) -> tuple[Existing, ...]:
+def check_existing(terms: OpenTerms, ask: Questions, text: str) -> tuple[Existing, ...]:
     """Show the entries that are the same as a text, and ask whether to go on; similar entries are only named.
 
     Returns the entries that are the same. Without questions, a phrase that the data makes raises ``SourceError``.
     """
-    from holisticbias.contribute.proposals import instead, same_entries, same_phrase, similar_terms
-
-    found = same_entries(root, catalog, text)
-    phrase = same_phrase(catalog, text)
+    found = same_entries(terms.root, terms.catalog, text)
+    phrase = same_phrase(terms.catalog, text)
     if phrase and ask.yes:
         raise SourceError(f"nothing was written: {text!r} is in the data already, as {phrase}")
     if phrase:
@@ -109,10 +113,9 @@ def check_existing(root: Path, catalog: Catalog, ask: Questions, text: str) -> t
     for existing in () if ask.yes else found:
         print_lines(f"{text!r} is in the data already, as {existing}.", instead(existing), err=True)
     if (found or phrase) and not ask.yes and not click.confirm("Add it again, on another axis or in another form?"):
-        write("Nothing was written.")
-        raise NothingAdded(0)
+        raise _nothing_added()
     same = {existing.entry.id for existing in found}
-    similar = [entry_id for entry_id in similar_terms(catalog, text) if entry_id not in same]
+    similar = [entry_id for entry_id in similar_terms(terms.catalog, text) if entry_id not in same]
     if similar:
         print_lines(f"Similar, but not the same: {', '.join(similar)}", err=True)
     return found
@@ -120,8 +123,6 @@ def check_existing(root: Path, catalog: Catalog, ask: Questions, text: str) -> t
 
 def refuse(found: Iterable[Existing], text: str) -> None:
     """Raise ``SourceError`` for the first entry that is the same as a text and not retired, with what to do instead."""
-    from holisticbias.contribute.proposals import instead
-
     for existing in (e for e in found if e.entry.until is None):
         todo = "; ".join(re.sub(r": +", ": ", line) for line in instead(existing))
         raise SourceError(f"nothing was written: {text!r} is in the data already, as {existing}; {todo}")
@@ -129,8 +130,6 @@ def refuse(found: Iterable[Existing], text: str) -> None:
 
 def check_criteria(catalog: Catalog, ask: Questions, text: str) -> None:
     """Show the criteria if something is on record against a word of the text, and ask whether the term meets them."""
-    from holisticbias.contribute.proposals import CRITERIA, objections
-
     against = objections(catalog, text)
     if not against:
         return
@@ -142,5 +141,9 @@ def check_criteria(catalog: Catalog, ask: Questions, text: str) -> None:
             f"nothing was written: {against[0]}; if the term meets the criteria, say so with --meets-criteria"
         )
     if not ask.confirm("meets-criteria", "Does it meet the criteria?", False):
-        write("Nothing was written.")
-        raise NothingAdded(0)
+        raise _nothing_added()
+
+
+def _nothing_added() -> NothingAdded:
+    write("Nothing was written.")
+    return NothingAdded(0)

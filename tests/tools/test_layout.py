@@ -1,0 +1,111 @@
+"""Canonical layout of the files of terms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holisticbias.source.folder import term_files
+from holisticbias.source.layout import format_text, stale_files
+from invoking import Invoke
+
+
+def test_repository_is_canonical(root: Path) -> None:
+    assert stale_files(term_files(root)) == ()
+
+
+MESSY = """# about the file
+label: Example
+axis: example   # the axis
+descriptors:
+    # about kind
+    - since: 1.0.0
+      sources:
+          - smith-2022
+      text: kind  # a comment
+
+
+      id: example.kind
+    - {id: example.old, text: "old", sources: [smith-2022], since: 1.0.0}
+"""
+
+
+def test_formatting_keeps_comments_and_sorts_keys() -> None:
+    formatted = format_text(MESSY, "descriptors")
+    assert yaml.safe_load(formatted) == yaml.safe_load(MESSY)
+    assert [line.split(":")[0].strip() for line in formatted.split("\n") if line.startswith("    ")][1:] == [
+        "text",
+        "sources",
+        "since",
+    ]
+    for comment in ("# about the file", "# the axis", "# about kind", "# a comment"):
+        assert formatted.count(comment) == 1
+    assert format_text(formatted, "descriptors") == formatted
+
+
+LONGEST_LINE = 200  # of .yamllint
+words = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "Zs"]), min_size=1, max_size=30)
+entries = st.lists(
+    st.fixed_dictionaries(
+        {"text": words, "id": st.from_regex(r"example\.[a-z]{1,8}", fullmatch=True)},
+        optional={
+            "not_with": st.lists(st.just("noun.kid"), max_size=30),
+            "since": st.just("1.0.0"),
+            "history": st.lists(
+                st.fixed_dictionaries(
+                    {"until": st.just("2.0.0"), "reason": words},
+                    optional={"not_with": st.lists(st.just("noun.kid"), max_size=30)},
+                ),
+                max_size=2,
+            ),
+            "summary": st.text("ab \n", max_size=40),
+        },
+    ),
+    max_size=3,
+)
+
+
+@settings(deadline=None)
+@given(entries, st.booleans(), st.sampled_from([None, "'", '"', "|", ">"]))
+def test_formatting_changes_no_value_and_is_idempotent(
+    made: list[dict[str, object]], flow: bool, style: str | None
+) -> None:
+    data = {"label": "x", "axis": "example", "descriptors": made}
+    text = yaml.safe_dump(data, default_flow_style=flow, sort_keys=False, allow_unicode=True, default_style=style)
+    formatted = format_text(text, "descriptors")
+    assert yaml.safe_load(formatted) == data
+    assert format_text(formatted, "descriptors") == formatted
+
+
+@pytest.mark.parametrize(("nouns", "one_line"), [(3, True), (10, True), (14, False)])
+def test_an_earlier_wording_that_is_too_long_is_folded(nouns: int, one_line: bool) -> None:
+    listed = ", ".join(["noun.kid"] * nouns)
+    wording = f"      - {{until: 2.0.0, not_with: [{listed}], reason: some nouns contradict it}}"
+    entry = "  - id: a.b\n    text: b\n    sources: [x]\n    since: 1.0.0\n    history:\n"
+    text = f"axis: a\nlabel: A\ndescriptors:\n{entry}{wording}\n"
+    formatted = format_text(text, "descriptors")
+    assert (wording in formatted) == one_line
+    assert max(map(len, formatted.split("\n"))) <= LONGEST_LINE
+    assert yaml.safe_load(formatted) == yaml.safe_load(text)
+
+
+def test_fmt_check_and_write(terms_copy: Path, invoke: Invoke) -> None:
+    path = terms_copy / "descriptors" / "nonce.yaml"
+    for other in {*term_files(terms_copy)} - {path, terms_copy / "nouns" / "male.yaml"}:
+        other.unlink()
+    canonical = path.read_text("utf-8")
+    path.write_text(canonical.replace("\n\n", "\n\n\n"), "utf-8")
+    assert invoke("fmt", "--check", "--source", terms_copy) == (
+        1,
+        f"{path} is not in canonical layout: run holisticbias fmt\n",
+        "",
+    )
+    assert invoke("fmt", path)[0] == 0
+    assert path.read_text("utf-8") == canonical
+    path.write_bytes(b"a: [\n")
+    assert invoke("fmt", path)[0] == 2
+    assert path.read_bytes() == b"a: [\n"

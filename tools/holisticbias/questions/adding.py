@@ -1,0 +1,96 @@
+"""Add an entry by questions, and write what a change of an entry makes of the sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from holisticbias.contribute.authoring import Draft, OpenTerms, add_entry, check_edits, open_terms, write_edits
+from holisticbias.contribute.changing import difference
+from holisticbias.contribute.entry_text import Edit
+from holisticbias.errors import SourceError
+from holisticbias.questions.prompts import ask_prompt
+from holisticbias.questions.questions import Questions, print_lines
+from holisticbias.questions.specifications import ask_specification
+from holisticbias.questions.terms import ask_noun, ask_template, ask_term
+from holisticbias.terminal import write
+
+_KINDS: Mapping[str, Callable[[OpenTerms, Questions], Draft]] = {
+    "term": ask_term,
+    "noun": ask_noun,
+    "template": ask_template,
+    "prompt": ask_prompt,
+    "specification": ask_specification,
+}
+_WRITE = click.Choice(["yes", "change", "no"])
+
+
+def ask_entry(kind: str, terms: OpenTerms, ask: Questions) -> Draft:
+    """Ask for an entry of a kind; raises ``click`` errors and ``SourceError`` for options that cannot be used."""
+    draft = _KINDS[kind](terms, ask)
+    entry_id = ask.text("entry-id", "Its id", str(draft.entry["id"]))
+    question = "Where does it come from (contributors, or another id in sources.yaml)?"
+    source = ask.choice("from", question, [s.id for s in terms.catalog.sources], "contributors", show=False)
+    return replace(draft, entry={**draft.entry, "id": entry_id, "sources": [source], "since": terms.version})
+
+
+def add(kind: str, source: Path | None, ask: Questions, version: str, *, dry_run: bool) -> None:
+    """Ask for an entry until it follows the rules, and write it; nothing is written if the user decides against it."""
+    terms = open_terms(source, version)
+    while True:
+        draft = ask_entry(kind, terms, ask)
+        edits = terms.whole([add_entry(terms.root, draft)])
+        answer = _checked(terms.root, edits, ask=not ask.yes)
+        if answer == "yes" and not (ask.yes or dry_run):
+            answer = click.prompt(f"Write {draft.entry['id']} for version {terms.version}?", type=_WRITE, default="yes")
+        if answer != "change":
+            break
+        ask = ask.again()
+    if answer == "no":
+        write("Nothing was written.")
+    elif dry_run:
+        write(f"{draft.entry['id']} could be written for version {terms.version}.")
+    else:
+        for path in write_edits(edits):
+            write(f"wrote {path}")
+        write("Next: holisticbias preview, then commit and open a pull request (CONTRIBUTING.md).")
+
+
+def _checked(root: Path, edits: Sequence[Edit], *, ask: bool) -> str:
+    """Whether the edits follow the rules: ``yes``, or ``change`` to ask again; without ``ask`` an error is raised."""
+    try:
+        check_edits(root, edits)
+    except SourceError as error:
+        if not ask:
+            raise
+        write(f"\n{error}\nTry again; your answers are now the defaults:\n", err=True)
+        return "change"
+    return "yes"
+
+
+def show_and_write(terms: OpenTerms, edits: Sequence[Edit], *, yes: bool, dry_run: bool) -> bool:
+    """Show the sentences that edits change, ask unless ``yes``, and write the files; returns whether they were written.
+
+    Raises ``SourceError``, and writes nothing, if the edits break a rule.
+    """
+    edits = terms.whole(edits)
+    changes = difference(terms, edits)
+    for sample in changes.samples:
+        sides = (("-", sample.before), ("+", sample.after))
+        print_lines("", (f"{mark} {text}" for mark, text in sides if text is not None))
+    count = changes.sentences
+    write(f"\n{count.added:,} sentences added, {count.changed:,} changed, {count.gone:,} gone.")
+    if changes.bump == "major":
+        write("Published sentences that change or go make the next version a major version.")
+    if dry_run:
+        write("Nothing was written: this was a dry run.")
+        return False
+    if not yes and not click.confirm("Write it?", default=True):
+        write("Nothing was written.")
+        return False
+    for path in write_edits(edits):
+        write(f"{'wrote' if path.exists() else 'removed'} {path}")
+    return True
