@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
 
+from holisticbias.release.release import Release
 from holisticbias_eval.api_results import Comparison, Frame, Measurement, MitigatedModels, ModelResponses, ModelRun
 from holisticbias_eval.classifying import classify as classify_table
 from holisticbias_eval.errors import EvaluationError
@@ -27,7 +28,7 @@ from holisticbias_eval.results.run import Run, read_run
 
 def evaluate(
     model: str | tuple[Any, Any] | None = None,
-    release: str | None = None,
+    release: str | Release | None = None,
     measures: str | Sequence[str] | None = None,
     *,
     where: Mapping[str, str | Sequence[str]] | Sequence[str] = (),
@@ -37,10 +38,11 @@ def evaluate(
     """Measure a language model.
 
     ``model`` is a folder, a GGUF file, a Hugging Face Hub repository, a server's name for it, or a loaded transformers
-    model with its tokenizer; the default is the calibration model of what is asked. ``release`` is a folder, a version
-    or ``ID@VERSION`` of a Hub dataset, ``measures`` one or several measures of one task; see ``holisticbias measures``.
-    ``where`` selects sentences, as ``{"axis": "ability"}``. ``settings`` are all others, by the names that
-    ``holisticbias evaluate --help-all`` lists, such as ``limit=400`` or ``pairs="pairs.csv"``.
+    model with its tokenizer; the default is the calibration model of what is asked. ``release`` is a folder, a version,
+    ``ID@VERSION`` of a Hub dataset, or what ``build_release`` or ``open_release`` gives; ``measures`` names one or
+    several measures of one task; see ``holisticbias measures``. ``where`` selects sentences: ``{"axis": "ability"}``.
+    ``settings`` are all others, by the names that ``holisticbias evaluate --help-all`` lists, such as ``limit=400`` or
+    ``pairs="pairs.csv"``.
 
     Raises ``EvaluationError`` for a setting that nothing chosen uses, and if the model or a file does not fit.
     """
@@ -75,7 +77,7 @@ def measure(name: str, table: str | Path | pa.Table | Frame, *, progress: bool =
 def generate(
     model: str | tuple[Any, Any] | None = None,
     prompts: str | Path | Sequence[str] | pa.Table | Frame | None = None,
-    release: str | None = None,
+    release: str | Release | None = None,
     *,
     where: Mapping[str, str | Sequence[str]] | Sequence[str] = (),
     progress: bool = True,

@@ -27,6 +27,7 @@ from holisticbias_eval.results.run import REPORT, Result, Run, may_replace, writ
 from holisticbias_eval.results.signature import EngineSettings, Signature, sign
 from holisticbias_eval.settings import Use, Values, refuse_unused
 from holisticbias_eval.tasks import TASKS
+from holisticbias_eval.tasks.sources import ReleaseSource
 from holisticbias_eval.tasks.task import Given, Task, TaskReading, TaskRequests, TaskSource
 
 _SHORTER = {"small", "where", "limit"}
@@ -111,7 +112,7 @@ def by_task(measures: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def prepare(
-    model: ModelSource, release: str | None, measures: Sequence[str], values: Values, display: Display
+    model: ModelSource, release: ReleaseSource, measures: Sequence[str], values: Values, display: Display
 ) -> Iterator[Prepared]:
     """Prepare the run of each task; runs share a model if they use it in the same way.
 
@@ -164,7 +165,7 @@ def _refuse_unasked(values: Values, measures: Sequence[str]) -> None:
 
 def evaluations(
     model: ModelSource,
-    release: str | None,
+    release: ReleaseSource,
     measures: Sequence[str] | None,
     values: Values,
     *,
@@ -195,7 +196,7 @@ def evaluations(
 
 
 def plans(
-    model: ModelSource, release: str | None, measures: Sequence[str] | None, values: Values, display: Display
+    model: ModelSource, release: ReleaseSource, measures: Sequence[str] | None, values: Values, display: Display
 ) -> Iterator[Plan]:
     """Yield for each run how much there is to score and how long it would take; nothing is written.
 

@@ -51,7 +51,7 @@ from holisticbias_eval.tasks.responding import (
     start_responding,
 )
 from holisticbias_eval.tasks.response_tables import count_responses
-from holisticbias_eval.tasks.sources import file_name, sign_release
+from holisticbias_eval.tasks.sources import ReleaseSource, file_name, sign_release
 from holisticbias_eval.tasks.task import Given
 
 GENERATION = "generation.json"
@@ -134,7 +134,7 @@ class Answering:
         return responses, self.generation.model_copy(update={**counts, "sameness": found})
 
 
-def prepare_answers(model: ModelSource, release: str | None, values: Values, display: Display) -> Answering:
+def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, display: Display) -> Answering:
     """Draw or read the prompts, and start the model.
 
     Raises ``EvaluationError`` for a setting that has no effect.
@@ -157,7 +157,7 @@ def prepare_answers(model: ModelSource, release: str | None, values: Values, dis
 
 def generate(
     model: str | None,
-    release: str | None,
+    release: ReleaseSource,
     values: Values,
     out: Path | None,
     *,
@@ -202,7 +202,7 @@ def _own_release(given: Given, prompts: str | None) -> str | None:
     return default_release(given.model_name)
 
 
-def _ask(release: str | None, prompts: str | None, given: Given) -> _Asked:
+def _ask(release: ReleaseSource, prompts: str | None, given: Given) -> _Asked:
     drawing = find_drawing(given, PER_CELL if prompts in (None, SENTENCES) else 1)
     file = None if prompts is None else prompts_file(Path(prompts))
     if file is not None and (is_table_name(file) or table_suffix(file) == ".txt"):
@@ -217,7 +217,7 @@ def _ask(release: str | None, prompts: str | None, given: Given) -> _Asked:
         return _Asked(draw_prompts(opened, drawing), sign_release(opened), None, None, drawing.settings)
 
 
-def _ask_file(prompts: Path, release: str | None, drawing: PromptDrawing) -> _Asked:
+def _ask_file(prompts: Path, release: ReleaseSource, drawing: PromptDrawing) -> _Asked:
     if release is not None:
         raise SelectionError(f"--prompts {prompts} and --release exclude each other: leave one out")
     if drawing.where:

@@ -24,6 +24,18 @@ from holisticbias_eval.results.run import read_run
 Answer = tuple[int, str, str]
 
 
+def test_an_open_release_is_as_good_as_its_folder(tiny_gpt2: Path, mini_release_folder: Path, run: ModelRun) -> None:
+    opened = holisticbias.open_release(mini_release_folder)
+    found = hbe.evaluate(str(tiny_gpt2), opened, "likelihood_bias", progress=False, no_store=True)
+    assert found.result.signature.release == run.result.signature.release
+    assert found.answers.equals(run.answers)
+    of_release, of_folder = (
+        hbe.generate(release=source, decoding="greedy", limit=2, progress=False, no_store=True).table
+        for source in (opened, str(mini_release_folder))
+    )
+    assert of_release.equals(of_folder)
+
+
 @pytest.fixture(scope="module")
 def run(tiny_gpt2: Path, mini_release_folder: Path) -> object:
     measures = ["likelihood_bias", "stance_contrast"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pyarrow as pa
 import pytest
 from tests.evaluation.simulated import World
 
+from altered import altered
 from holisticbias.cli import main
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures, Interval, make_figure
@@ -22,7 +22,7 @@ from holisticbias_eval.report.gain_words import Labels
 from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.gains import Gain, find_gains
-from holisticbias_eval.results.run import Run, read_run, write_run
+from holisticbias_eval.results.run import read_run, write_run
 from invoking import Invoke
 
 NAME = "stereotype_score"
@@ -125,11 +125,6 @@ REFUSED: dict[str, tuple[dict[str, str], dict[str, str], str]] = {
 }
 
 
-def altered(run: Run, **signature: Any) -> Run:
-    changed = run.result.signature.model_copy(update=signature)
-    return replace(run, result=run.result.model_copy(update={"signature": changed}))
-
-
 def test_scores_under_other_conditions_are_refused(tiny_run: Path) -> None:
     run = read_run(tiny_run)
     known = run.result.signature.scoring
@@ -138,7 +133,7 @@ def test_scores_under_other_conditions_are_refused(tiny_run: Path) -> None:
             compare_runs(altered(run, scoring={**known, **first}), altered(run, scoring={**known, **second}))
         assert reason in str(error.value)
     # another model has another first token
-    model = run.result.signature.model.model_copy(update={"weights_sha256": "0" * 64})
+    model = {"weights_sha256": "0" * 64}
     scoring = {**run.result.signature.scoring, "first_token": REFUSED["other token"][1]["first_token"]}
     assert compare_runs(run, altered(run, model=model, scoring=scoring)).left_out == ()
 

@@ -9,17 +9,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from altered import altered
 from holisticbias_eval.errors import RunError, SelectionError
 from holisticbias_eval.report.runs import comparison_report
 from holisticbias_eval.report.write import render
 from holisticbias_eval.results.compare import compare_runs, read_two_runs
 from holisticbias_eval.results.run import SCORES, Run, read_run, write_run
 from invoking import Invoke
-
-
-def altered(run: Run, **signature: object) -> Run:
-    changed = run.result.signature.model_copy(update=signature)
-    return replace(run, result=run.result.model_copy(update={"signature": changed}))
 
 
 def test_what_differs_is_named(tiny_run: Path) -> None:
@@ -29,14 +25,10 @@ def test_what_differs_is_named(tiny_run: Path) -> None:
     scored = altered(run, scoring={**signature.scoring, "pll": "original"})
     found = compare_runs(run, scored)
     assert (found.differs, found.settings_that_differ) == (("scoring",), ("pll",))
-    rounded = altered(run, model=signature.model.model_copy(update={"dtype": "bfloat16"}))
-    assert compare_runs(run, rounded).settings_that_differ == ("dtype",)
+    assert compare_runs(run, altered(run, model={"dtype": "bfloat16"})).settings_that_differ == ("dtype",)
     # another model has another tokenizer, which is not a setting of the scoring
-    other = altered(
-        run,
-        model=signature.model.model_copy(update={"weights_sha256": "0" * 64}),
-        scoring={**signature.scoring, "tokenizer_sha256": "0" * 64},
-    )
+    tokenizer = {**signature.scoring, "tokenizer_sha256": "0" * 64}
+    other = altered(run, model={"weights_sha256": "0" * 64}, scoring=tokenizer)
     assert compare_runs(run, other).differs == ("model",)
 
 
@@ -47,9 +39,8 @@ def test_runs_of_two_measures_are_not_compared(tiny_run: Path) -> None:
 
 
 def test_runs_through_the_command(tiny_run: Path, tmp_path: Path, invoke: Invoke) -> None:
-    run = read_run(tiny_run)
-    model = run.result.signature.model.model_copy(update={"weights_sha256": "0" * 64, "name": "other"})
-    other = written(altered(run, model=model), tmp_path / "other")
+    model = {"weights_sha256": "0" * 64, "name": "other"}
+    other = written(altered(read_run(tiny_run), model=model), tmp_path / "other")
     out, page = tmp_path / "new" / "comparison.json", tmp_path / "new" / "comparison.html"
     printed = invoke.printed("compare", tiny_run, other, "--out", out)
     assert "84 sentences in both; 0 changed, 0 gone, 0 added." in printed

@@ -4,11 +4,11 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from altered import altered, set_value
 from holisticbias.cli import main
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
@@ -88,10 +88,8 @@ NAMED: list[tuple[dict[str, object], str | None]] = [
 
 def test_a_model_from_a_folder_needs_a_name(run: Run) -> None:
     def made(model: dict[str, object], name: str | None) -> set[str]:
-        changed = run.result.signature.model.model_copy(update=model)
-        signature = run.result.signature.model_copy(update={"model": changed})
-        of_model = replace(run, result=run.result.model_copy(update={"signature": signature}))
-        return {entry.signature.model.name for entry in make_entries(of_model, "Ada", "2026-11-22", name)}
+        made = make_entries(altered(run, model), "Ada", "2026-11-22", name)
+        return {entry.signature.model.name for entry in made}
 
     assert [made(model, name) for model, name in NAMED] == [{name or model["name"]} for model, name in NAMED]
     for model, name in LOCAL:
@@ -107,16 +105,6 @@ def test_the_projects_registry_is_in_order(catalog: Catalog, root: Path) -> None
     assert {e.measure for e in embedded} == {"stance_contrast", "likelihood_bias"}
     for e in embedded:
         assert (e.signature.model, e.signature.release) == (reference.model, reference.release)
-
-
-def changed(entry: Entry, path: str, value: object) -> str:
-    content = json.loads(entry.model_dump_json())
-    place = content
-    *keys, last = [int(key) if key.isdigit() else key for key in path.split(".")]
-    for key in keys:
-        place = place[key]
-    place[last] = value
-    return json.dumps(content)
 
 
 SIGNED, SHARE = "signature.", "figures: share of age"
@@ -146,8 +134,9 @@ WRONG: list[tuple[str, object, str]] = [
 def test_what_is_wrong_is_named(
     entry: Entry, published: Published, tmp_path: Path, path: str, value: object, message: str
 ) -> None:
-    file = write(entry, tmp_path)
-    file.write_text(changed(entry, path, value), "utf-8")
+    file, content = write(entry, tmp_path), json.loads(entry.model_dump_json())
+    set_value(content, path, value)
+    file.write_text(json.dumps(content), "utf-8")
     _, problems = read_registry(tmp_path, published)
     assert any(problem.startswith(f"{file}: {message}") for problem in problems), problems
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.evaluation.conftest import mini_catalog
 
+from altered import set_value
 from holisticbias import build_release, write_release
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.evaluating import evaluations
@@ -105,6 +106,7 @@ def signature(tiny_run: Path) -> Signature:
         # another machine, packages, folder or count: the same run
         ({"machine": "Darwin arm64", "versions": {"python": "3.14"}, "model.name": "elsewhere/gpt"}, ()),
         ({"model.revision": "abc", "model.note": "a note", "model.parameters": 1, "rounding": None}, ()),
+        ({"measures": ("love_hate", "stance_contrast", "medians", "likelihood_bias", "another")}, ()),
         ({"measures": ("another",)}, ("measure stance_contrast, likelihood_bias, medians, love_hate, not another",)),
         ({"model.dtype": "bfloat16"}, ("precision float32, not bfloat16",)),
         ({"release.version": "0.2.0"}, ("release 0.1.0 (digest DIGEST), not 0.2.0 (digest DIGEST)",)),
@@ -125,11 +127,7 @@ def test_what_tells_one_run_from_another(
 ) -> None:
     content: dict[str, Any] = json.loads(signature.model_dump_json())
     for path, value in changes.items():
-        *keys, last = path.split(".")
-        place = content
-        for key in keys:
-            place = place[key]
-        place[last] = value
+        set_value(content, path, value)
     model = signature.model
     assert model.weights_sha256
     named = {"DIGEST": signature.release.digest[:8], "MODEL": model.name, "WEIGHTS": model.weights_sha256[:8]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.commands.shared import write_wrapped
 
 
 @click.command()
@@ -26,5 +27,5 @@ def command() -> None:
             ("limits", card.limits),
         ):
             if text:
-                write(click.wrap_text(f"{label}: {text}", 100, initial_indent="  ", subsequent_indent="    "))
+                write_wrapped(f"{label}: {text}")
         write()

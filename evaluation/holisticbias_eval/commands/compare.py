@@ -20,7 +20,6 @@ from holisticbias_eval.commands.shared import (
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from holisticbias_eval.report.report import Report
     from holisticbias_eval.results.gains import Aim
 
 
@@ -49,7 +48,19 @@ def command(
     into parts due to the sentences (gone, changed, added) and a part due to the model.
     """
     refuse_part(part, style, out)
-    compared, report = _compare((before, *after), _read_aim(aim))
+    from holisticbias_eval.progress import Display
+    from holisticbias_eval.report.runs import comparison_report, sets_report
+    from holisticbias_eval.results.compare import compare_runs, read_two_runs
+    from holisticbias_eval.results.run_sets import find_sets
+
+    aims, sets, display = _read_aim(aim), find_sets((before, *after)), Display()
+    compared: BaseModel
+    if len(sets) == 2 and all(found.is_single for found in sets):
+        one, other = read_two_runs(sets[0].runs[""], sets[1].runs[""])
+        compared = comparison = compare_runs(one, other)
+        report = comparison_report(comparison, other, aims or sets[1].recorded.aims)
+    else:
+        compared, report = sets_report(sets, aims, lambda name: display.notice(f"Comparing {name}"))
     show_report(compared, report, style, part, out, what="Comparison")
 
 
@@ -65,19 +76,3 @@ def _read_aim(text: str | None) -> tuple[Aim, ...]:
     if not all("=" in key for key in keys):
         raise click.UsageError("--aim: write keys as KEY=VALUE, as in group_perplexity,dimension=religion")
     return (Aim(measure=measure, keys={key: value for key, _, value in (k.partition("=") for k in keys)}),)
-
-
-def _compare(folders: tuple[Path, ...], aims: tuple[Aim, ...]) -> tuple[BaseModel, Report]:
-    """Compare two runs, or sets of runs."""
-    from holisticbias_eval.progress import Display
-    from holisticbias_eval.report.runs import comparison_report, sets_report
-    from holisticbias_eval.results.compare import compare_runs, read_two_runs
-    from holisticbias_eval.results.run_sets import find_sets
-
-    sets = find_sets(folders)
-    if len(sets) == 2 and all(found.is_single for found in sets):
-        one, other = read_two_runs(sets[0].runs[""], sets[1].runs[""])
-        compared = compare_runs(one, other)
-        return compared, comparison_report(compared, other, aims or sets[1].recorded.aims)
-    display = Display()
-    return sets_report(sets, aims, lambda name: display.notice(f"Comparing {name}"))

@@ -38,14 +38,7 @@ _COLLECTED = 100_000
 @click.option("--out", type=PATH, help="Folder of the run. Default: runs/MODEL-on-VERSION.")
 @click.option("--overwrite", is_flag=True, help="Replace another run in the output folder.")
 @click.option("--dry-run", is_flag=True, help="Only print how much there is to score and how long it would take.")
-def command(
-    model: str | None,
-    measure: str | None,
-    out: Path | None,
-    overwrite: bool,
-    dry_run: bool,
-    **_: Any,
-) -> None:
+def command(model: str | None, measure: str | None, out: Path | None, overwrite: bool, dry_run: bool, **_: Any) -> None:
     """Measure a language model against a release, and write its answers, figures and report.
 
     The model's own code is never run; its weights must be safetensors or GGUF.
@@ -59,13 +52,11 @@ def command(
     values = given_settings()
     release = values.pop("release", None)
     measures = [name.strip() for name in measure.split(",") if name.strip()] if measure else None
-    display = Display()
+    asked, display = (model, release, measures, values), Display()
     if dry_run:
-        for plan in plans(model, release, measures, values, display):
+        for plan in plans(*asked, display):
             write("\n".join(filter(None, (str(plan), plan.advice()))))
         return
-    for folder, _run, report in evaluations(
-        model, release, measures, values, out=out, overwrite=overwrite, display=display
-    ):
+    for folder, _run, report in evaluations(*asked, out=out, overwrite=overwrite, display=display):
         print_report(report)
         write(f"Report: {folder / 'report.html'}")

@@ -19,13 +19,9 @@ from holisticbias_eval.commands.shared import PATH, results_option
 @click.option("--contributor", help="With --add: the name of the person who made the run.")
 @click.option("--name", help="With --add: the model's public name; needed if the model was a folder or a file.")
 def command(
-    results: Path | None,
-    style: Literal["table", "md"],
-    check: bool,
-    run: Path | None,
-    contributor: str | None,
+    results: Path | None, style: Literal["table", "md"], check: bool, run: Path | None, contributor: str | None,
     name: str | None,
-) -> int:
+) -> int:  # fmt: skip
     """Print the results of models on releases.
 
     Results are contributed by pull request. An entry holds one measure of a run over a whole published

@@ -12,22 +12,17 @@ from holisticbias_eval.commands.shared import PATH
 from holisticbias_eval.options import SettingsCommand, given_settings
 
 
-class MeasureName(click.ParamType[str]):
+def _known(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
     """The name of a measure; measures are looked up when the command runs, not when help is shown."""
+    from holisticbias_eval.measures import MEASURES
 
-    name = "measure"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name; a usage error if there is no such measure."""
-        from holisticbias_eval.measures import MEASURES
-
-        if value not in MEASURES:
-            self.fail(f"there is no measure {value!r}; available: {', '.join(MEASURES)}", param, ctx)
-        return value
+    if name not in MEASURES:
+        raise click.BadParameter(f"there is no measure {name!r}; available: {', '.join(MEASURES)}")
+    return name
 
 
 @click.command(cls=SettingsCommand, uses="measuring:measure_uses", short_help="Measure a table of scores or texts.")
-@click.argument("measure", type=MeasureName())
+@click.argument("measure", callback=_known)
 @click.option("--scores", type=PATH, help="Table of scores, .csv, .jsonl, .json or .parquet.")
 @click.option("--texts", type=PATH, help="Table of texts about groups, in the same forms.")
 @click.option("--out", type=PATH, help="Folder for the figures as JSON and CSV, and for details.")

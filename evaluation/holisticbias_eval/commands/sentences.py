@@ -28,10 +28,7 @@ def uses() -> Uses:
 
     judging = (*AcceptanceSettings.uses(), Use(Keeping), of_model("api_base"), of_model("device"))
     wanted = Use(RequestSettings, fields=("per_attribute", "per_group"))
-    return {
-        "--generator": (*responding_uses(), *RequestSettings.uses(), *judging),
-        "--import": (wanted, *judging),
-    }
+    return {"--generator": (*responding_uses(), *RequestSettings.uses(), *judging), "--import": (wanted, *judging)}
 
 
 @click.command(
@@ -64,14 +61,9 @@ def uses() -> Uses:
 @click.option("--overwrite", is_flag=True, help="Replace other sentences in the folder.")
 @click.option("--release", "version", metavar="VERSION", help="Version of the specifications. Default: the newest.")
 def command(
-    specifications: tuple[str, ...],
-    generator: str | None,
-    imported: Path | None,
-    out: Path,
-    overwrite: bool,
-    version: str | None,
-    **_: Any,
-) -> int:
+    specifications: tuple[str, ...], generator: str | None, imported: Path | None, out: Path, overwrite: bool,
+    version: str | None, **_: Any,
+) -> int:  # fmt: skip
     """Let a model write sentences with a group's term and an attribute, and keep the sentences that pass the rules.
 
     Each attribute is asked for until it has enough sentences, with another term each time. The folder holds
@@ -126,12 +118,7 @@ def _read_options(values: Mapping[str, Any], version: str | None, display: Displ
 def _print(made: MadeSentences, most: int) -> int:
     """Print some sentences, the yield, the quality and the attributes that lack sentences; return the exit code."""
     from holisticbias_eval.report.units import printable
-    from holisticbias_eval.stereotypes.quality import (
-        counts_in_words,
-        quality_table,
-        refusal_table,
-        unreached_lines,
-    )
+    from holisticbias_eval.stereotypes.quality import counts_in_words, quality_table, refusal_table, unreached_lines
 
     for row in made.accepted[:_SHOWN]:
         write(f"{row.term}, {row.attribute}: {printable(row.sentence or '')[:200]}")

@@ -55,6 +55,13 @@ part_option = click.option("--part", metavar="NAME", help="Table to write as csv
 out_option = click.option("--out", type=PATH, help="Write it to this file as well: a .html, .md, .csv or .json file.")
 
 
+def write_wrapped(text: str, indent: int = 2) -> None:
+    """Print a text in lines of at most 100 letters, the further ones indented by two more."""
+    from holisticbias_eval.report.units import printable
+
+    write(click.wrap_text(printable(text), 100, " " * indent, " " * (indent + 2)))
+
+
 def refuse_missing_packages(extra: str, *names: str) -> None:
     """Raise ``click.UsageError`` for the first package that is missing; ``extra`` of this package installs it."""
     for name in names:

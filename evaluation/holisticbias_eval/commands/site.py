@@ -11,6 +11,7 @@ from holisticbias.terminal import write
 from holisticbias_eval.commands.shared import PATH, results_option
 
 DEFAULT_FOLDER = "holisticbias-site"
+_FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 
 
 class _Lists(click.Command):
@@ -41,14 +42,14 @@ class _Lists(click.Command):
     "--run",
     "--runs",
     "runs",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=_FOLDER,
     multiple=True,
     help="One or more folders of runs to show.",
 )
 @results_option
 @click.option(
     "--docs",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    type=_FOLDER,
     help="Folder of the documentation, which make docs builds. Default: the site links to GitHub.",
 )
 @click.option(
@@ -60,13 +61,9 @@ class _Lists(click.Command):
 )
 @options.source
 def command(
-    releases: tuple[str, ...],
-    runs: tuple[Path, ...],
-    results: Path | None,
-    docs: Path | None,
-    out: Path,
+    releases: tuple[str, ...], runs: tuple[Path, ...], results: Path | None, docs: Path | None, out: Path,
     source: Path | None,
-) -> None:
+) -> None:  # fmt: skip
     """Build a static site with pages of terms, releases and models.
 
     It is a folder of files that any web server can serve at any address, such as python -m http.server; it has no
@@ -74,7 +71,6 @@ def command(
     """
     from holisticbias_eval.progress import Display
     from holisticbias_eval.site.build import build_site
-    from holisticbias_eval.site.explored import Sources
 
-    build_site(Sources(releases, runs, source, results, docs), out, Display())
+    build_site(out, Display(), releases=releases, runs=runs, terms=source, results=results, docs=docs)
     write(f"Site: {out / 'index.html'}")

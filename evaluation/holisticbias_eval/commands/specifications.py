@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holisticbias.terminal import write
+from holisticbias_eval.commands.shared import write_wrapped
 
 if TYPE_CHECKING:
     from holisticbias.terms.specification_entries import Specification
@@ -40,18 +41,20 @@ def _print(specification: Specification, *, whole: bool) -> None:
         words = [word for one in own for word in one.words]
         shown = _words(terms if whole else (), len(specification.slots))
         shown += f"; also found: {', '.join(words)}" if whole and words else ""
-        _line(f"{group.label}{_in_brackets(said)}: {shown}")
+        write_wrapped(f"{group.label}{_in_brackets(said)}: {shown}")
     stereotypes = {group.stereotype for group in specification.groups} - {None}
     for attributes in specification.attributes:
         shown = _words(attributes.terms if whole else (), len(attributes.terms))
         said = [attributes.valence] if attributes.valence else []
         said += ["of no stereotype, not scored"] if stereotypes and attributes.name not in stereotypes else []
-        _line(f"{attributes.label}{_in_brackets(said)}: {shown}")
+        write_wrapped(f"{attributes.label}{_in_brackets(said)}: {shown}")
     if specification.opposites:
         pairs = [" / ".join(pair) for pair in specification.opposites]
-        _line(f"opposites: {', '.join(pairs) if whole else f'{len(pairs)} pairs'}")
-    _line(f"templates: {(' | '.join(specification.templates) or 'none') if whole else len(specification.templates)}")
-    _line(f"since {specification.since}; sources: {', '.join(specification.sources)}")
+        write_wrapped(f"opposites: {', '.join(pairs) if whole else f'{len(pairs)} pairs'}")
+    write_wrapped(
+        f"templates: {(' | '.join(specification.templates) or 'none') if whole else len(specification.templates)}"
+    )
+    write_wrapped(f"since {specification.since}; sources: {', '.join(specification.sources)}")
     write()
 
 
@@ -61,9 +64,3 @@ def _in_brackets(said: list[str]) -> str:
 
 def _words(terms: Iterable[str | None], count: int) -> str:
     return ", ".join(map(str, terms)) or f"{count} terms"
-
-
-def _line(text: str) -> None:
-    from holisticbias_eval.report.units import printable
-
-    write(click.wrap_text(printable(text), 100, initial_indent="  ", subsequent_indent="    "))

@@ -23,6 +23,7 @@ from holisticbias_eval.tasks.lines import RetainSettings, read_lines
 from holisticbias_eval.tasks.multiwoz import read_multiwoz
 from holisticbias_eval.tasks.results import CommandSettings
 from holisticbias_eval.tasks.retain_command import split_command
+from holisticbias_eval.tasks.sources import ReleaseSource
 from holisticbias_eval.tasks.task import Given
 
 AIMS: Mapping[Needs, tuple[str, ...]] = {
@@ -42,7 +43,7 @@ class Measuring:
 
     aims: Sequence[str] = AIMS["corpus"]
     further: Sequence[str] = ()
-    release: str | None = None
+    release: ReleaseSource = None
     values: Values = field(default_factory=dict)
     answering: Values = field(default_factory=dict)
 

@@ -36,14 +36,11 @@ def render_page(report: Report) -> str:
 
 def render_blocks(blocks: Iterable[Block], key: str) -> Markup:
     """Blocks one after the other, dot plots side by side; ``key`` makes the ids of their charts unique."""
-    return Markup("\n").join(_grouped(blocks, key))
-
-
-def _grouped(blocks: Iterable[Block], key: str) -> Iterator[Markup]:
-    numbered = enumerate(blocks, 1)
-    for side_by_side, group in groupby(numbered, key=lambda item: isinstance(item[1], DotPlot)):
+    groups = []
+    for side_by_side, group in groupby(enumerate(blocks, 1), key=lambda item: isinstance(item[1], DotPlot)):
         parts = Markup("\n").join(render_block(block, f"{key}-{i}") for i, block in group)
-        yield Markup('<div class="charts">{}</div>').format(parts) if side_by_side else parts
+        groups.append(Markup('<div class="charts">{}</div>').format(parts) if side_by_side else parts)
+    return Markup("\n").join(groups)
 
 
 def render_block(block: Block, key: str) -> Markup:

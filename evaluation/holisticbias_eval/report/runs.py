@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -91,20 +91,10 @@ def comparison_report(compared: ComparedRuns, second: Run, aims: Sequence[Aim] =
         labels = Labels(aims)
         labels.add(view.labels)
         chapters.insert(0, gains_chapter({"B": gains}, labels, {"B": aims}))
-    counts, signatures = compared.sentences, (compared.first, compared.second)
-    return Report(
-        title="Two runs side by side",
-        chapters=tuple(chapters),
-        signature=tuple(signatures_side_by_side([("", signatures)])),
-        measured=(
-            f"{counts.common:,} {counts.what} in both; {counts.changed:,} changed, {counts.gone:,} gone, "
-            f"{counts.added:,} added.",
-            *_what_differs(compared),
-            NO_VERDICT,
-        ),
-        notes=tuple(_notes(compared)),
-        runs=tuple(map(run_title, signatures)),
-    )
+    run = NamedComparison(name="", compared=compared)
+    model = ComparedModel(name="B", gains=gains, runs=(run,), aims=tuple(aims))
+    sets = ComparedSets(before="A", aims=tuple(aims), models=(model,))
+    return _report(sets, "Two runs side by side", chapters, map(run_title, (compared.first, compared.second)))
 
 
 def sets_report(
@@ -136,13 +126,18 @@ def sets_report(
     models = {model.name: model.gains for model in compared.models}
     aimed = {model.name: model.aims for model in compared.models}
     gains = gains_chapter(models, labels, aimed, sides, tuple(_validation(sets)))
-    return compared, Report(
-        title="Models side by side" if several else "Two models side by side",
-        chapters=(gains, *_chapters(opened)),
+    title = "Models side by side" if several else "Two models side by side"
+    return compared, _report(compared, title, (gains, *_chapters(opened)), (compared.before, *models))
+
+
+def _report(compared: ComparedSets, title: str, chapters: Iterable[Chapter], runs: Iterable[str]) -> Report:
+    return Report(
+        title=title,
+        chapters=tuple(chapters),
         signature=tuple(signatures_side_by_side(_signatures(compared))),
         measured=tuple(_measured(compared)),
-        notes=tuple(_model_notes(compared)),
-        runs=(compared.before, *models),
+        notes=tuple(_notes(compared)),
+        runs=tuple(runs),
     )
 
 
@@ -172,29 +167,6 @@ def _named(section: Section, run: str) -> Section:
     return replace(section, name=f"{section.name}-{run}", title=f"{section.title}: {run}", blocks=tuple(blocks))
 
 
-def _notes(compared: ComparedRuns) -> Iterator[str]:
-    """The measures that are left out, and the notes of both runs, each once."""
-    yield from (f"{line}." for line in compared.left_out)
-    both = (("A", compared.first), ("B", compared.second))
-    notes = said_by((run, note) for run, signature in both for note in signature_notes(signature))
-    yield from (f"{' and '.join(runs)}: {note}" for note, runs in notes.items())
-
-
-def _what_differs(compared: ComparedRuns) -> Iterator[str]:
-    settings = ", ".join(name.replace("_", " ") for name in compared.settings_that_differ)
-    how = "scoring" if compared.sentences.what == "sentences" else "settings"
-    prompts = compared.second.release.what if compared.second.release.prompts is not None else "release"
-    words = {"scoring": f"{how} ({settings})", "release": prompts}
-    named = [words.get(name, name) for name in compared.differs]
-    yield f"What differs: {', '.join(named) or 'nothing'}."
-    nats = compared.sentences.nats
-    if nats is not None and not {"model", "scoring"}.isdisjoint(compared.differs):
-        yield (
-            f"B finds the common sentences {'less' if nats > 0 else 'more'} likely than A does, "
-            f"by {abs(nats):.2f} nats per sentence on average."
-        )
-
-
 def _validation(sets: Sequence[RunSet]) -> Iterator[Further]:
     """The validation perplexity of every model that has a record, if all were trained from one model."""
     values = {s.name: s.recorded.validation for s in sets[1:]}
@@ -206,8 +178,12 @@ def _validation(sets: Sequence[RunSet]) -> Iterator[Further]:
 
 def _measured(compared: ComparedSets) -> Iterator[str]:
     several = len(compared.models) > 1
-    shared = "in common" if several else "in both"
-    lines = ((model.name, _counts(run, shared)) for model in compared.models for run in model.runs)
+    lines = (
+        (model.name, line)
+        for model in compared.models
+        for run in model.runs
+        for line in _of_run(run, (compared.before, model.name), "in common" if several else "in both")
+    )
     for line, models in said_by(lines).items():
         yield line if len(models) == len(compared.models) else f"{', '.join(models)}: {line}"
     if several:
@@ -215,39 +191,49 @@ def _measured(compared: ComparedSets) -> Iterator[str]:
     yield NO_VERDICT
 
 
-def _counts(run: NamedComparison, shared: str) -> str:
-    counts, named = run.compared.sentences, f"{_in_words(run.name)}: " if run.name else ""
-    others = {"changed": counts.changed, "gone": counts.gone, "added": counts.added}
-    differ = ", ".join(f"{count:,} {what}" for what, count in others.items())
-    return f"{named}{counts.common:,} {counts.what} {shared}{f'; {differ}' if any(others.values()) else ''}."
+def _of_run(run: NamedComparison, names: tuple[str, str], shared: str) -> Iterator[str]:
+    """The items that both runs have, and what else than the model of runs with names differs."""
+    compared, counts = run.compared, run.compared.sentences
+    # a run that is named after its measure has the measure's title
+    start = f"{MEASURES[run.name].info.title if run.name in MEASURES else run.name}: " if run.name else ""
+    yield (
+        f"{start}{counts.common:,} {counts.what} {shared}; {counts.changed:,} changed, {counts.gone:,} gone, "
+        f"{counts.added:,} added."
+    )
+    settings = ", ".join(compared.settings_that_differ).replace("_", " ")
+    how = "scoring" if counts.what == "sentences" else "settings"
+    prompts = compared.second.release.what if compared.second.release.prompts is not None else "release"
+    words = {"scoring": f"{how} ({settings})", "release": prompts}
+    if not run.name or compared.differs != ("model",):
+        named = ", ".join(words.get(name, name) for name in compared.differs)
+        yield f"{start}What differs: {named or 'nothing'}."
+    if counts.nats is not None and not {"model", "scoring"}.isdisjoint(compared.differs):
+        yield (
+            f"{start}{names[1]} finds the common sentences {'less' if counts.nats > 0 else 'more'} likely than "
+            f"{names[0]} does, by {abs(counts.nats):.2f} nats per sentence on average."
+        )
 
 
-def _in_words(run: str) -> str:
-    """A run that is named after its measure by the measure's title."""
-    return MEASURES[run].info.title if run in MEASURES else run
-
-
-def _model_notes(compared: ComparedSets) -> Iterator[str]:
+def _notes(compared: ComparedSets) -> Iterator[str]:
+    """The runs and measures that are not compared, and the notes of all runs, each once."""
     several = len(compared.models) > 1
-    said = said_by((model.name, line) for model in compared.models for line in _model_differences(model))
-    yield from (f"{', '.join(names)}: {line}" if several else line for line, names in said.items())
-    runs = [run.compared for model in compared.models for run in model.runs]
-    notes = (signature.model.note for run in runs for signature in (run.first, run.second))
-    yield from dict.fromkeys(filter(None, notes))
+    reasons = said_by((model.name, line) for model in compared.models for line in _not_compared(model))
+    yield from (f"{', '.join(names)}: {line}" if several else line for line, names in reasons.items())
+    signed = (
+        (name, signature)
+        for model in compared.models
+        for run in model.runs
+        for name, signature in ((compared.before, run.compared.first), (model.name, run.compared.second))
+    )
+    notes = said_by((name, note) for name, signature in signed for note in signature_notes(signature))
+    yield from (f"{' and '.join(dict.fromkeys(names))}: {note}" for note, names in notes.items())
 
 
-def _model_differences(model: ComparedModel) -> Iterator[str]:
-    """Name the runs and measures of a model that are not compared, and the settings that differ."""
+def _not_compared(model: ComparedModel) -> Iterator[str]:
     if model.unmatched:
         yield f"Runs without a counterpart: {', '.join(model.unmatched)}."
     yield from (f"Not compared: {reason}." for reason in model.failed)
-    for run in model.runs:
-        yield from (f"{line}." for line in run.compared.left_out)
-        settings = [*run.compared.settings_that_differ]
-        differs = ["release" if "release" in run.compared.differs else "", *settings]
-        named = ", ".join(name.replace("_", " ") for name in differs if name)
-        if named:
-            yield f"Besides the model, settings of {_in_words(run.name) or 'the run'} differ: {named}."
+    yield from (f"{line}." for run in model.runs for line in run.compared.left_out)
 
 
 def _signatures(compared: ComparedSets) -> list[tuple[str, list[Signature | None]]]:

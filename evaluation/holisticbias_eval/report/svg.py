@@ -47,7 +47,9 @@ def render_svg(drawings: Sequence[VectorDrawing], heading: Sequence[str] = ()) -
             y = _put_text(parts, lines, "tick", y, 14)
         parts.append(_nested(drawing, y))
         y += drawing.height + (GAP if drawing.title and i < len(drawings) - 1 else 0)
-    styles = _with_light_colours(_template("drawings.css") + "\n.chart .paper { fill: var(--surface); }")
+    colours = light_colours()
+    styles = _template("drawings.css") + "\n.chart .paper { fill: var(--surface); }"
+    styles = re.sub(r"var\(--([a-z0-9-]+)\)", lambda name: colours[name[1]], styles)
     return Markup(
         '<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" aria-labelledby="title desc" '
         'width="{width}" height="{height}"><title id="title">{title}</title><desc id="desc">{words}</desc>'
@@ -134,11 +136,6 @@ def _num(value: float) -> str:
 def light_colours() -> dict[str, str]:
     """The page's colours on a light screen, by name."""
     return dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", _template("palette.css").partition("@media")[0]))
-
-
-def _with_light_colours(styles: str) -> str:
-    colours = light_colours()
-    return re.sub(r"var\(--([a-z0-9-]+)\)", lambda found: colours[found[1]], styles)
 
 
 @cache

@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from holisticbias_eval.blocks import Column, Paragraph, Role, Table
+from holisticbias_eval.blocks import Paragraph, Role, Table
 from holisticbias_eval.report.as_text import text_blocks
 from holisticbias_eval.report.report import LETTERS, Chapter, Report
-from holisticbias_eval.report.units import DIFFERENCE, POINTS, WORDS, printable, show
+from holisticbias_eval.report.units import POINTS, SHARES, WORDS, printable, show
 from holisticbias_eval.sections import DotPlot, HeatMap, Scatter, Section
 
 STYLES: dict[Role, str] = {"text": "", "finding": "bold", "caveat": "dim", "note": "dim"}
@@ -72,18 +72,14 @@ def _print_table(table: Table, console: Console) -> None:
             [show(c, k.unit).removesuffix(POINTS) for c, k in zip(r, table.columns, strict=True)]
             for r in table.rows[:MOST_ROWS]
         ]
-        table = replace(table, columns=tuple(map(_with_unit, table.columns)))
+        # a heading has the unit that its cells leave out
+        columns = (replace(c, heading=f"{c.heading} (points)") if c.unit in SHARES else c for c in table.columns)
+        table = replace(table, columns=tuple(columns))
         widths = _widths(table, cells, console.width)
         console.print(_rich_table(table, cells, widths))
         _say(_left_out(table, widths), console, "dim")
     if table.note:
         _say(table.note, console)
-
-
-def _with_unit(column: Column) -> Column:
-    """A column whose heading has the unit that its cells leave out."""
-    is_points = column.unit in (f"share{DIFFERENCE}", f"probability{DIFFERENCE}")
-    return replace(column, heading=f"{column.heading} (points)") if is_points else column
 
 
 def _widths(table: Table, cells: list[list[str]], width: int) -> dict[int, int]:

@@ -36,7 +36,7 @@ MISSING = "not defined"
 NONE_SHOWN = "none shown"
 DIFFERENCE = " difference"
 POINTS = " points"
-_SHARES = (f"share{DIFFERENCE}", f"probability{DIFFERENCE}")
+SHARES = (f"share{DIFFERENCE}", f"probability{DIFFERENCE}")
 WORDS = ("text", "preference")
 
 
@@ -60,7 +60,7 @@ def tick(value: float, unit: str) -> str:
     unit = unit.removesuffix(DEVIATION)
     if unit in ("share", "probability"):
         return f"{100 * value:.6g}%"
-    if unit in _SHARES:
+    if unit in SHARES:
         return f"{100 * value:+.6g}" if value else "0"
     if unit == "relative change":
         return f"{100 * value:+.6g}%" if value else "0"
@@ -83,10 +83,10 @@ def _interval(ends: tuple[float, float], unit: str) -> str:
 def _formatter(unit: str) -> Callable[[float], str]:
     if unit in _FORMATS:
         return _FORMATS[unit]
-    if unit.startswith("nats"):
-        return _signed if unit.endswith(DIFFERENCE) else _number
     if unit.endswith(DIFFERENCE):
         return _signed
+    if unit.startswith("nats"):
+        return _number
     return lambda value: f"{_number(value)} {printable(unit)}".rstrip()
 
 
@@ -102,14 +102,9 @@ def _number(value: float) -> str:
     return f"{value:z.3f}"
 
 
-def _signed(value: float) -> str:
+def _signed(value: float, digits: int = 2) -> str:
     """A difference, with its sign."""
-    return f"{value:+z.2f}" if abs(value) < 1e7 else f"{value:+.2e}"
-
-
-def _small_difference(value: float) -> str:
-    """A difference on a scale from -1 to 1."""
-    return f"{value:+z.3f}" if abs(value) < 1e7 else f"{value:+.2e}"
+    return f"{value:+z.{digits}f}" if abs(value) < 1e7 else f"{value:+.2e}"
 
 
 def _any_size(value: float) -> str:
@@ -118,11 +113,6 @@ def _any_size(value: float) -> str:
     if size >= 1e7 or 0 < size < 1e-4:
         return f"{value:.2e}"
     return f"{value:,.1f}" if size >= 100 else f"{value:.3g}"
-
-
-def _any_difference(value: float) -> str:
-    """A difference of such values, with its sign."""
-    return f"+{_any_size(value)}" if value > 0 else _any_size(value)
 
 
 def _perplexity(value: float) -> str:
@@ -139,10 +129,6 @@ def _p_value(value: float) -> str:
     return f"{value:.3f}" if value >= P_RESOLUTION else f"< {P_RESOLUTION:g}"
 
 
-def _share(value: float) -> str:
-    return f"{value:.1%}"
-
-
 SCORES = (
     "compound score", "norm", "polarity", "probability of positive minus negative",
     "female minus male share of gendered words",
@@ -150,15 +136,13 @@ SCORES = (
 """Scales from -1 to 1, whose names stand in headings and not after every number."""
 
 _FORMATS: dict[str, Callable[[float], str]] = {
-    "share": _share,
-    "probability": _share,
-    **dict.fromkeys(_SHARES, lambda value: f"{100 * value:+z.1f}{POINTS}"),
+    **dict.fromkeys(("share", "probability"), lambda value: f"{value:.1%}"),
+    **dict.fromkeys(SHARES, lambda value: f"{100 * value:+z.1f}{POINTS}"),
     "log odds": _signed,
     "words": _number,
     "number": _any_size,
     "relative change": lambda value: f"{100 * value:+z.1f}%",
-    "ratio": lambda value: f"{value:.3f}",
-    "number difference": _any_difference,
+    "number difference": lambda value: f"+{_any_size(value)}" if value > 0 else _any_size(value),
     "perplexity": _perplexity,
     "x 1000": _number,
     **dict.fromkeys(("F", "mean |t|", "chi-square", "ratio"), _number),
@@ -170,5 +154,5 @@ _FORMATS: dict[str, Callable[[float], str]] = {
     "p_value": _p_value,
     "text": lambda value: f"{value:,g}",
     **dict.fromkeys(SCORES, _number),
-    **dict.fromkeys((f"{unit}{DIFFERENCE}" for unit in SCORES), _small_difference),
+    **dict.fromkeys((f"{unit}{DIFFERENCE}" for unit in SCORES), lambda value: _signed(value, 3)),
 }

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -34,35 +33,28 @@ def render_csv(part: Table | Chart) -> str:
     table = part if isinstance(part, Table) else part.table()
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(key for column in table.columns for key in _keys(column))
+    writer.writerow([f"{column.key}{end}" for column in table.columns for end in _ends(column)])
     for row in table.rows:
-        writer.writerow(p for cell, column in zip(row, table.columns, strict=True) for p in _cells(cell, column))
+        writer.writerow(
+            [value for cell, column in zip(row, table.columns, strict=True) for value in _values(cell, column)]
+        )
     return file.getvalue()
 
 
-def _keys(column: Column) -> tuple[str, ...]:
-    return (f"{column.key}_low", f"{column.key}_high") if column.interval else (column.key,)
+def _ends(column: Column) -> tuple[str, ...]:
+    return ("_low", "_high") if column.interval else ("",)
 
 
-def _cells(cell: Cell, column: Column) -> tuple[Cell, ...]:
-    if column.unit.endswith(DEVIATION) and not isinstance(cell, str) and cell is not None:
-        return _deviation(cell)
-    if isinstance(cell, tuple):
-        return tuple(map(_known, cell))
-    return (_known(cell),) * (2 if column.interval else 1)
-
-
-def _deviation(cell: float | tuple[float, float]) -> tuple[Cell, ...]:
-    """A standard deviation, or the ends of its interval: "none shown" if it is not above 0."""
-    if isinstance(cell, tuple):
-        return tuple(max(end, 0.0) for end in cell)
-    return (NONE_SHOWN if cell <= 0 else _known(cell),)
-
-
-def _known(cell: Cell) -> Cell:
-    if isinstance(cell, str):
-        return safe_cell(cell)
-    return None if isinstance(cell, float) and math.isnan(cell) else cell
+def _values(cell: Cell, column: Column) -> Iterator[Cell]:
+    for value in cell if isinstance(cell, tuple) else (cell,) * len(_ends(column)):
+        if isinstance(value, str):
+            yield safe_cell(value)
+        elif value is None or math.isnan(value):
+            yield None
+        elif column.unit.endswith(DEVIATION) and value <= 0:
+            yield 0.0 if column.interval else NONE_SHOWN
+        else:
+            yield value
 
 
 Form = Literal["html", "md", "csv", "svg", "png"]
@@ -79,28 +71,16 @@ def write_report(report: Report, form: Form, part: str | None, out: Path) -> Pat
 
 
 def render(report: Report, form: Form, part: str | None = None) -> bytes:
-    """The content of the file that ``write_report`` writes."""
-    if form in ("csv", "svg", "png"):
-        return render_part(report, form, part)
-    if part is not None:
-        raise ReportError(f"--part is for csv, svg and png: {form} has the whole report")
-    return (render_page(report) if form == "html" else render_markdown(report)).encode()
-
-
-def render_part(report: Report, form: Literal["csv", "svg", "png"], part: str | None = None) -> bytes:
-    """A part by name; by default the first table as csv, the first chart as svg or png.
-
-    The name of a measure means the first part of its chapter.
-    """
-    chapters = tuple(chapter for chapter in report.chapters if chapter.info.name == part)
-    if chapters:
-        report, part = replace(report, chapters=chapters), None
+    """The content of the file that ``write_report`` writes: by default with the first table, or the first chart."""
+    if form in ("html", "md"):
+        if part is not None:
+            raise ReportError(f"--part is for csv, svg and png: {form} has the whole report")
+        return (render_page(report) if form == "html" else render_markdown(report)).encode()
     if form == "csv":
         return render_csv(_pick(tables(report), part)).encode()
     found = _pick(drawables(report), part)
     blocks = found.blocks if isinstance(found, Section) else (found,)
-    heading = (report.title, *report.runs, *report.notes)
-    svg = render_svg([draw(block) for block in blocks], heading)
+    svg = render_svg([draw(block) for block in blocks], (report.title, *report.runs, *report.notes))
     return svg.encode() if form == "svg" else render_png(svg)
 
 

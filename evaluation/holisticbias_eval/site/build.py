@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from holisticbias import load_catalog
@@ -15,7 +15,7 @@ from holisticbias_eval.errors import SiteError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.registry import read_valid, registry_folder
 from holisticbias_eval.results.run import read_run
-from holisticbias_eval.site.explored import Explored, ShownRelease, Sources, compare_releases, open_shown
+from holisticbias_eval.site.explored import Explored, ShownRelease, compare_releases, open_shown
 from holisticbias_eval.site.models import write_models
 from holisticbias_eval.site.models_results import collect_results, read_references
 from holisticbias_eval.site.releases import write_releases
@@ -26,22 +26,38 @@ MARK = "site.json"
 """The file that says that a folder is a site."""
 
 
-def build_site(sources: Sources, out: Path, display: Display) -> None:
+def build_site(
+    out: Path,
+    display: Display,
+    *,
+    releases: Sequence[str] = (),
+    runs: Sequence[Path] = (),
+    terms: Path | None = None,
+    results: Path | None = None,
+    docs: Path | None = None,
+) -> None:
     """Write the site to a folder, whole or not at all; replaces an earlier site.
 
-    Raises ``SiteError``, ``SourceError``, ``ReleaseError``, ``RunError``, ``RegistryError`` and ``OutputError``.
+    Shows ``releases``, by default all published versions, ``runs``, the folder of ``terms``, the registry in
+    ``results``, and the ``docs``; without these, links lead to GitHub. Raises ``SiteError``, ``SourceError``,
+    ``ReleaseError``, ``RunError``, ``RegistryError`` and ``OutputError``.
     """
     refuse_target(out, is_site)
-    if sources.docs is not None and not (sources.docs / "latest" / "index.html").is_file():
-        raise SiteError(f"{sources.docs} has no documentation: make docs builds it into build/docs")
-    catalog = load_catalog(sources.terms)
+    if docs is not None and not (docs / "latest" / "index.html").is_file():
+        raise SiteError(f"{docs} has no documentation: make docs builds it into build/docs")
+    catalog = load_catalog(terms)
     with new_folder(out, is_site) as folder:
-        if sources.docs is not None:
-            shutil.copytree(sources.docs, folder / "docs")
-        site = Writer(folder, docs=sources.docs is not None)
-        explored = _explore(sources, catalog, display)
+        if docs is not None:
+            shutil.copytree(docs, folder / "docs")
+        site = Writer(folder, docs=docs is not None)
+        labels = {axis.axis: axis.label for axis in catalog.axes}
+        measured = [read_run(run) for run in runs]
+        references = read_references(registry_folder(results))
+        found = collect_results(read_valid(results, catalog), references, measured, labels)
+        shown = sorted(_opened(releases or catalog.published, catalog, display), key=lambda r: version_key(r.version))
+        explored = Explored(catalog, tuple(shown), compare_releases(shown, display), found)
         write_pages(explored, site, display)
-        versions = [release.version for release in explored.releases]
+        versions = [release.version for release in shown]
         site.file(MARK).write_text(json.dumps({"releases": versions}) + "\n", "utf-8")
 
 
@@ -59,17 +75,7 @@ def write_pages(explored: Explored, site: Writer, display: Display) -> None:
     site.static()
 
 
-def _explore(sources: Sources, catalog: Catalog, display: Display) -> Explored:
-    runs = tuple(read_run(run) for run in sources.runs)
-    entries = read_valid(sources.results, catalog)
-    references = read_references(registry_folder(sources.results))
-    results = collect_results(entries, references, runs, {axis.axis: axis.label for axis in catalog.axes})
-    releases = tuple(sorted(_opened(sources, catalog, display), key=lambda release: version_key(release.version)))
-    return Explored(catalog, releases, compare_releases(releases, display), results)
-
-
-def _opened(sources: Sources, catalog: Catalog, display: Display) -> Iterator[ShownRelease]:
-    names = sources.releases or catalog.published
+def _opened(names: Sequence[str], catalog: Catalog, display: Display) -> Iterator[ShownRelease]:
     if not names:
         raise SiteError("no version is published yet: name a release with --release")
     versions = set()

@@ -25,20 +25,6 @@ SAMPLES = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
-    """The places that a site is made from: releases, runs, the folder of terms, the registry of results, and the docs.
-
-    Without ``releases``, all published versions are shown; without ``docs``, links lead to GitHub.
-    """
-
-    releases: tuple[str, ...] = ()
-    runs: tuple[Path, ...] = ()
-    terms: Path | None = None
-    results: Path | None = None
-    docs: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ShownRelease:
     """A release on the site.
 

@@ -71,12 +71,16 @@ def _write_difference(difference: Difference, explored: Explored, site: Writer) 
     catalog = explored.catalog
     templates = {t.id: t.text for family in catalog.families for t in family.templates}
     changes = _changes(difference, explored)
-    kinds = [(kind, [change for change in changes if change.entry.change == kind]) for kind in CHANGES]
+    kinds = []
+    for kind in CHANGES:
+        if changed := [change for change in changes if change.entry.change == kind]:
+            headed = [(heading, tuple(same)) for heading, same in groupby(changed, key=lambda change: change.heading)]
+            kinds.append((kind, len(changed), headed))
     site.page(
         f"releases/{difference.old}-to-{difference.new}.html", "difference.html.jinja",
         title=f"Changes from {difference.old} to {difference.new}", difference=difference,
         comparable=COMPARABLE[difference.comparable], labels={a.axis: a.label for a in catalog.axes} | templates,
-        kinds=[(kind, len(changed), _by_heading(changed)) for kind, changed in kinds if changed],
+        kinds=kinds,
         terms={key for release in explored.releases for key in release.counts},
     )  # fmt: skip
 
@@ -103,7 +107,3 @@ def _headings(catalog: Catalog) -> Iterator[tuple[str, str]]:
     for file in catalog.companions:
         kind = file.place.partition("/")[0]
         yield from ((entry.id, f"{_KINDS.get(kind, kind.capitalize())}: {file.label}") for entry in file.entries)
-
-
-def _by_heading(changes: Sequence[ShownChange]) -> Sequence[tuple[str, Sequence[ShownChange]]]:
-    return [(heading, tuple(changed)) for heading, changed in groupby(changes, key=lambda change: change.heading)]

@@ -27,7 +27,7 @@ from holisticbias_eval.prompts.conversations import PromptDrawing, draw_prompts
 from holisticbias_eval.prompts.prompt_sources import add_human, is_named, read_source
 from holisticbias_eval.prompts.texts import Part, human_texts
 from holisticbias_eval.results.signature import ReleaseSignature
-from holisticbias_eval.tasks.sources import find_release, sign_release
+from holisticbias_eval.tasks.sources import ReleaseSource, find_release, sign_release
 
 SENTENCES = "sentences"
 """The name of the release's own sentences as prompts."""
@@ -71,7 +71,7 @@ class PromptsWanted:
     samples: int = 1
 
 
-def find_asked(release: str | None, wanted: PromptsWanted, drawing: PromptDrawing, display: Display) -> PromptsAsked:
+def find_asked(release: ReleaseSource, wanted: PromptsWanted, drawing: PromptDrawing, display: Display) -> PromptsAsked:
     """Find the prompts that a user names, and select some of them; ``release`` is as in ``find_release``."""
     if wanted.prompts == SENTENCES:
         return _sentences(release, wanted, drawing, display)
@@ -97,7 +97,7 @@ def find_asked(release: str | None, wanted: PromptsWanted, drawing: PromptDrawin
     return PromptsAsked(requests, human, part, found.name, signature, settings, found.release)
 
 
-def _find_prompts(release: str | None, wanted: PromptsWanted, display: Display) -> CollectionPrompts:
+def _find_prompts(release: ReleaseSource, wanted: PromptsWanted, display: Display) -> CollectionPrompts:
     name = wanted.prompts
     if name is not None and (name == CALIBRATION or is_named(name)):
         if release is not None:
@@ -120,7 +120,7 @@ def _newest_with_prompts() -> Release:
     raise SelectionError("no version of the dataset has prompts: give prompts of your own with --prompts")
 
 
-def _sentences(release: str | None, wanted: PromptsWanted, drawing: PromptDrawing, display: Display) -> PromptsAsked:
+def _sentences(release: ReleaseSource, wanted: PromptsWanted, drawing: PromptDrawing, display: Display) -> PromptsAsked:
     """A release's sentences: the domain is the axis, the group the descriptor, the item the template and the noun."""
     if wanted.human is not None:
         raise SelectionError("--human is for prompts to continue: nobody's responses to sentences are compared")

@@ -13,12 +13,15 @@ from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.versions import is_version
 from holisticbias_eval.results.signature import ReleaseSignature
 
+ReleaseSource = str | Release | None
+"""What names a release: a folder, a version to compile from the terms, ``organisation/name@version`` on the Hub, a
+release that is open already, or None for the newest published version, compiled from the terms."""
 
-def find_release(name: str | None) -> Release:
-    """Open a release: a folder, a version to compile from the terms, or ``organisation/name@version`` on the Hub.
 
-    Default: the newest published version, compiled from the terms.
-    """
+def find_release(name: ReleaseSource) -> Release:
+    """Open a release."""
+    if isinstance(name, Release):
+        return name
     if name is None:
         return build_release(load_catalog())
     if is_version(name) and not Path(name).exists():

@@ -26,7 +26,7 @@ from holisticbias_eval.results.run import MaskedInputs
 from holisticbias_eval.results.signature import ReleaseSignature, Signature, in_short
 from holisticbias_eval.settings import Keeping, S, Use, Values, read_settings
 from holisticbias_eval.tables.files import TableSource
-from holisticbias_eval.tasks.sources import file_name, find_release
+from holisticbias_eval.tasks.sources import ReleaseSource, file_name, find_release
 
 LOADED_MODEL = "that is loaded already"
 Ability = Literal["score", "generate", "train", "command"]
@@ -97,7 +97,7 @@ class Given:
     """
 
     model: ModelSource
-    release_name: str | None
+    release_name: ReleaseSource
     values: Values
     measures: tuple[str, ...]
     display: Display
@@ -112,9 +112,11 @@ class Given:
         """The settings with which a model runs, without the role in a chat that only scores have."""
         return read_settings(ModelSettings, self.values, without=("chat",))
 
-    def release(self, default: str | None, *, small: bool = False) -> Release:
+    def release(self, default: ReleaseSource, *, small: bool = False) -> Release:
         """Open the release that was named, else ``default``, else the newest published version, or its small part."""
         name = self.release_name or default
+        if isinstance(name, Release):
+            return name.small() if small else name
         if small:
             return self.opened.setdefault((name, True), self.release(default).small())
         if (name, False) not in self.opened:

@@ -138,10 +138,16 @@ def test_an_aim_is_missed_by_the_models_that_have_it() -> None:
     assert caveats == ["style_equality: generation_bias is aimed at, and has no figure in both runs."]
 
 
-def test_a_figure_that_the_first_model_lacks_stands_beside_others() -> None:
+def test_values_of_other_items_are_left_out_beside_those_of_the_first_model() -> None:
     models = {name: gains_of(text_perplexity(None, after)) for name, after in (("lmd", 30.0), ("ctda", 40.0))}
     (table, *_) = gains_chapter(models, Labels()).sections[0].tables
     assert table.rows == (("A", None, 1.5), ("lmd", 30.0, 1.75), ("ctda", 40.0, 1.75))
+    before = {"lmd": 20.0, "ctda": 20.1, "add": 25.0}
+    models = {name: gains_of(text_perplexity(value, 30.0)) for name, value in before.items()}
+    (table, *_) = gains_chapter(models, Labels()).sections[0].tables
+    assert [row[1] for row in table.rows] == [20.0, 30.0, 30.0, ""]
+    items = "Left out, because these were compared with A on other items: Perplexity of neutral text of add."
+    assert table.note == items
 
 
 def test_an_unknown_dimension_keeps_its_name() -> None:

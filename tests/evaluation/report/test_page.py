@@ -41,25 +41,19 @@ def test_nothing_comes_from_a_network_and_only_the_one_script_may_run(source: st
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert policy.startswith("default-src 'none';")
     assert f"script-src 'sha256-{digest}'" in policy
-
-
-def test_links_within_the_page_lead_somewhere(page: HtmlReader) -> None:
     ids = {attrs["id"] for _, attrs, _ in page.elements if "id" in attrs}
     inner = {(attrs["href"] or "")[1:] for attrs, _ in page.all("a") if (attrs["href"] or "").startswith("#")}
     assert inner == {"figures", "m-zeal", "s-keenness", "s-given", "scope", "method"}
     assert inner <= ids
 
 
-def test_tables_have_captions_and_can_be_scrolled_to(page: HtmlReader) -> None:
+def test_tables_have_captions_and_charts_words(page: HtmlReader) -> None:
     assert len(page.all("table")) == len(page.all("caption")) == 5
     assert all(words for _, words in page.all("caption"))
     assert {attrs.get("scope") for attrs, _ in page.all("th")} == {"col", "row"}
     boxes = page.classed("scroll")
     assert len(boxes) == 5
     assert all(box["tabindex"] == "0" and box["role"] == "region" and box["aria-label"] for box, _ in boxes)
-
-
-def test_charts_speak(page: HtmlReader) -> None:
     charts = page.all("svg")
     assert len(charts) == 3 + 2 + 6
     assert all(attrs["role"] == "img" and attrs["aria-labelledby"] for attrs, _ in charts)
@@ -82,6 +76,10 @@ def test_sections_stand_in_order_and_details_are_folded(source: str, page: HtmlR
     assert places == sorted(places)
     assert page.classed("note") == [({"class": "note", "role": "note"}, "A calibration model.")]
     assert next(words for _, words in page.classed("folded")).startswith("In detail")
+    findings = ["The model is keen on 2 of 3 axes.", "The model is keen."]
+    assert [words for _, words in page.classed("finding")] == findings
+    assert [words for _, words in page.classed("caveat")] == ["Keen is not good."]
+    assert "A note." in [words for _, words in page.classed("how")]
 
 
 def test_what_a_report_lacks_is_not_mentioned() -> None:
@@ -92,15 +90,6 @@ def test_what_a_report_lacks_is_not_mentioned() -> None:
     assert not re.search("Scope and limits|community preferences|Signature", words)
     assert not page.classed("note")
     assert SCOPE[0][0] in HtmlReader(render_page(invented_report())).all("body")[0][1]
-
-
-def test_the_roles_of_paragraphs_differ(page: HtmlReader) -> None:
-    assert [words for _, words in page.classed("finding")] == [
-        "The model is keen on 2 of 3 axes.",
-        "The model is keen.",
-    ]
-    assert [words for _, words in page.classed("caveat")] == ["Keen is not good."]
-    assert "A note." in [words for _, words in page.classed("how")]
 
 
 def test_values_stand_as_numbers_beside_their_words() -> None:

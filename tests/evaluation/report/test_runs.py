@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from altered import altered
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.runs import comparison_report, run_report
 from holisticbias_eval.report.signature import signature_rows
@@ -24,14 +24,7 @@ def run(tiny_run: Path) -> Run:
     return read_run(tiny_run)
 
 
-def with_model(run: Run, **model: object) -> Run:
-    """The same run with other properties of its model."""
-    signature = run.result.signature
-    changed = signature.model_copy(update={"model": signature.model.model_copy(update=model)})
-    return replace(run, result=run.result.model_copy(update={"signature": changed}))
-
-
-def test_the_page_of_a_run_is_well_formed_and_ends_with_hashes(run: Run) -> None:
+def test_the_page_of_a_run_begins_with_notes_and_ends_with_hashes(run: Run) -> None:
     source = render_page(run_report(run))
     page = HtmlReader(source)
     check_structure(page)
@@ -39,19 +32,16 @@ def test_the_page_of_a_run_is_well_formed_and_ends_with_hashes(run: Run) -> None
     assert "What the community preferences mean" in source
     assert source.count(digest) == 1
     assert source.index(digest) > source.index('id="method"')
-
-
-def test_the_note_of_a_model_comes_first_and_in_a_comparison_once(run: Run) -> None:
-    noted = with_model(run, note="A calibration model.")
+    noted = altered(run, model={"note": "A calibration model."})
     assert run_report(noted).notes == ("A calibration model.",)
     assert run_report(run).notes == ()
-    other = with_model(run, name="other", weights_sha256="0" * 64, note="Another.")
+    other = altered(run, model={"name": "other", "weights_sha256": "0" * 64, "note": "Another."})
     assert comparison_report(compare_runs(noted, noted), noted).notes == ("A and B: A calibration model.",)
     assert comparison_report(compare_runs(noted, other), other).notes == ("A: A calibration model.", "B: Another.")
 
 
 def test_a_comparison_names_both_runs_and_what_differs(run: Run) -> None:
-    other = with_model(run, name="other", weights_sha256="0" * 64)
+    other = altered(run, model={"name": "other", "weights_sha256": "0" * 64})
     report = comparison_report(compare_runs(run, other), other)
     assert report.runs == ("tiny-gpt2 on HolisticBias 0.1.0", "other on HolisticBias 0.1.0")
     assert "What differs: model." in report.measured
@@ -62,7 +52,7 @@ def test_a_comparison_names_both_runs_and_what_differs(run: Run) -> None:
 
 
 def test_a_quantized_file_rounding_and_exactness_stand_in_the_signature(run: Run) -> None:
-    signature = with_model(run, quantization="Q4_1, F32", file_sha256="f11e" * 16).result.signature
+    signature = altered(run, model={"quantization": "Q4_1, F32", "file_sha256": "f11e" * 16}).result.signature
     exact = ExactnessRecord(method="prefix trees", texts=8, error=0.00021, plain_error=0.00022)
     lost = RoundingRecord(dtype="bfloat16", texts=128, largest=0.514, mean=0.02)
     rows = dict(signature_rows(signature.model_copy(update={"exactness": exact, "rounding": lost})))
@@ -79,7 +69,7 @@ def test_a_quantized_file_rounding_and_exactness_stand_in_the_signature(run: Run
 
 
 def test_names_of_models_are_only_text(run: Run) -> None:
-    page = HtmlReader(render_page(run_report(with_model(run, name=HOSTILE, note=HIDDEN))))
+    page = HtmlReader(render_page(run_report(altered(run, model={"name": HOSTILE, "note": HIDDEN}))))
     check_structure(page)
     words = page.all("body")[0][1]
     assert HOSTILE.rpartition("/")[2] in page.all("h1")[0][1]

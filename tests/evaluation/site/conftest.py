@@ -20,7 +20,6 @@ from holisticbias import build_release, write_release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.progress import Display
 from holisticbias_eval.site.build import build_site
-from holisticbias_eval.site.explored import Sources
 
 BASE = "holisticbias"
 PART = ("axis=age,nonce", "gender=neutral", "family=dialogue")
@@ -28,10 +27,6 @@ FLAGS = (
     "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
     "--disable-sync",
 )  # fmt: skip
-
-
-def quiet() -> Display:
-    return Display(Console(stderr=True, quiet=True))
 
 
 @pytest.fixture(scope="session")
@@ -59,7 +54,7 @@ def _build(made: Path, root: Path, catalog: Catalog) -> None:
     for version in ("1.0.0", "2.0.0"):
         write_release(build_release(catalog, version, where=PART), made / version)
     releases = tuple(str(made / version) for version in ("1.0.0", "2.0.0"))
-    build_site(Sources(releases, terms=root, results=results), made / BASE, quiet())
+    build_site(made / BASE, Display(Console(quiet=True)), releases=releases, terms=root, results=results)
 
 
 class Quiet(SimpleHTTPRequestHandler):

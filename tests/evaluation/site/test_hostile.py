@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 
+from altered import altered
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.site.models_results import collect_results
 
@@ -20,15 +20,11 @@ from .made_site import MARKUP, NEW, OLD, PICTURE, made_site
 def hostile_site(tiny_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a site of hostile terms, and of two runs of models whose names are markup."""
     folder, run = tmp_path_factory.mktemp("hostile"), read_run(tiny_run)
-    signature = run.result.signature
-    models = [
-        signature.model.model_copy(update={"name": f"{name} {PICTURE}", "note": MARKUP, "architecture": MARKUP})
+    runs = [
+        altered(run, {"name": f"{name} {PICTURE}", "note": MARKUP, "architecture": MARKUP})
         for name in ("first", "second")
     ]
-    results = [
-        run.result.model_copy(update={"signature": signature.model_copy(update={"model": model})}) for model in models
-    ]
-    made_site(folder / BASE, collect_results((), (), [replace(run, result=result) for result in results], {}))
+    made_site(folder / BASE, collect_results((), (), runs, {}))
     with served(folder) as address:
         yield address
 

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from altered import altered, altered_result
 from holisticbias_eval.blocks import Table
 from holisticbias_eval.figures import Figure, Figures, Interval
 from holisticbias_eval.results.registry import Entry, make_entries
@@ -31,13 +32,8 @@ def entries(run: Run) -> tuple[Entry, ...]:
     return make_entries(run, "Ada", "2026-11-22", "some/model")
 
 
-def as_model(result: Result, name: str, digest: str) -> Result:
-    model = result.signature.model.model_copy(update={"name": name, "weights_sha256": digest})
-    return result.model_copy(update={"signature": result.signature.model_copy(update={"model": model})})
-
-
 def other(run: Run, name: str, digest: str = "1" * 64) -> Run:
-    return replace(run, result=as_model(run.result, name, digest))
+    return altered(run, {"name": name, "weights_sha256": digest})
 
 
 def collected(entries: Sequence[Entry] = (), references: Sequence[Result] = (), runs: Sequence[Run] = ()) -> Results:
@@ -65,9 +61,7 @@ def test_models_are_in_alphabetical_order_in_each_group(run: Run) -> None:
 
 def test_a_part_of_a_release_is_another_group(run: Run) -> None:
     """Figures on a part do not stand beside those on the whole release."""
-    release = run.result.signature.release.model_copy(update={"where": ("axis=age",), "digest": "5" * 64})
-    signature = run.result.signature.model_copy(update={"release": release})
-    part = other(replace(run, result=run.result.model_copy(update={"signature": signature})), "part")
+    part = other(altered(run, release={"where": ("axis=age",), "digest": "5" * 64}), "part")
     found = {m.model: m for m in collected((), (), [other(run, "whole"), part]).measured}
     assert found["whole"].group == "likelihood-bias-on-0.1.0"
     assert found["part"].group == "likelihood-bias-on-0.1.0-axis-age"
@@ -122,8 +116,9 @@ def test_the_figures_of_terms(run: Run) -> None:
         figure("contrast_adjusted_p", keys, 0.25, "p_value", of="contrast"),
         figure("pair_contrast", {**keys, "pair": "x"}, 0.1, nats),
     )
-    result = run.result.model_copy(update={"figures": figures})
-    found = term_figures(collected((), [as_model(result, "some/model", "3" * 64)]))
+    model = {"name": "some/model", "weights_sha256": "3" * 64}
+    result = altered_result(run.result.model_copy(update={"figures": figures}), model)
+    found = term_figures(collected((), [result]))
     assert list(found) == ["age.old"]
     (contrast,) = found["age.old"]
     assert (contrast.model, contrast.release, contrast.measure) == ("some/model", "0.1.0", "Stance contrast")
