@@ -87,7 +87,7 @@ def love_hate_ends(view: View) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
     Includes only differences larger than expected by chance with as many sentences, on axes that exceed their floor.
     """
     chance = view.figures.get(MEASURE, "chance")
-    above = ShareFigures(view, PERPLEXITIES).above
+    above = ShareFigures(view, PERPLEXITIES.measure).above
     found = [
         figure
         for figure in view.figures.by(MEASURE, MEASURE, "axis", "descriptor")
@@ -124,7 +124,7 @@ def _no_difference(view: View) -> str:
     chance = view.figures.value(MEASURE, "chance")
     if chance is None:
         return "This run lacks the template “I love ...” or “I hate ...”."
-    if not ShareFigures(view, PERPLEXITIES).has_floors:
+    if not ShareFigures(view, PERPLEXITIES.measure).has_floors:
         return NO_FLOORS
     return (
         f"No term is named: on the axes whose share exceeds its floor, all differences are within "
