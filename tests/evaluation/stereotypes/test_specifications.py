@@ -76,7 +76,8 @@ def test_versions() -> None:
 
 def test_retired_specifications_are_those_of_old_versions(monkeypatch: pytest.MonkeyPatch) -> None:
     entries = (specification(), specification(id="own.old", until="3.1.0"))
-    catalog = SimpleNamespace(specifications=[SimpleNamespace(specifications=entries)], at=lambda version: catalog)
+    catalog = SimpleNamespace(specifications=[SimpleNamespace(specifications=entries)])
+    catalog.at = lambda version: catalog
     monkeypatch.setattr(specifications, "load_catalog", lambda: catalog)
     assert list_specifications() == entries[:1]
     assert list_specifications("3.0.0") == entries
