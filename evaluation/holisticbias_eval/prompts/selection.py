@@ -216,7 +216,7 @@ def _limited(
     for part in (_having(part, conditions) for part in parts()):
         sentences += part.num_rows
         terms.update(_distinct(part, "axis", "descriptor_id", "noun_id"))
-        templates.update((name, text) for name, text in _distinct(part, "template_id", "template"))
+        templates.update((row[0], row[1]) for row in _distinct(part, "template_id", "template"))
     if sentences <= limit:
         return {}
     coverage = Counter(noun for _, _, noun in terms)
