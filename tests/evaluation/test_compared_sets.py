@@ -65,6 +65,9 @@ def test_a_mitigated_model_is_before_and_after(measured: Path, tmp_path: Path) -
     for name in ("lmd", "ctda"):
         shutil.copytree(measured / "measured" / "after", tmp_path / name / "measured" / "after")
     assert [found.name for found in find_sets([tmp_path])] == ["before", "ctda", "lmd"], "they share what was before"
+    for part in ("before", "after"):
+        shutil.copytree(measured / "measured" / part / "retention", tmp_path / "one" / "measured" / part)
+    assert [found.is_single for found in find_sets([tmp_path / "one"])] == [True, True]
 
 
 def test_runs_are_matched_by_measure_and_name(measured: Path, tmp_path: Path) -> None:
@@ -143,5 +146,6 @@ def test_what_does_not_fit_is_one_line(invoke: Invoke, measured: Path, tmp_path:
         "no measure 'nothing'": ["--aim", "nothing"],
         "KEY=VALUE": ["--aim", "retention,dax"],
         "--format csv": ["--part", "gains-quality"],
+        "--out with a .csv file": ["--part", "gains-quality", "--out", str(tmp_path / "page.md")],
     }.items():
         assert message in invoke.refused("compare", measured, *options)
