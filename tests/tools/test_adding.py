@@ -167,6 +167,7 @@ LISTS = ["Small: pebble, crumb", "Large: tower", "", "Stads: small", "Blickets: 
 ASK_PROMPT = ["American actors", OPENING, REST]
 
 
+@pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize(
     ("kind", "answers", "code", "said"),
     [

@@ -9,14 +9,8 @@ from functools import cached_property
 from holisticbias_eval.blocks import Paragraph, Role
 from holisticbias_eval.figures import P_RESOLUTION, SIGNIFICANCE, Figure
 from holisticbias_eval.measures.measure_figures import MeasureFigures
-from holisticbias_eval.measures.perplexities.dimensions import (
-    WARNING,
-    Dimension,
-    Scale,
-    cut,
-    describe_table,
-    read_dimensions,
-)
+from holisticbias_eval.measures.perplexities import dimensions as dim
+from holisticbias_eval.measures.perplexities.dimensions import Dimension, Scale, cut
 
 
 class DimensionFigures(MeasureFigures):
@@ -26,7 +20,7 @@ class DimensionFigures(MeasureFigures):
     def dimensions(self) -> tuple[Dimension, ...]:
         """The dimensions that have figures, in the order of the table."""
         known = {figure.keys["dimension"] for figure in self.by("f", "dimension", "scale")}
-        return tuple(one for one in read_dimensions(self.view.answers) if one.name in known)
+        return tuple(one for one in dim.read_dimensions(self.view.answers) if one.name in known)
 
     def of(self, name: str, dimension: Dimension, scale: Scale, **keys: str) -> Figure | None:
         """The figure of a dimension on a scale with these further keys."""
@@ -40,11 +34,10 @@ class DimensionFigures(MeasureFigures):
         """The t test that fits the table: paired if sentences are."""
         return "paired" if dimension.paired else "unpaired"
 
-    def pairs(self, dimension: Dimension, scale: Scale, test: str, name: str = "t") -> list[Figure]:
-        """The figures of all pairs of a dimension."""
-        keys = {"dimension": dimension.name, "scale": scale} | ({"test": test} if test else {})
-        found = self.by(name, *keys, "first", "second")
-        return [figure for figure in found if keys.items() <= figure.keys.items()]
+    def pairs(self, dimension: Dimension, scale: Scale, test: str) -> list[Figure]:
+        """The t of all pairs of a dimension."""
+        keys = {"dimension": dimension.name, "scale": scale, "test": test}
+        return [f for f in self.by("t", *keys, "first", "second") if keys.items() <= f.keys.items()]
 
 
 def pair_label(figure: Figure) -> str:
@@ -70,8 +63,8 @@ LIMITS = Paragraph(
 
 def describe_finding(shown: DimensionFigures) -> Iterator[Paragraph]:
     """Warnings, then one or two sentences for each dimension on the log scale, then the limits."""
-    for text in describe_table(shown.dimensions, shown.figures):
-        role: Role = "text" if text.startswith(WARNING) else "caveat"
+    for text in dim.describe_table(shown.dimensions, shown.figures):
+        role: Role = "text" if text.startswith(dim.WARNING) else "caveat"
         yield Paragraph(f"{text}{'' if text.endswith('.') else '.'}", role)
     for dimension in shown.dimensions[:MOST]:
         yield Paragraph(" ".join((*_of_all(shown, dimension), *_of_pairs(shown, dimension))), "finding")
