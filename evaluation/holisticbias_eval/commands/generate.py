@@ -9,16 +9,15 @@ import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.shared import PATH, recipe_option
-from holisticbias_eval.options import SettingsCommand, given_settings
+from holisticbias_eval.options import given_settings, settings_command
 
 _SHOWN = 5
 
 
-@click.command(
-    cls=SettingsCommand,
-    shown=("ReleaseName", "Small", "Chosen", "Seed", "Keeping"),
+@settings_command(
+    "Let a model answer prompts about a release's descriptors.",
+    "ReleaseName Small Chosen Seed Keeping",
     uses="generating:USES",
-    short_help="Let a model answer prompts about a release's descriptors.",
 )
 @recipe_option
 @click.option(
