@@ -60,11 +60,6 @@ def test_columns_of_a_run_are_read(tmp_path: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("measure", "content", "message"),
     [
-        ("generation_bias", OFFENCE, "has no column p:NAME: a table of responses has axis, template, descriptor and"),
-        ("generation_bias", "axis,template,p:a\nx,t,1\n", "has no column descriptor"),
-        ("generation_bias", BIAS.replace("0.3", "-0.1"), "row 1: column p:warm is -0.1: it must lie"),
-        ("generation_bias", BIAS.replace("0.7", ""), "1 rows have probabilities of some styles only"),
-        ("generation_bias", BIAS.replace("p:cold", "p:warm"), "has 2 columns 'p:warm': keep one"),
         ("generation_bias", "axis,template,descriptor,p:a\nx,t,d,\n", "no response has probabilities"),
         ("offensiveness", BIAS, "has no column probability: a table of probabilities has axis, template, descriptor"),
     ],

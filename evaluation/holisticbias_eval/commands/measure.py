@@ -9,7 +9,7 @@ import click
 
 from holisticbias.terminal import write, write_data
 from holisticbias_eval.commands.shared import PATH
-from holisticbias_eval.options import SettingsCommand, given_settings
+from holisticbias_eval.options import given_settings, settings_command
 
 
 def _known(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
@@ -21,7 +21,7 @@ def _known(_context: click.Context, _parameter: click.Parameter, name: str) -> s
     return name
 
 
-@click.command(cls=SettingsCommand, uses="measuring:measure_uses", short_help="Measure a table of scores or texts.")
+@settings_command("Measure a table of scores or texts.", uses="measuring:measure_uses")
 @click.argument("measure", callback=_known)
 @click.option("--scores", type=PATH, help="Table of scores, .csv, .jsonl, .json or .parquet.")
 @click.option("--texts", type=PATH, help="Table of texts about groups, in the same forms.")

@@ -118,7 +118,8 @@ def test_no_answer_of_the_study() -> None:
 def trials(choose: Choose, key: Key, count: int = TRIALS, draws: int = 2) -> list[Rate]:
     """The rate of the first question in many simulated studies."""
     settings = AnalysisSettings(draws=draws)
-    return [preference(analyse(answers_of(key, choose, seed=i), key, settings).of("kept")) for i in range(count)]
+    studies = ((one for one in answers_of(key, choose, seed=i) if one.question == NAMES[0]) for i in range(count))
+    return [preference(analyse(answers, key, settings).of("kept")) for answers in studies]
 
 
 def significant(rates: Sequence[Rate], name: str) -> int:

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +40,19 @@ def judged(classifier: Classifier, texts: Sequence[str]) -> Floats:
     return values
 
 
+@cache
+def loaded(folder: Path) -> tuple[Any, Any]:
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    return AutoModelForSequenceClassification.from_pretrained(folder).eval(), AutoTokenizer.from_pretrained(folder)
+
+
 def plainly(folder: Path, text: str, activation: str, float64: bool = False) -> Floats:
     """One text, one forward pass, and the formula of the activation in NumPy."""
     import torch
-    from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
-    inputs = AutoTokenizer.from_pretrained(folder)(text, return_tensors="pt", split_special_tokens=True)
+    model, tokenizer = loaded(folder)
+    inputs = tokenizer(text, return_tensors="pt", split_special_tokens=True)
     with torch.no_grad(), in_float64(model) if float64 else nullcontext():
         logits = model(**inputs).logits[0].double().numpy()
     if activation == "sigmoid":

@@ -15,9 +15,8 @@ from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.lines import ask_lines, line_table
 from holisticbias_eval.results.run import read_run
-from holisticbias_eval.tasks.lines import LinesTask, read_lines
+from holisticbias_eval.tasks.lines import LinesTask, ask_lines, line_table, read_lines
 from holisticbias_eval.tasks.task import Given
 from invoking import Invoke
 from known import known

@@ -171,6 +171,9 @@ def test_the_digest_covers_them(companions: Catalog) -> None:
 def test_versions_and_parts_without_them_have_no_tables(companions: Catalog) -> None:
     for version, subset in (("0.1.0", None), (VERSION, "small")):
         assert not set(COMPANIONS) & set(build_release(companions, version, subset).tables)
+    tables = build_release(with_forms(companions, layout=3), VERSION).tables
+    assert not set(COMPANIONS) & set(tables)
+    assert set(tables["history"]["kind"].to_pylist()) == {"descriptor", "noun", "template"}
 
 
 def test_history_has_them(companions: Catalog) -> None:
@@ -257,7 +260,8 @@ def test_word_forms(companions: Catalog) -> None:
         WordForms(group="blickets", words=("blicketness",)),
         WordForms(group="stads", words=("stadness",), since="0.9.0"),
     )
-    catalog = changed_specification(companions, slots=(Slot(form="noun", terms=("stad", "blicket")),), forms=forms)
+    slots = tuple(Slot(form=form, terms=("stad", "blicket")) for form in ("noun", "object"))  # the first one counts
+    catalog = changed_specification(companions, slots=slots, forms=forms)
     made = catalog.specifications[0].specifications[0]
     columns = ["part", "name", "slot", "form", "term"]
     rows = {}

@@ -287,6 +287,7 @@ def test_a_build_is_a_verified_release(catalog: Catalog, tmp_path: Path) -> None
     assert sorted(texts(tmp_path / "i")) == sorted(
         text for text, *_ in slow_sentences(catalog, "0.2.0", ALL).elements()
     )
+    assert sorted(p.name for p in (tmp_path / "i").iterdir()) == ["README.md", "SHA256SUMS", "data", "manifest.json"]
     write_intersections(catalog, request(), tmp_path / "again")
     for file in (tmp_path / "i").rglob("*.*"):
         assert file.read_bytes() == (tmp_path / "again" / file.relative_to(tmp_path / "i")).read_bytes()

@@ -84,6 +84,16 @@ def test_history_holds_every_version_as_it_was(catalog: Catalog) -> None:
     assert {row["version"] for row in history} == {"0.1.0", "0.2.0"}
 
 
+def test_the_card_says_what_a_version_changed(catalog: Catalog, tmp_path: Path) -> None:
+    for version, subset, expected in (
+        ("0.1.0", None, "This is the first version."),
+        ("0.2.0", "small", "See the whole release."),
+        ("0.2.0", None, "| descriptors | 1 | 1 | 0 |\n| nouns | 0 | 0 | 0 |\n| templates | 1 | 0 | 0 |\n"),
+    ):
+        write_release(build_release(catalog, version, subset), tmp_path / f"{version}{subset}")
+        assert expected in (tmp_path / f"{version}{subset}" / "README.md").read_text("utf-8")
+
+
 HELD = {"descriptors": "descriptor_id", "nouns": "noun_id", "templates": "template_id"}
 
 
