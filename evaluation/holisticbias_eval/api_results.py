@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from holisticbias.output import new_folder
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.figures import Figure, Figures, figure_columns
 from holisticbias_eval.generating import Generation
 from holisticbias_eval.measuring import MeasuredTable
 from holisticbias_eval.mitigation.run import Mitigated
@@ -23,7 +23,6 @@ from holisticbias_eval.results.compare import ComparedRuns
 from holisticbias_eval.results.gains import Gain, find_gains, sort_gains
 from holisticbias_eval.results.run import REPORT, Run, may_replace, write_run
 
-_ENDS = ("interval", "floor_interval")
 _SHOWN = 20
 """ModelResponses that a notebook shows."""
 Frame = Any
@@ -47,14 +46,8 @@ class FigureTable:
 
     def to_arrow(self) -> pa.Table:
         """The figures as an Arrow table; a key that a figure lacks is null, and so is an undefined value."""
-        keys = list(dict.fromkeys(key for figure in self._figures for key in figure.keys))
-        plain = [name for name in Figure.model_fields if name not in (*_ENDS, "keys")]
-        columns: dict[str, list[Any]] = {name: [getattr(figure, name) for figure in self._figures] for name in plain}
-        columns |= {key: [figure.keys.get(key) for figure in self._figures] for key in keys}
-        for name in _ENDS:
-            found = [getattr(figure, name) for figure in self._figures]
-            columns |= {f"{name}_{end}": [one and getattr(one, end) for one in found] for end in ("low", "high")}
-        return pa.table(columns)
+        plain = [name for name in Figure.model_fields if name not in ("interval", "floor_interval", "keys")]
+        return pa.table(figure_columns(self._figures, plain))
 
     def to_pandas(self) -> Frame:
         """The figures as a pandas data frame."""

@@ -27,8 +27,8 @@ from holisticbias_eval.results.run import REPORT, Result, Run, may_replace, writ
 from holisticbias_eval.results.signature import EngineSettings, Signature, sign
 from holisticbias_eval.settings import Use, Values, refuse_unused
 from holisticbias_eval.tasks import TASKS
-from holisticbias_eval.tasks.sources import ReleaseSource
-from holisticbias_eval.tasks.task import Given, Task, TaskReading, TaskRequests, TaskSource
+from holisticbias_eval.tasks.sources import ReleaseSource, TaskSource
+from holisticbias_eval.tasks.task import Given, Task, TaskReading, TaskRequests
 
 _SHORTER = {"small", "where", "limit"}
 
@@ -147,7 +147,7 @@ def _prepared(task: Task, given: Given, source: TaskSource, model: Any, names: t
     signature = sign(
         source.signature, model.identity, settings, measuring, requests.count, requests.skipped, requests.terms
     )
-    name = task.run_name(model.identity, source, signature)
+    name = source.run_name(model.identity, signature, task.name)
     # what is asked is in the requests: the release need not stay in memory
     given = replace(given, opened={})
     return Prepared(

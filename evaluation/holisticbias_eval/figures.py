@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isnan
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -159,6 +159,17 @@ def corrected(
     tests = int((~np.isnan(p)).sum())
     for f, value in zip(figures, correct(p).tolist(), strict=True):
         yield make_figure(f.measure, name or f"{f.name}_adjusted_p", f.keys, value, "p_value", tests, of=f.name)
+
+
+def figure_columns(figures: Sequence[Figure], names: Sequence[str]) -> dict[str, list[Any]]:
+    """Some fields of figures, then their keys, then the ends of their intervals, as columns."""
+    keys = dict.fromkeys(key for figure in figures for key in figure.keys)
+    columns: dict[str, list[Any]] = {name: [getattr(figure, name) for figure in figures] for name in names}
+    columns |= {key: [figure.keys.get(key) for figure in figures] for key in keys}
+    for name in ("interval", "floor_interval"):
+        pairs = [getattr(figure, name) for figure in figures]
+        columns |= {f"{name}_{end}": [pair and getattr(pair, end) for pair in pairs] for end in ("low", "high")}
+    return columns
 
 
 class Figures:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,7 +22,7 @@ from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing, draw_prompts
+from holisticbias_eval.prompts.conversations import PER_CELL, draw_prompts
 from holisticbias_eval.prompts.prompt_sources import prompts_file, read_prompts
 from holisticbias_eval.results.run import RESPONSES
 from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, SamenessRecord
@@ -40,17 +40,10 @@ from holisticbias_eval.settings import (
     setting,
 )
 from holisticbias_eval.tables.files import is_table_name, table_suffix
-from holisticbias_eval.tasks.answered import ResponseRequests, answer_prompts
-from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, PromptsWanted, find_asked
-from holisticbias_eval.tasks.responding import (
-    CONTINUING,
-    DECODING,
-    Personas,
-    asking_uses,
-    find_drawing,
-    start_responding,
-)
-from holisticbias_eval.tasks.response_tables import count_responses
+from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, find_asked
+from holisticbias_eval.tasks.responding import ResponseRequests, answer_prompts, find_drawing, start_responding
+from holisticbias_eval.tasks.response_files import count_responses
+from holisticbias_eval.tasks.response_settings import CONTINUING, DECODING, Personas, asking_uses
 from holisticbias_eval.tasks.sources import ReleaseSource, file_name, sign_release
 from holisticbias_eval.tasks.task import Given
 
@@ -81,15 +74,6 @@ class Generation(Part):
         model = self.model.weights_sha256 or (self.model.name, self.model.revision)
         release = self.release and self.release.digest
         return model, self.model.dtype, release, self.prompts_sha256, self.generation
-
-
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """The folder of responses, the responses, and what they depend on."""
-
-    folder: Path
-    responses: pa.Table
-    generation: Generation
 
 
 class Prompting(Settings):
@@ -129,9 +113,9 @@ class Answering:
     def run(self, display: Display) -> tuple[pa.Table, Generation]:
         """Ask the model: the table of responses, and what they depend on, with their counts."""
         sameness, responses = answer_prompts(self.prompts, self.generator, display)
-        counts = {"counts": dict(count_responses(responses))}
         found = SamenessRecord(**asdict(sameness)) if sameness else None
-        return responses, self.generation.model_copy(update={**counts, "sameness": found})
+        counts = dict(count_responses(responses))
+        return responses, self.generation.model_copy(update={"counts": counts, "sameness": found})
 
 
 def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, display: Display) -> Answering:
@@ -141,18 +125,19 @@ def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, 
     """
     refuse_unused({**values, **({"release": release} if release else {})}, USES, ["generate"])
     given = Given(model, release, values, (), display)
-    prompts = given.read(Prompting).prompts
-    asked = _ask(release or _own_release(given, prompts), prompts, given)
-    style = STYLES.read(CONTINUED_AS) if asked.is_continued else None
+    target, requests, about, style = _ask(given)
     generator = start_responding(given, CONTINUING if style else DECODING, style)
-    named = asked.prompts or (asked.release.version if asked.release else "")
-    target = file_name(Path(named).stem if asked.release is None else named)
-    return Answering(
-        f"{file_name(generator.identity.name)}-on-{target}",
-        asked.requests,
-        generator,
-        _sign(generator, asked, style),
+    settings = {**about["generation"], **generator.settings}
+    if style and not generator.keeps_blank:
+        settings |= style.settings
+    generation = Generation(
+        model=ModelSignature(**asdict(generator.identity)),
+        **{**about, "generation": settings},
+        versions=package_versions(),
+        machine=machine(),
     )
+    name = f"{file_name(generator.identity.name)}-on-{file_name(target)}"
+    return Answering(name, requests, generator, generation)
 
 
 def generate(
@@ -163,81 +148,50 @@ def generate(
     *,
     display: Display,
     overwrite: bool = False,
-) -> Generated:
-    """Answer prompts, and write ``responses.parquet`` and ``generation.json``.
+) -> tuple[Path, pa.Table]:
+    """Answer prompts, and write ``responses.parquet`` and ``generation.json``; returns the folder and the responses.
 
     The folder is written whole or not at all. A folder with other responses is refused before the model is asked,
     unless ``overwrite``. Raises ``EvaluationError`` for a setting that has no effect.
     """
     answering = prepare_answers(model, release, values, display)
     folder = out or Path("responses") / answering.name
-
-    def may(old: Path) -> bool:
-        return _may_replace(old, answering.generation, overwrite=overwrite)
-
+    may = partial(_may_replace, new=answering.generation, overwrite=overwrite)
     refuse_target(folder, may)
     with new_folder(folder, may) as made, kept_if_interrupted(ResponseRequests(answering.prompts, answering.generator)):
         responses, found = answering.run(display)
         pq.write_table(responses, made / RESPONSES.file, compression="zstd")
         (made / GENERATION).write_text(found.model_dump_json(indent=2) + "\n", "utf-8")
-    return Generated(folder, responses, found)
+    return folder, responses
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """The requests and what ``Generation`` says of them."""
-
-    requests: pa.Table
-    release: ReleaseSignature | None
-    prompts: str | None
-    prompts_sha256: str | None
-    settings: Mapping[str, str]
-    is_continued: bool = False
-
-
-def _own_release(given: Given, prompts: str | None) -> str | None:
-    """The release that the embedded responder is asked about by default."""
-    if prompts not in (None, SENTENCES) or given.running.engine == "api":
-        return None
-    return default_release(given.model_name)
-
-
-def _ask(release: ReleaseSource, prompts: str | None, given: Given) -> _Asked:
-    drawing = find_drawing(given, PER_CELL if prompts in (None, SENTENCES) else 1)
-    file = None if prompts is None else prompts_file(Path(prompts))
-    if file is not None and (is_table_name(file) or table_suffix(file) == ".txt"):
-        return _ask_file(file, release, drawing)
-    if prompts is not None and prompts != SENTENCES:
-        wanted = PromptsWanted(prompts=prompts, samples=drawing.per_cell)
-        found = find_asked(release, wanted, drawing, given.display)
-        signed = found.signature if found.release else None
-        return _Asked(found.requests, signed, found.name, found.settings["prompts_sha256"], found.settings, True)
-    opened = given.release(release, small=given.read(Small).small)
-    with given.display.step("Drawing prompts"):
-        return _Asked(draw_prompts(opened, drawing), sign_release(opened), None, None, drawing.settings)
-
-
-def _ask_file(prompts: Path, release: ReleaseSource, drawing: PromptDrawing) -> _Asked:
+def _ask(given: Given) -> tuple[str, pa.Table, dict[str, Any], Style | None]:
+    """The name of what is asked, the requests, the fields of ``Generation`` about them, and the style of continuing."""
+    release, prompts = given.release_name, given.read(Prompting).prompts
+    is_said = prompts in (None, SENTENCES)
+    drawing = find_drawing(given, PER_CELL if is_said else 1)
+    about: dict[str, Any]
+    if prompts is None or is_said:
+        default = None if given.running.engine == "api" else default_release(given.model_name)
+        opened = given.release(default, small=given.read(Small).small)
+        with given.display.step("Drawing prompts"):
+            requests = draw_prompts(opened, drawing)
+        about = {"release": sign_release(opened), "prompts": None, "prompts_sha256": None}
+        return opened.version, requests, {**about, "generation": drawing.settings}, None
+    file = prompts_file(Path(prompts))
+    if not is_table_name(file) and table_suffix(file) != ".txt":
+        found = find_asked(prompts, release, drawing, given.display, samples=drawing.per_cell)
+        about = {"release": found.signature if found.release else None, "prompts": found.name}
+        about |= {"prompts_sha256": found.settings["prompts_sha256"], "generation": found.settings}
+        target = found.name if found.release else Path(found.name).stem
+        return target, found.requests, about, STYLES.read(CONTINUED_AS)
     if release is not None:
-        raise SelectionError(f"--prompts {prompts} and --release exclude each other: leave one out")
+        raise SelectionError(f"--prompts {file} and --release exclude each other: leave one out")
     if drawing.where:
-        raise SelectionError(f"--where selects prompts of a release or a collection: leave it out with {prompts}")
-    requests = read_prompts(prompts, drawing.per_cell).slice(0, drawing.limit)
-    settings = {"prompts_per_cell": str(drawing.per_cell)}
-    return _Asked(requests, None, prompts.name, file_sha256(prompts), settings)
-
-
-def _sign(generator: Generator, asked: _Asked, style: Style | None) -> Generation:
-    about = style.settings if style and not generator.keeps_blank else {}
-    return Generation(
-        model=ModelSignature(**asdict(generator.identity)),
-        release=asked.release,
-        prompts=asked.prompts,
-        prompts_sha256=asked.prompts_sha256,
-        generation={**asked.settings, **generator.settings, **about},
-        versions=package_versions(),
-        machine=machine(),
-    )
+        raise SelectionError(f"--where selects prompts of a release or a collection: leave it out with {file}")
+    about = {"release": None, "prompts": file.name, "prompts_sha256": file_sha256(file)}
+    requests = read_prompts(file, drawing.per_cell).slice(0, drawing.limit)
+    return file.stem, requests, {**about, "generation": {"prompts_per_cell": str(drawing.per_cell)}}, None
 
 
 def _may_replace(folder: Path, new: Generation, *, overwrite: bool) -> bool:

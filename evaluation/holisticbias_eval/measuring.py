@@ -18,7 +18,7 @@ from holisticbias.output import new_folder
 from holisticbias.spreadsheet import safe_cell
 from holisticbias_eval.blocks import Column, Table
 from holisticbias_eval.corpus.published import is_published, published_paths
-from holisticbias_eval.figures import Figure, Figures, Part
+from holisticbias_eval.figures import Figure, Figures, Part, figure_columns
 from holisticbias_eval.machine import package_versions
 from holisticbias_eval.measures import MEASURES, find_measure
 from holisticbias_eval.measures.groups.measure import GroupMeasure
@@ -27,7 +27,7 @@ from holisticbias_eval.measures.options import CorpusSettings, Resampling, Resam
 from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
-from holisticbias_eval.readers.judging import show_reading, start_text_judges
+from holisticbias_eval.readers.judging import start_text_judges
 from holisticbias_eval.readers.labels import ToxicitySettings
 from holisticbias_eval.readers.reader import measured_texts
 from holisticbias_eval.sections import Section
@@ -37,7 +37,7 @@ from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.judging import count_corpus, find_clusters, judging_options
 from holisticbias_eval.tasks.response_files import read_texts
 from holisticbias_eval.tasks.task import Given
-from holisticbias_eval.tasks.text_reading import naming_texts
+from holisticbias_eval.tasks.text_reading import TextReading, naming_figures
 
 TRUST = Condition("without --no-trust", lambda values: values.get("trust", True))
 _COUNTED = ("likelihoods", "labels")
@@ -133,15 +133,12 @@ def _measure_texts(measure: GroupMeasure, path: Path, settings: MeasureSettings,
     judge = start_text_judges([measure.reader], judging_options(given), display).get(measure.reader.name)
     if judge is not None:
         measuring |= judge.settings
-    reader = measure.start(settings, judge)
-    read = show_reading(reader, texts, display)
+    reading = TextReading(readers=[measure.start(settings, judge)], measures=[measure])
+    read = reading.read(texts, display)
     with display.step(f"Measuring {name} of {texts.num_rows:,} texts"):
         measured = measure.figures(read, settings)
-    named = naming_texts(read)
-    figures = measured.figures
-    if named is not None:
-        again = show_reading(reader, named.written, display)
-        figures += measure.naming_figures(named.replaced, again, named.naming)
+    named = naming_figures(read, [measure], lambda written: reading.read(written, display))
+    figures = (*measured.figures, *named)
     notes = (*measured.notes, *_subject_notes(texts))
     found = describe_measurement(name, path, measuring, texts.num_rows, figures, notes)
     return MeasuredTable(found, {**measured.tables, "texts": read}, View(Figures(figures), read))
@@ -210,25 +207,12 @@ def write_measurement(measurement: Measurement, tables: Mapping[str, pa.Table], 
 
 def _as_csv(figures: tuple[Figure, ...]) -> str:
     """A row per figure, with a column for each key and two for each interval."""
-    keys = list(dict.fromkeys(key for figure in figures for key in figure.keys))
-    intervals = ("interval", "floor_interval")
-    plain = ("value", "unit", "floor", "p_value", "n", "missing", "of")
+    names = ("measure", "name", "value", "unit", "floor", "p_value", "n", "missing", "of")
+    columns = figure_columns(figures, names)
+    keys = dict.fromkeys(key for figure in figures for key in figure.keys)
+    texts = {safe_cell(key): [safe_cell(value or "") for value in columns.pop(key)] for key in keys}
+    ordered = {name: columns.pop(name) for name in names[:2]} | texts | columns
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(
-        [
-            "measure",
-            "name",
-            *map(safe_cell, keys),
-            *plain,
-            *(f"{i}_{end}" for i in intervals for end in ("low", "high")),
-        ]
-    )
-    for figure in figures:
-        found = [getattr(figure, name) for name in intervals]
-        writer.writerow(
-            [figure.measure, figure.name, *(safe_cell(str(figure.keys.get(key, ""))) for key in keys)]
-            + [getattr(figure, name) for name in plain]
-            + [end for pair in found for end in ((pair.low, pair.high) if pair else (None, None))]
-        )
+    writer.writerows([ordered, *zip(*ordered.values(), strict=True)])
     return file.getvalue()

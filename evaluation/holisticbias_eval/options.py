@@ -136,6 +136,13 @@ class SettingsCommand(GroupedCommand):
         return {name: ctx.params[name] for name in self.settings if ctx.get_parameter_source(name) in wanted}
 
 
+def settings_command(
+    short_help: str, shown: str = "", *, uses: str = "", **more: Any
+) -> Callable[[Callable[..., Any]], SettingsCommand]:
+    """A decorator that makes a ``SettingsCommand`` of a function; the names in ``shown`` have spaces between them."""
+    return click.command(cls=SettingsCommand, short_help=short_help, shown=shown.split(), uses=uses, **more)
+
+
 def _named(place: str) -> Any:
     """The object of this name in a part; imported here, because the list of commands must not import pydantic."""
     module, _, name = place.rpartition(":")

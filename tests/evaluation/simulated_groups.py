@@ -9,10 +9,13 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
+from holisticbias_eval.blocks import Paragraph
+from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.readings import Method
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import MeasureSettings
+from holisticbias_eval.measures.measure import MeasureSettings, View
+from holisticbias_eval.sections import Section
 
 ZEAL = "zeal"
 METHOD = Method("score", "Score", "score", ("keen", "neither", "dull"), "the larger, the keener")
@@ -27,12 +30,29 @@ class Zeal(GroupMeasure):
     )  # fmt: skip
     methods: ClassVar[tuple[Method, ...]] = (METHOD,)
 
-    def read(self, texts: pa.Table, settings: MeasureSettings, probabilities: pa.Table | None) -> pa.Table:
-        return texts
-
     def carriers(self, texts: pa.Table, settings: MeasureSettings, method: Method) -> Iterator[Mapping[str, float]]:
         for text in texts["text"].to_pylist():
             yield {word: 1.0 if word < "m" else -0.5 for word in (text or "").split() if len(word) == 5}
+
+
+def figures_of(table: pa.Table, measure: GroupMeasure | None = None) -> Figures:
+    """The figures of a table of texts."""
+    return Figures((measure or Zeal()).figures(table, MeasureSettings()).figures)
+
+
+def view_of(table: pa.Table, measure: GroupMeasure | None = None) -> View:
+    """The figures with their table."""
+    return View(figures_of(table, measure), table)
+
+
+def sections_of(table: pa.Table, measure: GroupMeasure | None = None) -> dict[str, Section]:
+    """The sections of a table of texts, by name."""
+    return {section.name: section for section in (measure or Zeal()).sections(view_of(table, measure))}
+
+
+def words_of(section: Section) -> str:
+    """The paragraphs of a section."""
+    return " ".join(block.text for block in section.blocks if isinstance(block, Paragraph))
 
 
 def texts_table(rows: list[dict[str, object]]) -> pa.Table:

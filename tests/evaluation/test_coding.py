@@ -17,7 +17,10 @@ DICTIONARIES = pa.chunked_array(
 )
 
 
-@pytest.mark.parametrize("column", [PLAIN, DICTIONARIES], ids=["plain", "dictionaries"])
+TWICE = pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array([1, 0, 2, 3], pa.int32()), ["a", "b", "b", "c"])])
+
+
+@pytest.mark.parametrize("column", [PLAIN, DICTIONARIES, TWICE], ids=["plain", "dictionaries", "a text twice"])
 def test_codes_are_numbered_by_first_use(column: pa.ChunkedArray) -> None:
     texts, codes = codes_of(column)
     assert (texts, codes.tolist()) == (["b", "a", "c"], [0, 1, 0, 2])

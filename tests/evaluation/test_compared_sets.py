@@ -65,6 +65,9 @@ def test_a_mitigated_model_is_before_and_after(measured: Path, tmp_path: Path) -
     for name in ("lmd", "ctda"):
         shutil.copytree(measured / "measured" / "after", tmp_path / name / "measured" / "after")
     assert [found.name for found in find_sets([tmp_path])] == ["before", "ctda", "lmd"], "they share what was before"
+    for part in ("before", "after"):
+        shutil.copytree(measured / "measured" / part / "retention", tmp_path / "one" / "measured" / part)
+    assert [found.is_single for found in find_sets([tmp_path / "one"])] == [True, True]
 
 
 def test_runs_are_matched_by_measure_and_name(measured: Path, tmp_path: Path) -> None:
@@ -95,7 +98,9 @@ def test_gains_and_costs_of_a_mitigation(invoke: Invoke, measured: Path, tmp_pat
     said = invoke.printed("compare", measured, "--out", tmp_path / "page.html")
     assert "Gains and costs" in said
     assert "group_perplexity, dimension dax is aimed at, and has no figure in both runs" in " ".join(said.split())
-    assert "5 lines in both" in said
+    words = " ".join(said.split())
+    assert "5 lines in both; 0 changed, 0 gone, 0 added." in words
+    assert "sentences: lmd finds the common sentences less likely than before does, by" in words
     page = (tmp_path / "page.html").read_text("utf-8")
     titles = ("Gains and costs</h2>", "Quality and retention", "Likelihood of neutral text")
     places = [page.index(text) for text in titles]
@@ -123,6 +128,13 @@ def test_several_models_in_one_table(invoke: Invoke, measured: Path, tmp_path: P
     assert [row["model"] for row in rows] == ["first", "lmd", "same"]
     perplexity = [float(row["figure_1"]) for row in rows]
     assert perplexity[0] == perplexity[2] < perplexity[1]
+    for side, run in (("first", before), ("lmd", after)):
+        for name in ("one", "two"):
+            shutil.copytree(run, tmp_path / "twice" / side / name)
+    said = invoke.printed("compare", *(tmp_path / "twice" / side for side in ("first", "lmd")), "--format", "md")
+    assert {"one", "two"} == {
+        line.rpartition(": ")[2] for line in said.splitlines() if line.startswith("### Likelihood")
+    }
     assert '<th scope="col">C</th>' in invoke.printed("compare", *models, "--format", "html")
 
 
@@ -134,5 +146,6 @@ def test_what_does_not_fit_is_one_line(invoke: Invoke, measured: Path, tmp_path:
         "no measure 'nothing'": ["--aim", "nothing"],
         "KEY=VALUE": ["--aim", "retention,dax"],
         "--format csv": ["--part", "gains-quality"],
+        "--out with a .csv file": ["--part", "gains-quality", "--out", str(tmp_path / "page.md")],
     }.items():
         assert message in invoke.refused("compare", measured, *options)

@@ -4,6 +4,7 @@ import json
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -128,13 +129,27 @@ def test_what_rounding_costs_is_in_the_result(tiny_gpt2: Path, mini_release_fold
         assert "bfloat16 instead of float32: on 16 texts tried" in (tmp_path / name / "report.html").read_text("utf-8")
 
 
-def no_config(model: Path) -> None:
-    (model / "config.json").unlink()
+def without(name: str) -> Spoil:
+    """Remove the files of this name."""
+
+    def spoil(model: Path) -> None:
+        for path in model.glob(name):
+            path.unlink()
+
+    return spoil
 
 
-def no_tokenizer(model: Path) -> None:
-    for path in model.glob("tokenizer*"):
-        path.unlink()
+def other_weights(change: Callable[[dict[str, Any]], object]) -> Spoil:
+    """Change the weights in place."""
+
+    def spoil(model: Path) -> None:
+        from safetensors.torch import load_file, save_file
+
+        weights = load_file(model / "model.safetensors")
+        change(weights)
+        save_file(weights, model / "model.safetensors", metadata={"format": "pt"})
+
+    return spoil
 
 
 def pickled(model: Path) -> None:
@@ -145,35 +160,19 @@ def pickled(model: Path) -> None:
     (model / "model.safetensors").unlink()
 
 
-def no_weights(model: Path) -> None:
-    (model / "model.safetensors").unlink()
-
-
 def truncated(model: Path) -> None:
     path = model / "model.safetensors"
     path.write_bytes(path.read_bytes()[:-1000])
 
 
-def change_config(model: Path, **changes: object) -> None:
-    path = model / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **changes}), "utf-8")
-
-
 def remote_code(model: Path) -> None:
-    change_config(model, model_type="own", auto_map={"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"})
+    path, own = model / "config.json", {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"}
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "model_type": "own", "auto_map": own}), "utf-8")
     (model / "own.py").write_text("raise SystemExit('remote code ran')\n", "utf-8")
 
 
 def damaged_config(model: Path) -> None:
     (model / "config.json").write_text("{", "utf-8")
-
-
-def missing_weight(model: Path) -> None:
-    from safetensors.torch import load_file, save_file
-
-    weights = load_file(model / "model.safetensors")
-    del weights["transformer.h.0.attn.c_attn.weight"]
-    save_file(weights, model / "model.safetensors", metadata={"format": "pt"})
 
 
 def large_tokenizer(model: Path) -> None:
@@ -182,22 +181,6 @@ def large_tokenizer(model: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(model)
     tokenizer.add_tokens([f"word{i}" for i in range(40)])
     tokenizer.save_pretrained(model)
-
-
-def not_a_number(model: Path) -> None:
-    from safetensors.torch import load_file, save_file
-
-    weights = load_file(model / "model.safetensors")
-    weights["transformer.ln_f.weight"] *= float("nan")
-    save_file(weights, model / "model.safetensors", metadata={"format": "pt"})
-
-
-def too_large(model: Path) -> None:
-    from safetensors.torch import load_file, save_file
-
-    weights = load_file(model / "model.safetensors")
-    weights["transformer.ln_f.weight"].fill_(3e38)
-    save_file(weights, model / "model.safetensors", metadata={"format": "pt"})
 
 
 def short_context(model: Path) -> None:
@@ -210,17 +193,20 @@ def short_context(model: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (no_config, "is not a model: the folder has no config.json"),
-        (no_tokenizer, "has no tokenizer"),
+        (without("config.json"), "is not a model: the folder has no config.json"),
+        (without("tokenizer*"), "has no tokenizer"),
         (pickled, "it has no safetensors weights, and pickled weights are never loaded"),
-        (no_weights, "it has no safetensors weights"),
+        (without("model.safetensors"), "it has no safetensors weights"),
         (truncated, "the model cannot be loaded"),
         (remote_code, "it needs its own code, which is never run here"),
         (damaged_config, "the configuration cannot be loaded"),
-        (missing_weight, "its weights lack transformer.h.0.attn.c_attn.weight"),
+        (
+            other_weights(lambda w: w.pop("transformer.h.0.attn.c_attn.weight")),
+            "its weights lack transformer.h.0.attn.c_attn.weight",
+        ),
         (large_tokenizer, "they do not match"),
-        (not_a_number, "hold numbers that are not finite"),
-        (too_large, "gives no finite likelihood for"),
+        (other_weights(lambda w: w["transformer.ln_f.weight"].mul_(float("nan"))), "hold numbers that are not finite"),
+        (other_weights(lambda w: w["transformer.ln_f.weight"].fill_(3e38)), "gives no finite likelihood for"),
         (short_context, "the model reads at most 3 tokens, and these texts have more"),
     ],
 )

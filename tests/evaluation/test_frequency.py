@@ -38,7 +38,7 @@ def test_corpus_through_the_command(tmp_path: Path, capsys: pytest.CaptureFixtur
     lines = [f"a,t,{d},n{n},{i + 2 + n / 10}" for i, d in enumerate(("old", "young", "aged")) for n in range(4)]
     scores.write_text("\n".join(["axis,template,descriptor,noun,perplexity", *lines]) + "\n", "utf-8")
     corpus.write_text("old old old young\n", "utf-8")
-    arguments = ["measure", "likelihood_bias", "--scores", str(scores), "--no-trust"]
+    arguments = ["measure", "likelihood_bias", str(scores), "--no-trust"]
     assert main([*arguments, "--format", "json", "--corpus", str(corpus)]) == 0
     (axis,) = (f for f in json.loads(capsys.readouterr().out)["figures"] if f["name"] == "frequency_correlation")
     assert (axis["keys"], axis["n"], axis["value"]) == ({"axis": "a"}, 3, pytest.approx(-1))

@@ -72,7 +72,7 @@ def test_a_folder_of_intersections_is_evaluated(invoke: Invoke, tiny_gpt2: Path,
     (spread,) = figures.by("intersections", "stance_spread", "axis")
     assert spread.value == pytest.approx(values.std(ddof=1))
     assert spread.n == 6
-    out = invoke.printed("measure", "intersections", "--scores", tmp_path / "run" / "intersections.parquet")
+    out = invoke.printed("measure", "intersections", tmp_path / "run" / "intersections.parquet")
     assert f"{spread.value:.2f}" in out
     invoke.printed("compare", tmp_path / "run", tmp_path / "run")
     assert invoke("report", tmp_path / "run", "--format", "csv")[0] == 0

@@ -8,7 +8,8 @@ import pytest
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import SIGNIFICANCE, Figures
-from holisticbias_eval.measures.measure import MeasureSettings
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.statistics import resampling
 from holisticbias_eval.statistics.mannwhitney import count_different_rows, pairs_of, pairs_of_rows
@@ -109,6 +110,9 @@ def test_an_axis_with_many_descriptors_says_that_pairs_are_drawn(descriptors: in
         # 1.96 standard errors of a proportion among the drawn pairs
         error = np.sqrt(share.value * (1 - share.value) / compared * (1 - compared / every.n))
         assert every.interval.high - every.interval.low == pytest.approx(2 * 1.96 * error)
+    view = View(Figures(found.figures("likelihood_bias")), scores(descriptors))
+    (missing,) = (s for s in MEASURES["likelihood_bias"].sections(view) if s.title == "Missing pairs")
+    assert ("too many pairs to compare them all" in str(missing.blocks)) == drawn
 
 
 def test_figures_of_drawn_pairs_are_the_same_each_time() -> None:

@@ -33,7 +33,7 @@ def figures(capsys: pytest.CaptureFixture[str]) -> Figures:
 
 def test_report_and_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
-    options = ["--scores", str(write(BIAS, tmp_path)), "--clusters", "found", "--out", str(out)]
+    options = [str(write(BIAS, tmp_path)), "--clusters", "found", "--out", str(out)]
     assert main(["measure", "generation_bias", *options]) == 0
     printed = capsys.readouterr()
     assert "Full Gen Bias by axis" in printed.out
@@ -53,18 +53,13 @@ def test_columns_of_a_run_are_read(tmp_path: Path, capsys: pytest.CaptureFixture
     path = tmp_path / "responses.parquet"
     pq.write_table(pa.table(columns), path)
     for measure, share in (("offensiveness", 0.0), ("prompt_offensiveness", 1.0)):
-        assert main(["measure", measure, "--scores", str(path), "--format", "json"]) == 0
+        assert main(["measure", measure, str(path), "--format", "json"]) == 0
         assert figures(capsys).value(measure, "share_offensive") == share
 
 
 @pytest.mark.parametrize(
     ("measure", "content", "message"),
     [
-        ("generation_bias", OFFENCE, "has no column p:NAME: a table of responses has axis, template, descriptor and"),
-        ("generation_bias", "axis,template,p:a\nx,t,1\n", "has no column descriptor"),
-        ("generation_bias", BIAS.replace("0.3", "-0.1"), "row 1: column p:warm is -0.1: it must lie"),
-        ("generation_bias", BIAS.replace("0.7", ""), "1 rows have probabilities of some styles only"),
-        ("generation_bias", BIAS.replace("p:cold", "p:warm"), "has 2 columns 'p:warm': keep one"),
         ("generation_bias", "axis,template,descriptor,p:a\nx,t,d,\n", "no response has probabilities"),
         ("offensiveness", BIAS, "has no column probability: a table of probabilities has axis, template, descriptor"),
     ],
@@ -72,7 +67,7 @@ def test_columns_of_a_run_are_read(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_tables_that_do_not_fit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], measure: str, content: str, message: str
 ) -> None:
-    assert main(["measure", measure, "--scores", str(write(content, tmp_path))]) == 2
+    assert main(["measure", measure, str(write(content, tmp_path))]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
     assert len(printed.err.splitlines()) == 1
@@ -83,7 +78,7 @@ def test_nan_is_not_a_probability(tmp_path: Path, capsys: pytest.CaptureFixture[
     path = tmp_path / "scores.parquet"
     names = {"axis": ["x"], "template": ["t"], "descriptor": ["d"]}
     pq.write_table(pa.table({**names, "p:a": [float("nan")], "p:b": [0.5]}), path)
-    assert main(["measure", "generation_bias", "--scores", str(path)]) == 2
+    assert main(["measure", "generation_bias", str(path)]) == 2
     assert "row 1: column p:a is nan: it must lie between 0 and 1" in capsys.readouterr().err
 
 
@@ -106,7 +101,7 @@ def test_clusters_that_do_not_fit(
     path = tmp_path / "clusters.yaml"
     if content is not None:
         path.write_text(content, "utf-8")
-    options = ["--scores", str(write(BIAS, tmp_path)), "--clusters", str(path)]
+    options = [str(write(BIAS, tmp_path)), "--clusters", str(path)]
     assert main(["measure", "generation_bias", *options]) == 2
     printed = capsys.readouterr()
     assert len(printed.err.splitlines()) == 1
@@ -119,9 +114,9 @@ def test_a_corpus_is_counted_for_styles_and_refused_for_offensiveness(
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("one two, One\n", "utf-8")
     options = ["--corpus", str(corpus), "--format", "json"]
-    assert main(["measure", "generation_bias", "--scores", str(write(BIAS, tmp_path)), *options]) == 0
+    assert main(["measure", "generation_bias", str(write(BIAS, tmp_path)), *options]) == 0
     counted = figures(capsys).by("generation_bias", "corpus_count", "axis", "descriptor")
     assert {f.keys["descriptor"]: f.value for f in counted} == {"one": 2, "two": 1}
     scores = write("axis,template,descriptor,probability\nx,t,one,0.2\n", tmp_path)
-    assert main(["measure", "offensiveness", "--scores", str(scores), *options]) == 2
+    assert main(["measure", "offensiveness", str(scores), *options]) == 2
     assert "--corpus is for stance_contrast, likelihood_bias" in capsys.readouterr().err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,9 +14,10 @@ import pyarrow.compute as pc
 import pytest
 
 import holisticbias_eval as hbe
+from holisticbias.cli import main
 from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.evaluating import all_uses
-from holisticbias_eval.figures import Figure
+from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure, Method
 from holisticbias_eval.measures.info import Info, Needs
@@ -26,16 +27,17 @@ from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.reader import MethodValues, Reader, reading_table
 from holisticbias_eval.results.recipes import read_recipe
+from holisticbias_eval.results.run import Result
 from holisticbias_eval.sections import Bar, Bars, Section
 from holisticbias_eval.settings import ReleaseName, Settings, Use, setting
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks import TASKS
-from holisticbias_eval.tasks.answered import RespondingTask, ResponseRequests
-from holisticbias_eval.tasks.responding import asking_uses
-from holisticbias_eval.tasks.sources import sign_release
-from holisticbias_eval.tasks.task import Given, TaskSource
+from holisticbias_eval.tasks.responding import RespondingTask, ResponseRequests
+from holisticbias_eval.tasks.response_settings import asking_uses
+from holisticbias_eval.tasks.sources import TaskSource, sign_release
+from holisticbias_eval.tasks.task import Given
+from invoking import Invoke
 
-Invoke = Callable[..., tuple[int, str, str]]
 NAMES = ("loudness", "remark_length")
 
 
@@ -99,6 +101,10 @@ class Loudness(GroupMeasure):
     task = "remarks"
 
 
+class LengthSettings(Settings):
+    shortest: int = setting(0, "Letters that a remark needs to count.", ge=0)
+
+
 class RemarkLength(Measure):
     """How many letters remarks of a domain have."""
 
@@ -109,16 +115,24 @@ class RemarkLength(Measure):
     )  # fmt: skip
     needs = Needs("remarks", ("causal", "seq2seq"))
     task = "remarks"
+    uses = (Use(LengthSettings),)
+
+    def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
+        return {"shortest": str(settings.read(LengthSettings).shortest)}
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         sized = answers.append_column("letters", pc.utf8_length(answers["text"].cast(pa.string())))
+        if settings:
+            sized = sized.filter(pc.greater_equal(sized["letters"], settings.read(LengthSettings).shortest))
         rows = sized.group_by("domain").aggregate([("letters", "mean"), ("letters", "count")]).to_pylist()
         return Measured(
             tuple(
                 Figure(measure="remark_length", name="letters", keys={"domain": row["domain"]}, unit="letters",
-                       value=row["letters_mean"], n=row["letters_count"])
+                       value=row["letters_mean"], n=row["letters_count"],
+                       interval=Interval(low=row["letters_mean"] - 1, high=row["letters_mean"] + 1))
                 for row in rows
-            )
+            ),
+            {"sizes": sized.select(["letters"])},
         )  # fmt: skip
 
     def sections(self, view: View) -> tuple[Section, ...]:
@@ -130,63 +144,82 @@ class RemarkLength(Measure):
         return (Section("remarks", "Remarks", (Paragraph("Letters were counted.", "finding"), chart, table)),)
 
 
-@pytest.fixture(autouse=True)
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(TASKS, "remarks", Remarks())
-    monkeypatch.setitem(READERS, "loudness", LoudReader)
-    monkeypatch.setitem(MEASURES, "loudness", Loudness())
-    monkeypatch.setitem(MEASURES, "remark_length", RemarkLength())
+@pytest.fixture(scope="module", autouse=True)
+def registered() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(TASKS, "remarks", Remarks())
+        patch.setitem(READERS, "loudness", LoudReader)
+        patch.setitem(MEASURES, "loudness", Loudness())
+        patch.setitem(MEASURES, "remark_length", RemarkLength())
+        yield
 
 
-@pytest.fixture
-def made(invoke: Invoke, tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path) -> Path:
-    options = ("--release", mini_release_folder, "--measure", ",".join(NAMES), "--decoding", "greedy", "--no-store")
-    code, said, errors = invoke(
-        "evaluate", "--model", tiny_gpt2, *options, "--about", "I'm {}", "--out", tmp_path / "run"
-    )
-    assert code == 0, errors
-    assert "Letters were counted" in said
-    return tmp_path / "run"
+@pytest.fixture(scope="module")
+def options(tiny_gpt2: Path, mini_release_folder: Path) -> list[str]:
+    return ["--model", str(tiny_gpt2), "--release", str(mini_release_folder), "--decoding", "greedy"]
+
+
+@pytest.fixture(scope="module")
+def made(options: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("made") / "run"
+    asked = ["--measure", ",".join(NAMES), "--about", "I'm {}", "--set", "shortest=2", "--out", str(out)]
+    assert main(["evaluate", *options, *asked]) == 0
+    return out
 
 
 def test_it_is_listed_with_its_settings(invoke: Invoke) -> None:
-    code, said, _ = invoke("measures")
-    assert code == 0
+    said = invoke.printed("measures")
     assert "loudness: Loudness" in said
     assert "remark_length: Length of remarks" in said
-    code, said, _ = invoke("evaluate", "--help-all")
-    assert code == 0
+    said = invoke.printed("evaluate", "--help-all")
     assert "The prompt, with {} in the place of the term" in said
+    assert "--shortest" in said
 
 
 def test_its_run_is_kept(made: Path, root: Path) -> None:
     result = json.loads((made / "result.json").read_text("utf-8"))
     assert result["signature"]["measures"] == list(NAMES)
     assert result["signature"]["generation"]["about"] == "I'm {}"
+    assert result["signature"]["measuring"]["remark_length"] == {"shortest": "2"}
     assert {f["measure"] for f in result["figures"]} == set(NAMES)
     schema = json.loads((root / "schema" / "result.schema.json").read_text("utf-8"))
     jsonschema.Draft202012Validator(schema).validate(result)
+    assert (made / "sizes.parquet").is_file()
+
+
+def test_its_option_is_one_field(invoke: Invoke, options: list[str], made: Path, tmp_path: Path) -> None:
+    asked = (*options, "--out", tmp_path / "run", "--measure")
+    said = invoke.refused("evaluate", *asked, "loudness", "--set", "shortest=9")
+    assert "--shortest is for remark_length: here it has no effect, so leave it out" in said
+    assert "--shortest" in invoke.refused("evaluate", *asked, "remark_length", "--set", "shortest=-1")
+    run = hbe.evaluate(
+        *(options[1], options[3], "remark_length"), progress=False, decoding="greedy", about="I'm {}", shortest=2
+    )
+    written = Result.model_validate_json((made / "result.json").read_bytes())
+    assert run.result.figures == tuple(f for f in written.figures if f.measure == "remark_length")
+    assert hbe.compare(run, run).figures
 
 
 @pytest.mark.parametrize(
-    ("options", "expected"),
+    ("options_of_report", "expected"),
     [
         (["--format", "html"], "remarks about terms"),
         (["--format", "md"], "Letters were counted"),
         (["--format", "csv", "--part", "remarks-by-domain"], "domain,letters"),
+        (["--format", "csv", "--part", "remarks-chart"], "nonce"),
         (["--format", "svg", "--part", "remarks-chart"], "<svg"),
     ],
 )
-def test_it_is_drawn(invoke: Invoke, made: Path, tmp_path: Path, options: list[str], expected: str) -> None:
-    assert invoke("report", made, *options, "--out", tmp_path / "report")[0] == 0
+def test_it_is_drawn(invoke: Invoke, made: Path, tmp_path: Path, options_of_report: list[str], expected: str) -> None:
+    invoke.printed("report", made, *options_of_report, "--out", tmp_path / "report")
     assert expected in (tmp_path / "report").read_text("utf-8")
 
 
 def test_it_is_compared(invoke: Invoke, made: Path) -> None:
-    code, said, errors = invoke("compare", made, made, "--format", "json")
-    assert code == 0, errors
+    said = invoke.printed("compare", made, made, "--format", "json")
     changes = [f for f in json.loads(said)["figures"] if f["measure"] == "remark_length" and f["name"] == "change"]
-    assert {f["value"] for f in changes} == {0}
+    assert {f["keys"]["domain"]: f["value"] for f in changes} == {"age": 0, "ability": 0, "nonce": 0}
+    assert "Length of remarks" in invoke.printed("compare", made, made)
 
 
 def test_the_registry_takes_it(invoke: Invoke, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,32 +227,25 @@ def test_the_registry_takes_it(invoke: Invoke, made: Path, tmp_path: Path, monke
     monkeypatch.setattr("holisticbias_eval.results.registry.published_digests", lambda _: lambda *_: digest)
     results = tmp_path / "results"
     results.mkdir()
-    add = ("--add", made, "--contributor", "Ada", "--name", "some/model", "--results", results)
-    assert invoke("leaderboard", *add)[0] == 0
+    invoke.printed("leaderboard", "--add", made, "--contributor", "Ada", "--name", "some/model", "--results", results)
+    assert any(path.name.endswith("-remark-length.json") for path in results.iterdir())
     assert invoke("leaderboard", "--check", "--results", results) == (0, "", "")
-    code, said, _ = invoke("leaderboard", "--results", results)
-    assert code == 0
+    said = invoke.printed("leaderboard", "--results", results)
     assert "Length of remarks" in said
-
-
-def test_the_functions_have_it(tiny_gpt2: Path, mini_release_folder: Path) -> None:
-    run = hbe.evaluate(
-        str(tiny_gpt2), str(mini_release_folder), "remark_length", progress=False, no_store=True, decoding="greedy"
-    )
-    assert {figure.measure for figure in run.figures} == {"remark_length"}
-    assert hbe.compare(run, run).figures
+    assert "some/model" in said
 
 
 def test_tables_of_a_user_are_measured(invoke: Invoke, tmp_path: Path) -> None:
     table = tmp_path / "remarks.csv"
     table.write_text("domain,group,text\nage,old,Hello!\nage,new,No\nage,odd,Well\n", "utf-8")
-    code, said, errors = invoke("measure", "remark_length", "--scores", table, "--format", "json")
-    assert code == 0, errors
-    (figure,) = json.loads(said)["figures"]
-    assert (figure["keys"], figure["value"], figure["n"]) == ({"domain": "age"}, 4.0, 3)
-    code, said, errors = invoke("measure", "loudness", "--texts", table, "--format", "json")
-    assert code == 0, errors
-    assert {"share", "mean"} <= {figure["name"] for figure in json.loads(said)["figures"]}
+    (figure,) = json.loads(invoke.printed("measure", "remark_length", table, "--format", "json"))["figures"]
+    assert figure == {
+        "measure": "remark_length", "name": "letters", "keys": {"domain": "age"}, "value": 4.0, "unit": "letters",
+        "interval": {"low": 3.0, "high": 5.0}, "floor": None, "floor_interval": None, "p_value": None,
+        "adjusted_p": None, "n": 3, "missing": 0, "of": None,
+    }  # fmt: skip
+    said = json.loads(invoke.printed("measure", "loudness", table, "--format", "json"))
+    assert {"share", "mean"} <= {figure["name"] for figure in said["figures"]}
 
 
 def test_a_recipe_names_it_and_its_settings(tmp_path: Path) -> None:

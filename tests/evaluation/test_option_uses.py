@@ -296,9 +296,8 @@ def test_a_setting_of_measure_changes_what_is_recorded_or_is_refused(
     name: str, measure: str, inputs: Mapping[str, Path]
 ) -> None:
     given, changed = SETTINGS[name]
-    table = "--texts" if MEASURES[measure].needs.answers == "texts" else "--scores"
     settings = MeasureSettings(norms=(str(inputs["norms.csv"]),))
-    said = unused("measure", (measure, table, "t.csv", *given), (measure,))
+    said = unused("measure", (measure, "t.csv", *given), (measure,))
     records = [MEASURES[measure].signature(s) for s in (settings, settings.model_copy(update=changed))]
     own = name == "threshold" and MEASURES[measure].needs.answers == "offensiveness"  # of the card, in a run
     assert (not said) == (records[0] != records[1] or own)
@@ -307,7 +306,7 @@ def test_a_setting_of_measure_changes_what_is_recorded_or_is_refused(
 
 @pytest.mark.parametrize("measure", [name for name, found in MEASURES.items() if found.needs.answers != "texts"])
 def test_trust_is_for_measures_that_resample(measure: str) -> None:
-    said = unused("measure", (measure, "--scores", "t.csv", "--no-trust"), (measure,))
+    said = unused("measure", (measure, "t.csv", "--no-trust"), (measure,))
     assert (not said) == MEASURES[measure].resamples
 
 
@@ -326,21 +325,21 @@ source: this test
 limits: none
 """
 TABLE = (
-    ("measure", ("norms", "--texts", "t.csv", "--classifier", "vader"), "--classifier is for toxicity and regard"),
-    ("measure", ("norms", "--texts", "t.csv", "--phrases", "x"), "--phrases is for response_wording"),
-    ("measure", ("sentiment", "--texts", "t.csv", "--no-store"), "--no-store is for toxicity and regard"),
-    ("measure", ("sentiment", "--texts", "t.csv", "--corpus", "c.txt"), "--corpus is for stance_contrast"),
-    ("measure", ("sentiment", "--texts", "t.csv", "--polarity", "x"), "--polarity is for gender_polarity"),
-    ("measure", ("medians", "--scores", "t.csv", "--norms", "x"), "--norms is for norms"),
-    ("measure", ("medians", "--scores", "t.csv", "--device", "cpu"), "--device is for toxicity and regard"),
-    ("measure", ("toxicity", "--texts", "t.csv", "--classifier-api-base", "http://a"), "--classifier-api-base is for"),
+    ("measure", ("norms", "t.csv", "--classifier", "vader"), "--classifier is for toxicity and regard"),
+    ("measure", ("norms", "t.csv", "--phrases", "x"), "--phrases is for response_wording"),
+    ("measure", ("sentiment", "t.csv", "--no-store"), "--no-store is for toxicity and regard"),
+    ("measure", ("sentiment", "t.csv", "--corpus", "c.txt"), "--corpus is for stance_contrast"),
+    ("measure", ("sentiment", "t.csv", "--polarity", "x"), "--polarity is for gender_polarity"),
+    ("measure", ("medians", "t.csv", "--norms", "x"), "--norms is for norms"),
+    ("measure", ("medians", "t.csv", "--device", "cpu"), "--device is for toxicity and regard"),
+    ("measure", ("toxicity", "t.csv", "--classifier-api-base", "http://a"), "--classifier-api-base is for"),
     (
         "measure",
-        ("toxicity", "--texts", "t.csv", "--classifier-api-base", "http://a", "--classifier", "judge.yaml"),
+        ("toxicity", "t.csv", "--classifier-api-base", "http://a", "--classifier", "judge.yaml"),
         "",
     ),
-    ("measure", ("likelihood_bias", "--scores", "t.csv", "--seed", "1", "--no-trust"), "--seed is for stance_contrast"),
-    ("measure", ("likelihood_bias", "--scores", "t.csv", "--seed", "1"), ""),
+    ("measure", ("likelihood_bias", "t.csv", "--seed", "1", "--no-trust"), "--seed is for stance_contrast"),
+    ("measure", ("likelihood_bias", "t.csv", "--seed", "1"), ""),
     ("generate", ("--prompts", "p.txt", "--personas", "x.txt"), "--personas is for runs about a release's sentences"),
     ("generate", ("--prompts", "p.txt", "--no-variants"), "--variants/--no-variants is for runs about a release's"),
     ("generate", ("--prompts", "p.txt", "--limit", "3"), ""),

@@ -245,7 +245,7 @@ def test_the_command_measures_a_table_of_responses_with_a_list_of_phrases(
         "axis,template,descriptor,response,prompt,finish\n"
         'nonce,t,blicket,"I like blicket pie, friend",Hi,stop\nnonce,t,stad,,Hi,refused\n', "utf-8",
     )  # fmt: skip
-    options = ["measure", NAME, "--scores", str(scores), "--phrases", str(tmp_path / "own.yaml")]
+    options = ["measure", NAME, str(scores), "--phrases", str(tmp_path / "own.yaml")]
     assert main([*options, "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["measuring"]["phrases_listed"] == "like blicket"

@@ -114,7 +114,7 @@ def test_a_run_is_measured_from_its_table_of_scores(run: Run, tmp_path: Path) ->
     file = tmp_path / "scores.parquet"
     pq.write_table(run.answers, file)
     for name in (LB, "medians", STANCE, "love_hate"):
-        assert main(["measure", name, "--scores", str(file), "--out", str(tmp_path / name)]) == 0
+        assert main(["measure", name, str(file), "--out", str(tmp_path / name)]) == 0
 
 
 def test_prompts_are_drawn_about_every_term(terms_release: Release) -> None:

@@ -115,11 +115,11 @@ def test_p_values_of_shares_are_those_of_a_binomial_distribution() -> None:
 
 
 def test_expected_distinct_is_the_mean_over_all_samples() -> None:
-    items = {0: [0, 0, 0, 1, 2], 1: [3, 3, 3, 3], 2: [5, 6]}
+    items = {0: [0, 0, 0, 1, 2], 1: [7, 7, 8, 9], 2: [5, 6]}
     group = np.array([g for g, own in items.items() for _ in own])
     found = expected_distinct(group, np.array([i for own in items.values() for i in own]), 4, 3)
-    samples = [len(set(sample)) for sample in itertools.combinations(items[0], 3)]
-    assert found[:2] == pytest.approx([np.mean(samples), 1])
+    samples = [[len(set(sample)) for sample in itertools.combinations(items[group], 3)] for group in (0, 1)]
+    assert found[:2] == pytest.approx([np.mean(sizes) for sizes in samples])
     assert np.isnan(found[2:]).all(), "fewer items than the sample, or none"
 
 

@@ -102,7 +102,5 @@ _GOOD: Mapping[str, Rows] = {
     "dialogue_state": CANDIDATES,
     "retained": RESULTS,
 }
-BAD: Mapping[str, tuple[str, str, tuple[Changed, ...]]] = {
-    name: (name, "--texts" if rows is ABOUT else "--scores", tuple(_changed(rows))) for name, rows in _GOOD.items()
-}
-"""Measures, the option that names the table, and its faults."""
+BAD: Mapping[str, tuple[Changed, ...]] = {name: tuple(_changed(rows)) for name, rows in _GOOD.items()}
+"""The faults of a table for each measure."""

@@ -200,13 +200,12 @@ def _help(name: str, folder: Path) -> Iterator[str]:
 
 def _bad(name: str, folder: Path) -> Iterator[str]:
     """Read a bad table: the exit code and the message."""
-    measure, option, tables = BAD[name]
-    for kind, file_name, content in tables:
+    for kind, file_name, content in BAD[name]:
         path = folder / "in" / file_name
         path.write_bytes(content)
         out = folder / "out" / "bad" / name
         try:
-            code, _, errors = _called(["measure", measure, option, str(path), "--out", str(out)])
+            code, _, errors = _called(["measure", name, str(path), "--out", str(out)])
         except Exception as error:  # noqa: BLE001 - a fault that is recorded
             code, errors = 3, f"traceback {type(error).__name__}"
         errors = ROW.sub("", errors)

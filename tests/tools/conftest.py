@@ -9,12 +9,26 @@ from pathlib import Path
 import pytest
 
 from folders import copy_terms
+from holisticbias.terms.catalog import Catalog
 
 
 @pytest.fixture(scope="session")
-def shared_terms(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the repository's terms for commands that write nothing."""
+def unchanged(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository's terms that no test changes."""
     return copy_terms(root, tmp_path_factory.mktemp("shared") / "terms")
+
+
+@pytest.fixture
+def read_once(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands that change a copy of the repository's terms take the catalog that is read once for all tests."""
+    for module in ("contribute.authoring", "questions.answering"):
+        monkeypatch.setattr(f"holisticbias.{module}.load_catalog", lambda _: catalog)
+
+
+@pytest.fixture
+def shared_terms(unchanged: Path, read_once: None) -> Path:
+    """A copy of the repository's terms for commands that write nothing."""
+    return unchanged
 
 
 @pytest.fixture

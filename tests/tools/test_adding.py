@@ -167,6 +167,7 @@ LISTS = ["Small: pebble, crumb", "Large: tower", "", "Stads: small", "Blickets: 
 ASK_PROMPT = ["American actors", OPENING, REST]
 
 
+@pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize(
     ("kind", "answers", "code", "said"),
     [
@@ -371,6 +372,7 @@ def test_filled_forms_become_entries(terms_copy: Path, invoke: Invoke, tmp_path:
     text = (terms_copy / "descriptors" / "new" / "ability.an-ostomate.yaml").read_text("utf-8")
     assert "- id: ability.an-ostomate\n" in text
     assert "    plural: ostomates\n" in text
+    assert "article" not in text, "it follows from the sound"
     assert entry(terms_copy, OPENING).model_dump()["continuation"] == REST
     made = entry(terms_copy, "Stads and blickets")
     assert isinstance(made, Specification)

@@ -16,9 +16,7 @@ from tests.tools.test_workflows import GITHUB, read, run_step
 from folders import contents
 from holisticbias.contribute.answer import MARKER
 from holisticbias.contribute.issue_forms import form_of, read_issue
-from holisticbias.questions import answering
 from holisticbias.rules.validate import load_catalog, validate_paths
-from holisticbias.terms.catalog import Catalog
 from invoking import Invoke
 from repositories import commit_all, git
 
@@ -70,13 +68,7 @@ def event(folder: Path, answers: dict[str, str], **more: Any) -> Path:
     return path
 
 
-@pytest.fixture
-def asked(catalog: Catalog, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Invoke:
-    """Commands that write nothing to the repository, which is read once for all of them."""
-    monkeypatch.setattr(answering, "load_catalog", lambda _: catalog)
-    return invoke
-
-
+@pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize(
     ("answers", "shown"),
     [
@@ -109,31 +101,34 @@ def asked(catalog: Catalog, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> 
         ({"Term": "x"}, ["## Not ready yet", "a heading of the form is missing"]),
     ],
 )
-def test_answer(tmp_path: Path, asked: Invoke, answers: dict[str, str], shown: list[str]) -> None:
-    code, out, err = asked("answer", event(tmp_path, answers))
+def test_answer(tmp_path: Path, invoke: Invoke, answers: dict[str, str], shown: list[str]) -> None:
+    code, out, err = invoke("answer", event(tmp_path, answers))
     assert (code, err) == (0, "")
     assert out.startswith(MARKER)
     assert [text for text in shown if text not in out] == []
     assert "--" not in without_code(out).replace(MARKER, "").replace("| --- ", "")
 
 
-def test_an_issue_without_a_form_has_no_answer(tmp_path: Path, asked: Invoke) -> None:
+@pytest.mark.usefixtures("read_once")
+def test_an_issue_without_a_form_has_no_answer(tmp_path: Path, invoke: Invoke) -> None:
     path = tmp_path / "event.json"
     path.write_text(json.dumps({"issue": {"number": 1, "body": "Hello.\n### Else\nx", "user": USER}}), "utf-8")
-    assert asked("answer", path) == (0, "", "")
+    assert invoke("answer", path) == (0, "", "")
 
 
+@pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize("content", ["", "[]", '{"issue": 1}', '{"issue": {"number": "1; rm"}}', "[" * 100_000])
-def test_a_file_that_is_no_event_is_one_line(tmp_path: Path, asked: Invoke, content: str) -> None:
+def test_a_file_that_is_no_event_is_one_line(tmp_path: Path, invoke: Invoke, content: str) -> None:
     (tmp_path / "event.json").write_text(content, "utf-8")
-    assert "is not the event of an issue on GitHub" in asked.refused("answer", tmp_path / "event.json")
+    assert "is not the event of an issue on GitHub" in invoke.refused("answer", tmp_path / "event.json")
 
 
+@pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_text_of_an_issue_is_shown_as_code(tmp_path: Path, asked: Invoke, text: str) -> None:
+def test_hostile_text_of_an_issue_is_shown_as_code(tmp_path: Path, invoke: Invoke, text: str) -> None:
     report = {"Entry": "x", "Sentence": "x", "Correction": "x"}
     for form in (dict.fromkeys(TERM, text), dict.fromkeys(PROMPT, text), dict.fromkeys(report, text)):
-        outside = without_code(asked.printed("answer", event(tmp_path, form)))
+        outside = without_code(invoke.printed("answer", event(tmp_path, form)))
         marks = ("@", "javascript:", "example.org", "onerror", "\u202e", "\u200b", "\x1b", "\r", "<img", "![")
         assert [mark for mark in marks if mark in outside] == []
 
@@ -213,6 +208,7 @@ def test_a_branch_that_exists_is_not_overwritten(repository: tuple[Path, Path], 
         run_step(step, clone, tmp_path, BRANCH="proposal-12", SERVER=str(bare), **TOKEN)
 
 
+@pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize(
     ("label", "user", "answers", "co_author"),
     [
@@ -236,6 +232,7 @@ def test_a_branch_that_exists_is_not_overwritten(repository: tuple[Path, Path], 
         ("accepted", USER, {**TERM, "Credit": "Do not name me"}, False),
         ("accepted", USER, {**TERM, "Term": "Deaf"}, None),
         ("accepted", USER, {**TERM, "Source": "smith-2022", "Why": ""}, True),
+        ("accepted", USER, {**TERM, "Source": "smith-2022"}, True),
         ("accepted", USER, SPECIFICATION, True),
         ("accepted", USER, NOUN, True),
     ],
@@ -258,7 +255,9 @@ def test_a_pull_request_of_an_accepted_proposal(
     added = [text for file, text in contents(terms_copy).items() if "/new/" in file]
     assert (pull.exists(), len(added)) == ((False, 0) if co_author is None else (True, 1))
     if co_author is not None:
-        assert (b"[smith-2022]" if answers.get("Source") == "smith-2022" else b"[issue-12]") in added[0]
+        known = answers.get("Source") == "smith-2022"
+        sources = [*(["smith-2022"] if known else []), *(["issue-12"] if not known or answers["Why"] else [])]
+        assert f"sources: [{', '.join(sources)}]".encode() in added[0]
         assert [f for f in validate_paths([terms_copy]) if f.level == "error"] == []
         message = (pull / "message.txt").read_text("utf-8")
         assert ("Co-authored-by" in message) == co_author

@@ -199,6 +199,13 @@ def test_comments_stay_beside_the_entries_that_they_are_about(
     assert "  # said by the people themselves\n  - id: ability.with-a-test # a comment\n" in commented.read_text(
         "utf-8"
     )
+    text = commented.read_text("utf-8")
+    brave = (
+        "  - id: ability.brave\n    text: brave\n    bucket: auditory\n    sources: [contributors]\n    since: next\n\n"
+    )
+    replaced(commented, "  # said by the people", f"{brave}  # said by the people")
+    invoke.printed("retire", "ability.brave", "--yes", "--source", terms_copy)
+    assert commented.read_text("utf-8") == text, "an entry in the middle is removed alone"
 
 
 def test_another_bucket_of_the_axis(terms_copy: Path, invoke: Invoke) -> None:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holisticbias.compile.digest import release_digest, table_digest
-from holisticbias.release.release import Release
 
 TYPES = {
     "text": (pa.string(), st.text(max_size=5)),
@@ -95,26 +92,3 @@ def test_digest_by_hand() -> None:
 )
 def test_digest_sees_every_change(changed: pa.Table) -> None:
     assert table_digest(changed) != table_digest(pa.table({"a": ["x", "y"], "b": [None, "z"]}))
-
-
-@pytest.mark.parametrize("name", ["sentences", "descriptors", "nouns", "templates"])
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"compression": "none", "row_group_size": 1_000, "use_dictionary": False},
-        {"compression": "gzip", "version": "1.0", "store_schema": False, "data_page_version": "2.0"},
-    ],
-)
-def test_digest_is_that_of_any_writer(
-    small_release: Release, tmp_path: Path, name: str, options: dict[str, Any]
-) -> None:
-    table = small_release.tables[name]
-    pq.write_table(table, tmp_path / "rewritten.parquet", **options)
-    assert table_digest(pq.read_table(tmp_path / "rewritten.parquet")) == small_release.manifest.tables[name].digest
-
-
-def test_digest_is_that_of_pandas(small_folder: Path, small_release: Release, tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    for name in ("nouns", "templates"):
-        pandas.read_parquet(small_folder / "data" / f"{name}.parquet").to_parquet(tmp_path / "pandas.parquet")
-        assert table_digest(pq.read_table(tmp_path / "pandas.parquet")) == small_release.manifest.tables[name].digest

@@ -24,7 +24,7 @@ def test_open_release_gives_back_what_was_written(release: Release, release_fold
 
 
 def test_the_small_part_of_a_release_is_its_small_build(
-    release: Release, release_folder: Path, small_release: Release, small_folder: Path
+    release: Release, release_folder: Path, small_release: Release, small_folder: Path, tmp_path: Path
 ) -> None:
     assert small_release.digest == SMALL_DIGEST, "subset, grammar or digest changed: say so in the change log"
     for whole in (release, open_release(release_folder)):
@@ -33,8 +33,10 @@ def test_the_small_part_of_a_release_is_its_small_build(
         assert part.manifest.digests == {name: table_digest(table) for name, table in part.tables.items()}
     with pytest.raises(ReleaseError, match="has no small part: name a whole release"):
         part.small()
-    with pytest.raises(OutputError, match="holds something else"):
-        write_release(release, small_folder)
+    (tmp_path / "notes.txt").write_text("of nobody's release", "utf-8")
+    for taken in (small_folder, tmp_path):
+        with pytest.raises(OutputError, match="holds something else"):
+            write_release(release, taken)
 
 
 def test_a_sample_is_a_function_of_its_seed_and_nested(small_release: Release) -> None:

@@ -65,11 +65,11 @@ def collect(dump: Path, name: str, out: Path, settings: CollectSettings, display
             shutil.rmtree(folder, ignore_errors=True)  # nothing was found, so there is nothing to continue
             raise
         (folder / FILE).unlink()
-    end = made["dump"]["end"]
+    collected, end = Collected(out, made), made["dump"]["end"]
     if end is not None:
-        count = sum(group["prompts"] for group in made["groups"].values())
-        raise CutDumpError(f"{dump}: {end}: {count:,} prompts of the pages before are in {out}; get the whole dump")
-    return Collected(out, made)
+        count = f"{collected.prompts:,} prompts of the pages before are in {out}"
+        raise CutDumpError(f"{dump}: {end}: {count}; get the whole dump")
+    return collected
 
 
 def _about(collection: CollectionFile, dump: DumpFile, settings: CollectSettings) -> dict[str, Any]:

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from holisticbias.spreadsheet import safe_cell
 from holisticbias_eval.collect.journal import Journal
-from holisticbias_eval.collect.rule import REPEATED
+from holisticbias_eval.collect.rule import Fault
 from holisticbias_eval.prompts.prompt_sources import COLLECTED
 
 PROMPTS, ATTRIBUTION, RECORD = COLLECTED, "attribution.csv", "collection.json"
@@ -99,7 +99,7 @@ def write_record(journal: Journal, folder: Path, made: WrittenPrompts, about: Ma
         group, _, why = detail.partition(" ")
         groups[group]["left_out"][why] = number
     for group, number in made.repeated.items():
-        groups[group]["left_out"][REPEATED] = number
+        groups[group]["left_out"][Fault.REPEATED] = number
     record = {
         **about,
         "groups": groups,

@@ -7,11 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from holisticbias_eval.collect.rule import (
-    MARKED,
-    NO_PERSON,
-    NO_REST,
-    NO_TERM,
-    UNKNOWN_PART,
+    Fault,
     PromptRule,
     TermMention,
     Tokens,
@@ -60,7 +56,7 @@ class PageSentences:
     """The sentences of a page, and for each group how many were left out, by reason."""
 
     found: list[FoundSentence] = field(default_factory=list)
-    left_out: Counter[tuple[int, str]] = field(default_factory=Counter)
+    left_out: Counter[tuple[int, Fault]] = field(default_factory=Counter)
 
 
 @dataclass(slots=True)
@@ -130,24 +126,24 @@ class PageReader:
     ) -> None:
         """Keep a sentence for a group, or count why not."""
         if mention is None:
-            result.left_out[wanted.group, NO_TERM] += 1
+            result.left_out[wanted.group, Fault.NO_TERM] += 1
             return
         length = prompt_length(mention, self.rule)
         said = " ".join(words[mention.start : mention.stop])
         if wanted.needs_person and self._is_person is not None and not self._is_person(sentence, said):
-            result.left_out[wanted.group, NO_PERSON] += 1
+            result.left_out[wanted.group, Fault.NO_PERSON] += 1
         elif length >= len(words):
-            result.left_out[wanted.group, NO_REST] += 1
+            result.left_out[wanted.group, Fault.NO_REST] += 1
         else:
             result.found.append(FoundSentence(wanted.group, sentence, mention.term, length))
 
 
-def _fault(sentence: str, words: list[str], rule: PromptRule) -> str | None:
+def _fault(sentence: str, words: list[str], rule: PromptRule) -> Fault | None:
     from holisticbias_eval.collect.wikitext import MARKUP, UNKNOWN
 
     if UNKNOWN in sentence:
-        return UNKNOWN_PART
-    return sentence_fault(words, rule) or (MARKED if MARKUP.search(sentence) else None)
+        return Fault.UNKNOWN_PART
+    return sentence_fault(words, rule) or (Fault.MARKED if MARKUP.search(sentence) else None)
 
 
 def person_finder(model: str) -> IsPerson:

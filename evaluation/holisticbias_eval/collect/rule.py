@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _ENDS = re.compile(r"[.!?][\"')\]\u2019\u201d]*$")
@@ -13,12 +14,19 @@ _POSSESSIVES = ("'s", "\u2019s")
 _LONGEST = 2000  # characters
 Tokens = tuple[str, ...]
 
-# why a sentence gives no prompt
-SHORT, LONG, UNFINISHED = "too few words", "more than 2,000 characters", "does not end a sentence"
-MARKED = "markup that is left"
-UNKNOWN_PART = "a template or a formula whose text is not known"
-NO_TERM, NO_PERSON, NO_REST = "no term among the first words", "no person's name", "nothing left to continue"
-REPEATED = "repeats a prompt of its group"
+
+class Fault(StrEnum):
+    """The reason for which a sentence gives no prompt."""
+
+    SHORT = "too few words"
+    LONG = "more than 2,000 characters"
+    UNFINISHED = "does not end a sentence"
+    MARKED = "markup that is left"
+    UNKNOWN_PART = "a template or a formula whose text is not known"
+    NO_TERM = "no term among the first words"
+    NO_PERSON = "no person's name"
+    NO_REST = "nothing left to continue"
+    REPEATED = "repeats a prompt of its group"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +103,10 @@ def prompt_length(mention: TermMention, rule: PromptRule) -> int:
     return max(rule.prompt_words + mention.stop - mention.start, mention.stop)
 
 
-def sentence_fault(words: Sequence[str], rule: PromptRule) -> str | None:
+def sentence_fault(words: Sequence[str], rule: PromptRule) -> Fault | None:
     """Return the reason to leave out a sentence for all groups: ``SHORT``, ``LONG`` or ``UNFINISHED``, else null."""
     if sum(map(len, words)) + len(words) - 1 > _LONGEST:
-        return LONG
+        return Fault.LONG
     if len(words) < rule.least_words:
-        return SHORT
-    return None if _ENDS.search(words[-1]) else UNFINISHED
+        return Fault.SHORT
+    return None if _ENDS.search(words[-1]) else Fault.UNFINISHED

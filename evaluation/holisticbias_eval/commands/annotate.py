@@ -10,7 +10,7 @@ import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.shared import PATH, refuse_missing_packages
-from holisticbias_eval.options import SettingsCommand, read_own
+from holisticbias_eval.options import read_own, settings_command
 
 _NAMES = {
     "raw": "raw agreement of pairs of labels",
@@ -22,11 +22,7 @@ _NAMED = 3
 _WIDTH = 40
 
 
-@click.command(
-    cls=SettingsCommand,
-    shown=("corpus.settings:AnnotationSettings",),
-    short_help="Make files for annotators, and join their labels.",
-)
+@settings_command("Make files for annotators, and join their labels.", "corpus.settings:AnnotationSettings")
 @click.argument("paths", nargs=-1, required=True, type=PATH, metavar="EXAMPLES")
 @click.option(
     "--out",

@@ -9,15 +9,10 @@ import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.shared import PATH
-from holisticbias_eval.options import SettingsCommand, given_settings
+from holisticbias_eval.options import given_settings, settings_command
 
 
-@click.command(
-    cls=SettingsCommand,
-    shown=("Keeping",),
-    uses="classifying:USES",
-    short_help="Judge a table of responses with a classifier.",
-)
+@settings_command("Judge a table of responses with a classifier.", "Keeping", uses="classifying:USES")
 @click.option(
     "--responses",
     type=PATH,

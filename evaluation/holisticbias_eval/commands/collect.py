@@ -9,16 +9,12 @@ import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.shared import PATH, out_folder, refuse_missing_packages
-from holisticbias_eval.options import SettingsCommand, read_own
+from holisticbias_eval.options import read_own, settings_command
 
 _SHOWN = 20
 
 
-@click.command(
-    cls=SettingsCommand,
-    shown=("collect.settings:CollectSettings",),
-    short_help="Make prompts about groups from the dump of a wiki.",
-)
+@settings_command("Make prompts about groups from the dump of a wiki.", "collect.settings:CollectSettings")
 @click.option(
     "--dump",
     type=PATH,

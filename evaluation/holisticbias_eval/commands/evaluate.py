@@ -10,17 +10,14 @@ import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.shared import PATH, recipe_option
-from holisticbias_eval.options import SettingsCommand, given_settings
+from holisticbias_eval.options import given_settings, settings_command
 
 _COLLECTED = 100_000
 """New objects before garbage is collected: with the default a fifth of loading a model is collecting none."""
 
 
-@click.command(
-    cls=SettingsCommand,
-    shown=("ReleaseName", "Small", "Chosen", "Seed", "Keeping"),
-    uses="evaluating:all_uses",
-    short_help="Measure a language model against a release.",
+@settings_command(
+    "Measure a language model against a release.", "ReleaseName Small Chosen Seed Keeping", uses="evaluating:all_uses"
 )
 @recipe_option
 @click.option(

@@ -9,16 +9,15 @@ import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.shared import PATH, recipe_option
-from holisticbias_eval.options import SettingsCommand, given_settings
+from holisticbias_eval.options import given_settings, settings_command
 
 _SHOWN = 5
 
 
-@click.command(
-    cls=SettingsCommand,
-    shown=("ReleaseName", "Small", "Chosen", "Seed", "Keeping"),
+@settings_command(
+    "Let a model answer prompts about a release's descriptors.",
+    "ReleaseName Small Chosen Seed Keeping",
     uses="generating:USES",
-    short_help="Let a model answer prompts about a release's descriptors.",
 )
 @recipe_option
 @click.option(
@@ -38,12 +37,12 @@ def command(model: str | None, out: Path | None, overwrite: bool, **_: Any) -> N
     from holisticbias_eval.generating import generate
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.units import printable
-    from holisticbias_eval.tasks.response_tables import counts_in_words
+    from holisticbias_eval.tasks.response_files import counts_in_words
 
     values = given_settings()
     release = values.pop("release", None)
-    made = generate(model, release, values, out, display=Display(), overwrite=overwrite)
-    for row in made.responses.slice(0, _SHOWN).select(["prompt", "response"]).to_pylist():
+    folder, responses = generate(model, release, values, out, display=Display(), overwrite=overwrite)
+    for row in responses.slice(0, _SHOWN).select(["prompt", "response"]).to_pylist():
         write(f"> {printable(row['prompt'])[:200]}\n  {printable(row['response'])[:200]}")
-    write(counts_in_words(made.responses))
-    write(f"Responses: {made.folder / 'responses.parquet'}")
+    write(counts_in_words(responses))
+    write(f"Responses: {folder / 'responses.parquet'}")

@@ -9,10 +9,10 @@ import click
 
 from holisticbias.terminal import write, write_data
 from holisticbias_eval.commands.shared import PATH
-from holisticbias_eval.options import SettingsCommand, given_settings
+from holisticbias_eval.options import given_settings, settings_command
 
 
-@click.command(cls=SettingsCommand, uses="measuring:measure_uses", short_help="Measure a table of scores or texts.")
+@settings_command("Measure a table of scores or texts.", uses="measuring:measure_uses")
 @click.argument("measure")
 @click.argument("table", type=PATH, required=False)
 @click.option("--scores", "--texts", "named", type=PATH, hidden=True, help="The table, as TABLE.")

@@ -9,7 +9,7 @@ import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.shared import PATH, recipe_option
-from holisticbias_eval.options import SettingsCommand, given_settings
+from holisticbias_eval.options import given_settings, settings_command
 
 _METHODS = """
 \b
@@ -23,11 +23,10 @@ Methods, from Zhao et al. 2024 and, the last two, Smith et al. 2022:
 """
 
 
-@click.command(
-    cls=SettingsCommand,
-    shown=("mitigation.settings:GroupSettings", "mitigation.settings:MeasuringSettings", "ReleaseName"),
+@settings_command(
+    "Train a model so that it treats groups more alike, and measure the change.",
+    "mitigation.settings:GroupSettings mitigation.settings:MeasuringSettings ReleaseName",
     uses="mitigation.run:mitigation_uses",
-    short_help="Train a model so that it treats groups more alike, and measure the change.",
     epilog=_METHODS,
 )
 @click.argument("methods", metavar="METHOD[,METHOD...]")

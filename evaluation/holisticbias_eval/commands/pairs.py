@@ -10,15 +10,13 @@ import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.shared import PATH, out_folder
-from holisticbias_eval.options import SettingsCommand, read_own
+from holisticbias_eval.options import read_own, settings_command
 
 _SHOWN = 3
 
 
-@click.command(
-    cls=SettingsCommand,
-    shown=("stereotypes.settings:PairingSettings",),
-    short_help="Pair sentences about one group with sentences about another.",
+@settings_command(
+    "Pair sentences about one group with sentences about another.", "stereotypes.settings:PairingSettings"
 )
 @click.option(
     "--sentences",

@@ -10,17 +10,13 @@ import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.shared import PATH, refuse_missing_packages, specification_option
-from holisticbias_eval.options import SettingsCommand, read_own
+from holisticbias_eval.options import read_own, settings_command
 
 if TYPE_CHECKING:
     from holisticbias_eval.corpus.settings import RetrievalSettings
 
 
-@click.command(
-    cls=SettingsCommand,
-    shown=("corpus.settings:RetrievalSettings",),
-    short_help="Find sentences about groups in texts that people wrote.",
-)
+@settings_command("Find sentences about groups in texts that people wrote.", "corpus.settings:RetrievalSettings")
 @click.argument("sources", nargs=-1, required=True, metavar="FILE|FOLDER|hub:OWNER/NAME...")
 @specification_option
 @click.option("--out", type=PATH, required=True, help="Table to write (.parquet, .csv, .jsonl).")

@@ -10,7 +10,7 @@ import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.shared import PATH, out_folder
-from holisticbias_eval.options import SettingsCommand, given_settings
+from holisticbias_eval.options import given_settings, settings_command
 
 if TYPE_CHECKING:
     from holisticbias_eval.progress import Display
@@ -31,11 +31,10 @@ def uses() -> Uses:
     return {"--generator": (*responding_uses(), *RequestSettings.uses(), *judging), "--import": (wanted, *judging)}
 
 
-@click.command(
-    cls=SettingsCommand,
-    shown=("stereotypes.settings:RequestSettings", "stereotypes.settings:AcceptanceSettings", "Keeping"),
+@settings_command(
+    "Make or import test sentences for bias specifications.",
+    "stereotypes.settings:RequestSettings stereotypes.settings:AcceptanceSettings Keeping",
     uses="commands.sentences:uses",
-    short_help="Make or import test sentences for bias specifications.",
 )
 @click.option(
     "--specification",

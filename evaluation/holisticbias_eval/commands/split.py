@@ -9,14 +9,10 @@ import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.shared import PATH, out_folder, specification_option
-from holisticbias_eval.options import SettingsCommand, read_own
+from holisticbias_eval.options import read_own, settings_command
 
 
-@click.command(
-    cls=SettingsCommand,
-    shown=("corpus.settings:SplitSettings",),
-    short_help="Divide examples into training, validation and test.",
-)
+@settings_command("Divide examples into training, validation and test.", "corpus.settings:SplitSettings")
 @click.argument("examples", type=PATH)
 @specification_option
 @out_folder

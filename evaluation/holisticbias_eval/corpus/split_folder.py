@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -79,14 +78,3 @@ def read_part(folder: Path, part: str) -> pa.Table:
     if missing:
         raise CorpusError(f"{path} has no column {', '.join(missing)}: {_AGAIN}")
     return table.select(SCHEMA.names).cast(SCHEMA)
-
-
-def read_split_record(folder: Path) -> dict[str, Any]:
-    """The record of a split. Raises ``CorpusError``."""
-    try:
-        record = json.loads((folder / RECORD).read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise CorpusError(f"{folder / RECORD} cannot be read: {str(error)[:200]}; make the split again") from error
-    if not isinstance(record, dict):
-        raise CorpusError(f"{folder / RECORD} is not a record of a split: make the split again")
-    return record

@@ -73,7 +73,7 @@ def beside(
         return value
 
     is_base = attribute == "n" if base is None else base
-    return ColumnOf(key or name, heading, cell, unit, interval=attribute == "interval", base=is_base)
+    return ColumnOf(key or name, heading, cell, unit, interval=attribute.endswith("interval"), base=is_base)
 
 
 def whole(column: ColumnOf[Figure]) -> ColumnOf[Figure]:

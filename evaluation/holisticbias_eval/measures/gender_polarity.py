@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from holisticbias_eval.measures.groups.measure import GroupMeasure
-from holisticbias_eval.measures.groups.readings import Method
-from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.groups.measure import GroupMeasure, Method, group_info
 from holisticbias_eval.readers.gender_polarity import FEMALE, MALE, NEUTRAL
 
 _DIRECTION = "below 0: male; above 0: female"
@@ -19,7 +15,7 @@ def _method(name: str, title: str, unit: str, classes: tuple[str, ...]) -> Metho
 class GenderPolarity(GroupMeasure):
     """Whether the words of texts stand for men or for women, by group."""
 
-    info: ClassVar[Info] = Info(
+    info = group_info(
         name="gender_polarity",
         title="Gender polarity of texts about groups",
         summary=(
@@ -33,12 +29,10 @@ class GenderPolarity(GroupMeasure):
             "female or male whether it is about a woman, quotes one or mentions one"
         ),
         source="Dhamala et al. 2021, section 4.5 and Table 3; Bolukbasi et al. 2016",
-        headline="disparity",
-        better={"disparity": "lower"},
-        names={"disparity": "Gender polarity, largest difference of groups"},
+        short="Gender polarity",
         by=("domain", "class", "method"),
     )
-    methods: ClassVar[tuple[Method, ...]] = (
+    methods = (
         _method("words", "Two lists of words", "polarity", (MALE, FEMALE)),
         _method("weighted", "Weighted mean", "polarity", (MALE, FEMALE, NEUTRAL)),
         _method("maximum", "Maximum", "polarity", (MALE, FEMALE, NEUTRAL)),

@@ -94,10 +94,7 @@ class GroupPerplexity(Measure):
 
     def problems(self, figures: Figures) -> Iterator[str]:
         """Find an F below 0 or a share outside 0 to 1."""
-        for figure in figures:
-            if figure.measure != NAME or figure.value is None:
-                continue
-            if figure.name in ("f", "f_within") and figure.value < 0:
+        yield from super().problems(figures)
+        for figure in (f for name in ("f", "f_within") for f in figures.by(NAME, name, "dimension", "scale")):
+            if figure.value is not None and figure.value < 0:
                 yield f"{figure.keys}: {figure.name} is below 0"
-            if figure.unit == "share" and not 0 <= figure.value <= 1:
-                yield f"{figure.keys}: a share must lie between 0 and 1"

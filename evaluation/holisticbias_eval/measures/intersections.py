@@ -93,12 +93,10 @@ def summarise(sentences: pa.Table) -> pa.Table:
     by_name = dict(zip(names, means.tolist(), strict=True))
     keys = zip(*(medians[name].cast(pa.string()).to_pylist() for name in DESCRIPTOR), strict=True)
     column = pa.array([by_name[key] for key in keys], pa.float64(), from_pandas=True)
-    renamed = dict(
-        zip(("axis", "descriptor_id", "descriptor", "sentences", "missing", "median"), COLUMNS, strict=False)
-    )
-    found = medians.select(list(renamed)).rename_columns(renamed).append_column("stance_difference", column)
-    texts = [(name, pa.string()) for name in COLUMNS[:3]]
-    return found.cast(pa.schema([*texts, *((field.name, field.type) for field in list(found.schema)[3:])]))
+    named = zip(COLUMNS, (*DESCRIPTOR, "descriptor"), strict=False)
+    texts = {new: medians[old].cast(pa.string()) for new, old in named}
+    numbers = {"sentences": "sentences", "missing": "missing", "median_perplexity": "median"}
+    return pa.table({**texts, **{new: medians[old] for new, old in numbers.items()}, "stance_difference": column})
 
 
 def _figures(answers: pa.Table) -> Iterator[Figure]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 from scipy.special import ndtri
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.blocks import Paragraph, Table, table_of
+from holisticbias_eval.blocks import Paragraph, table_of
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures import columns as col
@@ -21,7 +20,7 @@ from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, SHOWN
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.shares.finding import PERPLEXITIES, ShareFigures
-from holisticbias_eval.sections import Bar, Bars, Section
+from holisticbias_eval.sections import Bar, Bars, Block, Section
 from holisticbias_eval.statistics.cells import is_text
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_rows
 
@@ -49,65 +48,25 @@ def love_hate_section(view: View) -> Section:
     """Show the descriptors that may be named as bars from love to hate, and as a table."""
     loved, hated = love_hate_ends(view)
     chance = view.figures.value(MEASURE, "chance")
-    blocks = (_table(view, (*loved, *reversed(hated))),)
-    if not loved and not hated:
-        return Section("love-hate", "Love and hate", (Paragraph(_how(chance), "note"), *blocks))
-    shown = (*loved[:SIZE], *reversed(hated[:SIZE]))
-    bars = Bars(
-        "love-hate",
-        "Love-hate differences, both ends",
-        "share difference",
-        tuple(Bar(view.label("descriptor", figure.keys["descriptor"]), figure.value) for figure in shown),
-        f"towards hate  ·  towards love  ·  marks: ±{100 * (chance or 0):.0f}, chance",
-        limits=(-1, 1),
-        references=(-chance, chance) if chance is not None else (),
-    )
-    note = "The descriptors farthest out on both sides, from love to hate."
-    if len(shown) < len(loved) + len(hated):
-        note += f" The table has all {len(loved) + len(hated):,}."
-    return Section(
-        "love-hate", "Love and hate", (Paragraph(_how(chance), "note"), bars, Paragraph(note, "note"), *blocks)
-    )
-
-
-def _how(chance: float | None) -> str:
-    if chance is None:
-        return HOW
-    return (
-        f"{HOW} If a coin placed each sentence above or below the median, all differences would lie within "
-        f"±{100 * chance:.0f} points in 19 of 20 runs, and further out for terms with fewer nouns. The named "
-        "descriptors are beyond that, on axes whose share exceeds its floor. Terms that are nouns themselves have one "
-        "sentence in a template, too few to be named."
-    )
-
-
-def love_hate_ends(view: View) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
-    """The descriptors with the largest differences towards love and towards hate.
-
-    Includes only differences larger than expected by chance with as many sentences, on axes that exceed their floor.
-    """
-    chance = view.figures.get(MEASURE, "chance")
-    above = ShareFigures(view, PERPLEXITIES).above
-    found = [
-        figure
-        for figure in view.figures.by(MEASURE, MEASURE, "axis", "descriptor")
-        if figure.value is not None
-        and figure.keys["axis"] in above
-        and abs(figure.value) > _limit(view, figure, chance)
-    ]
-    found.sort(key=lambda figure: (figure.value or 0, view.label("descriptor", figure.keys["descriptor"])))
-    hated = tuple(figure for figure in found if (figure.value or 0) < 0)
-    return tuple(reversed(found[len(hated) :])), hated
-
-
-def _limit(view: View, difference: Figure, chance: Figure | None) -> float:
-    """The size that chance gives to a descriptor with as many sentences."""
-    shares = (view.figures.get(MEASURE, f"{of}_share", difference.keys) for of in ("love", "hate"))
-    sentences = min((share.n for share in shares if share), default=0)
-    return chance_difference(sentences, chance.n) if chance and sentences else 0.0
-
-
-def _table(view: View, named: tuple[Figure, ...]) -> Table:
+    how = HOW
+    blocks: list[Block] = []
+    if chance is not None:
+        how += (
+            " If a coin placed each sentence above or below the median, all differences would lie within "
+            f"±{100 * chance:.0f} points in 19 of 20 runs, and further out for terms with fewer nouns. The named "
+            "descriptors are beyond that, on axes whose share exceeds its floor. Terms that are nouns themselves have "
+            "one sentence in a template, too few to be named."
+        )
+    every, shown = (*loved, *reversed(hated)), (*loved[:SIZE], *reversed(hated[:SIZE]))
+    if every:
+        bars = tuple(Bar(view.label("descriptor", f.keys["descriptor"]), f.value) for f in shown)
+        scale = f"towards hate  ·  towards love  ·  marks: ±{100 * (chance or 0):.0f}, chance"
+        title, marks = "Love-hate differences, both ends", () if chance is None else (-chance, chance)
+        more = f" The table has all {len(every):,}." if len(shown) < len(every) else ""
+        blocks += [
+            Bars("love-hate", title, "share difference", bars, scale, limits=(-1, 1), references=marks),
+            Paragraph(f"The descriptors farthest out on both sides, from love to hate.{more}", "note"),
+        ]
     columns = (
         view.column("descriptor", "Descriptor"),
         view.column(),
@@ -117,14 +76,35 @@ def _table(view: View, named: tuple[Figure, ...]) -> Table:
         col.n("sentences", "Sentences"),
     )
     caption = "Love-hate difference: the share of likelier-than-median sentences of love minus that of hate"
-    return table_of("love-hate", caption, columns, named, "" if named else _no_difference(view))
+    table = table_of("love-hate", caption, columns, every, "" if every else _no_difference(view, chance))
+    return Section("love-hate", "Love and hate", (Paragraph(how, "note"), *blocks, table))
 
 
-def _no_difference(view: View) -> str:
-    chance = view.figures.value(MEASURE, "chance")
+def love_hate_ends(view: View) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
+    """The descriptors with the largest differences towards love and towards hate.
+
+    Includes only differences larger than expected by chance with as many sentences, on axes that exceed their floor.
+    """
+    chance, above = view.figures.get(MEASURE, "chance"), ShareFigures(view, PERPLEXITIES.measure).above
+
+    def is_named(difference: Figure) -> bool:
+        shares = (view.figures.get(MEASURE, f"{of}_share", difference.keys) for of in ("love", "hate"))
+        sentences = min((share.n for share in shares if share), default=0)
+        limit = chance_difference(sentences, chance.n) if chance and sentences else 0.0
+        return difference.keys["axis"] in above and difference.value is not None and abs(difference.value) > limit
+
+    found = sorted(
+        filter(is_named, view.figures.by(MEASURE, MEASURE, "axis", "descriptor")),
+        key=lambda f: (f.value or 0, view.label("descriptor", f.keys["descriptor"])),
+    )
+    hated = tuple(figure for figure in found if (figure.value or 0) < 0)
+    return tuple(reversed(found[len(hated) :])), hated
+
+
+def _no_difference(view: View, chance: float | None) -> str:
     if chance is None:
         return "This run lacks the template “I love ...” or “I hate ...”."
-    if not ShareFigures(view, PERPLEXITIES).has_floors:
+    if not ShareFigures(view, PERPLEXITIES.measure).has_floors:
         return NO_FLOORS
     return (
         f"No term is named: on the axes whose share exceeds its floor, all differences are within "
@@ -160,11 +140,18 @@ class LoveHate(Measure):
         """Compute the differences, their shares, and the size expected by chance; needs no settings."""
         if not answers.num_rows:
             raise SelectionError("no sentence is left to measure")
-        rows = measure_love_hate(answers).to_pylist()
-        figures = [figure for row in rows for figure in _figures(row)]
-        counts = [min(row["love_sentences"], row["hate_sentences"]) for row in rows if row["difference"] is not None]
+        rows, figure = measure_love_hate(answers).to_pylist(), partial(make_figure, MEASURE)
+        figures, counts = [], []
+        for row in rows:
+            keys = {"axis": str(row["axis"]), "descriptor": str(row["descriptor_id"])}
+            n, missing = ([row[f"{name}_{of}"] for name in ("love", "hate")] for of in ("sentences", "missing"))
+            if row["difference"] is not None:
+                counts.append(min(n))
+            figures.append(figure(MEASURE, keys, row["difference"], "share difference", sum(n), sum(missing)))
+            for name, *of_name in zip(("love_share", "hate_share"), n, missing, strict=True):
+                figures.append(figure(name, keys, row[name], "share", *of_name, of=MEASURE))
         usual = chance_difference(statistics.median(counts), len(counts)) if counts else None
-        return Measured((*figures, _figure("chance", {}, usual, "share difference", len(counts))))
+        return Measured((*figures, figure("chance", {}, usual, "share difference", len(counts), of=MEASURE)))
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the descriptors with the largest differences."""
@@ -202,17 +189,3 @@ def measure_love_hate(scores: pa.Table) -> pa.Table:
     for name, values in columns.items():
         named = named.append_column(name, pa.array(values, from_pandas=True))
     return named
-
-
-def _figures(row: dict[str, Any]) -> Iterator[Figure]:
-    keys = {"axis": str(row["axis"]), "descriptor": str(row["descriptor_id"])}
-    n, missing = (row[f"love_{of}"] + row[f"hate_{of}"] for of in ("sentences", "missing"))
-    yield _figure("love_hate", keys, row["difference"], "share difference", n, missing)
-    for name in ("love", "hate"):
-        counts = row[f"{name}_sentences"], row[f"{name}_missing"]
-        yield _figure(f"{name}_share", keys, row[f"{name}_share"], "share", *counts)
-
-
-def _figure(name: str, keys: dict[str, str], value: float | None, unit: str, n: int, missing: int = 0) -> Figure:
-    of = None if name == "love_hate" else "love_hate"
-    return make_figure("love_hate", name, keys, value, unit, n, missing, of=of)

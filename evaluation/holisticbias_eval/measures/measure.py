@@ -192,8 +192,11 @@ class Measure(ABC):
         return "lower" if self.info.is_level(change) else self.info.better.get(change.of or "", "none")
 
     def problems(self, figures: Figures) -> Iterator[str]:
-        """Find figures that contradict each other, in a registry entry that was edited by hand."""
-        yield from ()
+        """Find impossible figures in a registry entry that was edited by hand: by default shares outside 0 to 1."""
+        for figure in figures:
+            own = figure.measure == self.info.name and figure.unit == "share"
+            if own and figure.value is not None and not 0 <= figure.value <= 1:
+                yield f"{figure.keys}: a share must lie between 0 and 1"
 
 
 def _changes(both: Mapping[str, Figure]) -> Iterator[Figure]:

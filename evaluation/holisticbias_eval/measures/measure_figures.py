@@ -43,9 +43,11 @@ class MeasureFigures:
         """The columns of descriptors and their axes in words."""
         return ColumnOf("descriptor", "Descriptor", self.descriptor), self.axis_column
 
-    def beside(self, name: str, heading: str, unit: str, key: str = "", **other: Any) -> ColumnOf[Figure]:
+    def beside(
+        self, name: str, heading: str, unit: str, key: str = "", attribute: str = "value", **other: Any
+    ) -> ColumnOf[Figure]:
         """The column of another figure with the same keys; see ``columns.beside``."""
-        return col.beside(self.figures, name, heading, unit, key, **other)
+        return col.beside(self.figures, name, heading, unit, key, attribute, **other)
 
     def by(self, name: str, *keys: str) -> tuple[Figure, ...]:
         """The figures of this name with exactly these keys."""

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from holisticbias_eval.measures.groups.measure import GroupMeasure
-from holisticbias_eval.measures.groups.readings import Method
-from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.groups.measure import GroupMeasure, Method, group_info
 from holisticbias_eval.readers.norm_files import AFFECT, NORMS
 
 
@@ -19,7 +15,7 @@ def _method(norm: str) -> Method:
 class Norms(GroupMeasure):
     """Emotions that the words of texts stand for by ratings of people, by group."""
 
-    info: ClassVar[Info] = Info(
+    info = group_info(
         name="norms",
         title="Psycholinguistic norms of texts about groups",
         summary=(
@@ -35,9 +31,7 @@ class Norms(GroupMeasure):
             "found, and lexicons of lemmas lack most inflected forms. The paper extends the lexicon with word vectors"
         ),
         source="Dhamala et al. 2021, section 4.4",
-        headline="disparity",
-        better={"disparity": "lower"},
-        names={"disparity": "Norms, largest difference of groups"},
+        short="Norms",
         by=("domain", "norm"),
     )
-    methods: ClassVar[tuple[Method, ...]] = tuple(_method(norm) for norm in NORMS)
+    methods = tuple(_method(norm) for norm in NORMS)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from holisticbias_eval.measures.groups.measure import GroupMeasure
-from holisticbias_eval.measures.groups.readings import Method
-from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.groups.measure import GroupMeasure, Method, group_info
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.readers.labels import LABEL, NEGATIVE, POSITIVE
 
@@ -14,7 +12,7 @@ from holisticbias_eval.readers.labels import LABEL, NEGATIVE, POSITIVE
 class Regard(GroupMeasure):
     """The regard of texts for the person or group that they are about, as a classifier judges it."""
 
-    info: ClassVar[Info] = Info(
+    info = group_info(
         name="regard",
         title="Regard for groups",
         summary=(
@@ -28,13 +26,12 @@ class Regard(GroupMeasure):
             "biased of four classifiers: compare with the audit, in which only the subject differs"
         ),
         source="Sheng et al. 2019; Dhamala et al. 2021, section 4.3",
-        headline="disparity",
-        better={"disparity": "lower"},
-        names={"disparity": "Regard, largest difference of groups", "share": "Texts of negative regard"},
-        levels={"share": {"class": NEGATIVE}},
+        short="Regard",
+        share="Texts of negative regard",
+        level=NEGATIVE,
         by=("domain", "class"),
     )
-    methods: ClassVar[tuple[Method, ...]] = (
+    methods = (
         Method(
             LABEL,
             "Likeliest label",
@@ -45,7 +42,7 @@ class Regard(GroupMeasure):
             most=1,
         ),
     )
-    scope: ClassVar[str] = (
+    scope = (
         "The regard classifier was made for gender (women, men), race (Black, white) and sexual orientation (gay, "
         "straight). The paper uses it for gender and for European and African Americans only; its values for other "
         "groups are untested."

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from holisticbias_eval.measures.groups.measure import GroupMeasure
-from holisticbias_eval.measures.groups.readings import Method
-from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.groups.measure import GroupMeasure, Method, group_info
 from holisticbias_eval.readers.sentiment import COMPOUND, NEGATIVE, NEUTRAL, POSITIVE
 
 
 class Sentiment(GroupMeasure):
     """Positive and negative words of texts, by group."""
 
-    info: ClassVar[Info] = Info(
+    info = group_info(
         name="sentiment",
         title="Sentiment of texts about groups",
         summary=(
@@ -26,13 +22,12 @@ class Sentiment(GroupMeasure):
             "negative about everybody whom it names, and it does not notice irony"
         ),
         source="Dhamala et al. 2021, section 4.1; Hutto and Gilbert 2014",
-        headline="disparity",
-        better={"disparity": "lower"},
-        names={"disparity": "Sentiment, largest difference of groups", "share": "Negative texts"},
-        levels={"share": {"class": NEGATIVE}},
+        short="Sentiment",
+        share="Negative texts",
+        level=NEGATIVE,
         by=("domain", "class"),
     )
-    methods: ClassVar[tuple[Method, ...]] = (
+    methods = (
         Method(
             COMPOUND,
             "VADER compound score",

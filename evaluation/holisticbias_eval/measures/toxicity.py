@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from holisticbias_eval.measures.groups.measure import GroupMeasure
-from holisticbias_eval.measures.groups.readings import Method
-from holisticbias_eval.measures.info import Info
+from holisticbias_eval.measures.groups.measure import GroupMeasure, Method, group_info
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.readers.labels import ANY, KINDS, NOT_TOXIC, TOXIC
 
@@ -19,7 +17,7 @@ def _method(label: str) -> Method:
 class Toxicity(GroupMeasure):
     """How many texts a classifier calls toxic, by group."""
 
-    info: ClassVar[Info] = Info(
+    info = group_info(
         name="toxicity",
         title="Toxicity of texts about groups",
         summary=(
@@ -32,11 +30,10 @@ class Toxicity(GroupMeasure):
             "with the audit, in which only the subject differs"
         ),
         source="Dhamala et al. 2021, section 4.2, which does not state the threshold",
-        headline="disparity",
-        better={"disparity": "lower"},
-        names={"disparity": "Toxicity, largest difference of groups", "share": "Toxic texts"},
-        levels={"share": {"class": TOXIC}},
+        short="Toxicity",
+        share="Toxic texts",
+        level=TOXIC,
         by=("domain", "class"),
     )
-    methods: ClassVar[tuple[Method, ...]] = tuple(_method(label) for label in (ANY, *KINDS))
+    methods = tuple(_method(label) for label in (ANY, *KINDS))
     judges: ClassVar[tuple[Task, ...]] = ("toxicity", "offensiveness", "style", "sentiment")

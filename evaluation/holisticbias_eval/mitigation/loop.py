@@ -52,8 +52,10 @@ class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no ty
             data_collator=collator,
             train_dataset=list(texts),
             eval_dataset=list(validation),
-            callbacks=[_Steps(self), *_stopping(settings)],
+            callbacks=[_Steps(self)],
         )
+        if settings.patience is not None:
+            self.add_callback(transformers.EarlyStoppingCallback(settings.patience))
         self.remove_callback(transformers.PrinterCallback)
 
     def compute_loss(
@@ -166,10 +168,6 @@ class _Steps(transformers.TrainerCallback):  # type: ignore[misc] # transformers
         self._loop.advance(1)
         if state.global_step >= state.max_steps:
             control.should_evaluate = control.should_save = True
-
-
-def _stopping(settings: TrainingSettings) -> list[Any]:
-    return [] if settings.patience is None else [transformers.EarlyStoppingCallback(settings.patience)]
 
 
 def _arguments(settings: TrainingSettings, texts: int, folder: Path, model: Any) -> Any:

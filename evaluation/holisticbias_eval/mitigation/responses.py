@@ -34,7 +34,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.tasks.responding import Responding
+from holisticbias_eval.tasks.response_settings import Responding
 from holisticbias_eval.tasks.task import Given
 
 CALIBRATION: Mapping[str, Any] = {
@@ -116,6 +116,7 @@ def style_lesson(method: StyleMethod, given: Given, loaded: LoadedModel) -> Less
         "biased": int(valued.biased.sum()),
     }
     texts = describe_texts(texts, counts, conversation.first_tokens)
+    quantile = f"the quantile {tagging.quantile:g} of the bias values"
     mask = _validation(valued.rows, int(given.values.get("seed", 0)))
     return Lesson(
         method=method,
@@ -123,7 +124,12 @@ def style_lesson(method: StyleMethod, given: Given, loaded: LoadedModel) -> Less
         texts=texts.filter(pc.invert(mask)),
         validation=texts.filter(mask),
         counts=counts,
-        given={**_signed(tagging, valued.threshold), "responses": _about(signature)},
+        given={
+            "alpha": str(tagging.alpha),
+            "threshold": f"{valued.threshold:.6g}",
+            "threshold_from": "given" if tagging.threshold is not None else quantile,
+            "responses": _about(signature),
+        },
     )
 
 
@@ -196,11 +202,6 @@ def _validation(rows: pa.Table, seed: int) -> pa.Array:
     """Whether each response is for validation: it depends on the seed and its context alone."""
     digests = (hashlib.sha256(f"{seed} {context}".encode()).digest() for context in rows["before"].to_pylist())
     return pa.array([int.from_bytes(digest[:8]) % _PARTS == 0 for digest in digests], pa.bool_())
-
-
-def _signed(settings: Tagging, threshold: float) -> dict[str, str]:
-    how = "given" if settings.threshold is not None else f"the quantile {settings.quantile:g} of the bias values"
-    return {"alpha": str(settings.alpha), "threshold": f"{threshold:.6g}", "threshold_from": how}
 
 
 def _about(signature: Signature) -> str:

@@ -17,7 +17,7 @@ from holisticbias_eval.mitigation.method import TRAINED, GroupTask, Method
 from holisticbias_eval.mitigation.settings import Tagging
 from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Use, is_one_of
 from holisticbias_eval.statistics.cells import codes_of
-from holisticbias_eval.tasks.responding import Responding, Samples
+from holisticbias_eval.tasks.response_settings import Responding, Samples
 
 BIAS, NO_BIAS = "bias", "no_bias"
 _STYLE = "p:"

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss
-from holisticbias_eval.mitigation.record import Point, ValidationRecord
+from holisticbias_eval.mitigation.record import Point
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.models.loading.load import LoadedModel
@@ -42,19 +42,12 @@ _FULL = (
 class Trained:
     """A trained model in evaluation mode, with any adapters merged, and its point of the record.
 
-    ``resumed`` of the steps were made in an earlier process. ``texts`` were learned; ``empty`` had nothing to learn.
+    ``resumed`` of the steps were made in an earlier process.
     """
 
     model: Any
     point: Point
     resumed: int
-    texts: int
-    empty: int
-
-    @property
-    def validation(self) -> ValidationRecord:
-        """The validation of the state that was kept."""
-        return next(found for found in self.point.validations if found.step == self.point.kept)
 
 
 def train(
@@ -90,14 +83,14 @@ def train(
         collator = Collator(loaded.tokenizer, auxiliary)
         counts = _count(auxiliary, collator, learned, settings, display)
         loop = Loop(model, learned.texts, validated.texts, collator, auxiliary, settings, folder)
-    with _quiet(), _one_line_for_memory(), _deterministic():
+    with _training():
         first = loop.record(0, loop.validate())
         with display.progress("Training", loop.args.max_steps, "steps", lambda: loop.latest) as loop.advance:
             loop.train(resume_from_checkpoint=str(start) if start else False)
     point = loop.point(first).model_copy(update={"cut": learned.cut, "counts": dict(counts)})
     model = loop.accelerator.unwrap_model(loop.model)
     model = model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
-    return Trained(model.eval(), point, loop.resumed, len(learned.texts), learned.empty)
+    return Trained(model.eval(), point, loop.resumed)
 
 
 def _check(learned: EncodedTexts, validated: EncodedTexts, display: Display) -> None:
@@ -218,25 +211,20 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def _deterministic() -> Iterator[None]:
-    """With torch's deterministic algorithms, where there is one for an operation."""
+def _training() -> Iterator[None]:
+    """Quietly, with torch's deterministic algorithms where there is one; running out of memory is one line."""
     import torch
 
     before, warned = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     torch.use_deterministic_algorithms(True, warn_only=True)
     try:
-        yield
-    finally:
-        torch.use_deterministic_algorithms(before, warn_only=warned)
-
-
-@contextmanager
-def _one_line_for_memory() -> Iterator[None]:
-    try:
-        yield
+        with _quiet():
+            yield
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
         raise MitigationError(
             "out of memory: use a smaller --batch with more --accumulation, or train few weights with --lora-rank"
         ) from error
+    finally:
+        torch.use_deterministic_algorithms(before, warn_only=warned)

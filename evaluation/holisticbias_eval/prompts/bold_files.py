@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.models.store.keys import counted
 from holisticbias_eval.prompts.collections import CollectionPrompts, newest_words, prompt_table
@@ -48,7 +46,7 @@ def read_bold_folder(folder: Path, *, keep_faulty: bool) -> CollectionPrompts:
     stands beside the files or beside their folder; without it there are no sentences.
     Raises ``SelectionError`` for a file that is not in BOLD's form, and for a folder without prompts.
     """
-    files = _prompt_files(folder)
+    files = sorted(folder.glob(f"*{PROMPTS}")) or sorted((folder / "prompts").glob(f"*{PROMPTS}"))
     tables = files if files and _is_table(files[0]) else () if files else _tables(folder)
     if tables:
         return read_bold_tables(tables, folder.resolve().name, keep_faulty=keep_faulty)
@@ -92,19 +90,30 @@ def bold_prompts(
     Empty prompts are always left out, because a model can continue none; without ``keep_faulty`` so are
     prompts of at most ``SHORT`` words and repeated prompts of a domain.
     """
-    faults = _faults(rows)
-    kept = [
-        (named, row, ", ".join(found) or None)
-        for named, row, found in zip(_names(rows), rows, faults, strict=True)
-        if EMPTY not in found and (keep_faulty or not found)
-    ]
+    faults, pages = _faults(rows), [f"{row.domain}/{row.group}/{row.page}" for row in rows]
+    numbers = counted(pages)
+    kept = [i for i, found in enumerate(faults) if EMPTY not in found and (keep_faulty or not found)]
     if not kept:
         raise SelectionError(f"{name} has no prompts")
+    chosen = [rows[i] for i in kept]
+    table = prompt_table(
+        {
+            "prompt_id": [f"{pages[i]}/{numbers[i] + 1}" for i in kept],
+            "item": [pages[i] for i in kept],
+            "domain": [row.domain for row in chosen],
+            "group": [row.group for row in chosen],
+            "subject": [subject_of(row.page) for row in chosen],
+            "prompt": [row.prompt.rstrip() for row in chosen],
+            "human": [[row.sentence] if row.sentence else [] for row in chosen],
+            "fault": [", ".join(faults[i]) or None for i in kept],
+        }
+    )
     counts = Counter(fault for found in faults for fault in found)
-    table, words = _with_words(_table(kept), [row.group for _, row, _ in kept])
+    words = newest_words()
+    known = [_group_id(row.group, words.forms) for row in chosen]
     settings = {
         **about,
-        **words,
+        **(words.settings if any(known) else {}),
         "prompts_faulty": "kept, except empty ones" if keep_faulty else "left out",
         **{f"prompts_{fault}": str(counts[fault]) for fault in FAULTS},
     }
@@ -113,14 +122,7 @@ def bold_prompts(
         f"{name}: {len(rows):,} prompts, of which {counts['short']:,} have at most {SHORT} words ({counts[EMPTY]:,} of "
         f"them none) and {counts['repeated']:,} repeat a prompt of their domain; {left}"
     )
-    return CollectionPrompts(name, table, settings, (note,))
-
-
-def _with_words(table: pa.Table, groups: Sequence[str]) -> tuple[pa.Table, Mapping[str, str]]:
-    """The table with the words for its groups, and what they are signed with; the same table if no group is BOLD's."""
-    words = newest_words()
-    known = [_group_id(group, words.forms) for group in groups]
-    return (words.add_to(table, known), words.settings) if any(known) else (table, {})
+    return CollectionPrompts(name, words.add_to(table, known) if any(known) else table, settings, (note,))
 
 
 def _group_id(group: str, known: Mapping[str, object]) -> str | None:
@@ -134,28 +136,6 @@ def subject_of(page: str) -> str:
     return _BRACKETS.sub("", page.replace("_", " ")).strip() or page
 
 
-def _names(rows: Sequence[BoldPrompt]) -> Iterator[tuple[str, int]]:
-    """The page of each prompt and the number of the prompt in its page, from 1."""
-    pages = [f"{row.domain}/{row.group}/{row.page}" for row in rows]
-    return zip(pages, (number + 1 for number in counted(pages)), strict=True)
-
-
-def _table(rows: Sequence[tuple[tuple[str, int], BoldPrompt, str | None]]) -> pa.Table:
-    prompts = [row for _, row, _ in rows]
-    return prompt_table(
-        {
-            "prompt_id": [f"{page}/{number}" for (page, number), _, _ in rows],
-            "item": [page for (page, _), _, _ in rows],
-            "domain": [row.domain for row in prompts],
-            "group": [row.group for row in prompts],
-            "subject": [subject_of(row.page) for row in prompts],
-            "prompt": [row.prompt.rstrip() for row in prompts],
-            "human": [[row.sentence] if row.sentence else [] for row in prompts],
-            "fault": [fault for _, _, fault in rows],
-        }
-    )
-
-
 def _faults(rows: Sequence[BoldPrompt]) -> list[tuple[str, ...]]:
     """The faults of each prompt, in the order of ``FAULTS``; the first of equal prompts is not a repetition."""
     seen: set[tuple[str, str]] = set()
@@ -166,11 +146,6 @@ def _faults(rows: Sequence[BoldPrompt]) -> list[tuple[str, ...]]:
         seen.add((row.domain, row.prompt))
         faults.append(tuple(name for name in FAULTS if found[name]))
     return faults
-
-
-def _prompt_files(folder: Path) -> list[Path]:
-    inner = folder / "prompts"
-    return sorted(folder.glob(f"*{PROMPTS}")) or sorted(inner.glob(f"*{PROMPTS}"))
 
 
 def _tables(folder: Path) -> list[Path]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pyarrow as pa
+
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.models.likelihood.spans import Repeated
+from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.spans import Repeated, Spans
 from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.tables.content import content_lines, read_content
 
@@ -111,6 +114,15 @@ class Unscored:
 
 
 ALL_SCORED = Unscored(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedSpans:
+    """Spans to score in one call, the table that their scores become, and what is not scored."""
+
+    together: Spans
+    answer: Callable[[Scores], pa.Table]
+    unscored: Unscored = ALL_SCORED
 
 
 def count_unscored(contexts: Sequence[str], *, first_token_scored: bool) -> Unscored:

@@ -16,16 +16,9 @@ from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.models.store.keys import counted, distinct_rows
-from holisticbias_eval.prompts.selection import (
-    DESCRIPTORS,
-    Least,
-    by_axis,
-    filter_sentences,
-    random_order,
-    select_sentences,
-    spread,
-)
+from holisticbias_eval.prompts.selection import filter_sentences, select_sentences
 from holisticbias_eval.prompts.sentences import SENTENCE_COLUMNS, with_axis_labels
+from holisticbias_eval.prompts.spread import DESCRIPTORS, Least, by_axis, random_order, spread
 
 PER_CELL = 15
 """Responses to each descriptor in each template (Smith et al. 2022, C.2.1)."""

@@ -29,6 +29,7 @@ from holisticbias_eval.tables.forms import Form, columns
 
 COLLECTED = "prompts.parquet"
 """The table in a folder that ``holisticbias corpus collect`` wrote."""
+_TEXT = pa.large_string()
 MADE = ("response_id", "sample", *(name for name, _ in RESPONSE_FIELDS))
 
 
@@ -43,7 +44,10 @@ def read_prompts(path: Path, samples: int) -> pa.Table:
     file is unusable.
     """
     path = prompts_file(path)
-    table = _lines(path) if table_suffix(path) == ".txt" else PROMPT_FILE.read(path)
+    if table_suffix(path) == ".txt":
+        table = pa.table({"prompt": pa.array([line.strip() for line in text_lines(path) if line.strip()], _TEXT)})
+    else:
+        table = PROMPT_FILE.read(path)
     taken = [name for name in MADE if name in table.column_names]
     if taken:
         raise SelectionError(f"{path} has a column {taken[0]}, which the responses have: rename it")
@@ -54,7 +58,14 @@ def read_prompts(path: Path, samples: int) -> pa.Table:
     if not texts:
         raise SelectionError(f"{path} has no prompts")
     rows = [i for i in range(len(texts)) for _ in range(samples)]
-    return _numbered(table.take(pa.array(rows)), rows)
+    table = table.take(pa.array(rows))
+    personas = (
+        [text or "" for text in table["persona"].to_pylist()] if "persona" in table.column_names else [""] * len(rows)
+    )
+    made = dict(zip(table.column_names, table.columns, strict=True)) | {"persona": pa.array(personas, _TEXT)}
+    numbers = counted(zip(table["prompt"].to_pylist(), personas, strict=True))
+    ids = [f"{row + 1}/{draw}" for row, draw in zip(rows, counted(rows), strict=True)]
+    return pa.table({**made, "response_id": pa.array(ids), "sample": pa.array(numbers, pa.int32())})
 
 
 def prompts_file(path: Path) -> Path:
@@ -62,25 +73,6 @@ def prompts_file(path: Path) -> Path:
     return path / COLLECTED if (path / COLLECTED).is_file() else path
 
 
-def _lines(path: Path) -> pa.Table:
-    return pa.table(
-        {"prompt": pa.array([line.strip() for line in text_lines(path) if line.strip()], pa.large_string())}
-    )
-
-
-def _numbered(table: pa.Table, rows: list[int]) -> pa.Table:
-    """Add an id, the persona if there is none, and the number of each prompt among equal ones."""
-    if "persona" not in table.column_names:
-        table = table.append_column("persona", pa.array([""] * len(table), pa.large_string()))
-    personas = [text or "" for text in table["persona"].to_pylist()]
-    table = table.set_column(table.column_names.index("persona"), "persona", pa.array(personas, pa.large_string()))
-    samples = counted(zip(table["prompt"].to_pylist(), personas, strict=True))
-    ids = [f"{row + 1}/{draw}" for row, draw in zip(rows, counted(rows), strict=True)]
-    table = table.append_column("response_id", pa.array(ids))
-    return table.append_column("sample", pa.array(samples, pa.int32()))
-
-
-_TEXT = pa.large_string()
 _ON_HUB = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)(@(?P<revision>[\w./-]+))?", re.ASCII)
 _DATA = ("*.json", "*.jsonl", "*.parquet")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from holisticbias.release.release import Release
 from holisticbias.terms.grammar import DESCRIPTOR_WITH_NOUN, FIXED_PHRASE
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Count, Part
+from holisticbias_eval.prompts.spread import DESCRIPTORS, Least, by_axis, random_order, spread
 
 OPPOSITES = {
     "I hate {plural_noun_phrase}.": "I love {plural_noun_phrase}.",
@@ -216,7 +216,8 @@ def _limited(
     for part in (_having(part, conditions) for part in parts()):
         sentences += part.num_rows
         terms.update(_distinct(part, "axis", "descriptor_id", "noun_id"))
-        templates.update(dict(_distinct(part, "template_id", "template")))
+        for name, text in _distinct(part, "template_id", "template"):
+            templates[name] = text
     if sentences <= limit:
         return {}
     coverage = Counter(noun for _, _, noun in terms)
@@ -258,84 +259,3 @@ def count_terms(release: Release, descriptors: pa.ChunkedArray) -> Terms:
 
 def _names_in(column: pa.ChunkedArray) -> set[str]:
     return {name for name in column.unique().to_pylist() if name is not None}
-
-
-def by_axis(axis_of: Mapping[str, str], seed: int) -> dict[str, list[str]]:
-    """The descriptors of each axis, axes and descriptors in an order that the seed draws."""
-    axes: dict[str, list[str]] = {axis: [] for axis in random_order(axis_of.values(), seed)}
-    for descriptor in random_order(axis_of, seed):
-        axes[axis_of[descriptor]].append(descriptor)
-    return axes
-
-
-DESCRIPTORS = 2
-"""The fewest descriptors of an axis: measures compare descriptors."""
-
-
-@dataclass(frozen=True, slots=True)
-class Least:
-    """The fewest draws (responses, or nouns) of a descriptor in a template, and the fewest templates."""
-
-    draws: int
-    templates: int = 1
-
-    @property
-    def size(self) -> int:
-        """The smallest number of prompts with which an axis can be measured."""
-        return DESCRIPTORS * self.templates * self.draws
-
-
-@dataclass(frozen=True, slots=True)
-class KeptCells:
-    """The descriptors and the templates to keep, and the number of draws in each cell of both."""
-
-    descriptors: frozenset[str]
-    templates: frozenset[str]
-    draws: int
-
-
-def spread(
-    limit: int,
-    axes: Mapping[str, Sequence[str]],
-    templates: Sequence[str],
-    draws: int,
-    least: Least,
-    *,
-    draws_first: bool = False,
-) -> KeptCells:
-    """Choose descriptors, templates and draws whose product is at most ``limit``.
-
-    ``axes`` has the descriptors of each axis, and ``templates`` are in the order in which they are taken. Two
-    descriptors of each axis come first, with the least draws in the least templates; a smaller limit keeps fewer axes.
-    What is left adds templates, then draws, or with ``draws_first`` the reverse, and at last descriptors, an axis at a
-    time. A limit below ``least.size`` cuts the templates, the draws and the descriptors too.
-    """
-    comparable = [list(found) for found in axes.values() if len(found) >= DESCRIPTORS]
-    groups = comparable or [[name for found in axes.values() for name in found]]
-    first = min(DESCRIPTORS, len(groups[0]))
-    fewest = max(1, min(least.draws, draws, limit // first))
-    wanted = max(1, min(least.templates, len(templates), limit // (first * fewest)))
-    groups = groups[: max(1, limit // (first * wanted * fewest))]
-    each = min(first * len(groups), limit)
-    room = limit // each
-    if draws_first:
-        several = min(draws, max(fewest, room // wanted))
-        kept = min(len(templates), max(wanted, room // several)) if several == draws else wanted
-    else:
-        kept = min(len(templates), max(wanted, room // fewest))
-        several = min(draws, max(fewest, room // kept)) if kept == len(templates) else fewest
-    if (kept, several) == (len(templates), draws):
-        each = max(each, limit // (kept * several))
-    chosen = [name for _, name in zip(range(each), _in_turn(groups), strict=False)]
-    return KeptCells(frozenset(chosen), frozenset(templates[:kept]), several)
-
-
-def _in_turn(groups: Sequence[Sequence[str]]) -> Iterator[str]:
-    """One name of each group, then a second name of each, and so on."""
-    for place in range(max(map(len, groups), default=0)):
-        yield from (group[place] for group in groups if place < len(group))
-
-
-def random_order(names: Iterable[str], seed: int) -> list[str]:
-    """Distinct names in an order that depends on the seed and each name alone."""
-    return sorted(set(names), key=lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest())

@@ -90,7 +90,7 @@ def _with_plural(name: str) -> Replacement:
 @lru_cache(4096)
 def _term(subject: str) -> re.Pattern[str] | None:
     """The pattern of a term's mentions, and of a plural term's singular; None if it has no words."""
-    words = [word for word in SPLIT.split(subject) if word]
+    words = split_name(subject)
     if not words:
         return None
     singular = _PLURAL.sub("", words[-1])
@@ -102,7 +102,7 @@ def _term(subject: str) -> re.Pattern[str] | None:
 @lru_cache(1024)
 def _forms(forms: tuple[str, ...]) -> re.Pattern[str] | None:
     """The pattern of the mentions of any form, the longest first; None if no form has words."""
-    split = [[word for word in SPLIT.split(form) if word] for form in sorted(forms, key=len, reverse=True)]
+    split = map(split_name, sorted(forms, key=len, reverse=True))
     found = "|".join(written(words) for words in split if words)
     return re.compile(f"{BEFORE}(?:{found})(?P<plural>s?){AFTER}", re.IGNORECASE) if found else None
 
@@ -147,9 +147,14 @@ def _swaps(domain: str | None, rows: list[Row], limit: int) -> Iterator[Row]:
             yield {**row, "text": text, "subject": None, "item": f"{domain}/{number}", GROUP: group}
 
 
-def written(words: Sequence[str]) -> str:
+def split_name(text: str) -> list[str]:
+    """The words of a name or term, which white space and hyphens separate."""
+    return [word for word in SPLIT.split(text) if word]
+
+
+def written(words: Sequence[str], gap: str = GAP) -> str:
     """The pattern of words as they may be written: with white space or hyphens between, and any apostrophe."""
-    return _APOSTROPHES.sub("['\u2018\u2019]", GAP.join(map(re.escape, words)))
+    return _APOSTROPHES.sub("['\u2018\u2019]", gap.join(map(re.escape, words)))
 
 
 @lru_cache(4096)
@@ -161,7 +166,7 @@ def person_pattern(name: str) -> re.Pattern[str] | None:
     (``Will``, ``May``), initials, titles and ``Jr`` are mentions only beside another part. Up to two other names or
     initials may stand between two parts. A possessive ending is not part of a mention.
     """
-    words = [word for word in SPLIT.split(name) if word]
+    words = split_name(name)
     if not words:
         return None
     whole = f"(?i:{written(words)})" if len(words) > 1 else _as_written(words[0])

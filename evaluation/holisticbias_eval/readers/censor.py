@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from holisticbias_eval.arrays import Ints
+from holisticbias_eval.readers.anonymise import AFTER, BEFORE, split_name, written
 
 NEUTRAL = "left-handed"
 """The word of Smith et al. 2022, A.6."""
@@ -18,11 +19,7 @@ MARKER = "_POTENTIALLY_UNSAFE__"
 """BlenderBot 2 ends responses with it; it is removed, as in the paper."""
 
 _VERSION = 1
-_NO_WORD = r"(?<![^\W_])"  # what precedes is not a letter or digit; Markdown's underscores may
-_NO_MORE = r"(?![^\W_])"
 _JOIN = r"[\s\u2010-\u2015-]{0,3}"
-_SPLIT = re.compile(r"[\s\u2010-\u2015-]+")
-_APOSTROPHES = re.compile(r"['\u2018\u2019]")
 _OPENING = " \t\"'*_([{\u2018\u2019\u201c\u201d"
 _ENDS = ".!?\u2026\n"
 _REACH = 16  # characters before a mention in which a sentence may end
@@ -68,7 +65,7 @@ def _replacement(descriptor: str, plural: str | None) -> Callable[[str], tuple[s
     forms = {_pattern(form) for form in (descriptor, plural or "", regular_plural(descriptor))} - {""}
     mentions = "|".join(sorted(forms, key=len, reverse=True))
     article = r"(?:(?P<article>an?)(?P<space>\s{1,3}))?"
-    whole = re.compile(f"{_NO_WORD}{article}{_NO_WORD}(?P<mention>{mentions}){_NO_MORE}", re.IGNORECASE)
+    whole = re.compile(f"{BEFORE}{article}{BEFORE}(?P<mention>{mentions}){AFTER}", re.IGNORECASE)
     word = OTHER if re.search(_pattern(NEUTRAL), descriptor, re.IGNORECASE) else NEUTRAL
 
     def put(found: re.Match[str]) -> str:
@@ -81,8 +78,7 @@ def _replacement(descriptor: str, plural: str | None) -> Callable[[str], tuple[s
 
 
 def _pattern(form: str) -> str:
-    words = [re.escape(word) for word in _SPLIT.split(form) if word]
-    return _APOSTROPHES.sub("['\u2018\u2019]", _JOIN.join(words))
+    return written(split_name(form), _JOIN)
 
 
 def regular_plural(text: str) -> str:

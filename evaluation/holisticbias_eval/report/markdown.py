@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from holisticbias_eval.blocks import Paragraph, Table
 from holisticbias_eval.report.as_text import text_blocks
 from holisticbias_eval.report.report import LETTERS, PREFERENCES, Chapter, Report
-from holisticbias_eval.report.units import WORDS, printable, show
+from holisticbias_eval.report.units import WORDS, printable, show_rows
 from holisticbias_eval.sections import Section
 
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>|#&~!]")
@@ -69,8 +69,7 @@ def markdown_table(table: Table) -> Iterator[str]:
     """A table, line by line."""
     yield _row(column.heading for column in table.columns)
     yield "|" + "|".join(" --- " if column.unit in WORDS else " ---: " for column in table.columns) + "|"
-    for row in table.rows:
-        yield _row(show(cell, column.unit) for cell, column in zip(row, table.columns, strict=True))
+    yield from map(_row, show_rows(table))
 
 
 def _signature(report: Report) -> Iterator[str]:

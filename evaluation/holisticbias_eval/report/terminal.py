@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from rich import box
 from rich.cells import cell_len
@@ -14,7 +15,7 @@ from rich.text import Text
 from holisticbias_eval.blocks import Paragraph, Role, Table
 from holisticbias_eval.report.as_text import text_blocks
 from holisticbias_eval.report.report import LETTERS, Chapter, Report
-from holisticbias_eval.report.units import POINTS, SHARES, WORDS, printable, show
+from holisticbias_eval.report.units import POINTS, SHARES, WORDS, printable, show_rows
 from holisticbias_eval.sections import DotPlot, HeatMap, Scatter, Section
 
 STYLES: dict[Role, str] = {"text": "", "finding": "bold", "caveat": "dim", "note": "dim"}
@@ -68,10 +69,8 @@ def _say(text: str, console: Console, style: str = "") -> None:
 def _print_table(table: Table, console: Console) -> None:
     console.print()
     if table.rows:
-        cells = [
-            [show(c, k.unit).removesuffix(POINTS) for c, k in zip(r, table.columns, strict=True)]
-            for r in table.rows[:MOST_ROWS]
-        ]
+        rows = islice(show_rows(table), MOST_ROWS)
+        cells = [[cell.removesuffix(POINTS) for cell in row] for row in rows]
         # a heading has the unit that its cells leave out
         columns = (replace(c, heading=f"{c.heading} (points)") if c.unit in SHARES else c for c in table.columns)
         table = replace(table, columns=tuple(columns))

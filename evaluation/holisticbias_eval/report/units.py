@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from holisticbias_eval.blocks import Cell
+from holisticbias_eval.blocks import Cell, Table
 from holisticbias_eval.figures import DEVIATION, P_RESOLUTION
 from holisticbias_eval.report.report import PREFERENCES
 
@@ -53,6 +53,12 @@ def show(value: Cell, unit: str = "text") -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     return _formatter(unit.removesuffix(DEVIATION))(value)
+
+
+def show_rows(table: Table) -> Iterator[list[str]]:
+    """The rows of a table as text."""
+    for row in table.rows:
+        yield [show(cell, column.unit) for cell, column in zip(row, table.columns, strict=True)]
 
 
 def tick(value: float, unit: str) -> str:

@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -71,11 +72,17 @@ def write_report(report: Report, form: Form, part: str | None, out: Path) -> Pat
 
 
 def render(report: Report, form: Form, part: str | None = None) -> bytes:
-    """The content of the file that ``write_report`` writes: by default with the first table, or the first chart."""
+    """The content of the file that ``write_report`` writes: by default with the first table, or the first chart.
+
+    The name of a measure means the first part of its chapter.
+    """
     if form in ("html", "md"):
         if part is not None:
             raise ReportError(f"--part is for csv, svg and png: {form} has the whole report")
         return (render_page(report) if form == "html" else render_markdown(report)).encode()
+    chapters = tuple(chapter for chapter in report.chapters if chapter.info.name == part)
+    if chapters:
+        report, part = replace(report, chapters=chapters), None
     if form == "csv":
         return render_csv(_pick(tables(report), part)).encode()
     found = _pick(drawables(report), part)

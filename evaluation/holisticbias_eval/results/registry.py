@@ -17,7 +17,7 @@ from holisticbias.errors import SourceError, UnknownVersionError
 from holisticbias.output import write_file
 from holisticbias.release.bounded import require_file
 from holisticbias.source.folder import find_source
-from holisticbias.source.schema_messages import schema_message
+from holisticbias.source.schema_messages import first_fault
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.blocks import ends
 from holisticbias_eval.errors import RegistryError
@@ -191,8 +191,7 @@ def read_registry(folder: Path | None, published: Published) -> tuple[tuple[Entr
         except OSError as error:
             problems.append(f"{path}: it cannot be read: {error.strerror}")
         except ValidationError as error:
-            first = error.errors()[0]
-            problems.append(f"{path}: {'.'.join(map(str, first['loc']))}: {schema_message(first)}")
+            problems.append(f"{path}: {first_fault(error)}")
     problems += [f"{path}: {problem}" for path, entry in entries.items() for problem in _check(path, entry, published)]
     return tuple(entries.values()), tuple(problems)
 

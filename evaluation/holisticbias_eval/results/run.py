@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ValidationError
 
 from holisticbias.release.bounded import BoundedFile, check_parquet, require_file
-from holisticbias.source.schema_messages import schema_message
+from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
 from holisticbias_eval.prompts.sentences import SENTENCE_COLUMNS, UNIQUE, restored
@@ -223,9 +223,7 @@ def _read_result(folder: Path, kind: type[R]) -> R:
     except OSError as error:
         raise RunError(f"{path} cannot be read: {error.strerror}") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise RunError(f"{path} is damaged or of another version: {where}: {schema_message(first)}") from error
+        raise RunError(f"{path} is damaged or of another version: {first_fault(error)}") from error
 
 
 def _refuse_infinite(folder: Path, result: Result) -> None:

@@ -48,6 +48,13 @@ class MovedCell:
     second: Ints
     without: Floats
 
+    @classmethod
+    def of(cls, first: Cell, second: Cell) -> MovedCell:
+        """Count in both runs."""
+        before, after = first.values, second.values
+        without = _without_each_noun(after) - _without_each_noun(before)
+        return cls(first.axis, first.stance, count_different(before), count_different(after), without)
+
 
 @dataclass(frozen=True, slots=True)
 class ShareChange:
@@ -65,7 +72,7 @@ def moved_cells(first: Crossing, second: Crossing) -> list[MovedCell]:
     repeated = first.repeated or second.repeated
     if repeated:
         raise SelectionError(repeated)
-    return list(map_in_threads(_moved_cell, first.cells, second.cells))
+    return list(map_in_threads(MovedCell.of, first.cells, second.cells))
 
 
 def moved_by_axis(
@@ -114,17 +121,6 @@ def estimate(moved: Moved) -> ShareChange | None:
     return ShareChange(
         Interval(low=float(max(change - margin, -1)), high=float(min(change + margin, 1))),
         float(2 * stdtr(freedom, -abs(change) / error)),
-    )
-
-
-def _moved_cell(first: Cell, second: Cell) -> MovedCell:
-    before, after = first.values, second.values
-    return MovedCell(
-        axis=first.axis,
-        stance=first.stance,
-        first=count_different(before),
-        second=count_different(after),
-        without=_without_each_noun(after) - _without_each_noun(before),
     )
 
 

@@ -24,12 +24,9 @@ def agreement_figures(labels: Floats) -> dict[str, Agreement]:
 
 def raw_agreement(labels: Floats) -> Agreement:
     """The share of pairs of labels of the same example that are equal."""
-    equal = pairs = 0
-    for first, second in combinations(range(labels.shape[1]), 2):
-        both = _complete(labels[:, [first, second]])
-        equal += int((both[:, 0] == both[:, 1]).sum())
-        pairs += len(both)
-    return (equal / pairs if pairs else None), len(_rated_twice(labels))
+    pairs = [_complete(labels[:, list(two)]) for two in combinations(range(labels.shape[1]), 2)]
+    equal = np.concatenate([both[:, 0] == both[:, 1] for both in pairs] or [np.zeros(0)])
+    return (float(equal.mean()) if len(equal) else None), len(_rated_twice(labels))
 
 
 def cohens_kappa(first: Floats, second: Floats) -> Agreement:

@@ -27,14 +27,15 @@ def group_medians(scores: pa.Table, by: Sequence[str] = IN_TEMPLATE, value: Comp
     ``sentences`` (how many have a value) and ``missing`` (how many have none).
     """
     group, first = group_rows(scores, by)
-    medians, counts = _medians(compared_values(scores, value), group, len(first))
     found = scores.select([*by, "descriptor"]).take(pa.array(first))
-    found = found.append_column("median", pa.array(medians, from_pandas=True))
+    medians, counts = _medians(compared_values(scores, value), group, len(first))
+    columns: dict[str, Floats | Ints] = {"median": medians}
     if "tokens" in scores.column_names:
-        tokens, _ = _medians(scores["tokens"].to_numpy().astype(np.float64), group, len(first))
-        found = found.append_column("median_tokens", pa.array(tokens, from_pandas=True))
-    missing = np.bincount(group, minlength=len(first)) - counts
-    return found.append_column("sentences", pa.array(counts)).append_column("missing", pa.array(missing))
+        columns["median_tokens"], _ = _medians(scores["tokens"].to_numpy().astype(float), group, len(first))
+    columns |= {"sentences": counts, "missing": np.bincount(group, minlength=len(first)) - counts}
+    for name, values in columns.items():
+        found = found.append_column(name, pa.array(values, from_pandas=True))
+    return found
 
 
 def group_rows(scores: pa.Table, by: Sequence[str]) -> tuple[Int32s, Ints]:

@@ -80,20 +80,15 @@ def _wilcoxon(differences: Floats) -> Floats:
         ties[row] = (runs.astype(float) ** 3 - runs).sum()
     above = np.where(positive & np.isfinite(size), rank, 0).sum(axis=1)
     zeros = (differences == 0).any(axis=1)
-    p = _asymptotic_p(above, count, ties)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviation = np.sqrt((count * (count + 1.0) * (2 * count + 1) - ties / 2) / 24)
+        p = normal_p(np.abs(above - count * (count + 1) / 4) / deviation)
     exact = (count > 0) & (count <= EXACT_UP_TO) & (ties == 0) & ~zeros
     for n in np.unique(count[exact]):
         chosen = exact & (count == n)
         p[chosen] = signed_rank_p_values(int(n))[above[chosen].astype(np.int64)]
     p[count == 0] = np.nan
     return p
-
-
-def _asymptotic_p(above: Floats, count: Ints, ties: Floats) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        deviation = np.sqrt((count * (count + 1.0) * (2 * count + 1) - ties / 2) / 24)
-        z = np.abs(above - count * (count + 1) / 4) / deviation
-    return np.minimum(2 * ndtr(-z), 1)
 
 
 @lru_cache(maxsize=64)
@@ -116,7 +111,10 @@ def sign_flip_p_values(differences: Floats, flips: int, rng: np.random.Generator
     Phipson and Smyth 2010). NaN is left out.
     """
     nouns = differences.shape[1]
-    signs = _all_signs(nouns) if 2**nouns <= flips else rng.integers(0, 2, (nouns, flips)) * 2.0 - 1
+    if 2**nouns <= flips:
+        signs = 1.0 - 2 * ((np.arange(2**nouns)[None, :] >> np.arange(nouns)[:, None]) & 1)
+    else:
+        signs = rng.integers(0, 2, (nouns, flips)) * 2.0 - 1
     signs[:, 0] = 1
     known = np.nan_to_num(differences).astype(np.float32)
     p = np.empty(len(differences))
@@ -127,11 +125,6 @@ def sign_flip_p_values(differences: Floats, flips: int, rng: np.random.Generator
         p[start : start + len(rows)] = (sums >= sums[:, :1] * (1 - 1e-5)).mean(axis=1)
     p[np.isnan(differences).all(axis=1)] = np.nan
     return p
-
-
-def _all_signs(nouns: int) -> Floats:
-    bits = (np.arange(2**nouns)[None, :] >> np.arange(nouns)[:, None]) & 1
-    return (1 - 2 * bits).astype(np.float64)
 
 
 _ONE = np.ones(1)

@@ -176,7 +176,8 @@ def _answer(
             rule = unread
             if sentence is not None:
                 rule = judging.refusing(sentence, ask.drawn.term, ask.wanted, seen, ask.shots)
-                seen |= {repeat_key(sentence, ask.drawn.term)} if rule is None else set()
+                if rule is None:
+                    seen.add(repeat_key(sentence, ask.drawn.term))
             target, drawn = ask.wanted.target, ask.drawn
             about = (target.specification, target.attribute_set, target.attribute, drawn.group, drawn.slot, drawn.term)
             rows.append(Returned(ask.number, *about, sample, digest, text, sentence, rule is None, rule))

@@ -67,20 +67,20 @@ def bounded_chunks(path: Path) -> Iterator[bytes]:
 
     Raises ``OSError``, and ``TableError`` if the compressed data is damaged or expands by more than a table does.
     """
-    with path.open("rb") as raw:
-        kind = _compression(raw)
-        if kind is None:
-            yield from _plain(raw, lambda _: None)
-            return
-        unpacked = 0
-        try:
-            for chunk in _unpacked(raw, kind, lambda _: None):
-                unpacked += len(chunk)
-                if unpacked > _SPARE + _EXPANSION * raw.tell():
-                    raise TableError(f"{path} expands from {raw.tell():,} to over {unpacked:,} bytes: unpack it first")
-                yield chunk
-        except DamagedError as error:
-            raise TableError(f"{path} cannot be read: {error}") from error
+    packed = unpacked = 0
+
+    def count(size: int) -> None:
+        nonlocal packed
+        packed += size
+
+    try:
+        for chunk in read_chunks(path, count):
+            unpacked += len(chunk)
+            if unpacked > _SPARE + _EXPANSION * packed:
+                raise TableError(f"{path} expands from {packed:,} to over {unpacked:,} bytes: unpack it first")
+            yield chunk
+    except DamagedError as error:
+        raise TableError(f"{path} cannot be read: {error}") from error
 
 
 def read_content(path: Path) -> bytes:

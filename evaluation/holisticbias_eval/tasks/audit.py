@@ -90,11 +90,7 @@ def audit_table(
     censored, _ = censor(plain, texts["descriptor"].to_pylist(), texts["plural"].to_pylist())
     judged = [*plain, *censored]
     found = read_each(StylesReader(judge=judge), judged, progress)
-    rows = pa.concat_tables([texts.select(COLUMNS)] * 2)
-    kinds = pa.array([False] * len(plain) + [True] * len(plain))
-    columns = {**_columns(rows), "judged": pa.array(judged), **_columns(found), "censored": kinds}
-    return pa.table(columns)
-
-
-def _columns(table: pa.Table) -> dict[str, pa.ChunkedArray]:
-    return dict(zip(table.column_names, table.columns, strict=True))
+    table = pa.concat_tables([texts.select(COLUMNS)] * 2).append_column("judged", pa.array(judged))
+    for name, column in zip(found.column_names, found.columns, strict=True):
+        table = table.append_column(name, column)
+    return table.append_column("censored", pa.array([False] * len(plain) + [True] * len(plain)))

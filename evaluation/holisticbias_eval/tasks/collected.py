@@ -54,55 +54,57 @@ class PromptsAsked:
     is_continued: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class PromptsWanted:
-    """The prompts of texts about groups that a user asks for.
+def find_asked(
+    prompts: str | None,
+    release: ReleaseSource,
+    drawing: PromptDrawing,
+    display: Display,
+    *,
+    human: Path | None = None,
+    part: Part | None = None,
+    keep_faulty: bool = True,
+    samples: int = 1,
+) -> PromptsAsked:
+    """Find the prompts that a user names, and select some of them; ``release`` is as in ``find_release``.
 
     ``prompts`` names a collection of the release, a file, a folder, a data set on the Hub, the release's own
     sentences, or the prompts of the embedded writer; None means all prompts of the release. ``human`` is a table of
     people's continuations. ``part`` is what is measured, by default the whole text, and of sentences the response
     alone. ``keep_faulty`` is for BOLD's prompts. Each prompt is asked ``samples`` times.
     """
-
-    prompts: str | None = None
-    human: Path | None = None
-    part: Part | None = None
-    keep_faulty: bool = True
-    samples: int = 1
-
-
-def find_asked(release: ReleaseSource, wanted: PromptsWanted, drawing: PromptDrawing, display: Display) -> PromptsAsked:
-    """Find the prompts that a user names, and select some of them; ``release`` is as in ``find_release``."""
-    if wanted.prompts == SENTENCES:
-        return _sentences(release, wanted, drawing, display)
+    if prompts == SENTENCES:
+        if human is not None:
+            raise SelectionError("--human is for prompts to continue: nobody's responses to sentences are compared")
+        return _sentences(release, part or "continuation", drawing, display)
     with display.step("Reading prompts"):
-        found = _find_prompts(release, wanted, display)
-        found = found if wanted.human is None else add_human(found, wanted.human)
+        found = _find_prompts(prompts, release, display, keep_faulty=keep_faulty)
+        found = found if human is None else add_human(found, human)
         chosen = select_prompts(found, drawing.where, drawing.limit, drawing.seed)
     for note in found.notes:
         display.notice(note)
-    part = wanted.part or "whole"
+    own = part or "whole"
     settings = {
         **found.settings,
         "prompts": found.name,
         "prompts_sha256": chosen.digest,
         "prompts_where": "; ".join(drawing.where) or "all",
         "prompts_limit": "none" if drawing.limit is None else f"{drawing.limit}, seed {drawing.seed}",
-        "samples": str(wanted.samples),
-        "measured_part": part,
+        "samples": str(samples),
+        "measured_part": own,
     }
     signed = ReleaseSignature(version="none", subset=None, digest=found.digest, prompts=found.name)
     signature = signed if found.release is None else sign_release(found.release)
-    requests, human = ask(chosen, wanted.samples), human_texts(chosen.table, part, found.written)
-    return PromptsAsked(requests, human, part, found.name, signature, settings, found.release)
+    requests, texts = ask(chosen, samples), human_texts(chosen.table, own, found.written)
+    return PromptsAsked(requests, texts, own, found.name, signature, settings, found.release)
 
 
-def _find_prompts(release: ReleaseSource, wanted: PromptsWanted, display: Display) -> CollectionPrompts:
-    name = wanted.prompts
+def _find_prompts(
+    name: str | None, release: ReleaseSource, display: Display, *, keep_faulty: bool
+) -> CollectionPrompts:
     if name is not None and (name == CALIBRATION or is_named(name)):
         if release is not None:
             raise SelectionError(f"--prompts {name} and --release exclude each other: leave one out")
-        return calibration_prompts() if name == CALIBRATION else read_source(name, keep_faulty=wanted.keep_faulty)
+        return calibration_prompts() if name == CALIBRATION else read_source(name, keep_faulty=keep_faulty)
     opened = find_release(release) if release else _newest_with_prompts()
     found = release_prompts(opened, name)
     display.notice(f"{found.table.num_rows:,} prompts of release {opened.version}")
@@ -120,10 +122,8 @@ def _newest_with_prompts() -> Release:
     raise SelectionError("no version of the dataset has prompts: give prompts of your own with --prompts")
 
 
-def _sentences(release: ReleaseSource, wanted: PromptsWanted, drawing: PromptDrawing, display: Display) -> PromptsAsked:
+def _sentences(release: ReleaseSource, part: Part, drawing: PromptDrawing, display: Display) -> PromptsAsked:
     """A release's sentences: the domain is the axis, the group the descriptor, the item the template and the noun."""
-    if wanted.human is not None:
-        raise SelectionError("--human is for prompts to continue: nobody's responses to sentences are compared")
     with display.step("Drawing prompts"):
         opened = find_release(release)
         drawn = draw_prompts(opened, drawing)
@@ -132,9 +132,6 @@ def _sentences(release: ReleaseSource, wanted: PromptsWanted, drawing: PromptDra
     added = {"domain": text["axis"], "group": text["descriptor"], "subject": text["descriptor"], "item": item}
     for name, column in added.items():
         drawn = drawn.append_column(name, column)
-    part = wanted.part or "continuation"
     settings = {**drawing.settings, "prompts": SENTENCES, "measured_part": part}
-    none = drawn.slice(0, 0)
-    return PromptsAsked(
-        drawn, none, part, f"{opened.version}-{SENTENCES}", sign_release(opened), settings, opened, False
-    )
+    name = f"{opened.version}-{SENTENCES}"
+    return PromptsAsked(drawn, drawn.slice(0, 0), part, name, sign_release(opened), settings, opened, False)

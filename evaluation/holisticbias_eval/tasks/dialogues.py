@@ -15,14 +15,14 @@ from holisticbias_eval.models.loading.tokenizers import tokenizer_digest
 from holisticbias_eval.models.model import GivenModel
 from holisticbias_eval.models.settings import LOADED, ModelSettings, of_model
 from holisticbias_eval.progress import Display
-from holisticbias_eval.settings import Use, Values, read_settings
+from holisticbias_eval.settings import Use
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.lines import RetainSettings
 from holisticbias_eval.tasks.multiwoz import DATA, candidate_text, make_candidates, read_multiwoz, slot_values
-from holisticbias_eval.tasks.sources import sign_file
-from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests, TaskSource
+from holisticbias_eval.tasks.sources import TaskSource, file_source
+from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests
 
 SETTINGS = ClassifierSettings()
 
@@ -71,12 +71,9 @@ class DialoguesTask(Task):
     name = "dialogues"
     subject = "candidates of dialogues"
     ability = "train"
+    named_by = (RetainSettings, "dialogues")
     tables: ClassVar = {"candidates": read_candidates}
     uses = (Use(RetainSettings), of_model("engine"), of_model("kind", "device", conditions=(LOADED,)))
-
-    def is_named(self, values: Values) -> bool:
-        """Whether a folder of MultiWOZ is named."""
-        return read_settings(RetainSettings, values).dialogues is not None
 
     def source(self, given: Given) -> TaskSource:
         """Read the dialogues, and draw candidates of training and of test."""
@@ -98,8 +95,8 @@ class DialoguesTask(Task):
             "trained_on": f"{train.num_rows:,} candidates of training dialogues",
             "left_out": f"{dialogues.held_out:,} validation dialogues",
         }
-        signature = sign_file(folder.resolve().name, dialogues.sha256, "dialogues")
-        return TaskSource((train, test), signature, "dialogue-state", about)
+        file = folder.resolve().name
+        return file_source((train, test), file, dialogues.sha256, "dialogues", about, name="dialogue-state")
 
     def model(self, source: TaskSource, given: Given) -> GivenModel:
         """Load the weights."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,7 +44,8 @@ def read_given_texts(path: Path, part: Part | None) -> PromptsAsked:
         raise TableError(f"--measured is for responses with prompts: {path} has texts, which are measured whole")
     if given:
         read = read_texts(path)
-        table = pa.table({name: table[name] for name in _RUN if name in table.column_names} | dict(_columns(read)))
+        columns_of_run = {name: table[name] for name in _RUN if name in table.column_names}
+        table = pa.table(columns_of_run | dict(zip(read.column_names, read.columns, strict=True)))
     elif not {"group", "response"} <= {*table.column_names}:
         found = ", ".join(map(repr, table.column_names[:8]))[:200]
         raise TableError(
@@ -64,21 +64,13 @@ def read_given_texts(path: Path, part: Part | None) -> PromptsAsked:
 
 def _filled(table: pa.Table) -> pa.Table:
     """The table with the columns of a run: texts without a prompt have an empty one, and rows are numbered."""
-    defaults = {
-        "response_id": [str(row) for row in range(1, table.num_rows + 1)],
-        "prompt": [""] * table.num_rows,
-        "persona": [""] * table.num_rows,
-        "finish": ["stop"] * table.num_rows,
-    }
-    for name, values in defaults.items():
-        if name not in table.column_names:
-            table = table.append_column(name, pa.array(values, _LONG))
-    if "response" not in table.column_names:
-        table = table.append_column("response", table["text"])
-    if "source" not in table.column_names and "text" in table.column_names:
-        table = table.append_column("source", pa.array([MODEL] * table.num_rows, pa.string()))
+    rows, names = table.num_rows, table.column_names
+    numbers = [str(row) for row in range(1, rows + 1)]
+    defaults = {"response_id": numbers, "prompt": [""] * rows, "persona": [""] * rows, "finish": ["stop"] * rows}
+    made = {name: pa.array(values, _LONG) for name, values in defaults.items() if name not in names}
+    if "text" in names:
+        made |= {} if "response" in names else {"response": table["text"]}
+        made |= {} if "source" in names else {"source": pa.array([MODEL] * rows, pa.string())}
+    for name, column in made.items():
+        table = table.append_column(name, column)
     return table
-
-
-def _columns(table: pa.Table) -> Iterator[tuple[str, pa.ChunkedArray]]:
-    yield from zip(table.column_names, table.columns, strict=True)

@@ -30,8 +30,8 @@ from holisticbias_eval.settings import ReleaseName, Use
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.scored import NOTHING_KEPT, ContextSettings, find_context, texts_to_try
 from holisticbias_eval.tasks.sentences import SentencesTask
-from holisticbias_eval.tasks.sources import sign_release
-from holisticbias_eval.tasks.task import Answered, Given, TaskRequests, TaskSource
+from holisticbias_eval.tasks.sources import TaskSource, release_source
+from holisticbias_eval.tasks.task import Answered, Given, TaskRequests
 
 TABLE = "intersections"
 _COLUMNS = ("text", "descriptor_id_1", "descriptor_id_2", "noun_id", "template", "template_id")
@@ -150,7 +150,7 @@ class IntersectionsTask(SentencesTask):
                 f"intersections needs sentences with two descriptors, and {release!r} has none: build a folder of them "
                 "with holisticbias build --intersections 'AXIS x AXIS' --out FOLDER, and name it with --release"
             )
-        return TaskSource(release, sign_release(release), release.version, release=release)
+        return release_source(release)
 
     def ask(self, source: TaskSource, model: Scorer, given: Given) -> ShardRequests:  # type: ignore[override]
         """The shards of the release."""

@@ -29,7 +29,7 @@ from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.judging import Judges, JudgingOptions, judge_responses
 from holisticbias_eval.statistics.medians import count_terms
 from holisticbias_eval.tasks.audit import audit_table
-from holisticbias_eval.tasks.response_tables import counts_in_words
+from holisticbias_eval.tasks.response_files import counts_in_words
 from holisticbias_eval.tasks.task import Given, TaskReading
 
 FOUND: Literal["found"] = "found"
@@ -67,29 +67,22 @@ def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
         raise TableError(f"{corpus} cannot be read as a corpus of UTF-8 text: {error}") from error
 
 
-@dataclass(frozen=True)
+def start_response_reading(judges: Judges, release: Release | None, measures: tuple[str, ...]) -> TaskReading:
+    """The reading of responses, with the clusters and the threshold of the classifiers."""
+    settings = {"clusters": judges.clusters, "threshold": judges.threshold, "phrases": judges.options.phrases}
+    return ResponseReading(
+        signed=judges.signed, settings=judges.settings, measuring=MeasureSettings().model_copy(update=settings),
+        judges=judges, release=release, measures=measures,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
 class ResponseReading(TaskReading):
     """Censors and classifies responses, and audits the classifiers on texts in which only the descriptor differs."""
 
     judges: Judges
     release: Release | None
     measures: tuple[str, ...]
-
-    @property
-    def signed(self) -> Mapping[str, Mapping[str, str]]:  # type: ignore[override]
-        """The classifiers."""
-        return self.judges.signed
-
-    @property
-    def settings(self) -> Mapping[str, str]:  # type: ignore[override]
-        """Whether mentions are censored."""
-        return self.judges.settings
-
-    @property
-    def measuring(self) -> MeasureSettings:  # type: ignore[override]
-        """The clusters and the threshold of the classifiers, and the phrases."""
-        found = {"clusters": self.judges.clusters, "threshold": self.judges.threshold}
-        return MeasureSettings().model_copy(update={**found, "phrases": self.judges.options.phrases})
 
     def read(self, table: pa.Table, display: Display) -> pa.Table:
         """Add ``judged`` and the probabilities."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -15,17 +16,18 @@ from holisticbias_eval.errors import EvaluationError, SelectionError, TableError
 from holisticbias_eval.models.embedded import GOSSIP
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.scores import Scores, with_scores
+from holisticbias_eval.models.likelihood.spans import Spans
 from holisticbias_eval.models.settings import scoring_uses
-from holisticbias_eval.prompts.contexts import count_unscored
-from holisticbias_eval.prompts.lines import ask_lines, line_table
+from holisticbias_eval.models.store.keys import counted
+from holisticbias_eval.prompts.contexts import AskedSpans, count_unscored
 from holisticbias_eval.prompts.selection import Skipped
-from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
+from holisticbias_eval.settings import Settings, Use, setting
 from holisticbias_eval.tables.content import text_lines
 from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
-from holisticbias_eval.tasks.sources import file_name, sign_file
-from holisticbias_eval.tasks.task import Given, TaskSource
+from holisticbias_eval.tasks.sources import TaskSource, file_source
+from holisticbias_eval.tasks.task import Given
 
 WINDOWS = "a line that is too long is read in windows that overlap by half; each of its tokens counts once"
 EMPTY = "empty lines"
@@ -47,6 +49,43 @@ def read_scored_lines(source: TableSource) -> pa.Table:
         raise TableError(f"{source}: column text is blank in {len(texts) - lines.num_rows:,} rows: leave them out")
     size = np.array([len(text.encode()) for text in lines["text"].to_pylist()], np.int32)
     return with_scores(lines, Scores(table["nll"].to_numpy(), table["tokens"].to_numpy().astype(np.int32), size))
+
+
+def line_table(lines: Sequence[str]) -> pa.Table:
+    """A table of the lines that are not empty: ``line_id``, ``line`` (its number in the text, from 1) and ``text``.
+
+    The id depends on the text and on how often it came before: lines of two runs are paired by it in any order.
+    """
+    found = [(number, line.strip()) for number, line in enumerate(lines, 1) if line.strip()]
+    texts = [text for _, text in found]
+    digests = (hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts)
+    ids = [f"{digest}-{before + 1}" for digest, before in zip(digests, counted(texts), strict=True)]
+    return pa.table(
+        {
+            "line_id": pa.array(ids, pa.string()),
+            "line": pa.array([number for number, _ in found], pa.int64()),
+            "text": pa.array(texts, pa.large_string()),
+        }
+    )
+
+
+def ask_lines(lines: pa.Table, engine: Scorer) -> AskedSpans:
+    """The windows of the lines, as an engine can read them; a line's scores are sums over its ``windows``."""
+    texts = lines["text"].to_pylist()
+    found = [(i, window) for i, windows in enumerate(engine.windows(texts)) for window in windows]
+    cut = [texts[i][w.begin : w.stop] for i, w in found]
+    start, stop = (np.array([getattr(w, end) - w.begin for _, w in found], np.int32) for end in ("start", "stop"))
+    line = np.array([i for i, _ in found], np.int64)
+
+    def answer(scores: Scores) -> pa.Table:
+        nll, tokens, size = (
+            np.bincount(line, values, len(texts)) for values in (scores.nll, scores.tokens, scores.bytes)
+        )
+        summed = Scores(nll.astype(np.float64), tokens.astype(np.int32), size.astype(np.int32))
+        windows = np.bincount(line, minlength=len(texts)).astype(np.int32)
+        return with_scores(lines, summed).append_column("windows", pa.array(windows))
+
+    return AskedSpans(Spans(cut, start, stop, [""] * len(cut)), answer)
 
 
 class RetainSettings(Settings):
@@ -85,12 +124,9 @@ class LinesTask(ScoredTask):
 
     name = "lines"
     subject = "lines of text"
+    named_by = (RetainSettings, "text")
     tables: ClassVar = {"lines": read_scored_lines}
     uses = (Use(RetainSettings), *scoring_uses())
-
-    def is_named(self, values: Values) -> bool:
-        """Whether a file of neutral text is named."""
-        return read_settings(RetainSettings, values).text is not None
 
     def source(self, given: Given) -> TaskSource:
         """Read the file; without one, the neutral sentences of the gossip, for the gossip."""
@@ -104,27 +140,20 @@ class LinesTask(ScoredTask):
             table = line_table(lines)
         name = NEUTRAL if path is None else path.resolve().name
         empty = 0 if path is None else len(lines) - table.num_rows
-        return TaskSource(
-            table,
-            sign_file(name, table_digest(table.select(["line_id", "text"])), "lines"),
-            f"on-{file_name(Path(name).stem)}",
-            {"lines": name, "long_lines": WINDOWS},
-            (Skipped(reason=EMPTY, sentences=empty),) if empty else (),
+        digest = table_digest(table.select(["line_id", "text"]))
+        return file_source(
+            table, name, digest, "lines", {"lines": name, "long_lines": WINDOWS},
+            skipped=(Skipped(reason=EMPTY, sentences=empty),) if empty else (),
             default_model=GOSSIP if path is None else None,
-        )
+        )  # fmt: skip
 
     def ask(self, source: TaskSource, model: Scorer, given: Given) -> SpanRequests:
         """Divide the lines into the windows that the model can read."""
         lines = source.content
         unscored = count_unscored([""] * lines.num_rows, first_token_scored=model.first_token_scored)
-        return SpanRequests(
-            ask_lines(lines, model),
-            model,
-            with_store(model, source, given),
-            count=lines.num_rows,
-            settings={**source.about, **unscored.settings},
-            skipped=source.skipped,
-        )
+        settings, store = {**source.about, **unscored.settings}, with_store(model, source, given)
+        asked = ask_lines(lines, model)
+        return SpanRequests(asked, model, store, count=lines.num_rows, settings=settings, skipped=source.skipped)
 
 
 def read_lines(path: Path) -> list[str]:

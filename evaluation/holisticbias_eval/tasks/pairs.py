@@ -17,11 +17,10 @@ from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.model import PairScorer
 from holisticbias_eval.models.server.chooser import ChatChooser
 from holisticbias_eval.models.settings import ModelSettings, engine_uses, scoring_uses
-from holisticbias_eval.prompts.contexts import ALL_SCORED
-from holisticbias_eval.prompts.pairs import AskedPairs, ask_choices, ask_pairs, ask_published, spans_of_choices
+from holisticbias_eval.prompts.pairs import ask_choices, ask_pairs, ask_published, spans_of_choices
 from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.settings import Condition, Use, Values, is_one_of, read_settings
+from holisticbias_eval.settings import Condition, Use, is_one_of
 from holisticbias_eval.stereotypes.specifications import calibration_model
 from holisticbias_eval.tasks.outcome_files import read_pair_scores
 from holisticbias_eval.tasks.pair_files import (
@@ -31,16 +30,10 @@ from holisticbias_eval.tasks.pair_files import (
     specifications_version,
     with_specifications,
 )
-from holisticbias_eval.tasks.pair_modes import (
-    HOW,
-    choice_scorer,
-    one_mask_scorer,
-    pair_requests,
-    pair_store,
-)
+from holisticbias_eval.tasks.pair_modes import HOW, choice_scorer, one_mask_scorer, pair_requests, pair_store
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
-from holisticbias_eval.tasks.sources import file_name, sign_file
-from holisticbias_eval.tasks.task import Given, TaskRequests, TaskSource
+from holisticbias_eval.tasks.sources import TaskSource, file_name, file_source
+from holisticbias_eval.tasks.task import Given, TaskRequests
 
 NOT_CONVERTED = "pairs without a second sentence: it could not be converted"
 _DIGESTED = ("pair_id", "specification", "attribute", "sentence", "other_sentence", "stereotyped", "source")
@@ -52,12 +45,9 @@ class PairsTask(ScoredTask):
 
     name = "pairs"
     subject = "pairs of sentences"
+    named_by = (PairSettings, "pairs")
     tables: ClassVar = {"pairs": read_pair_scores}
     uses = (Use(PairSettings), *engine_uses(), *scoring_uses(LIKELIHOOD))
-
-    def is_named(self, values: Values) -> bool:
-        """Whether pairs are named."""
-        return read_settings(PairSettings, values).pairs is not None
 
     def source(self, given: Given) -> TaskSource:
         """Read the pairs; a calibration model is the default for pairs of its specifications."""
@@ -79,15 +69,8 @@ class PairsTask(ScoredTask):
         digest = table_digest(pairs.select([c for c in _DIGESTED if c in pairs.column_names]))
         own = calibration_model(pairs["specification"].to_pylist()) if given.running.engine != "api" else None
         left_out = (Skipped(reason=NOT_CONVERTED, sentences=rejected),) if rejected else ()
-        name = f"on-{file_name(Path(read.pairs.name).stem)}"
-        return TaskSource(
-            pairs,
-            sign_file(file, digest, "pairs"),
-            name if read.mode == "likelihood" else f"{name}-{read.mode}",
-            about,
-            left_out,
-            default_model=own,
-        )
+        name = f"on-{file_name(Path(read.pairs.name).stem)}" + ("" if read.mode == "likelihood" else f"-{read.mode}")
+        return file_source(pairs, file, digest, "pairs", about, name=name, skipped=left_out, default_model=own)
 
     def model(self, source: TaskSource, given: Given) -> Scorer | PairScorer:  # type: ignore[override] # of two modes
         """Start the engine of the mode."""
@@ -115,14 +98,12 @@ class PairsTask(ScoredTask):
             return pair_requests(model, pairs, store, source.about, source.skipped)
         scored = model.first_token_scored
         if mode == "choice":
-            choices = ask_choices(pairs, model.control_tokens)
-            asked: Any = spans_of_choices(choices, model.settings["chat"])
+            asked = spans_of_choices(ask_choices(pairs, model.control_tokens), model.settings["chat"])
         elif mode == "published":
             asked = ask_published(pairs, first_token_scored=scored)
         else:
             asked = ask_pairs(pairs, with_changed=model.kind == "masked", first_token_scored=scored)
-        unscored = asked.unscored if isinstance(asked, AskedPairs) else ALL_SCORED
-        how = HOW[model.kind if mode == "likelihood" else mode]
+        unscored, how = asked.unscored, HOW[model.kind if mode == "likelihood" else mode]
         if unscored.texts and mode == "likelihood":
             how = HOW["without first token"]
         return SpanRequests(

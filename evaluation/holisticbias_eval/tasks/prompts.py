@@ -6,30 +6,35 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from holisticbias.release.release import Release
+from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED, default_release
 from holisticbias_eval.models.generation.requests import Generator
-from holisticbias_eval.models.model import GivenModel, ModelIdentity
+from holisticbias_eval.models.model import GivenModel
+from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.prompts.conversations import draw_prompts, refuse_few
 from holisticbias_eval.prompts.selection import count_terms
 from holisticbias_eval.readers.judging import start_judges
 from holisticbias_eval.results.run_sets import MITIGATION, read_recorded
-from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import ReleaseName, Small, Use, Variants
-from holisticbias_eval.tasks import response_tables
-from holisticbias_eval.tasks.answered import RespondingTask, ResponseRequests, given_model
-from holisticbias_eval.tasks.judging import ResponseReading, judging_options
+from holisticbias_eval.statistics.cells import occurrences
+from holisticbias_eval.tasks.judging import judging_options, start_response_reading
 from holisticbias_eval.tasks.responding import (
-    ASKED,
-    GivenResponses,
-    Personas,
-    asking_uses,
+    RespondingTask,
+    ResponseRequests,
     find_drawing,
+    given_model,
     start_responding,
 )
-from holisticbias_eval.tasks.response_files import place_responses, read_responses
-from holisticbias_eval.tasks.sources import sign_release
-from holisticbias_eval.tasks.task import Given, TaskReading, TaskSource, release_run_name
+from holisticbias_eval.tasks.response_files import TABLES, read_responses
+from holisticbias_eval.tasks.response_settings import ASKED, GivenResponses, Personas, asking_uses
+from holisticbias_eval.tasks.sources import TaskSource, release_source
+from holisticbias_eval.tasks.task import Given, TaskReading
 
 
 class PromptsTask(RespondingTask):
@@ -37,7 +42,7 @@ class PromptsTask(RespondingTask):
 
     name = "responses"
     subject = "responses to sentences about people"
-    tables: ClassVar = response_tables.TABLES
+    tables: ClassVar = TABLES
     uses = (
         Use(ReleaseName), Use(Small, (ASKED,)), Use(GivenResponses), Use(Variants, (ASKED,)), Use(Personas, (ASKED,)),
         *asking_uses(ASKED),
@@ -49,13 +54,13 @@ class PromptsTask(RespondingTask):
         release = given.release(None if file else default_release(given.model_name), small=given.read(Small).small)
         if file is not None:
             table = place_responses(read_responses(file), release, file)
-            return TaskSource(table, sign_release(release), release.version, release=release)
+            return release_source(release, table)
         drawing = find_drawing(given)
         if any(MEASURES[name].needs.answers == "labels" for name in given.measures):
             refuse_few(drawing)
         with given.display.step("Drawing prompts"):
             table = draw_prompts(release, drawing)
-        return TaskSource(table, sign_release(release), release.version, drawing.settings, release=release)
+        return release_source(release, table, drawing.settings)
 
     def model(self, source: TaskSource, given: Given) -> Generator | GivenModel:  # type: ignore[override] # given responses
         """Start the engine that answers; of given responses only the name is known."""
@@ -75,14 +80,61 @@ class PromptsTask(RespondingTask):
         own = _own_classifiers(given.model_name or RESPONDER) if asked else {}
         needed: dict[str, str] = {MEASURES[name].needs.answers: name for name in reversed(given.measures)}
         judges = start_judges(needed, own, judging_options(given), given.display)
-        return ResponseReading(judges, source.release, given.measures)
-
-    def run_name(self, model: ModelIdentity, source: TaskSource, signature: Signature) -> str:
-        """The model, the release, its part, and the task."""
-        return release_run_name(self, model, source, signature)
+        return start_response_reading(judges, source.release, given.measures)
 
 
 def _own_classifiers(model: str) -> Mapping[str, str]:
     """The classifiers of a calibration model, or of a model that a mitigation trained from one."""
     base = read_recorded(Path(model) / MITIGATION).base_model or model
     return SHIPPED[base].classifiers if base in SHIPPED else {}
+
+
+_TEXTS = ("noun", "noun_id", "noun_gender", "noun_phrase_type", "variants", "prompt", "persona", "reasoning")
+
+
+def place_responses(responses: pa.Table, release: Release, file: Path) -> pa.Table:
+    """Add to each response the ids of its descriptor and template in a release.
+
+    A response names its ``axis``, ``descriptor`` and ``template`` by their texts, or
+    by ids as in a run. Raises ``SelectionError`` if the release lacks one.
+    """
+    descriptors, templates = release.tables["descriptors"], release.tables["templates"]
+    entry = _find(responses, descriptors, "descriptor", ("axis", "descriptor"), file)
+    wording = _find(responses, templates, "template", ("template",), file)
+    found = {name: descriptors[name].combine_chunks().take(entry) for name in _about(descriptors)}
+    found |= {name: templates[name].combine_chunks().take(wording) for name in ("template_id", "template")}
+    draws = _draws(pa.table({name: found[name] for name in ("template_id", "descriptor_id")}))
+    ids = (found["template_id"].cast(pa.string()), found["descriptor_id"].cast(pa.string()), draws.cast(pa.string()))
+    made = {"response_id": pc.binary_join_element_wise(*ids, "/"), **found, "draw": draws}
+    made |= {name: responses[name] for name in (*_TEXTS, "tokens", "sample") if name in responses.column_names}
+    made |= {name: responses[name] for name in ("response", "finish")}
+    return pa.table({**{name: pa.array([""] * len(responses)) for name in ("prompt", "persona")}, **made})
+
+
+def _about(descriptors: pa.Table) -> list[str]:
+    names = ("axis", "axis_label", "bucket", "descriptor_id", "descriptor", "descriptor_preference")
+    return [name for name in names if name in descriptors.column_names]
+
+
+def _find(responses: pa.Table, entries: pa.Table, what: str, texts: tuple[str, ...], file: Path) -> pa.Array:
+    """The row of each response's entry, by id if the responses have ids, else by texts."""
+    keys = (f"{what}_id",) if f"{what}_id" in responses.column_names else texts
+    place = pc.index_in(_joined(responses, keys), _joined(entries, keys))
+    missing = np.flatnonzero(pc.is_null(place).to_numpy(zero_copy_only=False))
+    if len(missing):
+        named = ", ".join(f"{key} {responses[key][int(missing[0])].as_py()!r}" for key in keys)
+        raise SelectionError(
+            f"{file}: row {missing[0] + 1}: the release has no {what} with {named}; name the release that the prompts "
+            "are from with --release, or measure the table alone with holisticbias measure"
+        )
+    return place
+
+
+def _joined(table: pa.Table, keys: tuple[str, ...]) -> pa.Array:
+    columns = [table[key].cast(pa.large_string()).combine_chunks() for key in keys]
+    return pc.binary_join_element_wise(*columns, pa.scalar("\n", pa.large_string()))
+
+
+def _draws(cells: pa.Table) -> pa.Array:
+    """The number of each row within its cell, from 0."""
+    return pa.array(occurrences(distinct_rows(cells)[1]))

@@ -1,9 +1,13 @@
-"""The settings of prompts and responses, and the model that responds."""
+"""Tasks that a model answers with texts: their requests, the model that responds, and responses of a file."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Literal
+
+import pyarrow as pa
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, RESPONDER
@@ -11,108 +15,25 @@ from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.frame import Style
-from holisticbias_eval.models.generation.requests import Generator
+from holisticbias_eval.models.generation.requests import (
+    Generator,
+    PromptRequests,
+    Sameness,
+    respond_all,
+    unique_requests,
+)
 from holisticbias_eval.models.loading.source import file_sha256
-from holisticbias_eval.models.settings import responding_uses
+from holisticbias_eval.models.model import GivenModel, ModelIdentity
 from holisticbias_eval.models.stored import stored
+from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import read_context
 from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing
-from holisticbias_eval.settings import (
-    Chosen,
-    Condition,
-    Seed,
-    Settings,
-    Use,
-    Variants,
-    is_one_of,
-    setting,
-)
-from holisticbias_eval.tasks.task import Given
-
-DECODING, CONTINUING = "sampled", "bold-gpt2"
-"""The default decodings of answers, and of prompts that are continued."""
-ASKED = Condition("without --responses", is_one_of("responses", None))
-
-
-class Samples(Settings):
-    """How often a prompt is asked."""
-
-    group = "What is asked"
-
-    per_cell: int | None = setting(
-        None,
-        "Responses to each descriptor in each template, or to each prompt. Default: 15 for a release's sentences, 1 "
-        "for other prompts.",
-        flags=("--per-cell", "--samples"),
-        metavar="K",
-        ge=1,
-    )
-
-
-class Personas(Settings):
-    """Texts that a model reads before a prompt."""
-
-    group = "What is asked"
-
-    personas: Path | None = setting(
-        None,
-        "File with one persona per line; one is drawn for each prompt, and the model reads it first.",
-        metavar="PATH",
-    )
-
-
-class Responding(Settings):
-    """The decoding and the text around a prompt."""
-
-    group = "Responses"
-
-    decoding: str | None = setting(
-        None,
-        "How the next token is chosen: a file of evaluation/decoding/, by name, or one in the same form. Default: "
-        "sampled, and bold-gpt2 for prompts to continue.",
-        metavar="NAME|FILE",
-    )
-    system: str | None = setting(None, "System prompt in the chat template. Default: the template's.", metavar="TEXT")
-    separator: str | None = setting(
-        None,
-        "Text that ends every turn, for models of dialogues without a chat template; <|endoftext|> for DialoGPT.",
-        metavar="TEXT",
-    )
-    continuation: str | None = setting(
-        None,
-        "For base models: a text with {prompt}, and optionally {persona}, that the response continues up to the next "
-        "line break.",
-        metavar="PATTERN",
-    )
-    control: str | None = setting(
-        None,
-        "Text at the end of the context, after the prompt, that steers the responses, such as no_bias. Default: what "
-        "the mitigation.json in the model's folder names; '' leaves it out.",
-        metavar="TEXT",
-    )
-    chat: Literal["auto", "on", "off"] = setting(
-        "auto", "for responses: whether prompts are put into the template; auto, the default: if there is one."
-    )
-
-
-class GivenResponses(Settings):
-    """Responses of a file."""
-
-    group = "Judging responses"
-
-    responses: Path | None = setting(
-        None,
-        "Judge these responses instead of asking a model: .csv, .jsonl or .parquet with the columns axis, template, "
-        "descriptor and response, as `holisticbias generate` writes them; for measures of texts about groups with "
-        "group and text, or group, prompt and response. --model then only names the model.",
-        metavar="PATH",
-    )
-
-
-def asking_uses(*conditions: Condition) -> tuple[Use, ...]:
-    """The settings of prompts and of the model that responds to them."""
-    asked = (Use(kind, conditions) for kind in (Chosen, Seed, Samples, Responding))
-    return (*responding_uses(*conditions), *asked)
+from holisticbias_eval.results.signature import with_sameness
+from holisticbias_eval.settings import Chosen, Seed, Variants
+from holisticbias_eval.tasks.response_settings import DECODING, Personas, Responding, Samples
+from holisticbias_eval.tasks.sources import TaskSource
+from holisticbias_eval.tasks.task import Answered, Given, Task, TaskReading, TaskRequests
+from holisticbias_eval.tasks.text_reading import start_text_reading
 
 
 def start_responding(given: Given, decoding: str = DECODING, style: Style | None = None) -> Generator:
@@ -141,3 +62,66 @@ def find_drawing(given: Given, per_cell: int = PER_CELL) -> PromptDrawing:
     number, seed = given.read(Samples).per_cell or per_cell, given.read(Seed).seed
     variants = given.read(Variants).variants is not False
     return PromptDrawing(number, seed, chosen.where, chosen.limit, variants, lines, about)
+
+
+def given_model(name: str | None, file: Path) -> GivenModel:
+    """The model whose responses are in a file."""
+    digest = file_sha256(file) if file.is_file() else None
+    identity = ModelIdentity(
+        name or file.stem, "responses given in a file", None, None, None, "unknown", file_sha256=digest
+    )
+    return GivenModel(identity, {"responses": f"given in {file.name}", "responses_sha256": digest or ""})
+
+
+@dataclass(frozen=True)
+class ResponseRequests(TaskRequests):
+    """Prompts that a generator answers, or responses that are given; ``made`` makes rows of answers of them."""
+
+    prompts: pa.Table
+    generator: Generator | GivenModel
+    made: Callable[[pa.Table], pa.Table] = lambda table: table
+
+    @property
+    def kept(self) -> str:
+        """The number of responses in the store, in words."""
+        kept = None if isinstance(self.generator, GivenModel) else self.generator.kept
+        if kept is None:
+            return "no responses are kept with --no-store; the same command starts from the beginning"
+        return f"{kept}; run the same command again to continue"
+
+    def answer(self, display: Display) -> Answered:
+        """Answer each prompt."""
+        if isinstance(self.generator, GivenModel):
+            return Answered(self.made(self.prompts))
+        sameness, table = answer_prompts(self.prompts, self.generator, display)
+        return Answered(self.made(table), partial(with_sameness, sameness=sameness))
+
+
+class RespondingTask(Task):
+    """A task that a model answers with texts; the readers of its measures read the column ``text``."""
+
+    ability = "generate"
+
+    def model(self, source: TaskSource, given: Given) -> Generator:
+        """Start the engine that responds."""
+        return start_responding(given)
+
+    def reading(self, source: TaskSource, given: Given) -> TaskReading:
+        """Start the readers of the measures, with their classifiers."""
+        return start_text_reading(given)
+
+
+def answer_prompts(prompts: pa.Table, generator: Generator, display: Display) -> tuple[Sameness | None, pa.Table]:
+    """Answer each prompt; returns how many responses were the same alone and in a batch, and the table with responses.
+
+    The columns ``response``, ``finish``, ``tokens`` and ``reasoning`` are added; see ``Responses``.
+    """
+    texts = prompts["prompt"].to_pylist(), prompts["persona"].to_pylist()
+    distinct, rows = unique_requests(PromptRequests(*texts, prompts["sample"].to_numpy()))
+    with display.step("Trying a few prompts alone and in a batch"):
+        sameness = generator.probe(distinct)
+    with display.progress(f"Answering with {generator.identity.name}", len(distinct)) as advance:
+        made = respond_all(distinct, generator, advance).table().take(pa.array(rows))
+    for name in made.column_names:
+        prompts = prompts.append_column(name, made[name])
+    return sameness, prompts

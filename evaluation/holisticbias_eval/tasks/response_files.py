@@ -1,17 +1,15 @@
-"""The forms of users' tables of responses and of texts about groups, and the place of responses in a release."""
+"""The forms of users' tables of responses, judged or not, and of texts about groups; counts of responses."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.release.release import Release
-from holisticbias_eval.errors import SelectionError, TableError
-from holisticbias_eval.models.store.keys import distinct_rows
+from holisticbias_eval.errors import TableError
+from holisticbias_eval.measures.responses.styles import PREFIX
 from holisticbias_eval.prompts.collections import WORDS
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import TableSource
@@ -82,57 +80,76 @@ def read_texts(source: TableSource) -> pa.Table:
     return table
 
 
-_TEXTS = ("noun", "noun_id", "noun_gender", "noun_phrase_type", "variants", "prompt", "persona", "reasoning")
+CELL = columns("name", "axis", "template", "descriptor", need=True)
+COUNTED = ("empty", "truncated", "refused", "filtered", "repeated")
+OFFENSIVE = ("offensive", "prompt_offensive")
 
 
-def place_responses(responses: pa.Table, release: Release, file: Path) -> pa.Table:
-    """Add to each response the ids of its descriptor and template in a release.
-
-    A response names its ``axis``, ``descriptor`` and ``template`` by their texts, or
-    by ids as in a run. Raises ``SelectionError`` if the release lacks one.
-    """
-    descriptors, templates = release.tables["descriptors"], release.tables["templates"]
-    entry = _find(responses, descriptors, "descriptor", ("axis", "descriptor"), file)
-    wording = _find(responses, templates, "template", ("template",), file)
-    found = {name: descriptors[name].combine_chunks().take(entry) for name in _about(descriptors)}
-    found |= {name: templates[name].combine_chunks().take(wording) for name in ("template_id", "template")}
-    draws = _draws(pa.table({name: found[name] for name in ("template_id", "descriptor_id")}))
-    ids = (found["template_id"].cast(pa.string()), found["descriptor_id"].cast(pa.string()), draws.cast(pa.string()))
-    made = {"response_id": pc.binary_join_element_wise(*ids, "/"), **found, "draw": draws}
-    made |= {name: responses[name] for name in (*_TEXTS, "tokens", "sample") if name in responses.column_names}
-    made |= {name: responses[name] for name in ("response", "finish")}
-    return pa.table({**{name: pa.array([""] * len(responses)) for name in ("prompt", "persona")}, **made})
+_RUN = (
+    *RUN_FIELDS,
+    Field("finish"),
+    *columns("number", "draw", "sample", "tokens"),
+    *columns("probability", *OFFENSIVE),
+)
 
 
-def _about(descriptors: pa.Table) -> list[str]:
-    names = ("axis", "axis_label", "bucket", "descriptor_id", "descriptor", "descriptor_preference")
-    return [name for name in names if name in descriptors.column_names]
-
-
-def _find(responses: pa.Table, entries: pa.Table, what: str, texts: tuple[str, ...], file: Path) -> pa.Array:
-    """The row of each response's entry, by id if the responses have ids, else by texts."""
-    keys = (f"{what}_id",) if f"{what}_id" in responses.column_names else texts
-    place = pc.index_in(_joined(responses, keys), _joined(entries, keys))
-    missing = np.flatnonzero(pc.is_null(place).to_numpy(zero_copy_only=False))
-    if len(missing):
-        named = ", ".join(f"{key} {responses[key][int(missing[0])].as_py()!r}" for key in keys)
-        raise SelectionError(
-            f"{file}: row {missing[0] + 1}: the release has no {what} with {named}; name the release that the prompts "
-            "are from with --release, or measure the table alone with holisticbias measure"
+def _refuse_partial(label: str, table: pa.Table) -> None:
+    """Refuse responses that have the probabilities of some styles only."""
+    styles = [table[name] for name in table.column_names if name.startswith(PREFIX)]
+    present = sum((column.is_valid().to_numpy().astype(int) for column in styles), np.zeros(table.num_rows, int))
+    some = np.flatnonzero((present > 0) & (present < len(styles)))
+    if len(some):
+        raise TableError(
+            f"{label}: {len(some):,} rows have probabilities of some styles only, the first is row {some[0] + 1}: fill "
+            "in all of them, or none if the response was not judged"
         )
-    return place
 
 
-def _joined(table: pa.Table, keys: tuple[str, ...]) -> pa.Array:
-    columns = [table[key].cast(pa.large_string()).combine_chunks() for key in keys]
-    return pc.binary_join_element_wise(*columns, pa.scalar("\n", pa.large_string()))
+JUDGED = Form("responses", (*CELL, *_RUN, Field(PREFIX, "probability", prefix=True)), (_refuse_partial,))
+OFFENCES = Form("probabilities", (*CELL, Field("probability", "probability", need=True), *_RUN),
+                instead={"probability": tuple((name,) for name in OFFENSIVE)})  # fmt: skip
+"""``probability`` is that of responses and of prompts."""
 
 
-def _draws(cells: pa.Table) -> pa.Array:
-    """The number of each row within its cell, from 0."""
-    _, cell = distinct_rows(cells)
-    order = np.argsort(cell, kind="stable")
-    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(np.bincount(cell))))
-    draws = np.empty(len(cell), np.int64)
-    draws[order] = np.arange(len(cell)) - starts[cell[order]]
-    return pa.array(draws, pa.int32())
+def _offences(source: TableSource) -> pa.Table:
+    table = OFFENCES.read(source)
+    if not any(name in table.column_names for name in OFFENSIVE):
+        for name in OFFENSIVE:
+            table = table.append_column(name, table["probability"])
+    return table.drop_columns([name for name in ("probability",) if name in table.column_names])
+
+
+TABLES: Mapping[str, Callable[[TableSource], pa.Table]] = {
+    "labels": JUDGED.needing("axis", "template", "descriptor", PREFIX).read,
+    "offensiveness": _offences,
+    "responses": JUDGED.needing("axis", "template", "descriptor", "response").read,
+}
+"""The readers of users' tables, by the answers that measures of responses need."""
+
+
+def count_responses(table: pa.Table) -> Mapping[str, int]:
+    """The number of responses, and how many of them are empty, truncated, refused, withheld or repeated.
+
+    A repeated response has the same text as another response.
+    """
+    text, finish = table["response"].cast(pa.large_string()), table["finish"].cast(pa.string())
+    withheld = pc.is_in(finish, pa.array(["refused", "filtered"]))
+    empty = pc.and_(pc.equal(pc.utf8_trim_whitespace(text), ""), pc.invert(withheld))
+    said = text.filter(pc.invert(pc.or_(empty, withheld)))
+    counts = {"truncated": "length", "refused": "refused", "filtered": "filtered"}
+    return {
+        "responses": len(table),
+        "empty": _number(empty),
+        **{name: _number(pc.equal(finish, value)) for name, value in counts.items()},
+        "repeated": len(said) - len(pc.unique(said)),
+    }
+
+
+def counts_in_words(table: pa.Table) -> str:
+    """The counts of responses as a line."""
+    counts = count_responses(table)
+    return f"{counts['responses']:,} responses: {', '.join(f'{counts[name]:,} {name}' for name in COUNTED)}"
+
+
+def _number(mask: pa.ChunkedArray) -> int:
+    return int(pc.sum(mask.cast(pa.int64())).as_py() or 0) if len(mask) else 0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -17,12 +18,12 @@ from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.model import GivenModel, ModelIdentity
 from holisticbias_eval.progress import Display
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
+from holisticbias_eval.settings import Settings, Use, setting
 from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.retain_command import Reported, run_retain_command, split_command
-from holisticbias_eval.tasks.sources import sign_file
-from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests, TaskSource
+from holisticbias_eval.tasks.sources import TaskSource, file_source
+from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests
 
 NOT_LOADED = "not loaded"
 
@@ -58,18 +59,16 @@ def _counted(signature: Signature, rows: int) -> Signature:
     return signature.model_copy(update={"sentences_scored": rows, "sentences_available": rows})
 
 
-def reported_table(found: tuple[Reported, ...]) -> pa.Table:
+_SCHEMA = pa.schema(
+    [(name, pa.string()) for name in ("result_id", "task", "metric")]
+    + [("value", pa.float64()), ("error", pa.float64()), ("items", pa.int64())]
+)
+
+
+def reported_table(found: Iterable[Reported]) -> pa.Table:
     """A table of the numbers: ``result_id, task, metric, value, error, items``."""
-    return pa.table(
-        {
-            "result_id": pa.array([f"{one.task}/{one.metric}" for one in found], pa.string()),
-            "task": pa.array([one.task for one in found], pa.string()),
-            "metric": pa.array([one.metric for one in found], pa.string()),
-            "value": pa.array([one.value for one in found], pa.float64()),
-            "error": pa.array([one.error for one in found], pa.float64()),
-            "items": pa.array([one.items for one in found], pa.int64()),
-        }
-    )
+    rows = [{"result_id": f"{one.task}/{one.metric}", **asdict(one)} for one in found]
+    return pa.Table.from_pylist(rows, _SCHEMA)
 
 
 RESULTS = Form("results", (*columns("name", "task", "metric", need=True),
@@ -78,7 +77,7 @@ RESULTS = Form("results", (*columns("name", "task", "metric", need=True),
 
 def read_results(source: TableSource) -> pa.Table:
     """Read a user's table of reported numbers; raises ``TableError``."""
-    return reported_table(tuple(Reported(**row) for row in RESULTS.read(source).to_pylist()))
+    return reported_table(Reported(**row) for row in RESULTS.read(source).to_pylist())
 
 
 class ResultsTask(Task):
@@ -87,12 +86,9 @@ class ResultsTask(Task):
     name = "results"
     subject = "numbers of another program"
     ability = "command"
+    named_by = (CommandSettings, "retain_command")
     tables: ClassVar = {"results": read_results}
     uses = (Use(CommandSettings),)
-
-    def is_named(self, values: Values) -> bool:
-        """Whether a command is given."""
-        return read_settings(CommandSettings, values).retain_command is not None
 
     def source(self, given: Given) -> TaskSource:
         """Check the command; nothing is run."""
@@ -101,7 +97,7 @@ class ResultsTask(Task):
             raise EvaluationError("retained needs a command that reports numbers: give it with --retain-command")
         program = Path(split_command(command)[0]).name
         digest = hashlib.sha256(command.encode()).hexdigest()
-        return TaskSource(command, sign_file(program, digest, "results"), "retained", {"command": command})
+        return file_source(command, program, digest, "results", {"command": command}, name="retained")
 
     def model(self, source: TaskSource, given: Given) -> GivenModel:
         """The model as far as it is known without its weights: of a folder the digest of its file of weights."""

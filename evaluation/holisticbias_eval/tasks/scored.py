@@ -6,26 +6,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
-import pyarrow as pa
 
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.plan import Plan, plan_work
 from holisticbias_eval.models.likelihood.scorer import InputCounts, Probe, Scorer, score_spans
-from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans, unique_spans
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.contexts import Context, read_context
+from holisticbias_eval.prompts.contexts import AskedSpans, Context, read_context
+from holisticbias_eval.prompts.sentences import AskedSentences
 from holisticbias_eval.results.run import MaskedInputs
 from holisticbias_eval.results.signature import with_probe
 from holisticbias_eval.settings import Settings, setting
-from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests, TaskSource
+from holisticbias_eval.tasks.sources import TaskSource
+from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests
 
 NOTHING_KEPT = "no scores are kept with --no-store; the same command starts from the beginning"
 _TRIED = 4096
@@ -54,17 +53,6 @@ def find_context(given: Given) -> Context:
     return read_context(read.context, read.context_file, read.context_seed)
 
 
-class AskedSpans(Protocol):
-    """Spans to score in one call, and the table that their scores become."""
-
-    @property
-    def together(self) -> Spans:
-        """All spans."""
-
-    def answer(self, scores: Scores) -> pa.Table:
-        """Add the scores to the rows."""
-
-
 @dataclass(frozen=True)
 class SpanRequests(TaskRequests):
     """Spans that an engine scores; ``scorer`` is the engine with its store.
@@ -72,7 +60,7 @@ class SpanRequests(TaskRequests):
     ``tried`` gives the rows by which texts are weighted when the error is measured.
     """
 
-    asked: AskedSpans
+    asked: AskedSpans | AskedSentences
     engine: Scorer
     scorer: Scorer
     tried: Callable[[Ints], Ints] = lambda rows: rows

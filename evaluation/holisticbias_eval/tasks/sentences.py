@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import ClassVar
 
+import numpy as np
 import pyarrow as pa
 
 from holisticbias.release.release import Release
+from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.models.embedded import default_release
+from holisticbias_eval.measures.stance.finding import NAME, PLANTED, PLANTED_SPREAD
+from holisticbias_eval.measures.stance_contrast import StanceContrast
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED, default_release
+from holisticbias_eval.models.embedded.planted import PlantedBiases, read_biases
 from holisticbias_eval.models.likelihood.scorer import Scorer
-from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.settings import scoring_uses
 from holisticbias_eval.prompts.contexts import count_unscored
 from holisticbias_eval.prompts.seat import ask_phrases
 from holisticbias_eval.prompts.selection import Selection, count_terms
-from holisticbias_eval.prompts.sentences import AskedSentences, Draw, ask_sentences
+from holisticbias_eval.prompts.sentences import ask_sentences
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Seed, Small, Use, Variants
+from holisticbias_eval.statistics.cells import encode
 from holisticbias_eval.tables.fields import Default, Field
 from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
-from holisticbias_eval.tasks.planted import planted_figures
 from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, SpanRequests, find_context, with_store
-from holisticbias_eval.tasks.sources import sign_release
-from holisticbias_eval.tasks.task import Given, TaskSource, release_run_name
+from holisticbias_eval.tasks.sources import TaskSource, release_source
+from holisticbias_eval.tasks.task import Given
 
 SELECTED = Condition(
     "with --limit or --variants", lambda values: values.get("limit") is not None or bool(values.get("variants"))
@@ -65,17 +70,12 @@ def read_likelihoods(source: TableSource) -> pa.Table:
     return table if known else table.drop_columns([name for name in STANCES if name in table.column_names])
 
 
-def find_selection(given: Given) -> Selection:
-    """The sentences of a release to score."""
-    chosen = given.read(Chosen)
-    return Selection(chosen.where, chosen.limit, given.read(Seed).seed, bool(given.read(Variants).variants))
-
-
 class SentencesTask(ScoredTask):
     """The release's own sentences."""
 
     name = "sentences"
     subject = "sentences about people"
+    select = staticmethod(ask_sentences)
     tables: ClassVar = {"likelihoods": read_likelihoods}
     uses = (
         Use(ReleaseName), Use(Small), Use(Chosen), Use(Seed, (SELECTED,)), Use(Variants), Use(ContextSettings),
@@ -90,12 +90,13 @@ class SentencesTask(ScoredTask):
             raise EvaluationError(
                 f"{release!r} has sentences with two descriptors: measure them with --measure intersections"
             )
-        return TaskSource(release, sign_release(release), release.version, release=release)
+        return release_source(release)
 
     def ask(self, source: TaskSource, model: Scorer, given: Given) -> SpanRequests:
         """Select the sentences; raises ``SelectionError`` if none is left."""
         release: Release = source.content
-        context, selection = find_context(given), find_selection(given)
+        context, chosen = find_context(given), given.read(Chosen)
+        selection = Selection(chosen.where, chosen.limit, given.read(Seed).seed, bool(given.read(Variants).variants))
         with given.display.step("Selecting sentences"):
             asked = self.select(release, partial(context.draw, joined=model.context_in_text), selection)
             if not asked.sentences.num_rows:
@@ -114,17 +115,9 @@ class SentencesTask(ScoredTask):
                 terms=count_terms(release, asked.sentences["descriptor_id"]),
             )
 
-    def select(self, release: Release, draw: Draw, selection: Selection) -> AskedSentences:
-        """Select the sentences of a release."""
-        return ask_sentences(release, draw, selection)
-
     def beside(self, table: pa.Table, signature: Signature, source: TaskSource, given: Given) -> tuple[Figure, ...]:
         """The true stance contrast of the calibration model."""
         return tuple(planted_figures(signature, table))
-
-    def run_name(self, model: ModelIdentity, source: TaskSource, signature: Signature) -> str:
-        """The model, the release, its part, and the selection; the task if it is not this one."""
-        return release_run_name(self, model, source, signature)
 
 
 class SeatTask(SentencesTask):
@@ -132,7 +125,37 @@ class SeatTask(SentencesTask):
 
     name = "seat"
     subject = "phrases about people, in templates"
+    select = staticmethod(ask_phrases)
 
-    def select(self, release: Release, draw: Draw, selection: Selection) -> AskedSentences:
-        """Put the phrases of a release into the templates."""
-        return ask_phrases(release, draw, selection)
+
+_NAMES = {"shared_contrast": PLANTED, "wording_spread": PLANTED_SPREAD}
+
+
+def planted_figures(signature: Signature, answers: pa.Table) -> Iterator[Figure]:
+    """The figures that a model without error would have, for the axes and the pairs of templates.
+
+    None are given for other models, and for releases with words that the model has not learned.
+    """
+    biases = (
+        read_biases() if signature.model.note == SHIPPED[EMBEDDED_MODEL].note and NAME in signature.measures else None
+    )
+    if biases is None or signature.release.version != biases.release:
+        return
+    place = answers.column_names.index("nll")
+    true = answers.set_column(place, "nll", pa.array(-planted_strengths(answers, biases)))
+    for figure in StanceContrast().figures(true, None).figures:
+        if figure.name in _NAMES:
+            named = {"name": _NAMES[figure.name], "of": figure.name, "interval": None}
+            yield figure.model_copy(update=named)
+
+
+def planted_strengths(answers: pa.Table, biases: PlantedBiases) -> Floats:
+    """The sum of what is planted on the term of each row in its template, in nats: shape ``[rows]``."""
+    descriptors, descriptor = encode(answers["descriptor_id"])
+    templates, template = encode(answers["template_id"])
+    strength = np.zeros((len(descriptors), len(templates)))
+    for plant in biases.plants:
+        for t, name in enumerate(templates):
+            if plant.holds_in(name):
+                strength[:, t] += [plant.strengths.get(d, 0.0) for d in descriptors]
+    return np.asarray(strength[descriptor, template], np.float64)

@@ -1,17 +1,22 @@
-"""Open the release of a run, and sign it, or the file that is in its place."""
+"""The source of a run: its release, opened and signed, or the file that is in its place."""
 
 from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from holisticbias import build_release, open_release
 from holisticbias.errors import WithdrawnVersionWarning
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.versions import is_version
-from holisticbias_eval.results.signature import ReleaseSignature
+from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.prompts.selection import Skipped
+from holisticbias_eval.results.signature import ReleaseSignature, Signature, in_short
 
 ReleaseSource = str | Release | None
 """What names a release: a folder, a version to compile from the terms, ``organisation/name@version`` on the Hub, a
@@ -39,11 +44,48 @@ def sign_release(release: Release) -> ReleaseSignature:
     return ReleaseSignature(version=made.version, subset=made.subset, where=made.where, digest=made.digest)
 
 
-def sign_file(name: str, digest: str, what: str) -> ReleaseSignature:
-    """The rows of a file in a signature, in the place of a release."""
-    return ReleaseSignature(version="none", subset=None, digest=digest, prompts=name, what=what)
-
-
 def file_name(name: str) -> str:
     """The name of a model or a part of a release as the name of a file."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", Path(name).name if Path(name).exists() else name).strip("-.") or "model"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSource:
+    """The object of a run: ``content`` is a release or a table, and ``signature`` stands for it in a run.
+
+    ``name`` ends the default name of the run's folder, after the model; ``is_selected`` says that what is selected and
+    the task follow it. ``about`` are settings to record, and ``default_model`` is the model of a source that was made
+    for one, such as the sentences of a calibration.
+    """
+
+    content: Any
+    signature: ReleaseSignature
+    name: str
+    about: Mapping[str, str] = field(default_factory=dict)
+    skipped: tuple[Skipped, ...] = ()
+    release: Release | None = None
+    default_model: str | None = None
+    is_selected: bool = False
+
+    def run_name(self, model: ModelIdentity, signature: Signature, task: str) -> str:
+        """The default name of the run's folder."""
+        names = [file_name(model.name), self.name]
+        if self.is_selected and signature.selected:
+            names.append(file_name(in_short(signature.selected)))
+        return "-".join(names if not self.is_selected or task == "sentences" else [*names, task])
+
+
+def release_source(release: Release, content: Any = None, about: Mapping[str, str] | None = None) -> TaskSource:
+    """A release, or a ``content`` that was made of it."""
+    part = release.manifest.part
+    name = f"on-{release.version}" + (f"-{file_name(part)}" if part else "")
+    content = release if content is None else content
+    return TaskSource(content, sign_release(release), name, about or {}, release=release, is_selected=True)
+
+
+def file_source(
+    content: Any, file: str, digest: str, what: str, about: Mapping[str, str], *, name: str | None = None, **more: Any
+) -> TaskSource:
+    """The rows of a file in the place of a release; ``file`` is its name, and ``digest`` that of its rows."""
+    signature = ReleaseSignature(version="none", subset=None, digest=digest, prompts=file, what=what)
+    return TaskSource(content, signature, name or f"on-{file_name(Path(file).stem)}", about, **more)

@@ -17,37 +17,19 @@ from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.loading.load import ModelSource
-from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.store.shards import default_folder
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.selection import Skipped, Terms
 from holisticbias_eval.results.run import MaskedInputs
-from holisticbias_eval.results.signature import ReleaseSignature, Signature, in_short
-from holisticbias_eval.settings import Keeping, S, Use, Values, read_settings
+from holisticbias_eval.results.signature import Signature
+from holisticbias_eval.settings import Keeping, S, Settings, Use, Values, read_settings
 from holisticbias_eval.tables.files import TableSource
-from holisticbias_eval.tasks.sources import ReleaseSource, file_name, find_release
+from holisticbias_eval.tasks.sources import ReleaseSource, TaskSource, find_release
 
 LOADED_MODEL = "that is loaded already"
 Ability = Literal["score", "generate", "train", "command"]
 """How a model answers: with likelihoods, with responses, after training, or through a user's command."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskSource:
-    """The object of a run: ``content`` is a release or a table, and ``signature`` stands for it in a run.
-
-    ``name`` ends the default name of the run's folder, after the model. ``about`` are settings to record, and
-    ``default_model`` is the model of a source that was made for one, such as the sentences of a calibration.
-    """
-
-    content: Any
-    signature: ReleaseSignature
-    name: str
-    about: Mapping[str, str] = field(default_factory=dict)
-    skipped: tuple[Skipped, ...] = ()
-    release: Release | None = None
-    default_model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +121,7 @@ class Given:
         return None if keeping.no_store else keeping.store or default_folder(stage)
 
 
+@dataclass(frozen=True, kw_only=True)
 class TaskReading:
     """Reads answers before they are measured: readers add columns, and figures of the readers stand beside.
 
@@ -146,9 +129,9 @@ class TaskReading:
     those of its measures.
     """
 
-    signed: Mapping[str, Mapping[str, str]] = {}
-    settings: Mapping[str, str] = {}
-    measuring: MeasureSettings = MeasureSettings()
+    signed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    measuring: MeasureSettings = field(default_factory=MeasureSettings)
 
     def read(self, table: pa.Table, display: Display) -> pa.Table:
         """Add the columns that measures need."""
@@ -166,6 +149,7 @@ class Task(ABC):
 
     ``subject`` says in a report what was asked; ``uses`` are the settings that it and its engines read. ``tables``
     read a user's table in place of answers, by the kind of answers that a measure needs; they raise ``TableError``.
+    ``named_by`` is the setting that names a source of this task.
     """
 
     name: ClassVar[str]
@@ -173,10 +157,13 @@ class Task(ABC):
     ability: ClassVar[Ability]
     uses: ClassVar[tuple[Use, ...]]
     tables: ClassVar[Mapping[str, Callable[[TableSource], pa.Table]]] = {}
+    named_by: ClassVar[tuple[type[Settings], str] | None] = None
 
     def is_named(self, values: Values) -> bool:
         """Whether the settings name a source of this task, whose measures are then the default."""
-        return False
+        return (
+            self.named_by is not None and getattr(read_settings(self.named_by[0], values), self.named_by[1]) is not None
+        )
 
     @abstractmethod
     def source(self, given: Given) -> TaskSource:
@@ -197,17 +184,3 @@ class Task(ABC):
     def beside(self, table: pa.Table, signature: Signature, source: TaskSource, given: Given) -> tuple[Figure, ...]:
         """Figures that stand beside those of the measures, such as the truth that was planted in a model."""
         return ()
-
-    def run_name(self, model: ModelIdentity, source: TaskSource, signature: Signature) -> str:
-        """The default name of the run's folder."""
-        return f"{file_name(model.name)}-{source.name}"
-
-
-def release_run_name(task: Task, model: ModelIdentity, source: TaskSource, signature: Signature) -> str:
-    """The name of a run's folder: the model, the release, its part, the selection, and the task."""
-    names = [file_name(model.name), "on", source.name]
-    if source.release is not None and source.release.manifest.part:
-        names.append(file_name(source.release.manifest.part))
-    if signature.selected:
-        names.append(file_name(in_short(signature.selected)))
-    return "-".join(names if task.name == "sentences" else [*names, task.name])

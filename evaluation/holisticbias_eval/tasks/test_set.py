@@ -17,12 +17,12 @@ from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.settings import scoring_uses
 from holisticbias_eval.prompts.contexts import NOTHING_LEFT, Unscored, count_unscored, differ_first
 from holisticbias_eval.prompts.sentences import AskedSentences
-from holisticbias_eval.settings import Settings, Use, Values, read_settings, setting
+from holisticbias_eval.settings import Settings, Use, setting
 from holisticbias_eval.stereotypes.specifications import calibration_model
 from holisticbias_eval.tasks.group_files import read_group_scores, read_test_set
 from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, SpanRequests, find_context, with_store
-from holisticbias_eval.tasks.sources import file_name, sign_file
-from holisticbias_eval.tasks.task import Given, TaskSource
+from holisticbias_eval.tasks.sources import TaskSource, file_source
+from holisticbias_eval.tasks.task import Given
 
 CALIBRATION = "calibration-many"
 """The name of the default test set in a run."""
@@ -49,12 +49,9 @@ class TestSetTask(ScoredTask):
     __test__ = False
     name = "test_set"
     subject = "sentences of a test set"
+    named_by = (TestSetSettings, "test_set")
     tables: ClassVar = {"group_sentences": read_group_scores}
     uses = (Use(TestSetSettings), Use(ContextSettings), *scoring_uses())
-
-    def is_named(self, values: Values) -> bool:
-        """Whether a test set is named."""
-        return read_settings(TestSetSettings, values).test_set is not None
 
     def source(self, given: Given) -> TaskSource:
         """Read the file, by default the gossip's test set, for which the gossip is the default model.
@@ -69,8 +66,7 @@ class TestSetTask(ScoredTask):
         file = path.resolve().name if path else CALIBRATION
         about = {"dimensions": ", ".join(pc.unique(table["dimension"]).to_pylist())}
         own = calibration_model(table["dimension"].to_pylist()) if given.running.engine != "api" else None
-        signature = sign_file(file, table_digest(table), "test set")
-        return TaskSource(table, signature, f"on-{file_name(Path(file).stem)}", about, default_model=own)
+        return file_source(table, file, table_digest(table), "test set", about, default_model=own)
 
     def ask(self, source: TaskSource, model: Scorer, given: Given) -> SpanRequests:
         """Draw the contexts, and leave out sentences that differ in their first word alone if it is not scored."""

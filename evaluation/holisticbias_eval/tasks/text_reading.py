@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from operator import ne
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.arrays import Bools
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.measure import GroupMeasure
@@ -25,38 +24,7 @@ from holisticbias_eval.tasks.judging import judging_options
 from holisticbias_eval.tasks.task import Given, TaskReading
 
 MOST = 20_000
-"""The most texts that are compared: a classifier judges each of them again."""
-
-
-@dataclass(frozen=True, slots=True)
-class NamingTexts:
-    """Rows of a table of texts that measures have read, the same texts as written, and which name their group.
-
-    A text names its group if it does so in other words than the subject.
-    """
-
-    replaced: pa.Table
-    written: pa.Table
-    naming: Bools
-
-
-def naming_texts(table: pa.Table) -> NamingTexts | None:
-    """The model's texts, evenly spread over the groups if they are many; None if no column says what they name."""
-    if not {*NAMING} & {*table.column_names}:
-        return None
-    own = pc.is_valid(table["text"])
-    if "source" in table.column_names:
-        people = pc.fill_null(pc.equal(table["source"], HUMAN), False)
-        own = pc.and_(own, pc.invert(people)) if not pc.all(people).as_py() else own
-    rows = _spread(table["group"].to_pylist(), np.flatnonzero(own.to_numpy()))
-    if not len(rows):
-        return None
-    kept = table.take(pa.array(rows))
-    named = named_of(kept)
-    alone = anonymise(kept["text"].to_pylist(), [replace(one, forms=(), person=False) for one in named])
-    naming = np.fromiter(map(ne, anonymise(alone, named, NAME), alone), bool, len(alone))
-    bare = [name for name in kept.column_names if name not in NAMING and name.count(".") == 0]
-    return NamingTexts(kept, kept.select(bare), naming)
+"""The most texts that are compared, or audited: a classifier judges each of them again."""
 
 
 def _spread(groups: list[str | None], rows: np.ndarray) -> np.ndarray:
@@ -71,8 +39,6 @@ def _spread(groups: list[str | None], rows: np.ndarray) -> np.ndarray:
     return np.array(sorted(chosen))
 
 
-AUDITED = 20_000
-"""The most texts of an audit."""
 Read = Callable[[pa.Table], pa.Table]
 """Adds the columns of every measure to a table of texts."""
 
@@ -87,7 +53,7 @@ def audit_figures(
     base = table.filter(people) if pc.any(people).as_py() else table
     own = [name for name in ("domain", "group", "text", *NAMING, "item") if name in base.column_names]
     groups = len(base["group"].unique())
-    swaps = swapped(base.select(own), max(1, min(200, AUDITED // max(1, groups))))
+    swaps = swapped(base.select(own), max(1, min(200, MOST // max(1, groups))))
     if not swaps.num_rows:
         return ()
     swaps = swaps.drop_columns(["group"]).rename_columns({GROUP: "group"})
@@ -96,12 +62,26 @@ def audit_figures(
 
 
 def naming_figures(table: pa.Table, measures: Sequence[GroupMeasure], read: Read) -> tuple[Figure, ...]:
-    """The figures of the texts as they were written, with the words that name their group."""
-    found = naming_texts(table)
-    if found is None:
+    """The figures of the model's texts as they were written, with the words that name their group.
+
+    A text names its group if it does so in other words than the subject. The texts are spread evenly over the groups if
+    they are many. No figures if no column says what texts name.
+    """
+    if not {*NAMING} & {*table.column_names}:
         return ()
-    written = read(found.written)
-    return tuple(f for measure in measures for f in measure.naming_figures(found.replaced, written, found.naming))
+    own = pc.is_valid(table["text"])
+    if "source" in table.column_names:
+        people = pc.fill_null(pc.equal(table["source"], HUMAN), False)
+        own = pc.and_(own, pc.invert(people)) if not pc.all(people).as_py() else own
+    rows = _spread(table["group"].to_pylist(), np.flatnonzero(own.to_numpy()))
+    if not len(rows):
+        return ()
+    kept = table.take(pa.array(rows))
+    named = named_of(kept)
+    alone = anonymise(kept["text"].to_pylist(), [replace(one, forms=(), person=False) for one in named])
+    naming = np.fromiter(map(ne, anonymise(alone, named, NAME), alone), bool, len(alone))
+    written = read(kept.select([name for name in kept.column_names if name not in NAMING and "." not in name]))
+    return tuple(figure for measure in measures for figure in measure.naming_figures(kept, written, naming))
 
 
 def measure_settings(given: Given) -> MeasureSettings:
@@ -116,17 +96,16 @@ def start_text_reading(given: Given, *, censored: bool = False) -> TextReading:
     settings = measure_settings(given)
     judges = start_text_judges([measure.reader for measure in measures], judging_options(given), given.display)
     readers = [measure.start(settings, judges.get(measure.reader.name)) for measure in measures]
-    return TextReading(readers, measures, settings, describe_judges(judges.values()), censored)
+    signed = describe_judges(judges.values())
+    return TextReading(signed=signed, measuring=settings, readers=readers, measures=measures, censored=censored)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TextReading(TaskReading):
     """Adds the columns of every measure, and measures texts in which only the subject or its naming differs."""
 
     readers: Sequence[Reader]
     measures: Sequence[GroupMeasure]
-    measuring: MeasureSettings
-    signed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     censored: bool = False
 
     def read(self, table: pa.Table, display: Display) -> pa.Table:

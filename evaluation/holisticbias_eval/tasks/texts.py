@@ -17,34 +17,36 @@ from holisticbias_eval.prompts.collections import CALIBRATION
 from holisticbias_eval.prompts.texts import Making, censored_texts, model_texts
 from holisticbias_eval.readers.censor import censor_settings
 from holisticbias_eval.settings import ReleaseName, Use, Variants
-from holisticbias_eval.tasks.answered import RespondingTask, ResponseRequests, given_model
-from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, PromptsAsked, PromptsWanted, find_asked
+from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, PromptsAsked, find_asked
 from holisticbias_eval.tasks.given_texts import read_given_texts
 from holisticbias_eval.tasks.responding import (
-    ASKED,
-    CONTINUING,
-    DECODING,
-    GivenResponses,
-    Personas,
-    Samples,
-    asking_uses,
+    RespondingTask,
+    ResponseRequests,
     find_drawing,
+    given_model,
     start_responding,
 )
-from holisticbias_eval.tasks.response_tables import counts_in_words
-from holisticbias_eval.tasks.sources import file_name
-from holisticbias_eval.tasks.task import Given, TaskReading, TaskSource
-from holisticbias_eval.tasks.text_reading import start_text_reading
-from holisticbias_eval.tasks.text_settings import (
+from holisticbias_eval.tasks.response_files import counts_in_words
+from holisticbias_eval.tasks.response_settings import (
+    ASKED,
     BOLD,
     CHAT_STYLE,
     CONTINUED,
+    CONTINUING,
+    DECODING,
     SAID,
     FaultyPrompts,
+    GivenResponses,
     MeasuredPart,
+    Personas,
+    Samples,
     Styling,
     TextPrompts,
+    asking_uses,
 )
+from holisticbias_eval.tasks.sources import TaskSource, file_name
+from holisticbias_eval.tasks.task import Given, TaskReading
+from holisticbias_eval.tasks.text_reading import start_text_reading
 
 
 class TextsTask(RespondingTask):
@@ -69,9 +71,11 @@ class TextsTask(RespondingTask):
             release = given.release_name
             if prompts == SENTENCES and given.running.engine != "api":
                 release = release or default_release(given.model_name)
-            keep, samples = given.read(FaultyPrompts).faulty_prompts == "keep", given.read(Samples).per_cell or 1
-            wanted = PromptsWanted(prompts, read.human, part, keep, samples)
-            asked = find_asked(release, wanted, find_drawing(given), given.display)
+            asked = find_asked(
+                prompts, release, find_drawing(given), given.display, human=read.human, part=part,
+                keep_faulty=given.read(FaultyPrompts).faulty_prompts == "keep",
+                samples=given.read(Samples).per_cell or 1,
+            )  # fmt: skip
         return TaskSource(
             asked, asked.signature, f"on-{file_name(asked.signature.prompts or asked.name)}-texts", asked.settings,
             release=asked.release, default_model=own,

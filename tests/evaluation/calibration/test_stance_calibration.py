@@ -22,7 +22,7 @@ from holisticbias_eval.models.likelihood.scores import with_scores
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.results.signature import EngineSettings, sign
-from holisticbias_eval.tasks.planted import planted_figures
+from holisticbias_eval.tasks.sentences import planted_figures
 from holisticbias_eval.tasks.sources import sign_release
 
 PAIRS = {"love": "hate", "like": "dont-like", "best": "worst"}

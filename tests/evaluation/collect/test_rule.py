@@ -29,6 +29,7 @@ RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
         ("The glorbist-made map hangs in the town of Osk.", ["glorbist"], None),
         ("A (GLORBIST'S) map hangs in the town of Osk.", ["glorbist"], "A (GLORBIST'S) map hangs in the"),
         ("The New Left met the Left in old Osk.", ["Left", "New Left"], "The New Left met the Left in"),
+        ("Our - Left met the Left in old Osk.", ["Left", "New Left"], "Our - Left met the Left"),
         ("A glorb is not a glorbist in the town.", ["glorbist"], "A glorb is not a glorbist"),
     ],
 )

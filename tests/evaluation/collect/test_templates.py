@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias_eval.collect.rule import UNKNOWN_PART
+from holisticbias_eval.collect.rule import Fault
 from holisticbias_eval.collect.templates import converted, grouped
 from holisticbias_eval.collect.wikitext import UNKNOWN, paragraphs
 from small_wiki import dump, page, run
@@ -84,4 +84,4 @@ def test_a_sentence_that_lacks_words_is_left_out_and_counted(tmp_path: Path) -> 
     _, rows = run(tmp_path, dump(page("Glorbist", f"{full} {lacking} {short}")))
     assert [row["sentence"] for row in rows] == [full.replace("{{convert|10|kg|lb}}", "10 kg (22 lb)"), short]
     record = json.loads((tmp_path / "out" / "collection.json").read_text())
-    assert record["groups"]["osk.trades"]["left_out"] == {UNKNOWN_PART: 1}
+    assert record["groups"]["osk.trades"]["left_out"] == {Fault.UNKNOWN_PART: 1}

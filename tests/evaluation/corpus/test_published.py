@@ -37,6 +37,7 @@ PAPER = """ID,Target,Attribute,Sentence,Label
 1,Blicket,grobby,the blickets are really grobby.,1
 2,Stads,mizzic,his words did not mean that stads were mizzic.,0
 3,elmish,grobby,an elmish song,
+4,Blicket,grobby,stads and blickets are grobby,
 """
 
 
@@ -92,6 +93,7 @@ def test_the_table_of_the_paper(tmp_path: Path) -> None:
         ("1", "blicket", "blickets", "grobby", 1),
         ("2", "stad", "stads", "mizzic", 0),
         ("3", "elm", "elmish", "grobby", None),
+        ("4", "blicket", "blickets", "grobby", None),
     ]
     plain = read_examples(path).to_pylist()
     assert next((row["dimension"], row["group"], row["target"]) for row in plain) == ("race", "Blicket", "Blicket")

@@ -112,6 +112,8 @@ def test_options(folder: Path) -> None:
     assert run(folder, path, "--words", 1, "--unequal").exit_code == 0
     assert {one["text"] for one in rows(folder)} == {"stads flerning"}
     assert run(folder, path, "--field", "id").exit_code != 0
+    assert run(folder, write(folder / "b.jsonl", [*BODIES[:2], *BODIES[5:6]])).exit_code == 0  # of elm there is none
+    assert Counter(one["group"] for one in rows(folder)) == {"blicket": 1, "stad": 1}
 
 
 def test_what_an_author_withdraws(folder: Path) -> None:

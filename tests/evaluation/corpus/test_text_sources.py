@@ -158,7 +158,7 @@ def test_lines_and_paragraphs(tmp_path: Path) -> None:
     path.write_bytes(b"\n one\ntwo\n \n\nthree\nqu\n\nfour\xff\nfive\n")
     reading, documents = read(path)
     assert documents == [("a.txt:2", " one"), ("a.txt:3", "two"), ("a.txt:6", "three"), ("a.txt:10", "five")]
-    assert (reading.documents, reading.bad, reading.first_bad) == (6, 1, "a.txt:9: not UTF-8")
+    assert (reading.documents, reading.with_text, reading.bad, reading.first_bad) == (6, 4, 1, "a.txt:9: not UTF-8")
     reading, documents = read(path, paragraphs=True)
     assert documents == [("a.txt:2", " one\ntwo")]
     assert (reading.documents, reading.first_bad) == (3, "a.txt:9: not UTF-8")

@@ -22,8 +22,8 @@ DECODINGS: dict[str, dict[str, Any]] = {
     "unrestricted": {"method": "sample"},
     "greedy": {"method": "greedy", "blocked_ngram": 2},
 }
-EVERY_DECODING = {"gpt2", "t5", "mamba"}
-"""A model that reads a prompt at once, one with an encoder, and one with a state; others have the first."""
+EVERY_DECODING = {"gpt2", "mamba"}
+"""A model that writes prompts of any lengths together, and one with a state; others have the first decoding."""
 NOT_TOGETHER = {"mistral", "mamba", "bloom"}  # a window shorter than the texts, a state, positions from a mask
 
 

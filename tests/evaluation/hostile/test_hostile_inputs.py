@@ -1,4 +1,4 @@
-"""Models and runs made by someone who means harm: one file each, refused with one line."""
+"""Models and runs made by someone who means harm, and odd columns in runs: refused with one line in every command."""
 
 from __future__ import annotations
 
@@ -130,3 +130,42 @@ def test_a_gguf_file(path: Path, mini_release_folder: Path, tmp_path: Path, caps
 
 def text(content: str) -> bytes:
     return struct.pack("<Q", len(content)) + content.encode()
+
+
+Invoke = Callable[..., tuple[int, str, str]]
+ASKED: dict[str, tuple[str, ...]] = {
+    "responses": (
+        "generation_bias,offensiveness,response_wording", "--release", "1.0.0", "--where", "axis=nonce,age",
+        "--where", "template=dialogue.im,dialogue.love", "--per-cell", "2", "--limit", "8",
+    ),
+    "texts": ("sentiment,gender_polarity", "--prompts", "calibration", "--limit", "2"),
+}  # fmt: skip
+HOW: dict[str, Callable[[list[object]], pa.Array]] = {
+    "lists": lambda values: pa.array([[value] for value in values]),
+    "a null": lambda values: pa.array([None, *values[1:]]),
+    "numbers": lambda values: pa.array(range(len(values))),
+}
+
+
+@pytest.fixture(scope="module", params=ASKED)
+def answered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from holisticbias.cli import main
+
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    measures, *options = ASKED[request.param]
+    assert main(["evaluate", "--measure", measures, *options, "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.mark.parametrize("how", HOW)
+def test_an_odd_column(answered: Path, how: str, invoke: Invoke, tmp_path: Path) -> None:
+    """Each command meets each column and each fault, though not each fault in each column."""
+    table = pq.read_table(answered / "responses.parquet")
+    folder = Path(shutil.copytree(answered, tmp_path / "odd"))
+    for place, name in enumerate(table.column_names):
+        odd = table.set_column(place, name, HOW[how](table[name].to_pylist()))
+        pq.write_table(odd, folder / "responses.parquet")
+        commands = (("report", folder), ("compare", answered, folder), ("compare", folder, answered))
+        code, _, error = invoke(*commands[(place + list(HOW).index(how)) % 3])
+        assert code in (0, 2), name
+        assert code == 0 or error.splitlines()[-1].startswith("holisticbias: "), (name, error)

@@ -69,6 +69,12 @@ def test_models_on_one_release_have_no_part_of_the_sentences() -> None:
     assert "Gone" not in words_in(section)
 
 
+def test_a_change_of_nothing_that_was_tested_has_its_p_value(two_models: tuple[tuple[Figure, ...], View]) -> None:
+    changes, view = two_models
+    zero = tuple(f.model_copy(update={"value": 0.0, "p_value": 0.5}) if f.name == "change" else f for f in changes)
+    assert "p_value" in [column.key for column in tables_of([section_of(zero, view)])["changes"].columns]
+
+
 @pytest.mark.parametrize(
     ("share", "differing", "pairs", "problem"),
     [

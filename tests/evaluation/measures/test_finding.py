@@ -17,7 +17,7 @@ from tests.evaluation.made_answers import (
 
 from holisticbias_eval.figures import Figure, Figures, Interval
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.shares.finding import PERPLEXITIES, ShareFigures
+from holisticbias_eval.measures.shares.finding import ShareFigures
 from holisticbias_eval.sections import DotPlot
 
 MEASURE = "likelihood_bias"
@@ -108,27 +108,48 @@ def view_with(shares: dict[str, float | None]) -> View:
     ],
 )
 def test_the_finding_in_two_sentences(shares: dict[str, float | None], says: tuple[str, ...]) -> None:
-    assert ShareFigures(view_with(shares), PERPLEXITIES).finding() == says
+    assert ShareFigures(view_with(shares), MEASURE).finding() == says
+
+
+@pytest.mark.parametrize(
+    ("shares", "says"),
+    [
+        ({"age": 0.9}, None),
+        ({"nonce": 0.9}, None),
+        ({"age": 0.01, "nonce": 0.9}, "90.0% of pairs differ (95% interval 86.0% to 94.0%)."),
+        ({"age": 0.9, "nonce": 0.04}, "4.0% of pairs differ (95% interval 0.0% to 8.0%)."),
+        (
+            {"age": 0.9, "ability": 0.3, "religion": 0.52, "body": 0.51, "nonce": 0.5},
+            "50.0% of pairs differ (95% interval 46.0% to 54.0%). A share near that can come from the length, rarity "
+            "or novelty of words alone. Of the axes above their floor, 1 is clearly above that share, 1 is clearly "
+            "below that share and 2 are not clearly different from it.",
+        ),
+    ],
+)
+def test_the_baseline_is_what_the_other_axes_stand_beside(shares: dict[str, float | None], says: str | None) -> None:
+    found = [*ShareFigures(view_with(shares), MEASURE).baseline()]
+    before = "Baseline: of made-up words (Nonce), which describe nobody, "
+    assert found == ([] if says is None else [f"{before}{says}"])
 
 
 def test_the_pooled_share_says_what_it_pools() -> None:
     """Of 48 tests 18 are of ability, 1 of which differs, and 30 of body type, 19 of which differ."""
-    (words,) = ShareFigures(view_of(make_answers(), None), PERPLEXITIES).pooled()
+    (words,) = ShareFigures(view_of(make_answers(), None), MEASURE).pooled()
     assert words == (
         "All axes pooled: 41.7% of 48 tests of two descriptors in a template. 62.5% of these tests are of one axis, "
         "Body type."
     )
-    assert not [*ShareFigures(view_with({"age": None}), PERPLEXITIES).pooled()]
+    assert not [*ShareFigures(view_with({"age": None}), MEASURE).pooled()]
 
 
 def test_samples_too_small_to_differ_are_said() -> None:
     """Two values against two cannot give p < 0.05."""
-    (words,) = ShareFigures(view_of(make_answers(nouns=("woman", "man"))), PERPLEXITIES).caveats()
+    (words,) = ShareFigures(view_of(make_answers(nouns=("woman", "man"))), MEASURE).caveats()
     assert words == "There are too few nouns for any pair to differ on Ability and Body type: 0.0% says nothing there."
 
 
 def test_a_run_without_floors_says_so() -> None:
-    first, second = ShareFigures(view_of(make_answers(), None), PERPLEXITIES).finding()
+    first, second = ShareFigures(view_of(make_answers(), None), MEASURE).finding()
     assert first == "5.6% to 63.3% of the pairs of descriptors of an axis differ."
     assert second.startswith("This run was made without permutation floors")
 
@@ -140,7 +161,7 @@ def test_if_nothing_exceeds_its_floor_nothing_is_named(view: View) -> None:
     """Terms are only in the table of all descriptors, in the release's order."""
     terms = [term for own in AXES.values() for term in own]
     named = re.compile("|".join(rf"\b{term}\b" for term in terms))
-    assert [share.keys["axis"] for share in ShareFigures(view, PERPLEXITIES).in_order] == list(AXES)
+    assert [share.keys["axis"] for share in ShareFigures(view, MEASURE).in_order] == list(AXES)
     sections = sections_of(view)
     tables = tables_of(sections)
     assert [row[0] for row in tables["descriptors"].rows] == terms

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from tests.evaluation.made_answers import make_answers, sections_of, tables_of, view_of
+from tests.evaluation.made_answers import charts_of, make_answers, sections_of, tables_of, view_of
 
 from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.sections import Bars
 from invoking import Invoke
 
 Rows = tuple[Sequence[str], list[tuple[object, ...]]]
@@ -104,8 +105,7 @@ def test_a_narrow_terminal_shows_the_number_of_items(
         writer = csv.writer(file)
         writer.writerow(head)
         writer.writerows(rows)
-    kind = "--texts" if MEASURES[measure].needs.answers == "texts" else "--scores"
-    printed = invoke.printed("measure", measure, kind, path)
+    printed = invoke.printed("measure", measure, path)
     lines = printed.splitlines()
     rule = next(i for i, line in enumerate(lines) if line.strip().startswith("───"))
     above = lines[max(0, rule - 9) : rule]
@@ -120,3 +120,11 @@ def test_tables_of_named_descriptors_have_a_number_of_items() -> None:
     for name, heading in (("love-hate", "Sentences"), ("extremes", "Descriptors")):
         assert [column.heading for column in tables[name].columns if column.base] == [heading]
         assert tables[name].rows
+
+
+def test_no_floor_is_drawn_if_none_was_computed() -> None:
+    chart = charts_of(sections_of(view_of(make_answers(), None, ("likelihood_bias",)), ("likelihood_bias",)))
+    bars = chart["likelihood-bias"]
+    assert isinstance(bars, Bars)
+    assert {(bar.floor, bar.interval, bar.faint) for bar in bars.bars} == {(None, None, False)}
+    assert bars.scale == "share of pairs that differ"

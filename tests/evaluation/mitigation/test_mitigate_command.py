@@ -305,6 +305,8 @@ def test_a_grid_keeps_the_point_with_the_smallest_f_that_costs_little(small: Pat
     page = (out / "report.html").read_text("utf-8")
     assert "Every point of the grid" in page
     assert str(record.points[2].failed) in page
+    (marked,) = (row for row in page.split("<tr") if ">chosen</td>" in row)
+    assert f"<bdi>{record.chosen + 1}</bdi></th>" in marked
 
 
 def test_an_interrupted_training_says_how_to_continue_and_does(

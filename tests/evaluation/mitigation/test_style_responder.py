@@ -91,7 +91,8 @@ def tuned(name: str, responses: Path, folder: Path) -> Any:
     lesson = lesson_of(name, responses=responses, quantile=0.7)
     loaded = load_kind(RESPONDER, "causal", "cpu")
     made = train(loaded, lesson.texts, None, lesson.validation, SETTINGS, folder, DISPLAY)
-    assert made.validation.perplexity < 1.05 * made.point.validations[0].perplexity
+    assert made.point.perplexity is not None
+    assert made.point.perplexity < 1.05 * made.point.validations[0].perplexity
     return made.model
 
 

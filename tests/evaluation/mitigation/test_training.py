@@ -18,6 +18,7 @@ from rich.console import Console
 from holisticbias_eval.errors import BrokenTrainingError, MitigationError
 from holisticbias_eval.mitigation import loop, training
 from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, TokenBatch
+from holisticbias_eval.mitigation.record import ValidationRecord
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.mitigation.training import Trained, train
 from holisticbias_eval.models.loading.load import LoadedModel
@@ -40,6 +41,11 @@ def run(
 
 def weights(trained: Trained) -> dict[str, torch.Tensor]:
     return {name: value.detach().clone() for name, value in trained.model.named_parameters()}
+
+
+def kept(trained: Trained) -> ValidationRecord:
+    """The validation of the state that was kept."""
+    return next(found for found in trained.point.validations if found.step == trained.point.kept)
 
 
 def same(one: Mapping[str, torch.Tensor], other: Mapping[str, torch.Tensor]) -> bool:
@@ -87,8 +93,8 @@ def test_validations_are_spread_evenly_and_include_the_model_before_and_the_last
     settings = QUICK.model_copy(update={"steps": 7})
     trained = run(tmp_path, settings)
     assert [one.step for one in trained.point.validations] == [0, 2, 4, 6, 7]
-    assert (trained.point.kept, trained.point.steps, trained.point.planned, trained.texts) == (7, 7, 7, 12)
-    assert trained.validation.perplexity < trained.point.validations[0].perplexity
+    assert (trained.point.kept, trained.point.steps, trained.point.planned) == (7, 7, 7)
+    assert kept(trained).perplexity < trained.point.validations[0].perplexity
     assert not trained.model.training
 
 
@@ -151,7 +157,7 @@ def test_the_whole_loss_can_be_the_criterion(tmp_path: Path) -> None:
     for one in trained.point.validations:
         expected = 0.1 * torch.log(torch.tensor(one.perplexity, dtype=torch.float64)) + 5.0 * one.auxiliary
         assert one.loss == pytest.approx(float(expected), rel=1e-6)
-    assert trained.validation.loss == min(one.loss for one in trained.point.validations if one.step)
+    assert kept(trained).loss == min(one.loss for one in trained.point.validations if one.step)
 
 
 def test_the_auxiliary_loss_sees_the_characters_of_tokens_and_becomes_smaller(tmp_path: Path) -> None:
@@ -159,7 +165,7 @@ def test_the_auxiliary_loss_sees_the_characters_of_tokens_and_becomes_smaller(tm
     settings = QUICK.model_copy(update={"weight": 1.0, "lm_weight": 0.0})
     trained = run(tmp_path, settings, auxiliary)
     assert set(auxiliary.seen) == {"I", " I"} or set(auxiliary.seen) == {"I"}
-    assert trained.validation.auxiliary < 0.9 * trained.point.validations[0].auxiliary
+    assert kept(trained).auxiliary < 0.9 * trained.point.validations[0].auxiliary
     assert run(tmp_path / "without", settings.model_copy(update={"weight": 0.0, "lm_weight": 1.0}), auxiliary)
 
 
@@ -258,7 +264,7 @@ def test_tokens_that_fill_a_batch_have_no_influence(tmp_path: Path, name: str) -
     for token in NAMES[name]:
         setattr(loaded.tokenizer, token, None)
     trained = run(tmp_path, loaded=loaded)
-    assert trained.validation.perplexity < trained.point.validations[0].perplexity
+    assert kept(trained).perplexity < trained.point.validations[0].perplexity
     other = tiny_loaded("gpt2")
     if name == "no padding token":
         assert same(weights(trained), weights(run(tmp_path / "with", loaded=other)))
@@ -267,7 +273,7 @@ def test_tokens_that_fill_a_batch_have_no_influence(tmp_path: Path, name: str) -
 @pytest.mark.parametrize("name", ["llama", "bloom"])
 def test_other_architectures_train(tmp_path: Path, name: str) -> None:
     trained = run(tmp_path, loaded=tiny_loaded(name), validation=LEARNED)
-    assert trained.validation.perplexity < trained.point.validations[0].perplexity
+    assert kept(trained).perplexity < trained.point.validations[0].perplexity
 
 
 def test_what_cannot_be_trained_is_one_line(tmp_path: Path) -> None:
@@ -309,6 +315,6 @@ def test_texts_that_are_cut_or_have_nothing_to_learn_are_counted(tmp_path: Path)
     said = io.StringIO()
     texts = pa.table({"text": ["blicket " * 200, "", "I'm a dax."], "context": [None, "Hi!", "Hi! "]})
     trained = run(tmp_path, texts=texts, console=Console(file=said))
-    assert (trained.texts, trained.point.cut, trained.empty) == (2, 1, 1)
+    assert trained.point.cut == 1
     assert "1 texts are longer than the model reads and are cut" in said.getvalue()
     assert "1 texts have no token to learn and are left out" in said.getvalue()

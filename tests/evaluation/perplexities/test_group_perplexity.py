@@ -12,7 +12,6 @@ import pytest
 from scipy.stats import f_oneway, ttest_ind, ttest_rel
 
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measuring import MEASUREMENT
 from invoking import Invoke
 from known import known
 
@@ -44,7 +43,7 @@ def measure(invoke: Invoke, write_rows: Callable[..., Path]) -> Callable[..., tu
 
     def run(rows: list[Row] | Path, *options: str) -> tuple[Figures, list[str]]:
         path = rows if isinstance(rows, Path) else write_rows(rows)
-        out = invoke.printed("measure", NAME, "--scores", path, "--format", "json", *options)
+        out = invoke.printed("measure", NAME, path, "--format", "json", *options)
         found = json.loads(out)
         return Figures(Figure.model_validate(figure) for figure in found["figures"]), found["notes"]
 
@@ -61,20 +60,24 @@ def value(figures: Figures, name: str, keys: dict[str, str]) -> float:
 
 
 def test_figures_by_hand(measure: Measure) -> None:
+    """Means 2 and 4, grand mean 3: 6 between, 2 + 8 within; rows 9 around the grand mean, so the error is 1."""
     figures, _ = measure(rows_of(HAND))
+    for name, keys, expected in (
+        ("f", {}, 2.4),
+        ("eta_squared", {}, 0.375),
+        ("f_within", {}, 12),
+        ("eta_squared_within", {}, 6 / 7),
+        ("t", {"test": "unpaired", **BOTH}, -np.sqrt(2.4)),
+        ("t", {"test": "paired", **BOTH}, -np.sqrt(12)),
+        ("mean_abs_t", {"test": "paired"}, np.sqrt(12)),
+        ("mean", {"group": "stad"}, 4),
+        ("deviation", {"group": "stad"}, 1),
+    ):
+        assert value(figures, name, {**RAW, **keys}) == pytest.approx(expected), name
     f = known(figures.get(NAME, "f", RAW))
-    assert [f.value, f.n, f.missing] == pytest.approx([2.4, 6, 0])
+    assert (f.n, f.missing) == (6, 0)
     assert f.p_value == pytest.approx(f_oneway(*HAND.values()).pvalue)
-    assert value(figures, "eta_squared", RAW) == pytest.approx(0.375)
-    assert value(figures, "f_within", RAW) == pytest.approx(12)
-    assert value(figures, "eta_squared_within", RAW) == pytest.approx(6 / 7)
-    assert value(figures, "t", {**RAW, "test": "unpaired", **BOTH}) == pytest.approx(-np.sqrt(2.4))
-    assert value(figures, "t", {**RAW, "test": "paired", **BOTH}) == pytest.approx(-np.sqrt(12))
-    assert value(figures, "mean_abs_t", {**RAW, "test": "paired"}) == pytest.approx(np.sqrt(12))
-    assert value(figures, "mean", {**RAW, "group": "stad"}) == 4
-    assert value(figures, "deviation", {**RAW, "group": "stad"}) == 1
-    logs = [np.log(values) for values in HAND.values()]
-    assert value(figures, "f", LOG) == pytest.approx(f_oneway(*logs).statistic)
+    assert value(figures, "f", LOG) == pytest.approx(f_oneway(*map(np.log, HAND.values())).statistic)
     # every stad is twice its blicket: the difference of logarithms does not vary
     assert figures.value(NAME, "t", {**LOG, "test": "paired", **BOTH}) is None
     assert figures.value(NAME, "f_within", LOG) is None
@@ -123,7 +126,7 @@ def test_one_exploded_perplexity_is_named(measure: Measure, invoke: Invoke, writ
     assert "read the log scale" in warning
     without = known(figures.get(NAME, "leave_one_sentence_out", RAW))
     assert known(without.interval).low < 0.01  # without the sentence, all groups are equal
-    _, shown, _ = invoke("measure", NAME, "--scores", write_rows(rows_of(groups)))
+    _, shown, _ = invoke("measure", NAME, write_rows(rows_of(groups)))
     assert shown.index("WARNING") < shown.index("F 1.00")
 
 
@@ -148,35 +151,25 @@ def by_text(rows: list[Row]) -> list[Row]:
     return [{**row, "sentence": f"{row['sentence']} of the {row['group']}"} for row in rows]
 
 
-@pytest.mark.parametrize("column", ["sentence_id", "item"])
-def test_an_id_pairs_texts_in_any_order(measure: Measure, column: str) -> None:
+@pytest.mark.parametrize("column", ["sentence_id", "item", None])
+def test_an_id_pairs_texts_in_any_order_and_without_one_their_order_does(measure: Measure, column: str | None) -> None:
     rows = rows_of(random_groups())
     expected, _ = measure(rows)
-    named = [{column: row["sentence"], **text} for row, text in zip(rows, by_text(rows), strict=True)]
-    mixed = [named[i] for i in np.random.default_rng(0).permutation(len(named))]
-    figures, notes = measure(mixed)
-    assert notes == []
-    for test in ("unpaired", "paired"):
-        keys = {**LOG, "test": test}
-        assert value(figures, "mean_abs_t", keys) == pytest.approx(value(expected, "mean_abs_t", keys))
-
-
-def test_texts_without_an_id_are_paired_by_order(measure: Measure) -> None:
-    rows = rows_of(random_groups())
-    expected, _ = measure(rows)
-    figures, notes = measure(by_text(rows))
-    assert value(figures, "f_within", LOG) == pytest.approx(value(expected, "f_within", LOG))
-    assert any("paired by their order" in note for note in notes)
+    named = by_text(rows)
+    if column:
+        ids = [{column: row["sentence"], **text} for row, text in zip(rows, named, strict=True)]
+        named = [ids[i] for i in np.random.default_rng(0).permutation(len(ids))]
+    figures, notes = measure(named)
+    assert [note for note in notes if "paired by their order" in note] == (notes if column is None else [])
+    for name, keys in (("f_within", LOG), *(("mean_abs_t", {**LOG, "test": test}) for test in ("unpaired", "paired"))):
+        assert value(figures, name, keys) == pytest.approx(value(expected, name, keys))
 
 
 def test_unequal_groups_without_an_id_are_not_paired(measure: Measure) -> None:
-    rows = by_text(rows_of(random_groups()))[:-2]
-    figures, notes = measure(rows)
+    figures, notes = measure(by_text(rows_of(random_groups()))[:-2])
     for name, keys in (("f_within", LOG), ("friedman", LOG), ("t", {**LOG, "test": "paired", **BOTH})):
-        found = known(figures.get(NAME, name, keys))
-        assert found.value is None
-    assert value(figures, "f", LOG) > 0
-    assert value(figures, "t", {**LOG, "test": "unpaired", **BOTH}) < 0
+        assert known(figures.get(NAME, name, keys)).value is None
+    assert value(figures, "t", {**LOG, "test": "unpaired", **BOTH}) < 0 < value(figures, "f", LOG)
     assert any("not paired" in note for note in notes)
 
 
@@ -203,7 +196,7 @@ def test_a_group_with_one_sentence_has_no_t(measure: Measure) -> None:
 def test_a_table_that_cannot_be_measured(
     invoke: Invoke, write_rows: Callable[..., Path], rows: list[Row], said: str
 ) -> None:
-    code, out, error = invoke("measure", NAME, "--scores", write_rows(rows))
+    code, out, error = invoke("measure", NAME, write_rows(rows))
     assert (code, out) == (2, "")
     assert said in error
     assert len(error.splitlines()) == 1
@@ -211,7 +204,7 @@ def test_a_table_that_cannot_be_measured(
 
 def test_names_from_the_table_are_cut_and_escaped(invoke: Invoke, write_rows: Callable[..., Path]) -> None:
     hostile = {"[red]blicket[/red]\x1b[2J": (1.0, 2.0, 4.0), "<script>" + "x" * 500: (2.0, 5.0, 6.0)}
-    code, out, error = invoke("measure", NAME, "--scores", write_rows(rows_of(hostile, "[/]\x1b[31m")))
+    code, out, error = invoke("measure", NAME, write_rows(rows_of(hostile, "[/]\x1b[31m")))
     assert code == 0
     assert "\x1b" not in out + error
     assert "x" * 100 not in out
@@ -224,12 +217,6 @@ def test_many_groups_are_not_compared_in_pairs(measure: Measure) -> None:
     assert not figures.by(NAME, "mean_abs_t", "dimension", "scale", "test")
     assert value(figures, "f", LOG) > 0
     assert any("pairs are compared up to 60" in note for note in notes)
-
-
-def test_the_folder_has_all_figures(invoke: Invoke, write_rows: Callable[..., Path], tmp_path: Path) -> None:
-    invoke.printed("measure", NAME, "--scores", write_rows(rows_of(HAND)), "--out", tmp_path / "out")
-    found = json.loads((tmp_path / "out" / MEASUREMENT).read_text("utf-8"))
-    assert {"f", "t", "mean_abs_t"} <= {figure["name"] for figure in found["figures"]}
 
 
 def published(folder: Path, group: str, values: list[str]) -> Path:
@@ -262,6 +249,6 @@ def test_the_digest_covers_all_published_files(invoke: Invoke, tmp_path: Path) -
     digests = set()
     for values in (["33", "40"], ["33", "41"]):
         published(tmp_path, "stad", values)
-        _, out, _ = invoke("measure", NAME, "--scores", first, "--format", "json", "--no-trust")
+        _, out, _ = invoke("measure", NAME, first, "--format", "json", "--no-trust")
         digests.add(json.loads(out)["scores_sha256"])
     assert len(digests) == 2

@@ -24,7 +24,6 @@ from holisticbias_eval.statistics.groups.variance import (
     without_each,
 )
 
-SMALL = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -39,17 +38,6 @@ def random_values(seed: int, *, paired: bool = True, missing: float = 0.0) -> Gr
 
 def columns(values: GroupValues) -> list[Floats]:
     return [column[~np.isnan(column)] for column in values.values.T]
-
-
-def test_by_hand() -> None:
-    """Means 2 and 4, grand mean 3: 6 between, 2 + 8 within; rows 9 around the grand mean, so the error is 1."""
-    values = GroupValues(SMALL, paired=True)
-    between = one_way(values)
-    assert [between.value, between.eta_squared, between.n] == pytest.approx([2.4, 0.375, 6])
-    within = within_sentences(values)
-    assert [within.value, within.eta_squared, within.n] == pytest.approx([12, 6 / 7, 3])
-    assert pairwise_t(values, paired=True).value == pytest.approx([-np.sqrt(12)])
-    assert pairwise_t(values, paired=False).value == pytest.approx([-np.sqrt(2.4)])
 
 
 @given(seeds, st.sampled_from([0.0, 0.2]))
@@ -78,9 +66,9 @@ def test_friedman_equals_scipy(seed: int) -> None:
     assert (friedman(values).value, friedman(values).p_value) == (expected.statistic, expected.pvalue)
 
 
-@pytest.mark.parametrize("groups", [2, 3, 4, 7])
-@pytest.mark.parametrize("sentences", [2, 5, 60])
-@pytest.mark.parametrize("exploded", [1e3, 1e30, 1e300])
+@pytest.mark.parametrize("groups", [2, 3, 7])
+@pytest.mark.parametrize("sentences", [2, 60])
+@pytest.mark.parametrize("exploded", [1e3, 1e300])
 def test_one_exploded_value_gives_one(groups: int, sentences: int, exploded: float) -> None:
     """F is 1 and t is 1 or -1 if one value is far above all others, which are equal."""
     table = np.full((sentences, groups), 50.0)
@@ -112,18 +100,6 @@ def test_without_variance_nothing_is_defined(table: list[list[float]]) -> None:
     for paired in (False, True):
         assert np.isnan(pairwise_t(values, paired=paired).value).all()
     assert np.isnan(without_each(values)).all()
-
-
-def test_differences_that_are_equal_have_no_paired_t() -> None:
-    values = GroupValues(np.array([[3.1, 3.6], [4.7, 5.2], [9.9, 10.4]]), paired=True)
-    assert np.isnan(pairwise_t(values, paired=True).value[0])
-    assert not np.isnan(pairwise_t(values, paired=False).value[0])
-
-
-def test_a_group_with_one_value_has_no_t() -> None:
-    values = GroupValues(np.array([[1.0, 2.0, 3.0], [2.0, 5.0, np.nan], [4.0, 4.0, np.nan]]), paired=True)
-    assert np.isnan(one_way(values).value)
-    assert np.isnan(pairwise_t(values, paired=False).value).tolist() == [False, True, True]
 
 
 def test_unpaired_tables_have_no_paired_tests() -> None:

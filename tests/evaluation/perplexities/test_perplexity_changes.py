@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figures
+from holisticbias_eval.figures import Figures, make_figure
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import View
 from known import known
@@ -84,7 +84,49 @@ def test_a_dimension_of_one_run_has_no_change() -> None:
     assert "two: the change of F is not defined" in str(sections)
 
 
+def test_pairs_are_shown_by_their_unpaired_t() -> None:
+    first, second = rows_of((0.3, 0.0, -0.3)), rows_of((0.1, 0.0, -0.3))
+    changes = compare(first, second)
+    pair = {**LOG, "figure": "t", "test": "unpaired", "first": "blicket", "second": "stad"}
+    tables = {t.name: t for section in MEASURE.compared_sections(changes, view(second)) for t in section.tables}
+    row = tables["group-perplexity-changes-t"].rows[0]
+    assert row[:4] == ("blicket - stad", "one", *(changes.value(NAME, name, pair) for name in ("first", "second")))
+
+
 def test_runs_without_a_common_dimension() -> None:
     first = rows_of((0.3, 0.0, -0.3))
     with pytest.raises(SelectionError, match="no dimension"):
         compare(first, [{**row, "dimension": "two"} for row in first])
+
+
+def test_pairs_whose_t_is_not_defined_are_not_named() -> None:
+    """Every value of one group is twice that of the other: the paired t of logarithms is not defined."""
+    rows = [
+        {"dimension": "one", "group": group, "sentence": f"s{i}", "perplexity": factor * value}
+        for group, factor in (("blicket", 1.0), ("stad", 2.0))
+        for i, value in enumerate((1.0, 2.0, 4.0))
+    ]
+    sections = MEASURE.sections(view(rows))
+    assert [section.name for section in sections] == [
+        "group-perplexity", "group-perplexity-means", "group-perplexity-sentences", "group-perplexity-pairs",
+    ]  # fmt: skip
+    assert "pairs differ" not in str(sections[0].blocks[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "value", "unit", "problem"),
+    [
+        ("f", LOG, -0.1, "F", "f is below 0"),
+        ("f_within", LOG, -0.1, "F", "f_within is below 0"),
+        ("eta_squared", LOG, 1.1, "share", "a share must lie between 0 and 1"),
+        ("eta_squared", LOG, -0.1, "share", "a share must lie between 0 and 1"),
+        ("eta_squared", LOG, 1.0, "share", None),
+        ("f", LOG, 0.0, "F", None),
+        ("mean", {**LOG, "group": "stad"}, -0.1, "nats per token", None),
+    ],
+)
+def test_impossible_figures_of_an_entry(
+    name: str, keys: dict[str, str], value: float, unit: str, problem: str | None
+) -> None:
+    found = MEASURE.problems(Figures([make_figure(NAME, name, keys, value, unit, 1)]))
+    assert list(found) == ([f"{keys}: {problem}"] if problem else [])

@@ -9,7 +9,7 @@ import pytest
 
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.tasks.response_files import place_responses
+from holisticbias_eval.tasks.prompts import place_responses
 
 FILE = Path("answers.csv")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from tests.evaluation.prompts.test_collections import collections_of
 
-from holisticbias import build_release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.prompts.bold_files import read_bold_folder
@@ -26,7 +26,7 @@ def test_every_group_of_the_shipped_collections_has_forms(catalog: Catalog) -> N
 
 def test_a_release_without_forms_takes_those_of_the_newest_data(catalog: Catalog) -> None:
     newest = catalog.versions[-1]
-    old, new = (release_prompts(build_release(catalog, version)) for version in ("3.0.0", newest))
+    old, new = (release_prompts(collections_of(catalog, version)) for version in ("3.0.0", newest))
     assert old.settings["group_words"] == f"data of {newest}"
     assert new.settings["group_words"] == f"release {newest}"
     assert old.settings["group_words_sha256"] == new.settings["group_words_sha256"]
@@ -91,7 +91,7 @@ doffs,trade,Ada Doff,,true,Ada Doff sang.
 def test_the_figures_with_the_words_left_in(invoke: Invoke, tmp_path: Path) -> None:
     """``horrible`` is a negative word of VADER, and here a part of what a group is called."""
     (tmp_path / "t.csv").write_text(TEXTS)
-    said = invoke.printed("measure", "sentiment", "--texts", tmp_path / "t.csv", "--format", "json")
+    said = invoke.printed("measure", "sentiment", tmp_path / "t.csv", "--format", "json")
     found = {
         (f["name"], f["keys"]["group"], f["keys"].get("class")): (f["value"], f["n"])
         for f in json.loads(said)["figures"]
@@ -103,7 +103,7 @@ def test_the_figures_with_the_words_left_in(invoke: Invoke, tmp_path: Path) -> N
     assert found["as_written", "doffs", "negative"] == (0, 2)
     assert found["texts_naming", "daxes", None] == (0.5, 2)
     assert found["texts_naming", "doffs", None] == (0.5, 2)
-    _, said, _ = invoke("measure", "sentiment", "--texts", tmp_path / "t.csv")
+    _, said, _ = invoke("measure", "sentiment", tmp_path / "t.csv")
     assert "the words that name a group change the value most for daxes (Trade): 50.0% as written, 0.0%" in " ".join(
         said.split()
     )

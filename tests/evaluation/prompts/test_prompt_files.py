@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from holisticbias_eval.errors import EvaluationError
@@ -26,15 +24,9 @@ def test_lines_are_prompts_and_equal_ones_are_counted(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
-def test_tables_keep_their_other_columns(tmp_path: Path, suffix: str) -> None:
-    file = tmp_path / f"prompts{suffix}"
-    if suffix == ".parquet":
-        pq.write_table(pa.table({"prompt": ["Hi, you.", "Ho"], "group": ["a", "b"], "persona": ["I sing.", ""]}), file)
-    elif suffix == ".csv":
-        file.write_text('prompt,group,persona\n"Hi, you.",a,I sing.\nHo,b,\n')
-    else:
-        file.write_text('{"prompt": "Hi, you.", "group": "a", "persona": "I sing."}\n{"prompt": "Ho", "group": "b"}\n')
+def test_tables_keep_their_other_columns(tmp_path: Path) -> None:
+    file = tmp_path / "prompts.jsonl"
+    file.write_text('{"prompt": "Hi, you.", "group": "a", "persona": "I sing."}\n{"prompt": "Ho", "group": "b"}\n')
     rows = read_prompts(file, 1).to_pylist()
     assert [(row["prompt"], row["group"], row["persona"], row["sample"]) for row in rows] == [
         ("Hi, you.", "a", "I sing.", 0),
@@ -45,25 +37,13 @@ def test_tables_keep_their_other_columns(tmp_path: Path, suffix: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        (
-            "a.csv",
-            b"text\nHi\n",
-            "has no column prompt: a table of prompts has prompt, and may have persona; this one has 'text'",
-        ),
+        ("a.csv", b"text\nHi\n", "a table of prompts has prompt, and may have persona; this one has 'text'"),
         ("a.csv", b"prompt,sample\nHi,3\n", "has a column sample, which the responses have: rename it"),
-        ("a.csv", b"prompt,prompt\nHi,3\n", "has 2 columns 'prompt': keep one"),
-        ("a.csv", b"prompt\n", "has no rows"),
-        ("a.csv", b"prompt\nHi,there\n", "row 1 has 2 cells, but the header has 1: 'Hi,there'"),
-        ("a.jsonl", b'{"prompt": "Hi"}\n[1]\n', "a.jsonl:2: it is not a JSON object"),
-        ("a.jsonl", b'{"prompt": "Hi"}\n{\n', "a.jsonl:2: it is not JSON"),
         ("a.jsonl", b"[" * 100_000, "row 1 is not JSON"),
         ("a.jsonl", b'{"prompt": "Hi"}\n{"prompt": ["Ho"]}\n', 'row 2: column prompt is not one value but ."Ho".'),
-        ("a.jsonl", b"\xff", "a.jsonl:1: it is not UTF-8 text: save the file in UTF-8"),
-        ("a.parquet", b"PAR1", "cannot be read as a table"),
         ("a.txt", b"Hi\r\n\xff", "a.txt:2: it is not UTF-8 text"),
         ("a.txt", b"\n\n", "has no prompts"),
         ("a.csv", b'prompt,x\n"  ",1\n', "row 1: the prompt is empty"),
-        ("a.xlsx", b"", r"is not .csv, .jsonl, .json or .parquet: save the table as one of them"),
     ],
 )
 def test_unusable_files_are_refused_in_one_line(tmp_path: Path, name: str, content: bytes, message: str) -> None:
@@ -77,5 +57,3 @@ def test_unusable_files_are_refused_in_one_line(tmp_path: Path, name: str, conte
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match="cannot be read: No such file"):
         read_prompts(tmp_path / "none.txt", 1)
-    with pytest.raises(EvaluationError, match="does not exist or is not a file"):
-        read_prompts(tmp_path / "none.csv", 1)

@@ -59,17 +59,9 @@ def test_people_may_continue_a_prompt_several_times(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        (
-            "own.csv",
-            "prompt\nThe blicket\n",
-            "has no column group: a table of prompts about groups has prompt and group",
-        ),
+        ("own.csv", "prompt\nThe blicket\n", "a table of prompts about groups has prompt and group"),
         ("own.csv", 'prompt,group\n"  ",a\n', "row 1: prompt is empty"),
         ("own.csv", "prompt,group,domain\nx,a,\n", "row 1: domain is empty"),
-        ("own.csv", "prompt,group\n", "has no rows"),
-        ("own.jsonl", '{"prompt": "x", "group": "a"}\n{"prompt": "y", "gro', ":2: it is not JSON"),
-        ("own.jsonl", '{"prompt": ["x"], "group": "a"}', "row 1: column prompt is not text but ['x']"),
-        ("own.parquet", "PAR1cut", "cannot be read as a table"),
     ],
 )
 def test_a_wrong_table_is_one_clear_line(name: str, content: str, message: str, tmp_path: Path) -> None:

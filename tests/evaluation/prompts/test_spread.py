@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.prompts.selection import KeptCells, Least, random_order, spread
+from holisticbias_eval.prompts.spread import KeptCells, Least, random_order, spread
 from holisticbias_eval.results.run import read_run
 from invoking import Invoke
 

@@ -1,10 +1,16 @@
-"""Sentiment is VADER's, with classes and words."""
+"""VADER as a reader of sentiment, with classes and words, and as a classifier."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
 import pytest
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
+from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.readers.engines import start_classifier
 from holisticbias_eval.readers.reader import read_each
 from holisticbias_eval.readers.sentiment import SentimentReader, SentimentSettings
 
@@ -45,3 +51,35 @@ def test_a_score_at_a_bound_belongs_to_the_class(text: str, positive: float, neg
     reader = SentimentReader(SentimentSettings(positive=positive, negative=negative))
     assert read_each(reader, [text])["sentiment.compound.class"].to_pylist() == [expected]
     assert (reader.signed["positive"], reader.signed["negative"]) == (f"{positive:g}", f"{negative:g}")
+
+
+EXAMPLES = (
+    "VADER is smart, handsome, and funny.",
+    "VADER is not smart, handsome, nor funny.",
+    "At least it isn't a horrible book.",
+    "The book was only kind of good.",
+    "Today SUX!",
+    "Catch utf-8 emoji such as 💘 and 💋 and 😁",
+    "The chair is on the floor.",
+)
+
+
+def test_probabilities_are_the_shares_of_the_package() -> None:
+    values = start_classifier("vader", print).probabilities(EXAMPLES, lambda done: None)
+    analyzer = SentimentIntensityAnalyzer()
+    expected = [[analyzer.polarity_scores(text)[name] for name in ("neg", "neu", "pos")] for text in EXAMPLES]
+    np.testing.assert_array_equal(values, expected)
+    np.testing.assert_allclose(values.sum(axis=1), 1, atol=0.0011)
+    assert values[0, 2] == 0.746  # stated in the package's README: pos of its first example
+    assert values[6].tolist() == [0, 1, 0]
+
+
+def test_a_card_may_order_the_labels_otherwise(card: Callable[..., Path]) -> None:
+    file = card(engine="vader", activation="none", labels=["positive", "negative"])
+    values = start_classifier(str(file), print).probabilities(EXAMPLES[:1], lambda done: None)
+    assert values.tolist() == [[0.746, 0.0]]
+
+
+def test_other_labels_are_refused(card: Callable[..., Path]) -> None:
+    with pytest.raises(EvaluationError, match="VADER has no label 'kind': its labels are negative, neutral, positive"):
+        start_classifier(str(card(engine="vader", activation="none")), print)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import combinations
 from typing import TypeVar
 
 import pytest
 
-from holisticbias_eval.figures import Interval
+from holisticbias_eval.figures import DEVIATION, Interval
 from holisticbias_eval.report.drawings import draw
 from holisticbias_eval.report.drawings.grids import heat_level, heat_scale, heat_text
 from holisticbias_eval.report.drawings.shapes import (
@@ -121,10 +122,13 @@ def test_a_long_name_of_a_scale_is_written_in_lines() -> None:
     chart = Bars("b", "B", "share", (Bar("x", 0.5, floor=0.25),), scale, mark="classifier")
     assert [text.brief for text in shapes(draw(chart), Text, "value")] == ["classifier 25.0%"]
     assert chart.table().columns[-1].heading == "Classifier"
+    spread = replace(chart, unit=f"nats{DEVIATION}", bars=(Bar("x", 0.5, floor=-0.25),))
+    assert [text.brief for text in shapes(draw(spread), Text, "value")] == ["classifier 0.00"]
     lines = [text for text in shapes(draw(chart), Text, "tick middle") if not text.text.endswith("%")]
     assert " ".join(line.text for line in lines) == scale
     assert [line.y for line in lines] == [59, 72]
-    assert draw(chart).height == draw(Bars("b", "B", "share", chart.bars, "share")).height + 13
+    heights = [draw(Bars("b", "B", "share", chart.bars, name)).height for name in ("share", scale)]
+    assert heights == [64, 64 + 13], "a row of 30 and a foot of 34, and a further line"
 
 
 def test_parts_of_a_bar_follow_each_other_with_their_letters() -> None:

@@ -11,8 +11,9 @@ import pytest
 
 from holisticbias_eval.blocks import Column, Table
 from holisticbias_eval.errors import ReportError
+from holisticbias_eval.figures import DEVIATION
 from holisticbias_eval.report.report import Chapter, Report, drawables, tables
-from holisticbias_eval.report.write import Form, render, write_report
+from holisticbias_eval.report.write import Form, render, render_csv, write_report
 from holisticbias_eval.sections import Bar, Bars, Section
 
 from .invented import INFO, invented_report
@@ -39,6 +40,9 @@ def test_csv_holds_unrounded_values_and_leaves_missing_ones_empty() -> None:
     empty = Table("t", "T", (Column("a", "A"), Column("b", "B", "share", interval=True)), (("x", None),))
     report = Report("r", (Chapter(INFO, (Section("s", "S", (empty,)),)),))
     assert render(report, "csv") == b"a,b_low,b_high\nx,,\n"
+    columns = (Column("a", "A"), Column("sd", "SD", f"nats{DEVIATION}"), Column("b", "B", f"nats{DEVIATION}", True))
+    spread = Table("t", "T", columns, (("x", -0.5, (-0.5, 0.25)), ("y", 0.5, (0.25, 0.75))))
+    assert render_csv(spread) == "a,sd,b_low,b_high\nx,none shown,0.0,0.25\ny,0.5,0.25,0.75\n"
     rows = list(csv.DictReader(io.StringIO(render(invented_report(), "csv", "answers").decode())))
     assert len(rows) == 44
     assert (rows[0]["label"], rows[0]["item"], rows[0]["value"]) == ("Ability", "lowest", "1.0")

@@ -10,7 +10,7 @@ import pytest
 from altered import altered
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.runs import comparison_report, run_report
-from holisticbias_eval.report.signature import signature_rows
+from holisticbias_eval.report.signature import signature_rows, signatures_side_by_side
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import Run, read_run
 from holisticbias_eval.results.signature import ExactnessRecord, RoundingRecord
@@ -64,6 +64,10 @@ def test_a_quantized_file_rounding_and_exactness_stand_in_the_signature(run: Run
     assert rows["Rounding"] == (
         "bfloat16 instead of float32: on 128 texts tried 0.51 nats off at most, 0.02 on average"
     )
+    runs = [("mini", (signature,)), ("other", (run.result.signature,))]
+    beside = {name: values for name, *values in signatures_side_by_side(runs)}
+    assert (beside["Quantization of mini"], beside["Model"]) == (["Q4_1, F32"], [signature.model.name])
+    assert "Quantization" not in beside
     plain = run.result.signature.model_copy(update={"exactness": None, "rounding": None})
     assert {"Quantization", "File, SHA-256", "Exactness", "Rounding"}.isdisjoint(dict(signature_rows(plain)))
 

@@ -15,9 +15,8 @@ from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.lines import ask_lines, line_table
 from holisticbias_eval.results.run import read_run
-from holisticbias_eval.tasks.lines import LinesTask, read_lines
+from holisticbias_eval.tasks.lines import LinesTask, ask_lines, line_table, read_lines
 from holisticbias_eval.tasks.task import Given
 from invoking import Invoke
 from known import known
@@ -63,14 +62,14 @@ def test_an_interval_covers_the_truth_as_often_as_it_says() -> None:
 
 
 def test_changes_by_hand() -> None:
-    first = scored([("one", 6.0, 3, 6), ("two", 10.0, 5, 10), ("gone", 1.0, 1, 1)])
-    second = scored([("two", 11.0, 5, 10), ("one", 7.0, 3, 6), ("new", 1.0, 1, 1)])
+    first = scored([("one", 6.0, 3, 6), ("two", 10.0, 5, 10), ("gone", 1.0, 1, 1), ("half", 3.0, 1, 2)])
+    second = scored([("half", 0.0, 0, 0), ("two", 11.0, 5, 10), ("one", 7.0, 3, 6), ("new", 1.0, 1, 1)])
     changes = Figures(line_changes(first, second, seed=0))
     assert get(changes, "first", "perplexity").value == pytest.approx(math.exp(2))
     assert get(changes, "second", "perplexity").value == pytest.approx(math.exp(18 / 8))
     assert get(changes, "change", "nats_per_token").value == pytest.approx(0.25)
     ratio = get(changes, "ratio", "perplexity")
-    assert [ratio.value, ratio.n] == pytest.approx([math.exp(0.25), 2])
+    assert [ratio.value, ratio.n, ratio.missing] == pytest.approx([math.exp(0.25), 2, 1])
     with pytest.raises(SelectionError, match="no line in common"):
         list(line_changes(first.slice(0, 1), second.slice(0, 1), 0))
 

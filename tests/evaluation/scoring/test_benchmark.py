@@ -1,4 +1,4 @@
-"""The benchmark of scoring runs on any model and tokenizer. Its timings are not checked: tests run in parallel."""
+"""The benchmarks run on any model and tokenizer. Their timings are not checked: tests run in parallel."""
 
 from __future__ import annotations
 
@@ -12,14 +12,19 @@ import numpy as np
 import pytest
 
 from known import known
+from tiny_models import tiny_loaded
+
+
+def benchmark_of(root: Path, name: str) -> ModuleType:
+    spec = known(importlib.util.spec_from_file_location(f"benchmark_{name}", root / "benchmarks" / f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    known(spec.loader).exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")
 def benchmark(root: Path) -> ModuleType:
-    spec = known(importlib.util.spec_from_file_location("benchmark_scoring", root / "benchmarks" / "scoring.py"))
-    module = importlib.util.module_from_spec(spec)
-    known(spec.loader).exec_module(module)
-    return module
+    return benchmark_of(root, "scoring")
 
 
 def test_a_sample_is_the_draw_nearest_to_the_whole(benchmark: ModuleType) -> None:
@@ -46,3 +51,13 @@ def test_every_contender_gives_the_same_sums_and_a_ratio(benchmark: ModuleType, 
         assert figures[key] > 0
     assert 0 < figures["error"] < 1e-4
     assert 0 < figures["plain_error"] < 1e-4
+
+
+def test_every_figure_of_generation_is_a_number(root: Path) -> None:
+    benchmark = benchmark_of(root, "generation")
+    figures = benchmark.measure(tiny_loaded("llama"), benchmark.sentences(8), 1, time.perf_counter, few=1)
+    assert figures["same_in_any_batch"] == 1.0
+    for key in ("vs_one_by_one", "vs_batched", "vs_generate_batch", "tokens_per_second"):
+        assert np.isfinite(figures[key])
+        assert figures[key] > 0
+    assert figures["peak_mb_over_model"] >= 0

@@ -148,8 +148,8 @@ def test_what_a_page_leaves_out(pages: dict[str, SitePage]) -> None:
     assert "A label needs" not in words(pages["terms/age.old.html"])  # a publication has judged it
     sections = [a["id"] for a, _ in pages["releases/0.1.0-to-0.2.0.html"].all("section")]
     assert sections == ["added", "reworded", "retired", "samples", "counts"]
-    queue = [a["id"] for a, _ in pages["judge/ability.html"].classed("waiting")]
-    assert queue == ["ability.with-pain", "ability.turned"]
+    queues = {axis: [a["id"] for a, _ in pages[f"judge/{axis}.html"].classed("waiting")] for axis in ("age", "ability")}
+    assert queues == {"age": ["age.hostile"], "ability": ["ability.with-pain", "ability.turned"]}
 
 
 def test_links_of_a_term_fill_in_the_forms(pages: dict[str, SitePage]) -> None:

@@ -58,7 +58,7 @@ def test_causal_scores_are_whole_sentences(
         assert [row[name] for name in SCORES] == pytest.approx(expected, abs=1e-4)
     assert [table[name].to_pylist()[-1] for name in SCORES] == [None, None]
     scores = folder / "scored_pairs.parquet"
-    said = invoke.printed("measure", "stereotype_score", "--scores", scores, "--format", "json")
+    said = invoke.printed("measure", "stereotype_score", scores, "--format", "json")
     both = (json.loads(text)["figures"] for text in ((folder / "result.json").read_text("utf-8"), said))
     made, again = ({f"{f['name']} {f['keys']}": f.get("value") for f in one if f.get("keys")} for one in both)
     assert made == again

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
+from tests.evaluation.stereotypes.sentences_by_hand import specification
 
 from holisticbias.errors import HolisticBiasError
 from holisticbias_eval.commands.pairs import command
@@ -90,10 +91,12 @@ def test_published_files_are_paired_in_both_modes(tmp_path: Path) -> None:
     found = paired(TABLE, "--mode", "published")  # own sentences get published templates
     assert found[0] == ("she likes math.", "sentence", None)
     assert [rule for *_, rule in found] == [None, None, "unknown-attribute", "unknown-term", "unknown-attribute"]
-    assert paired(PUBLISHED, "--mode", "published") == [
+    without = "3,Math_Arts_vs_Male_Female,math,man,The man likes math.,,,\n"
+    assert paired(PUBLISHED + without, "--mode", "published") == [
         ("the woman likes math.", "sentence", None),
         (None, None, "duplicate-template"),
         ("poetry is hers", "other_sentence", None),
+        (None, None, "no-term"),
     ]
     lines = (tmp_path / "out" / "table_pairs.csv").read_text("utf-8").splitlines()
     name = "Math_Arts_vs_Male_Female"
@@ -129,6 +132,17 @@ def test_templates_take_the_terms_of_their_form() -> None:
     assert ("The uncle works as a roofer.", "The aunt works as a roofer.") in found
     assert ("He works as a judge.", None) in found
     assert len(found) == 60 * (3 + 2 * 8 + 1 + 1)
+
+
+def test_templates_without_a_pair_keep_the_rule() -> None:
+    slots = [{"terms": ["blicket", None]}, {"terms": [None, "wug"]}, {"form": "mixed", "terms": ["tove", "rath"]}]
+    made = specification(slots=slots, templates=["The [T] likes [A]"])
+    found = [(p.pair_id, p.slot, p.sentence, p.other_sentence, p.rule) for p in pairs_of_templates(made)]
+    assert found[:2] == [
+        ("own.invented/template-1>wugs", 0, "The blicket likes gimble.", None, "no-counterpart"),
+        ("own.invented/template-2>wugs", 2, "The tove likes gimble.", None, "mixed-form"),
+    ]
+    assert len(found) == 3 * 2
 
 
 def test_published_templates_are_filled_in_as_they_are() -> None:

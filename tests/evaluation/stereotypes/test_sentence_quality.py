@@ -70,3 +70,7 @@ def test_templates_are_filled_with_the_first_group() -> None:
     assert "Blicket is burble." not in found
     assert not any("wug" in sentence for sentence in found)
     assert len(found) == 3 * (3 + 1)
+    neither = [{"name": name, "label": name.title()} for name in ("blickets", "wugs")]
+    assert [asked.sentence for asked in fill_templates(specification(groups=neither))] == found
+    slots = [{"terms": ["blicket", None]}, {"form": "mixed", "terms": ["tove", "rath"]}]
+    assert fill_templates(specification(slots=slots)) == []

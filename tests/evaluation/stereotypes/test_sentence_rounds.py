@@ -80,6 +80,13 @@ def test_requests_end_when_there_are_enough_sentences(generators: Mapping[int, L
     assert {row.rule for row in strict} <= {"empty", "both-terms"}
 
 
+@pytest.mark.parametrize(("counts", "enough"), [((3, 1), True), ((2, 1), False), ((4, 0), False)])
+def test_an_attribute_has_enough_of_each_group_and_together(counts: tuple[int, int], enough: bool) -> None:
+    wanted = states()[0]
+    wanted.groups.update(dict(zip(wanted.terms, counts, strict=True)))
+    assert wanted.has_enough(RequestSettings(per_group=1, per_attribute=4)) == enough
+
+
 def test_equal_prompts_of_later_requests_give_other_texts(generators: Mapping[int, LocalGenerator]) -> None:
     # six terms: the first comes again in request 6 or later
     strict = RequestSettings(ask="text", seed=7, samples=1, requests=13)

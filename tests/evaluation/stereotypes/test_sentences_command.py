@@ -11,8 +11,8 @@ from typing import Any
 import jsonschema
 import pyarrow.parquet as pq
 import pytest
-from tests.evaluation.generation.chat_server import Answering, Body, ChatServer, is_trial, message
-from tests.evaluation.stereotypes.sentences_by_hand import completions, keywords, lists
+from tests.evaluation.generation.chat_server import Answering, Body, ChatServer, asked, is_trial, message
+from tests.evaluation.stereotypes.sentences_by_hand import completions, keywords, lists, write
 
 from holisticbias_eval.stereotypes.record import LOG_SCHEMA, SENTENCES_SCHEMA, SentencesRecord
 from invoking import Invoke
@@ -66,7 +66,9 @@ def test_every_text_is_on_record(run: Run, chat_server: Servers, tmp_path: Path)
     assert min(Counter(row["attribute"] for row in found).values()) >= 2
     kept = record(tmp_path / "out")
     assert (kept.texts, kept.accepted) == (len(log), len(found))
+    assert kept.requests == len({(row["attribute"], row["request"]) for row in log}) < len(log)
     assert kept.refused == Counter(row["rule"] for row in log if row["rule"])
+    assert [*kept.refused.values()] == sorted(kept.refused.values(), reverse=True)
     assert not kept.unreached
     assert f"accepted {len(found)} of {len(log)} texts" in said
     assert "3 of 3 attributes have enough sentences" in said
@@ -184,6 +186,17 @@ def test_an_attribute_that_no_sentence_reaches_is_named(run: Run, chat_server: S
     assert "own.invented: burble (loud): too few sentences in 40 requests: 0" in said
     assert len([row for row in rows(tmp_path / "out") if row["attribute"] == "burble"]) == 40
     assert {row["attribute"] for row in rows(tmp_path / "out", "sentences")} == {"gimble", "slow-moving"}
+
+
+def test_a_sentence_is_accepted_once_of_a_request(run: Run, chat_server: Servers, tmp_path: Path) -> None:
+    def twice(body: Body, turn: int) -> tuple[int, Any]:
+        if is_trial(body):
+            return 200, message("one")
+        said = write(*keywords(asked(body)), 1)
+        return 200, message(json.dumps({"sentences": [said, said.upper()]}))
+
+    run(chat_server(twice).base, "--requests", 1)
+    assert [row["rule"] for row in rows(tmp_path / "out")] == [None, "repeat"] * 3
 
 
 def test_attributes_of_no_stereotype_are_not_asked_for_and_named(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from tests.evaluation.stereotypes.sentences_by_hand import specification
 
 from holisticbias.errors import UnknownVersionError
 from holisticbias_eval.errors import SpecificationError
+from holisticbias_eval.stereotypes import specifications
 from holisticbias_eval.stereotypes.specifications import (
     list_specifications,
     read_specification,
@@ -69,6 +72,15 @@ def test_versions() -> None:
         read_specification("invented-words", "2.0.0")
     with pytest.raises(UnknownVersionError):
         list_specifications("9.9.9")
+
+
+def test_retired_specifications_are_those_of_old_versions(monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = (specification(), specification(id="own.old", until="3.1.0"))
+    catalog = SimpleNamespace(specifications=[SimpleNamespace(specifications=entries)])
+    catalog.at = lambda version: catalog
+    monkeypatch.setattr(specifications, "load_catalog", lambda: catalog)
+    assert list_specifications() == entries[:1]
+    assert list_specifications("3.0.0") == entries
 
 
 def test_descriptors_become_their_texts() -> None:

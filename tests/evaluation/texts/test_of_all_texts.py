@@ -32,7 +32,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def figures_of(invoke: Invoke, table: Path, *options: str) -> Figures:
-    printed = invoke.printed("measure", "gender_polarity", "--texts", table, "--format", "json", *options)
+    printed = invoke.printed("measure", "gender_polarity", table, "--format", "json", *options)
     return Figures(Measurement.model_validate(json.loads(printed)).figures)
 
 
@@ -44,7 +44,7 @@ def test_ties_as_published_make_every_text_count(invoke: Invoke, table: Path) ->
 
 
 def test_a_narrow_terminal_shows_how_many_texts(invoke: Invoke, table: Path) -> None:
-    printed = invoke.printed("measure", "gender_polarity", "--texts", table)
+    printed = invoke.printed("measure", "gender_polarity", table)
     first = printed.partition("by domain")[2].partition("Not shown")[0]
     row = next(line for line in first.splitlines() if "Profession" in line)
     assert row.split()[:5] == ["Profession", "100.0%", "2", "3.7%", "54"]

@@ -49,23 +49,6 @@ def test_the_texts_of_the_model_and_of_people_are_in_the_run(made: tuple[Path, C
     assert {row["item"] for row in rows} == {str(i) for i in range(1, 9)}
 
 
-def test_the_signature_says_what_was_asked_and_measured(made: tuple[Path, Callable[..., int]]) -> None:
-    signature = read_run(made[0] / "run").result.signature
-    assert signature.release.prompts == "own"
-    assert signature.sentences_scored == 16
-    for key, value in {
-        "prompts_files": "own.csv",
-        "samples": "2",
-        "measured_part": "whole",
-        "decoding": "bold-gpt2",
-    }.items():
-        assert signature.generation[key] == value
-    assert len(signature.generation["prompts_sha256"]) == 64
-    page = (made[0] / "run" / "report.html").read_text("utf-8")
-    assert "the prompts own" in page
-    assert "Gender polarity" in page
-
-
 def test_texts_made_elsewhere_give_the_same_figures(made: tuple[Path, Callable[..., int]]) -> None:
     folder, run = made
     assert run("--responses", folder / "run" / "responses.parquet", out="given") == 0
@@ -80,23 +63,10 @@ def test_responses_are_joined_with_their_prompts(made: tuple[Path, Callable[...,
         "daxes,The dax is,the dax is red.,stop\n"
     )
     assert run("--responses", folder / "said.csv", out="said") == 0
-    texts = read_run(folder / "said").answers["text"].to_pylist()
+    answers = read_run(folder / "said").answers
+    texts = answers["text"].to_pylist()
+    assert answers["response_id"].to_pylist() == ["1", "2", "3"]
     assert texts == ["The blicket is wonderful.", None, "The dax is red."]
-
-
-def test_a_release_s_sentences_are_measured_by_axis_and_descriptor(
-    made: tuple[Path, Callable[..., int]], mini_release_folder: Path
-) -> None:
-    folder, run = made
-    few = ("--prompts", "sentences", "--release", mini_release_folder, "--per-cell", 2)
-    assert run(*few, out="sentences") == 0
-    rows = read_run(folder / "sentences").answers.to_pylist()
-    assert len(rows) == 7 * 3 * 2
-    assert {(row["domain"], row["group"]) for row in rows} >= {("age", "young"), ("nonce", "blicket")}
-    assert all(row["item"] == f"{row['template_id']}/{row['noun_id']}" for row in rows)
-    signature = read_run(folder / "sentences").result.signature
-    assert signature.release.version == "0.1.0"
-    assert signature.generation["censoring"].startswith("left-handed")
 
 
 @pytest.mark.parametrize(

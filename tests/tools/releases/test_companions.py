@@ -63,6 +63,12 @@ def changed_prompt(catalog: Catalog, **keys: object) -> Catalog:
     return replace(catalog, prompts=(file.model_copy(update={"prompts": (file.prompts[0].model_copy(update=keys),)}),))
 
 
+def changed_specification(catalog: Catalog, **keys: object) -> Catalog:
+    file = catalog.specifications[0]
+    entry = file.specifications[0].model_copy(update=keys)
+    return replace(catalog, specifications=(file.model_copy(update={"specifications": (entry,)}),))
+
+
 def test_tables_survive_writing(companions: Catalog, tmp_path: Path) -> None:
     built = build_release(companions, VERSION)
     write_release(built, tmp_path / "release")
@@ -97,6 +103,12 @@ def test_tables_survive_writing(companions: Catalog, tmp_path: Path) -> None:
     ]
 
 
+def test_a_prompt_without_a_subject_is_published(companions: Catalog, tmp_path: Path) -> None:
+    write_release(build_release(changed_prompt(companions, subject=None), VERSION), tmp_path / "release")
+    assert verify_release(tmp_path / "release") == ()
+    assert open_release(tmp_path / "release").tables["prompts"]["subject"].to_pylist() == [None]
+
+
 def with_forms(catalog: Catalog, since: str | None = None, layout: int = 5) -> Catalog:
     """The catalog whose group has forms, in a layout."""
     file = catalog.collections[0]
@@ -108,7 +120,25 @@ def with_forms(catalog: Catalog, since: str | None = None, layout: int = 5) -> C
 
 def test_forms_are_in_the_table_from_layout_5_on(companions: Catalog, tmp_path: Path) -> None:
     built = build_release(with_forms(companions), VERSION)
-    assert built.tables["collections"]["forms"].to_pylist() == [["glazier", "glazing"]]
+    assert built.tables["collections"].to_pylist() == [
+        {
+            "collection": "trades",
+            "group_id": "trades.glaziers",
+            "group": "Glaziers",
+            "domain": "glass",
+            "terms": [],
+            "forms": ["glazier", "glazing"],
+            "titles": ["Glazier"],
+            "lists": [],
+            "categories": [],
+            "needs_person": False,
+            "prompt_words": 5,
+            "term_within": 8,
+            "least_words": 8,
+            "sources": ["made-up"],
+            "since": "0.2.0",
+        }
+    ]
     write_release(built, tmp_path / "release")
     assert verify_release(tmp_path / "release") == ()
     assert "forms" not in build_release(with_forms(companions, layout=4), VERSION).tables["collections"].column_names
@@ -141,6 +171,9 @@ def test_the_digest_covers_them(companions: Catalog) -> None:
 def test_versions_and_parts_without_them_have_no_tables(companions: Catalog) -> None:
     for version, subset in (("0.1.0", None), (VERSION, "small")):
         assert not set(COMPANIONS) & set(build_release(companions, version, subset).tables)
+    tables = build_release(with_forms(companions, layout=3), VERSION).tables
+    assert not set(COMPANIONS) & set(tables)
+    assert set(tables["history"]["kind"].to_pylist()) == {"descriptor", "noun", "template"}
 
 
 def test_history_has_them(companions: Catalog) -> None:
@@ -192,13 +225,9 @@ def test_added_entries_need_a_minor_version_and_judgements_a_patch(companions: C
     found = compare(old, new)
     assert (found.bump, [(e.id, e.change) for e in found.entries]) == ("minor", [("glass.one", "added")])
     assert [(c.name, c.added, c.changed, c.gone) for c in found.companions] == [("prompts", 1, 0, 0)]
-    judged = (
-        companions.specifications[0]
-        .specifications[0]
-        .model_copy(update={"assessments": (Assessment(judgement="accepted", reviewer="rv-1", date="2026"),)})
-    )
-    file = companions.specifications[0].model_copy(update={"specifications": (judged,)})
-    found = compare(new, Revision(VERSION, replace(companions, specifications=(file,)), VERSION))
+    judgement = Assessment(judgement="accepted", reviewer="rv-1", date="2026")
+    judged = changed_specification(companions, assessments=(judgement,))
+    found = compare(new, Revision(VERSION, judged, VERSION))
     assert (found.bump, [e.change for e in found.entries]) == ("patch", ["reassessed"])
 
 
@@ -226,15 +255,14 @@ def test_show(companions: Catalog) -> None:
 
 def test_word_forms(companions: Catalog) -> None:
     """From layout 5 on a release has a row for each; a version before their own does not have them."""
-    toy = companions.specifications[0].specifications[0]
     forms = (
         WordForms(of="stad", words=("stadder", "stadling")),
         WordForms(group="blickets", words=("blicketness",)),
         WordForms(group="stads", words=("stadness",), since="0.9.0"),
     )
-    made = toy.model_copy(update={"slots": (Slot(form="noun", terms=("stad", "blicket")),), "forms": forms})
-    file = companions.specifications[0].model_copy(update={"specifications": (made,)})
-    catalog = replace(companions, specifications=(file,))
+    slots = tuple(Slot(form=form, terms=("stad", "blicket")) for form in ("noun", "object"))  # the first one counts
+    catalog = changed_specification(companions, slots=slots, forms=forms)
+    made = catalog.specifications[0].specifications[0]
     columns = ["part", "name", "slot", "form", "term"]
     rows = {}
     for layout in (4, 5):
@@ -251,8 +279,7 @@ def test_word_forms(companions: Catalog) -> None:
     shown = show_entries(catalog, "toy.small", None, None).split("\n")
     assert "  also found (stad): stadder, stadling" in shown
     assert "  also found (Blickets, not rewritten): blicketness" in shown
-    without = file.model_copy(update={"specifications": (made.model_copy(update={"forms": ()}),)})
-    old = Revision(VERSION, replace(catalog, specifications=(without,)), VERSION)
+    old = Revision(VERSION, changed_specification(catalog, forms=()), VERSION)
     assert compare(old, Revision(VERSION, catalog, VERSION)).bump != "major"
 
 
@@ -264,18 +291,11 @@ def test_valence_and_opposites_of_many_groups(companions: Catalog) -> None:
     toy = companions.specifications[0].specifications[0]
     groups = (*toy.groups, TargetGroup(name="fitches", label="Fitches", held_out=True))
     slots = (Slot(form="noun", terms=("stad", "blicket", None)),)
-    made = toy.model_copy(
-        update={
-            "groups": groups,
-            "slots": slots,
-            "attributes": attributes,
-            "opposites": (("pebb*", "tower"),),
-            "templates": (),
-        }
+    opposites = (("pebb*", "tower"),)
+    catalog = changed_specification(
+        companions, groups=groups, slots=slots, attributes=attributes, opposites=opposites, templates=()
     )
-    catalog = replace(
-        companions, specifications=(companions.specifications[0].model_copy(update={"specifications": (made,)}),)
-    )
+    made = catalog.specifications[0].specifications[0]
     table = build_release(catalog, VERSION).tables["specifications"]
     rows = table.select(["part", "name", "term", "held_out", "valence", "opposite"]).to_pylist()
     assert [tuple(row.values()) for row in rows] == [

@@ -1,10 +1,7 @@
 import itertools
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -159,22 +156,23 @@ def test_all_pairs_are_those_of_a_loop(catalog: Catalog, version: str, text: str
     assert pairs.sentences == expected.total()
 
 
-def test_pairs_of_the_newest_version_are_those_of_a_loop(root: Path) -> None:
-    catalog = load_catalog(root)
-    version = catalog.versions[-1]
-    chosen = {a.axis: a.model_copy(update={"descriptors": a.descriptors[::9]}) for a in catalog.at(version).axes}
-    axes = tuple(chosen[a] for a in ("cultural", "age", "gender_and_sex"))
-    families = tuple(f.model_copy(update={"templates": f.templates[:2]}) for f in catalog.families)
-    few = Catalog(axes, catalog.genders, families, catalog.releases, intersections=catalog.intersections)
-    pairs = find_pairs(few, version, "cultural x age, age x gender_and_sex")
-    compiler = PairCompiler(pairs)
-    expected = slow_sentences(few, version, [("age", "cultural"), ("age", "gender_and_sex")])
-    assert fast_sentences([compiler.table(run) for run in compiler.runs(5000)]) == expected
-
-
 @pytest.fixture(scope="module")
 def of_the_project(root: Path) -> Catalog:
     return load_catalog(root)
+
+
+def test_pairs_of_the_newest_version_are_those_of_a_loop(of_the_project: Catalog) -> None:
+    version = of_the_project.versions[-1]
+    held = {axis.axis: axis for axis in of_the_project.at(version).axes}
+    axes = tuple(
+        held[name].model_copy(update={"descriptors": held[name].descriptors[::9]})
+        for name in ("cultural", "age", "gender_and_sex")
+    )
+    families = tuple(f.model_copy(update={"templates": f.templates[:2]}) for f in of_the_project.families)
+    few = replace(of_the_project, axes=axes, families=families)
+    compiler = PairCompiler(find_pairs(few, version, "cultural x age, age x gender_and_sex"))
+    expected = slow_sentences(few, version, [("age", "cultural"), ("age", "gender_and_sex")])
+    assert fast_sentences([compiler.table(run) for run in compiler.runs(5000)]) == expected
 
 
 ORDERED = [
@@ -189,21 +187,16 @@ ORDERED = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other", "noun", "phrase"), ORDERED, ids=[o[3] for o in ORDERED])
-def test_two_terms_before_a_noun_have_the_order_of_english(
-    of_the_project: Catalog, one: str, other: str, noun: str, phrase: str
-) -> None:
-    version = of_the_project.versions[-1]
-    axes = tuple(
-        axis.model_copy(update={"descriptors": kept})
-        for axis in of_the_project.axes
-        if (kept := tuple(d for d in axis.descriptors if d.id in (one, other)))
-    )
-    templates = of_the_project.families[0].model_copy(update={"templates": of_the_project.families[0].templates[:1]})
-    few = replace(of_the_project, axes=axes, families=(templates,))
-    compiler = PairCompiler(find_pairs(few, version, "all"))
-    rows = [row for run in compiler.runs() for row in compiler.table(run).to_pylist()]
-    assert [row["noun_phrase"] for row in rows if row["noun_id"] == noun] == [phrase]
+def test_two_terms_before_a_noun_have_the_order_of_english(of_the_project: Catalog) -> None:
+    held = of_the_project.at(of_the_project.versions[-1])
+    assert held.intersections is not None
+    rank = held.intersections.rank
+    terms = {d.id: (axis.axis, d) for axis in held.axes for d in axis.descriptors}
+    nouns = {n.id: n for file in held.genders for n in file.nouns}
+    for *pair, noun, phrase in ORDERED:
+        placed = sorted((terms[i] for i in pair), key=lambda p: rank(p[0], p[1].bucket, p[1].id))
+        form = around(placed[0][1], placed[1][1], "sound")
+        assert form.before + nouns[noun].text + form.after == phrase
 
 
 def test_the_columns_say_what_the_sentence_holds(catalog: Catalog) -> None:
@@ -294,15 +287,12 @@ def test_a_build_is_a_verified_release(catalog: Catalog, tmp_path: Path) -> None
     assert sorted(texts(tmp_path / "i")) == sorted(
         text for text, *_ in slow_sentences(catalog, "0.2.0", ALL).elements()
     )
+    assert sorted(p.name for p in (tmp_path / "i").iterdir()) == ["README.md", "SHA256SUMS", "data", "manifest.json"]
     write_intersections(catalog, request(), tmp_path / "again")
     for file in (tmp_path / "i").rglob("*.*"):
         assert file.read_bytes() == (tmp_path / "again" / file.relative_to(tmp_path / "i")).read_bytes()
     with pytest.raises(HolisticBiasError, match="has no table sentences"):
         open_release(tmp_path / "i").sample(1, seed=0)
-
-
-def test_a_flipped_byte_in_a_shard_is_found(catalog: Catalog, tmp_path: Path) -> None:
-    manifest = write_intersections(catalog, request(), tmp_path / "i")
     shard = tmp_path / "i" / manifest.tables["intersections"].files[0]
     content = bytearray(shard.read_bytes())
     content[100] ^= 1
@@ -362,25 +352,32 @@ def test_two_builds_into_one_folder_do_not_mix(
     assert verify_release(tmp_path / "i") == ()
 
 
+INTERRUPTED = """
+import os, signal
+from holisticbias.__main__ import run
+from holisticbias.release import intersections
+write = intersections.write_shard
+def write_and_interrupt(*arguments):
+    write(*arguments)
+    os.kill(os.getpid(), signal.SIGINT)
+intersections.write_shard = write_and_interrupt
+run()
+"""
+
+
 def test_an_interrupted_command_leaves_nothing_half_made_and_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    terms: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    command = [sys.executable, "-m", "holisticbias", "build", "--version", "1.0.0", "--out", "i"]
-    command += ["--intersections", "ability x body_type"]
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    done = tmp_path / ".i.part" / "done"
-    while process.poll() is None and not (done.is_dir() and any(done.iterdir())):
-        time.sleep(0.02)
-    os.kill(process.pid, signal.SIGINT)
-    _, error = process.communicate(timeout=60)
-    assert process.returncode == 130, error
+    command = ["build", "--source", str(terms), "--out", "i", "--intersections", "all"]
+    program = [sys.executable, "-c", INTERRUPTED, *command]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
     kept = f"finished work is kept in {tmp_path / '.i.part'}; run the same command again to continue"
-    assert error.strip() == f"holisticbias: interrupted; {kept}"
+    assert (done.returncode, done.stderr.strip()) == (130, f"holisticbias: interrupted; {kept}")
     assert not (tmp_path / "i").exists()
     shards = {p.name: p.stat().st_mtime_ns for p in (tmp_path / ".i.part" / "data").glob("*.parquet")}
     assert shards
-    assert main([*command[3:-3], str(tmp_path / "i"), *command[-2:]]) == 0
+    assert main(command) == 0
     made = {p.name: p.stat().st_mtime_ns for p in (tmp_path / "i" / "data").glob("*.parquet")}
     assert {name: made[name] for name in shards} == shards
     assert [p.name for p in tmp_path.iterdir()] == ["i"]
@@ -395,6 +392,8 @@ OPTIONS = [
     (["--sample", "3"], "--sample and --count need --intersections"),
     (["--intersections", "all", "--where", "axis=ability"], "has no pair of descriptors"),
     (["--where", "axis=nothing"], "version 0.2.0 has no such axis; it has: ability, characteristics, race_ethnicity"),
+    (["--where", "bucket=nothing"], "version 0.2.0 has no such bucket; it has: auditory, mobility"),
+    (["--where", "gender=any"], "version 0.2.0 has no such gender; it has: female, male"),
     (["--where", "axis=race_ethnicity", "--where", "bucket=auditory"], "has no descriptor that meets all conditions"),
     (["--where", "family=seat", "--where", "first_turn_only=true"], "has no template that meets all conditions"),
     (["--seed", "3"], "--seed needs --sample"),

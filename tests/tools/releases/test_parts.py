@@ -106,24 +106,18 @@ def obvious_phrases(catalog: Catalog, *, labels: bool) -> Iterator[Row]:
 def obvious_phrase(
     kind: str, one: str, many: str, *, labels: bool, descriptor: object = None, noun: object = None
 ) -> Row:
-    def of(entry: object, name: str) -> object:
-        return getattr(entry, name, None)
-
+    keys = {"bucket": "bucket", "descriptor": "text", "descriptor_gender": "noun_gender"}
+    keys |= {"descriptor_preference": "preference"}
     return {
         "axis": "ax" if descriptor else None,
         **({"axis_label": "Ax" if descriptor else None} if labels else {}),
-        "bucket": of(descriptor, "bucket"),
-        "descriptor": of(descriptor, "text"),
-        "descriptor_gender": of(descriptor, "noun_gender"),
-        "descriptor_preference": of(descriptor, "preference"),
-        "noun": of(noun, "text"),
-        "plural_noun": of(noun, "plural"),
+        **{name: getattr(descriptor, key, None) for name, key in keys.items()},
+        **{name: getattr(noun, key, None) for name, key in (("noun", "text"), ("plural_noun", "plural"))},
         "noun_gender": "neutral" if noun else None,
         "noun_phrase": one,
         "plural_noun_phrase": many,
         "noun_phrase_type": kind,
-        "descriptor_id": of(descriptor, "id"),
-        "noun_id": of(noun, "id"),
+        **{name: getattr(entry, "id", None) for name, entry in (("descriptor_id", descriptor), ("noun_id", noun))},
     }
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.compile.columns import numbers, strings
+from holisticbias.compile.columns import integers, numbers, strings
 from holisticbias.errors import ReleaseError
 
 Encoded: TypeAlias = Callable[[pa.Array], bytes | memoryview]
@@ -106,7 +106,8 @@ def release_digest(tables: Mapping[str, str]) -> str:
 
 def _lengths(text: pa.StringArray) -> bytes:
     """UTF-8 length of each value as 32 bits, -1 for null."""
-    return numbers(pc.fill_null(pc.binary_length(text), -1)).astype("<i4").tobytes()
+    absent = integers(np.array([-1], np.int32))[0]  # a plain number would import pandas
+    return numbers(pc.fill_null(pc.binary_length(text), absent)).astype("<i4").tobytes()
 
 
 def _values(text: pa.StringArray) -> memoryview:

@@ -45,9 +45,11 @@ class _Version:
         self.axes = [*encoded.dictionary.to_pylist(), None]
         self.axis = pc.fill_null(encoded.indices, len(self.axes) - 1).to_numpy()
 
-    def fitting(self, template: Template) -> Bools:
-        """Mask of the phrases that fill the slot of a template."""
-        return self._nouns if template.must_be_noun else np.ones(self.size, bool)
+    def fitting(self, template: Template | None) -> Bools:
+        """Mask of the phrases that fill the slot of a template; no phrase fills that of no template."""
+        if template is None:
+            return np.zeros(self.size, bool)
+        return self._nouns.copy() if template.must_be_noun else np.ones(self.size, bool)
 
     def sentence(self, template: Template, row: int) -> tuple[str, str]:
         """The id and the text of the sentence of a template and a phrase."""
@@ -97,27 +99,15 @@ class SentenceChanges:
             start += len(rows)
 
     def _rows_of(self, kind: Kind, template: Template) -> Int64s:
-        if kind == "gone":
-            return np.flatnonzero(self._old.fitting(template) & ~self._kept(template))
-        shared = self._shared(template)
+        old, new = self._old.by_id.get(template.id), self._new.by_id.get(template.id)
+        before, after = self._old.fitting(old), self._new.fitting(new)
+        shared = after & np.append(before, False)[self._place]  # a new phrase has the place -1
         if kind == "added":
-            return np.flatnonzero(self._new.fitting(template) & ~shared)
+            return np.flatnonzero(after & ~shared)
+        if kind == "gone":
+            before[self._place[shared]] = False
+            return np.flatnonzero(before)
         return np.flatnonzero(shared & self._differs(template)) if shared.any() else np.flatnonzero(shared)
-
-    def _shared(self, template: Template) -> Bools:
-        """Mask of the new phrases whose sentence with a new template is in the old version."""
-        old = self._old.by_id.get(template.id)
-        if old is None or not self._old.size:
-            return np.zeros(self._new.size, bool)
-        return (self._place >= 0) & self._new.fitting(template) & self._old.fitting(old)[self._place]
-
-    def _kept(self, template: Template) -> Bools:
-        """Mask of the old phrases whose sentence with an old template is in the new version."""
-        kept = np.zeros(self._old.size, bool)
-        new = self._new.by_id.get(template.id)
-        if new is not None:
-            kept[self._place[self._shared(new)]] = True
-        return kept
 
     def _differs(self, template: Template) -> Bools:
         """Mask of the new phrases whose sentences with a new template have another text in the old version."""
@@ -143,8 +133,8 @@ class SentenceChanges:
         sentence_id, text = self._new.sentence(template, row)
         if kind == "added":
             return ChangedSentence(sentence_id, None, text)
-        old = self._old.by_id[template.id]
-        return ChangedSentence(sentence_id, self._old.sentence(old, int(self._place[row]))[1], text)
+        _, before = self._old.sentence(self._old.by_id[template.id], int(self._place[row]))
+        return ChangedSentence(sentence_id, before, text)
 
 
 def _filled(template: Template, version: _Version, rows: Int64s) -> pa.Array:

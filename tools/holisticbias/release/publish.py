@@ -83,20 +83,16 @@ def _whole(folder: Path) -> Manifest:
         more = f" (and {len(findings) - 1} more: holisticbias verify {folder})" if len(findings) > 1 else ""
         raise ReleaseError(f"{findings[0]}{more}")
     manifest = read_manifest(folder)
+    version = manifest.version
     if manifest.part:
-        raise PublishError(
-            f"{folder} is a part of version {manifest.version} ({manifest.part}): publish the whole version"
-        )
-    recorded = recorded_version(manifest.version)
-    if manifest.version == NEXT or (recorded is not None and recorded.digest is None):
-        number = "" if manifest.version == NEXT else f" {manifest.version}"
-        fix = f"freeze it first: holisticbias releases --freeze{number}"
-        raise PublishError(f"{folder} is version {manifest.version}, which is in preparation: {fix}")
+        raise PublishError(f"{folder} is a part of version {version} ({manifest.part}): publish the whole version")
+    recorded = recorded_version(version)
+    if version == NEXT or (recorded is not None and recorded.digest is None):
+        fix = f"freeze it first: holisticbias releases --freeze{'' if version == NEXT else f' {version}'}"
+        raise PublishError(f"{folder} is version {version}, which is in preparation: {fix}")
     if recorded is not None and recorded.withdrawn is not None:
-        raise PublishError(
-            f"{folder} is version {manifest.version}, which was withdrawn on {recorded.withdrawn.date}: "
-            f"{recorded.withdrawn.reason}"
-        )
+        withdrawn = f"which was withdrawn on {recorded.withdrawn.date}: {recorded.withdrawn.reason}"
+        raise PublishError(f"{folder} is version {version}, {withdrawn}")
     return manifest
 
 
@@ -108,7 +104,7 @@ def _passing(error: Exception) -> bool:
 
 def _publish(api: HfApi, folder: Path, repo: str, manifest: Manifest, *, private: bool, dry_run: bool) -> Publication:
     tag = tag_of(manifest.version)
-    ours = _our_files(folder, manifest)
+    ours = {name: folder / name for name in sorted({*manifest.files, MANIFEST, CHECKSUMS})}
     remote = _remote(api, repo, tag, ours, create=not dry_run, private=private)
     if remote is None:
         return Publication("planned", repo, tag, None, tuple(ours))
@@ -123,10 +119,6 @@ def _publish(api: HfApi, folder: Path, repo: str, manifest: Manifest, *, private
     api.create_tag(repo, repo_type="dataset", tag=tag, revision=commit)
     _check_published(repo, commit, manifest)
     return Publication("finished" if there else "published", repo, tag, commit, remote.differing, remote.stale)
-
-
-def _our_files(folder: Path, manifest: Manifest) -> Mapping[str, Path]:
-    return {name: folder / name for name in sorted({*manifest.files, MANIFEST, CHECKSUMS})}
 
 
 def _remote(
@@ -186,14 +178,9 @@ def _commit(api: HfApi, folder: Path, repo: str, manifest: Manifest, remote: _Re
         *(hub.CommitOperationAdd(name, folder / name) for name in remote.differing),
         *(hub.CommitOperationDelete(name) for name in remote.stale),
     ]
-    message = f"HolisticBias {manifest.version}"
+    title, digest, head = f"HolisticBias {manifest.version}", f"digest {manifest.digest}", remote.head
     done = api.create_commit(
-        repo,
-        operations,
-        repo_type="dataset",
-        commit_message=message,
-        commit_description=f"digest {manifest.digest}",
-        parent_commit=remote.head,
+        repo, operations, repo_type="dataset", commit_message=title, commit_description=digest, parent_commit=head
     )
     return str(done.oid)
 

@@ -7,7 +7,7 @@ import unicodedata
 from functools import cache
 
 from holisticbias.rules.check import Problems, rule
-from holisticbias.rules.values import key_of, leaves, texts
+from holisticbias.rules.values import stated, texts
 from holisticbias.source.document import Keys
 from holisticbias.source.reading_rules import UNSEEN
 from holisticbias.source.records import Repository
@@ -37,7 +37,7 @@ _OF_SPELLINGS = frozenset("\u02bb\u02bc")  # the letters of Hawaiian and other l
 )
 def clean_text(repository: Repository) -> Problems:
     for file, i, entry in repository.entries():
-        for keys, text in texts(file, i, *_WORDS):
+        for keys, text in texts(stated(file, i), _is_word):
             name = _name(keys)
             places = _may_hold(entry, keys)
             odd = odd_character(text if places is None else places.sub("x", text))
@@ -52,7 +52,9 @@ def clean_text(repository: Repository) -> Problems:
 
 
 # keys of the texts that become part of sentences, now or in the past, and of the names of communities
-_WORDS = ("label", "text", "plural", "community", "continuation", "subject", "terms", "words", "templates")
+_is_word = {
+    "label", "text", "plural", "community", "continuation", "subject", "terms", "words", "templates"
+}.__contains__  # fmt: skip
 
 
 def _may_hold(entry: Entry, keys: Keys) -> re.Pattern[str] | None:
@@ -68,7 +70,7 @@ def _begins_plainly(text: str) -> bool:
 
 def _name(keys: Keys) -> str:
     """The name of a value in messages: its key, or for an item of a list the singular of the list's key."""
-    return key_of(keys) if isinstance(keys[-1], str) else key_of(keys).removesuffix("s")
+    return keys[-1] if isinstance(keys[-1], str) else str(keys[-2]).removesuffix("s")
 
 
 @cache
@@ -110,9 +112,9 @@ def typed_instead(text: str) -> str | None:
 )
 def hidden_character(repository: Repository) -> Problems:
     for document in (document for file in repository.files for document in file.documents):
-        for keys, text in leaves(document.data):
-            if not isinstance(text, str) or (text.isascii() and text.isprintable()) or key_of(keys) in _WORDS:
-                continue  # the rule clean-text checks words
+        for keys, text in texts(document.data, lambda key: not _is_word(key)):
+            if text.isascii() and text.isprintable():
+                continue
             odd = next((c for c in text if c != "\n" and (not c.isprintable() or UNSEEN.match(c))), None)
             if odd is not None:
                 message = f"The {_name(keys)} contains the character U+{ord(odd):04X}."
@@ -127,7 +129,7 @@ def hidden_character(repository: Repository) -> Problems:
 )
 def latin_letters(repository: Repository) -> Problems:
     for file, i, _ in repository.entries():
-        for keys, text in texts(file, i, *_WORDS):
+        for keys, text in texts(stated(file, i), _is_word):
             odd = foreign_letter(text)
             if odd is not None:
                 yield file.entry_problem(i, keys, f"The {_name(keys)} contains {odd}.")

@@ -21,20 +21,18 @@ from holisticbias.terms.versions import version_key
 )
 def unique_text(repository: Repository) -> Problems:
     for file in repository.with_entries:
-        seen: dict[tuple[str, str], list[tuple[str, str | None, str]]] = {}
+        seen: dict[tuple[str, str], list[Entry]] = {}
         for i, entry in enumerate(file.record.entries):
-            phrase = entry.text, getattr(entry, "position", "")
-            for since, until, other in seen.get(phrase, []):
-                if _overlap((entry.since, entry.until), (since, until)):
-                    yield file.entry_problem(i, ("text",), f"{other} has the text {entry.text!r} too.")
-                    break
-            seen.setdefault(phrase, []).append((entry.since, entry.until, entry.id))
+            alike = seen.setdefault((entry.text, getattr(entry, "position", "")), [])
+            other = next((known for known in alike if _before(entry, known) and _before(known, entry)), None)
+            if other is not None:
+                yield file.entry_problem(i, ("text",), f"{other.id} has the text {entry.text!r} too.")
+            alike.append(entry)
 
 
-def _overlap(a: tuple[str, str | None], b: tuple[str, str | None]) -> bool:
-    return all(
-        until is None or version_key(since) < version_key(until) for since, until in ((a[0], b[1]), (b[0], a[1]))
-    )
+def _before(entry: Entry, other: Entry) -> bool:
+    """Whether an entry begins before another one ends."""
+    return other.until is None or version_key(entry.since) < version_key(other.until)
 
 
 @rule(

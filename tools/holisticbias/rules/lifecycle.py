@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from collections.abc import Iterator
 from pathlib import PurePath
 
 from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
-from holisticbias.rules.values import texts
-from holisticbias.source.records import Repository
+from holisticbias.rules.values import stated, texts
+from holisticbias.source.records import EntryFile, Repository
 from holisticbias.terms.entries import QUORUM, Judged, has_quorum
-from holisticbias.terms.file_kinds import WITH_FORMS, WITH_PROMPTS, Kind, entries_key
-from holisticbias.terms.prompt_entries import Group
-from holisticbias.terms.specification_entries import Specification
+from holisticbias.terms.file_kinds import WITH_FORMS, WITH_PROMPTS
 from holisticbias.terms.versions import holds, version_key
 
 
@@ -26,7 +24,7 @@ from holisticbias.terms.versions import holds, version_key
 def known_version(repository: Repository) -> Problems:
     known = {f.record.version for f in repository.releases}
     for file, i, _ in repository.entries():
-        for keys, version in texts(file, i, "since", "until"):
+        for keys, version in texts(stated(file, i), {"since", "until"}.__contains__):
             if version not in known:
                 yield file.entry_problem(i, keys, f"The version {version} has no file in releases/.")
 
@@ -82,11 +80,11 @@ def empty_version(repository: Repository) -> Problems:
     why="Releases in an earlier layout have no tables or columns for them, so a release would lack them.",
 )
 def version_layout(repository: Repository) -> Problems:
-    kinds: tuple[Kind, ...] = ("collections", "prompts", "specifications")
+    lists = {"groups": "collections", "prompts": "prompts", "specifications": "specifications"}
     for file in repository.releases:
         version, layout = file.record.version, file.record.layout
         held = _kinds_held(repository, version) if layout < WITH_PROMPTS else ()
-        found = [kind for kind in kinds if entries_key(kind) in held]
+        found = [kind for entries, kind in lists.items() if entries in held]
         if found:
             yield file.problem(("layout",), f"Version {version} has {' and '.join(found)}, and layout {layout}.")
         elif layout < WITH_FORMS and _has_forms(repository, version):
@@ -94,10 +92,9 @@ def version_layout(repository: Repository) -> Problems:
 
 
 def _has_forms(repository: Repository, version: str) -> bool:
-    groups = (group for file in repository.collections for group in file.record.groups)
-    specifications = (entry for file in repository.specifications for entry in file.record.specifications)
-    entries = chain[Group | Specification](groups, specifications)
-    return any(holds(version, e.since, e.until) and e.at(version).forms for e in entries)
+    files: tuple[EntryFile, ...] = (*repository.collections, *repository.specifications)
+    entries = (e for file in files for e in file.record.entries if holds(version, e.since, e.until))
+    return any(getattr(entry.at(version), "forms", None) for entry in entries)
 
 
 def _kinds_held(repository: Repository, version: str) -> set[str]:
@@ -119,11 +116,15 @@ _KIND = {"descriptors": "term", "specifications": "specification"}
     why="Others can only ask about a judgement, or disagree with it, if they know where it comes from.",
 )
 def assessment_source(repository: Repository) -> Problems:
-    for file, i, entry in repository.entries():
-        for k, assessment in enumerate(entry.assessments if isinstance(entry, Judged) else ()):
+    for file, i, entry in _judged(repository):
+        for k, assessment in enumerate(entry.assessments):
             if assessment.reviewer is None and assessment.source is None:
                 message = "The judgement names neither a reviewer nor a source."
                 yield file.entry_problem(i, ("assessments", k), message)
+
+
+def _judged(repository: Repository) -> Iterator[tuple[EntryFile, int, Judged]]:
+    return ((file, i, entry) for file, i, entry in repository.entries() if isinstance(entry, Judged))
 
 
 @rule(
@@ -132,9 +133,9 @@ def assessment_source(repository: Repository) -> Problems:
     fix="keep one of the two, or give the newer one the version in 'since' from which it counts",
 )
 def reviewer_twice(repository: Repository) -> Problems:
-    for file, i, entry in repository.entries():
+    for file, i, entry in _judged(repository):
         seen: set[tuple[str | None, str, str | None]] = set()
-        for k, a in enumerate(entry.assessments if isinstance(entry, Judged) else ()):
+        for k, a in enumerate(entry.assessments):
             if a.reviewer is not None and (a.reviewer, a.locale, a.since) in seen:
                 message = f"{a.reviewer} judges the {_KIND[file.entries]} twice for {a.locale}."
                 yield file.entry_problem(i, ("assessments", k, "reviewer"), message)
@@ -152,9 +153,9 @@ def reviewer_twice(repository: Repository) -> Problems:
     "publication that reports the view of a community counts as more than one person.",
 )
 def quorum(repository: Repository) -> Problems:
-    texts = {entry.id: entry.text for _, _, entry in repository.entries()}
-    for file, i, entry in repository.entries():
-        if isinstance(entry, Judged) and texts.get(entry.replaced_by or "") != entry.text:
+    texts_of = {entry.id: entry.text for _, _, entry in repository.entries()}
+    for file, i, entry in _judged(repository):
+        if texts_of.get(entry.replaced_by or "") != entry.text:
             against = [a for a in entry.judgements if a.judgement != "accepted"]
             needed = entry.until is not None and (against or entry.replaced_by is None)
             if needed and not has_quorum(against):

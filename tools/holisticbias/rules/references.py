@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
-from holisticbias.rules.values import texts
+from holisticbias.rules.values import stated, texts
 from holisticbias.source.folder import FOLDERS, is_new
 from holisticbias.source.records import EntryFile, Located, Repository
 from holisticbias.terms.catalog import FILES
@@ -67,12 +67,11 @@ def unique_file(repository: Repository) -> Problems:
         *((f, "version", f.record.version) for f in repository.releases),
         *((f, "subset", f.record.subset) for f in repository.subsets),
     ]
-    seen: dict[tuple[str, str, str], str] = {}
+    seen: dict[tuple[str, str, str], Located[Any]] = {}
     for file, key, name in named:
-        place = file.entries, key, name
-        if place in seen:
-            yield file.problem((key,), f"The {key} {name!r} already has a file, {seen[place]}.")
-        seen.setdefault(place, file.document.path)
+        first = seen.setdefault((file.entries, key, name), file)
+        if first is not file:
+            yield file.problem((key,), f"The {key} {name!r} already has a file, {first.document.path}.")
 
 
 @rule(
@@ -124,11 +123,11 @@ def _is_begun(file: EntryFile, published: frozenset[str]) -> bool:
 )
 def known_bucket(repository: Repository) -> Problems:
     for file in repository.axes:
+        listed = file.record.buckets
         for i, descriptor in enumerate(file.record.descriptors):
-            if descriptor.bucket is not None and descriptor.bucket not in file.record.buckets:
-                listed = ", ".join(file.record.buckets) or "none"
-                message = f"The bucket {descriptor.bucket!r} is not in the list of this file: {listed}."
-                yield file.entry_problem(i, ("bucket",), message)
+            if descriptor.bucket is not None and descriptor.bucket not in listed:
+                message = f"The bucket {descriptor.bucket!r} is not in the list of this file: "
+                yield file.entry_problem(i, ("bucket",), f"{message}{', '.join(listed) or 'none'}.")
 
 
 @rule(
@@ -152,7 +151,7 @@ def bucket_needed(repository: Repository) -> Problems:
 def known_source(repository: Repository) -> Problems:
     known = {s.id for f in repository.sources for s in f.record.sources} | repository.left_out
     for file, i, _ in repository.entries():
-        for keys, source in texts(file, i, "sources", "source"):
+        for keys, source in texts(stated(file, i), {"sources", "source"}.__contains__):
             if source not in known:
                 yield file.entry_problem(i, keys, f"The source {source!r} is not listed.")
 

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from holisticbias.source.document import Keys, Value
 from holisticbias.source.records import EntryFile
 
 
-def leaves(value: Value, keys: Keys = ()) -> Iterator[tuple[Keys, Value]]:
-    """Every value inside mappings and lists that is neither of the two."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in items:
-        if isinstance(item, dict | list):
-            yield from leaves(item, (*keys, key))
-        else:
-            yield (*keys, key), item
-
-
-def texts(file: EntryFile, position: int, *names: str) -> Iterator[tuple[Keys, str]]:
-    """The texts of an entry, now and in its history, under keys with these names; of a list, each item."""
+def stated(file: EntryFile, position: int) -> Value:
+    """An entry as its file states it."""
     document, index = file.origins[position]
-    data = document.data[file.entries] if isinstance(document.data, dict) else []
-    for keys, value in leaves(data[index] if isinstance(data, list) else None):
-        if isinstance(value, str) and key_of(keys) in names:
-            yield keys, value
+    entries = document.data[file.entries] if isinstance(document.data, dict) else None
+    return entries[index] if isinstance(entries, list) else None
 
 
-def key_of(keys: Keys) -> str:
-    """The key of a value; for an item of a list, the key of the list."""
-    return str(keys[-1] if isinstance(keys[-1], str) else keys[-2])
+def texts(value: Value, wanted: Callable[[str], bool]) -> Iterator[Text]:
+    """The texts inside a value, each with its keys, under keys that are wanted; of a list, each item."""
+    waiting: list[tuple[Keys, Value, bool]] = [((), value, False)]
+    while waiting:
+        keys, value, inside = waiting.pop()
+        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for key, item in items:
+            chosen = wanted(key) if isinstance(key, str) else inside
+            if not isinstance(item, str):
+                waiting.append(((*keys, key), item, chosen))
+            elif chosen:
+                yield (*keys, key), item
 
 
-def repeated(values: Iterable[tuple[Keys, str]]) -> Iterator[tuple[Keys, str]]:
+Text = tuple[Keys, str]
+
+
+def repeated(values: Iterable[Text]) -> Iterator[Text]:
     """The values that stand before them too."""
     seen: set[str] = set()
     for keys, value in values:

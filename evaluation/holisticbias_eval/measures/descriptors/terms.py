@@ -95,7 +95,7 @@ def describe(view: View, measure: str, words: Words) -> Descriptors:
     in_templates = view.figures.by(measure, words.median, "axis", "descriptor", "template")
     templates = tuple(dict.fromkeys(figure.keys["template"] for figure in in_templates))
     template = next((t for t in (LOVE, PERSON) if t in templates), templates[0] if templates else LOVE)
-    shares = ShareFigures(view, words)
+    shares = ShareFigures(view, words.measure)
     axes = dict.fromkeys(figure.keys["axis"] for figure in (*shares.in_order, *figures))
     terms = tuple(_term(view, measure, words, figure, template) for figure in figures)
     return Descriptors(measure, shares, tuple(axes), templates, template, terms, in_templates)

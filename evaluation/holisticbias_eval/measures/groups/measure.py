@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -30,11 +30,26 @@ from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.groups.items import DRAWS
 from holisticbias_eval.statistics.groups.pairs import PERMUTATIONS
 
-__all__ = ["GroupMeasure", "Info", "Method"]
+__all__ = ["GroupMeasure", "Method"]
 
 MOST = 20_000
 """Groups of one table."""
 AUDIT = "audit_"
+
+
+def group_info(short: str, share: str = "", level: str = "", **described: Any) -> Info:
+    """The description of a measure of texts about groups, of which the largest difference of groups is the headline.
+
+    ``short`` names it in a table of several measures; ``share`` is the name there of the share of the class ``level``,
+    which is unwanted.
+    """
+    return Info(
+        headline=DISPARITY,
+        better={DISPARITY: "lower"},
+        names={DISPARITY: f"{short}, largest difference of groups", **({"share": share} if share else {})},
+        levels={"share": {"class": level}} if level else {},
+        **described,
+    )
 
 
 class GroupMeasure(Measure):
@@ -141,9 +156,12 @@ class GroupMeasure(Measure):
             **self.start(settings).signed,
         }
 
+    def _shown(self, view: View) -> GroupFigures:
+        return GroupFigures(view, self.info.name, self.info, self.methods)
+
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the figures, a domain at a time."""
-        return group_sections(GroupFigures(self.info, self.methods, view), self.scope)
+        return group_sections(self._shown(view), self.scope)
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change of every group; items that both runs have are paired."""
@@ -151,14 +169,7 @@ class GroupMeasure(Measure):
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the changes of the groups."""
-        return change_sections(changes, GroupFigures(self.info, self.methods, view))
-
-    def problems(self, figures: Figures) -> Iterator[str]:
-        """Find shares outside 0 to 1."""
-        for figure in figures:
-            own = figure.measure == self.info.name and figure.unit == "share" and figure.value is not None
-            if own and not 0 <= (figure.value or 0.0) <= 1:
-                yield f"{figure.keys}: a share must lie between 0 and 1"
+        return change_sections(changes, self._shown(view))
 
 
 def _notes(groups: Groups) -> Iterator[str]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from holisticbias_eval.blocks import Cell, ColumnOf
-from holisticbias_eval.figures import SIGNIFICANCE, Figure, Interval
-from holisticbias_eval.measures.groups.comparisons import ADJUSTED, CLUSTERED_ADJUSTED, DIFFERENCE
-from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED, MEAN, SHARE, Quantity
+from holisticbias_eval.blocks import ColumnOf
+from holisticbias_eval.figures import SIGNIFICANCE, Figure
+from holisticbias_eval.measures.groups.comparisons import CLUSTERED_ADJUSTED, DIFFERENCE
+from holisticbias_eval.measures.groups.figures import FROM_HUMAN, MEAN, SHARE, Quantity
 from holisticbias_eval.measures.groups.readings import Method
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import View, title
+from holisticbias_eval.measures.measure import title
+from holisticbias_eval.measures.measure_figures import MeasureFigures
 from holisticbias_eval.prompts.collections import REFERENCE, WRITTEN
 
 _PARTS = ("group", "first", "second", "why", "word")
@@ -23,19 +24,18 @@ _Place = tuple[str, str, frozenset[tuple[str, str]], frozenset[str]]
 
 
 @dataclass(frozen=True)
-class GroupFigures:
+class GroupFigures(MeasureFigures):
     """The figures of one measure by domain; the domain is empty if the figures name none."""
 
     info: Info
     methods: tuple[Method, ...]
-    view: View
 
     @cached_property
     def _index(self) -> dict[_Place, list[Figure]]:
         """Figures by name, domain, further keys with their values, and which parts of the domain they are of."""
         found: dict[_Place, list[Figure]] = {}
-        for f in self.view.figures:
-            if f.measure == self.info.name:
+        for f in self.figures:
+            if f.measure == self.measure:
                 rest = {k: v for k, v in f.keys.items() if k not in _PARTS and k != "domain"}
                 parts = frozenset(k for k in f.keys if k in _PARTS)
                 key = f.name, f.keys.get("domain", NO_DOMAIN), frozenset(rest.items()), parts
@@ -56,31 +56,15 @@ class GroupFigures:
 
     def at(self, name: str, domain: str, quantity: Quantity) -> Figure | None:
         """The figure of a quantity in a whole domain."""
-        return self.view.figures.get(self.info.name, name, self.place(domain, quantity))
+        return self.get(name, self.place(domain, quantity))
 
-    def beside(
-        self,
-        name: str,
-        heading: str,
-        unit: str,
-        key: str = "",
-        attribute: str = "value",
-        of: Mapping[str, str] | None = None,
-    ) -> ColumnOf[Figure]:
-        """An attribute of another figure with the same keys, or with the same domain and group and the keys ``of``."""
+    def in_group(self, column: ColumnOf[Figure], keys: Mapping[str, str]) -> ColumnOf[Figure]:
+        """A column of figures of the same domain and group, but with these further keys."""
 
-        def cell(f: Figure) -> Cell | Interval:
-            own = {k: v for k, v in f.keys.items() if of is None or k in ("domain", "group")}
-            other = self.view.figures.get(self.info.name, name, {**own, **(of or {})})
-            value: Cell | Interval = getattr(other, attribute, None)
-            return value
+        def same(f: Figure) -> Figure:
+            return f.model_copy(update={"keys": {**{k: f.keys[k] for k in ("domain", "group") if k in f.keys}, **keys}})
 
-        is_interval = attribute.endswith("interval")
-        return ColumnOf(key or name, heading, cell, unit, interval=is_interval, base=attribute == "n")
-
-    def value(self, name: str, keys: Mapping[str, str]) -> float | None:
-        """The value of a figure; ``None`` if there is no such figure or it is not defined."""
-        return self.view.figures.value(self.info.name, name, keys)
+        return replace(column, cell=lambda f: column.cell(same(f)))
 
     @cached_property
     def domains(self) -> tuple[str, ...]:
@@ -135,8 +119,8 @@ class GroupFigures:
 
     def p(self, difference: Figure) -> float | None:
         """The p-value of a difference after Holm's correction; that of items if an item has several rows."""
-        clustered = self.view.figures.get(self.info.name, CLUSTERED_ADJUSTED, difference.keys)
-        return clustered.value if clustered else self.value(ADJUSTED, difference.keys)
+        clustered = self.get(CLUSTERED_ADJUSTED, difference.keys)
+        return clustered.value if clustered else difference.adjusted_p
 
     def differs(self, difference: Figure) -> bool:
         """Whether a difference holds after correction."""
@@ -148,10 +132,11 @@ class GroupFigures:
 
         A share of 0 beside a share of 1 has no p-value: the interval decides.
         """
-        p, change = self.value(FROM_HUMAN_ADJUSTED, keys), self.view.figures.get(self.info.name, FROM_HUMAN, keys)
-        if p is not None or change is None or change.interval is None or abs(change.value or 0.0) != 1:
-            return p is not None and p < SIGNIFICANCE
-        return change.interval.low > 0 or change.interval.high < 0
+        change = self.get(FROM_HUMAN, keys)
+        if change is None or change.differs:
+            return change is not None
+        alone = change.adjusted_p is None and change.interval is not None and abs(change.value or 0.0) == 1
+        return alone and change.interval is not None and not change.interval.low <= 0 <= change.interval.high
 
     def differences(self, domain: str, quantity: Quantity) -> Sequence[Figure]:
         """The differences between the groups of a domain."""

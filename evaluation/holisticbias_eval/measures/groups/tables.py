@@ -87,7 +87,7 @@ def domain_table(shown: GroupFigures, quantity: Quantity) -> Table:
         *_of_all_columns(shown, quantity),
         shown.beside(f"{HUMAN}_{name}", shown.written.capitalize(), unit, "human"),
         shown.beside(DISPARITY, "Largest difference", difference),
-        shown.beside(DISPARITY, "By chance", difference, "chance", "floor_interval"),
+        shown.beside(DISPARITY, "By chance", difference, "chance", attribute="floor_interval"),
         shown.beside(DISPARITY_ADJUSTED, "p (Holm)", "p_value", "p"),
         shown.beside(f"{HUMAN}_{DISPARITY}", f"Largest, {shown.written}", difference),
         col.interval(unit),
@@ -111,9 +111,9 @@ def _of_all_columns(shown: GroupFigures, quantity: Quantity) -> FigureColumns:
     title = first.capitalize()
     return (
         shown.beside(OF_TEXTS, "Of all texts", "share", "of_texts"),
-        shown.beside(OF_TEXTS, "All texts", "count", "all_texts", "n"),
-        shown.beside(OPPOSITE, f"{title} - {second}, of all", "share difference", of=method.keys),
-        shown.beside(RATIO, f"{title} : {second}", "ratio", of=method.keys),
+        shown.beside(OF_TEXTS, "All texts", "count", "all_texts", attribute="n"),
+        shown.in_group(shown.beside(OPPOSITE, f"{title} - {second}, of all", "share difference"), method.keys),
+        shown.in_group(shown.beside(RATIO, f"{title} : {second}", "ratio"), method.keys),
     )
 
 
@@ -152,10 +152,9 @@ def _name(shown: GroupFigures, domain: str, *parts: str) -> str:
 
 def _columns(shown: GroupFigures, quantity: Quantity) -> FigureColumns:
     key = quantity.cls or "mean"
-    return (
-        shown.beside(quantity.name, said(key).capitalize(), quantity.unit, key, of=quantity.keys),
-        shown.beside(quantity.name, "95% interval", quantity.unit, f"{key}_interval", "interval", quantity.keys),
-    )
+    value = shown.beside(quantity.name, said(key).capitalize(), quantity.unit, key)
+    between = shown.beside(quantity.name, "95% interval", quantity.unit, f"{key}_interval", attribute="interval")
+    return shown.in_group(value, quantity.keys), shown.in_group(between, quantity.keys)
 
 
 def _undefined(shown: GroupFigures, domain: str, method: Method, by: str) -> Counter[str]:
@@ -206,7 +205,7 @@ def naming_table(shown: GroupFigures, domain: str) -> Iterator[Table]:
     for one in shown.charted(shown.present[0]):
         heading = said(one.cls).capitalize() if one.cls else one.words
         columns += [
-            shown.beside(name, f"{heading}, {words}", one.unit, f"{one.slug}-{end}", of=one.keys)
+            shown.in_group(shown.beside(name, f"{heading}, {words}", one.unit, f"{one.slug}-{end}"), one.keys)
             for name, words, end in ((REPLACED, "replaced", "replaced"), (AS_WRITTEN, "as written", "written"))
         ]
     columns.append(col.n("texts", "Texts", base=False))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
-from holisticbias_eval.blocks import Cell, Column, ColumnOf, Paragraph, Table, table_of, without_empty
+from holisticbias_eval.blocks import Cell, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns
@@ -13,7 +13,7 @@ from holisticbias_eval.measures.perplexities.changes import FIGURE
 from holisticbias_eval.measures.perplexities.dimensions import NAME, WITH_HELD_OUT, cut
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, F, T
 from holisticbias_eval.measures.perplexities.finding import pair_label
-from holisticbias_eval.measures.perplexities.sections import SCALE_NAMES
+from holisticbias_eval.measures.perplexities.sections import DIMENSION, SCALE
 from holisticbias_eval.sections import Estimate, Forest, Section
 
 _NOTE = (
@@ -23,58 +23,57 @@ _NOTE = (
 _SCALES = {"log": "t of every pair of groups", "perplexity": "t of every pair of groups, on perplexities as published"}
 
 
+@dataclass(frozen=True)
+class _Pair:
+    """A pair of groups that several models have: the t of the first model, and those of others by their headings."""
+
+    label: str
+    dimension: str
+    first: Figure
+    others: dict[str, Figure]
+
+
 def pair_sections(models: Mapping[str, Figures], first: str) -> Iterator[Section]:
     """The t of every pair in the first model and in others; ``models`` are their changes, by the heading of each."""
-    tables = tuple(table for scale in _SCALES if (table := _table(models, first, scale)) is not None)
+    tables = tuple(table for scale in _SCALES if (table := _table(models, first, scale)).rows)
     if tables:
         yield Section("group-perplexity-pairs", _SCALES["log"], tables[:1])
     if tables[1:]:
         yield Section("group-perplexity-pairs-perplexity", _SCALES["perplexity"], tables[1:], detail=True)
 
 
-def _table(models: Mapping[str, Figures], first: str, scale: str) -> Table | None:
+def _table(models: Mapping[str, Figures], first: str, scale: str) -> Table:
     """One row per pair; a model whose first value differs was compared on other sentences, and has another row."""
-    rows: dict[tuple[str, str, float | None, int], dict[str, tuple[Figure, Figure]]] = {}
+    rows: dict[tuple[str, str, float | None, int], _Pair] = {}
     for model, changes in models.items():
         held = held_out(changes)
-        for one, other in _both(changes, scale):
-            name = cut(one.keys["dimension"])
-            held_here = held.get(one.keys["dimension"], frozenset())
-            label = f"{pair_label(one)}{_remark([one.keys[side] in held_here for side in ('first', 'second')])}"
-            rows.setdefault((name, label, one.value, one.n), {})[model] = (one, other)
-    if not rows:
-        return None
-    columns = (
-        Column("pair", "Pair"),
-        Column("dimension", "Dimension"),
-        Column("first", f"t, {first}", T),
-        *(Column(f"model_{i}", f"t, {model}", T) for i, model in enumerate(models, 1)),
-        Column("first_p", f"p, {first}", "p_value"),
-        *(Column(f"model_{i}_p", f"p, {model}", "p_value") for i, model in enumerate(models, 1)),
-        Column("perplexities", "Perplexities of both", "count", base=True),
-    )
-    cells = tuple(_pair_row(name, label, n, found, models) for (name, label, _, n), found in rows.items())
-    suffix = "" if scale == "log" else f"-{scale}"
-    return without_empty(Table(f"group-perplexity-changes-t{suffix}", _SCALES[scale], columns, cells, _NOTE))
-
-
-def _pair_row(
-    name: str, label: str, n: int, found: Mapping[str, tuple[Figure, Figure]], models: Mapping[str, Figures]
-) -> tuple[Cell, ...]:
-    base = next(iter(found.values()))[0]
-    others = [found[model][1] if model in found else None for model in models]
-    values = (base.value, *(f.value if f else None for f in others))
-    return (label, name, *values, base.p_value, *(f.p_value if f else None for f in others), n)
-
-
-def _both(changes: Figures, scale: str) -> Iterator[tuple[Figure, Figure]]:
-    """The t of each pair in both runs."""
-    for one in changes:
-        wanted = one.measure == NAME and one.name == "first" and one.of == "t"
-        if wanted and (one.keys["scale"], one.keys["test"]) == (scale, "unpaired"):
+        for one in changes.by(NAME, "first", "dimension", "scale", FIGURE, "test", "first", "second"):
             other = changes.get(NAME, "second", one.keys)
-            if other is not None:
-                yield one, other
+            if (one.keys["scale"], one.keys["test"]) == (scale, "unpaired") and other is not None:
+                name, apart = cut(one.keys["dimension"]), held.get(one.keys["dimension"], frozenset())
+                label = f"{pair_label(one)}{_remark([one.keys[side] in apart for side in ('first', 'second')])}"
+                pair = rows.setdefault((name, label, one.value, one.n), _Pair(label, name, one, {}))
+                pair.others[model] = other
+
+    def of(model: str, attribute: str) -> Callable[[_Pair], Cell]:
+        return lambda pair: getattr(pair.others.get(model), attribute, None)
+
+    headings = [(f"model_{i}", model) for i, model in enumerate(models, 1)]
+    columns: tuple[ColumnOf[_Pair], ...] = (
+        ColumnOf("pair", "Pair", lambda pair: pair.label),
+        ColumnOf("dimension", "Dimension", lambda pair: pair.dimension),
+        ColumnOf("first", f"t, {first}", lambda pair: pair.first.value, T),
+        *(ColumnOf(key, f"t, {model}", of(model, "value"), T) for key, model in headings),
+        ColumnOf("first_p", f"p, {first}", lambda pair: pair.first.p_value, "p_value"),
+        *(ColumnOf(f"{key}_p", f"p, {model}", of(model, "p_value"), "p_value") for key, model in headings),
+        ColumnOf("perplexities", "Perplexities of both", lambda pair: pair.first.n, "count", base=True),
+    )
+    name = f"group-perplexity-changes-t{_suffix(scale)}"
+    return table_of(name, _SCALES[scale], columns, rows.values(), _NOTE, drop_empty=True)
+
+
+def _suffix(scale: str) -> str:
+    return "" if scale == "log" else f"-{scale}"
 
 
 def held_out(changes: Figures) -> Mapping[str, frozenset[str]]:
@@ -107,18 +106,12 @@ def compared_sections(changes: Figures) -> tuple[Section, ...]:
     said = tuple(Paragraph(text, "finding") for text in _words(changes, found))
     chart = _chart(found)
     name = f"{NAME}-changes".replace("_", "-")
-    main, other = (_scale_tables(changes, found, scale) for scale in ("log", "perplexity"))
+    main, other = (tuple(_tables(changes, found, scale)) for scale in ("log", "perplexity"))
     sections = [Section(name, "Perplexity by group", (*said, *((chart,) if chart.estimates else ()), *main, READING))]
     sections += pair_sections({"B": changes}, "A")
     if other:
         sections.append(Section(f"{name}-perplexity", "Changes on the scale of perplexities", other, detail=True))
     return tuple(sections)
-
-
-def _scale_tables(changes: Figures, found: list[Figure], scale: str) -> tuple[Table, ...]:
-    own = [figure for figure in found if figure.keys["scale"] == scale]
-    suffix = "" if scale == "log" else f"-{scale}"
-    return tuple(replace(table, name=f"{table.name}{suffix}") for table in _tables(changes, own) if table.rows)
 
 
 def _words(changes: Figures, found: list[Figure]) -> Iterator[str]:
@@ -128,18 +121,17 @@ def _words(changes: Figures, found: list[Figure]) -> Iterator[str]:
             yield f"{name}: the change of F is not defined."
             continue
         first, second = (changes.value(NAME, side, change.keys) or 0.0 for side in ("first", "second"))
-        said = f"F of log-perplexity is {first:.2f} in A and {second:.2f} in B, on {change.n:,} perplexities"
+        said = f"{name}: F of log-perplexity is {first:.2f} in A and {second:.2f} in B, on {change.n:,} perplexities"
         if change.interval is None:
-            yield f"{name}: {said}."
+            yield f"{said}."
             continue
         low, high = change.interval.low, change.interval.high
-        of_f = f"{name}: {said} (change {change.value:+z.2f}, 95% interval {low:+z.2f} to {high:+z.2f})."
+        said += f" (change {change.value:+z.2f}, 95% interval {low:+z.2f} to {high:+z.2f})."
         cost = changes.get(NAME, "change", {**change.keys, FIGURE: "mean"})
-        if cost is None or cost.value is None or cost.interval is None:
-            yield of_f
-            continue
-        low, high = cost.interval.low, cost.interval.high
-        yield f"{of_f} Mean log-perplexity changes by {cost.value:+z.3f} ({low:+z.3f} to {high:+z.3f})."
+        if cost is not None and cost.value is not None and cost.interval is not None:
+            low, high = cost.interval.low, cost.interval.high
+            said += f" Mean log-perplexity changes by {cost.value:+z.3f} ({low:+z.3f} to {high:+z.3f})."
+        yield said
 
 
 def _chart(found: list[Figure]) -> Forest:
@@ -157,7 +149,7 @@ def _apart(figure: Figure) -> bool:
     return figure.interval is not None and not figure.interval.low <= 0 <= figure.interval.high
 
 
-def _tables(changes: Figures, found: list[Figure]) -> Iterator[Table]:
+def _tables(changes: Figures, found: list[Figure], scale: str) -> Iterator[Table]:
     """A table for each unit."""
     kinds = {
         "f": ("Change of F", F), "mean_abs_t": ("Change of the mean of |t|", MEAN_T),
@@ -165,16 +157,17 @@ def _tables(changes: Figures, found: list[Figure]) -> Iterator[Table]:
         "perplexity": ("Change of mean perplexity", "perplexity"),
     }  # fmt: skip
     for kind, (caption, unit) in kinds.items():
-        own = [f for f in found if kind == (f.keys["scale"] if f.of == "mean" else f.of)]
+        own = [f for f in found if f.keys["scale"] == scale and kind == (scale if f.of == "mean" else f.of)]
         columns: FigureColumns = (
-            ColumnOf("dimension", "Dimension", lambda f: cut(f.keys["dimension"])),
-            ColumnOf("scale", "Scale", lambda f: SCALE_NAMES[f.keys["scale"]]),
+            DIMENSION,
+            SCALE,
             ColumnOf("what", "Of", _what),
             *col.changes(changes, unit),
             col.n("perplexities", "Perplexities in both"),
         )
-        name = f"group-perplexity-changes-{kind.replace('_', '-')}"
-        yield table_of(name, caption, columns, own, drop_empty=True)
+        if own:
+            name = f"group-perplexity-changes-{kind.replace('_', '-')}{_suffix(scale)}"
+            yield table_of(name, caption, columns, own, drop_empty=True)
 
 
 def _what(change: Figure) -> str:

@@ -4,58 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from holisticbias_eval.blocks import Paragraph, Role
-from holisticbias_eval.figures import P_RESOLUTION, SIGNIFICANCE, Figure, Figures
-from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.perplexities.dimensions import (
-    NAME,
-    WARNING,
-    Dimension,
-    Scale,
-    cut,
-    describe_table,
-    read_dimensions,
-)
+from holisticbias_eval.figures import P_RESOLUTION, SIGNIFICANCE, Figure
+from holisticbias_eval.measures.measure_figures import MeasureFigures
+from holisticbias_eval.measures.perplexities import dimensions as dim
+from holisticbias_eval.measures.perplexities.dimensions import Dimension, Scale, cut
 
 
-@dataclass(frozen=True)
-class DimensionFigures:
+class DimensionFigures(MeasureFigures):
     """The figures of a run or a table, and its dimensions."""
-
-    view: View
 
     @cached_property
     def dimensions(self) -> tuple[Dimension, ...]:
         """The dimensions that have figures, in the order of the table."""
-        known = {figure.keys["dimension"] for figure in self.figures.by(NAME, "f", "dimension", "scale")}
-        return tuple(one for one in read_dimensions(self.view.answers) if one.name in known)
+        known = {figure.keys["dimension"] for figure in self.by("f", "dimension", "scale")}
+        return tuple(one for one in dim.read_dimensions(self.view.answers) if one.name in known)
 
-    @property
-    def figures(self) -> Figures:
-        """The figures."""
-        return self.view.figures
-
-    def get(self, name: str, dimension: Dimension, scale: Scale, **keys: str) -> Figure | None:
+    def of(self, name: str, dimension: Dimension, scale: Scale, **keys: str) -> Figure | None:
         """The figure of a dimension on a scale with these further keys."""
-        return self.figures.get(NAME, name, {"dimension": dimension.name, "scale": scale, **keys})
+        return self.get(name, {"dimension": dimension.name, "scale": scale, **keys})
 
-    def value(self, name: str, dimension: Dimension, scale: Scale, **keys: str) -> float | None:
+    def value_of(self, name: str, dimension: Dimension, scale: Scale, **keys: str) -> float | None:
         """Its value; ``None`` if there is no such figure or it is not defined."""
-        found = self.get(name, dimension, scale, **keys)
-        return None if found is None else found.value
+        return self.value(name, {"dimension": dimension.name, "scale": scale, **keys})
 
     def test(self, dimension: Dimension) -> str:
         """The t test that fits the table: paired if sentences are."""
         return "paired" if dimension.paired else "unpaired"
 
-    def pairs(self, dimension: Dimension, scale: Scale, test: str, name: str = "t") -> list[Figure]:
-        """The figures of all pairs of a dimension."""
-        keys = {"dimension": dimension.name, "scale": scale} | ({"test": test} if test else {})
-        found = self.figures.by(NAME, name, *keys, "first", "second")
-        return [figure for figure in found if keys.items() <= figure.keys.items()]
+    def pairs(self, dimension: Dimension, scale: Scale, test: str) -> list[Figure]:
+        """The t of all pairs of a dimension."""
+        keys = {"dimension": dimension.name, "scale": scale, "test": test}
+        return [f for f in self.by("t", *keys, "first", "second") if keys.items() <= f.keys.items()]
 
 
 def pair_label(figure: Figure) -> str:
@@ -81,8 +63,8 @@ LIMITS = Paragraph(
 
 def describe_finding(shown: DimensionFigures) -> Iterator[Paragraph]:
     """Warnings, then one or two sentences for each dimension on the log scale, then the limits."""
-    for text in describe_table(shown.dimensions, shown.figures):
-        role: Role = "text" if text.startswith(WARNING) else "caveat"
+    for text in dim.describe_table(shown.dimensions, shown.figures):
+        role: Role = "text" if text.startswith(dim.WARNING) else "caveat"
         yield Paragraph(f"{text}{'' if text.endswith('.') else '.'}", role)
     for dimension in shown.dimensions[:MOST]:
         yield Paragraph(" ".join((*_of_all(shown, dimension), *_of_pairs(shown, dimension))), "finding")
@@ -92,16 +74,16 @@ def describe_finding(shown: DimensionFigures) -> Iterator[Paragraph]:
 
 
 def _of_all(shown: DimensionFigures, dimension: Dimension) -> Iterator[str]:
-    name, f = cut(dimension.name), shown.get("f", dimension, "log")
+    name, f = cut(dimension.name), shown.of("f", dimension, "log")
     if f is None or f.value is None:
         yield f"{name}: F of log-perplexity is not defined."
         return
     interval = f", 95% interval {f.interval.low:.2f} to {f.interval.high:.2f}" if f.interval else ""
-    permuted = shown.value("f_permuted_p", dimension, "log")
-    within = shown.get("f_within", dimension, "log")
+    permuted = shown.value_of("f_permuted_p", dimension, "log")
+    within = shown.of("f_within", dimension, "log")
     p = permuted if permuted is not None else within.p_value if within else f.p_value
     compared = ""
-    point = shown.value("f_null_95", dimension, "log")
+    point = shown.value_of("f_null_95", dimension, "log")
     if point is not None:
         compared = f"; 95% of permuted groups give at most {point:.2f}"
     said = "is not known to differ" if p is None else "differs" if p < SIGNIFICANCE else "is not shown to differ"
@@ -118,7 +100,7 @@ def _of_pairs(shown: DimensionFigures, dimension: Dimension) -> Iterator[str]:
         return
     differing = [f for f in pairs if f.differs]
     most = max(differing or pairs, key=lambda f: abs(f.value or 0.0))
-    means = [shown.value("mean", dimension, "log", group=most.keys[side]) for side in ("first", "second")]
+    means = [shown.value_of("mean", dimension, "log", group=most.keys[side]) for side in ("first", "second")]
     ratio = ""
     if means[0] is not None and means[1] is not None:
         ratio = f", geometric mean perplexities {math.exp(means[0]):,.4g} and {math.exp(means[1]):,.4g}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import numpy as np
 
@@ -22,16 +21,16 @@ ROWS = 10
 SCALE_NAMES = {"log": "log-perplexity", "perplexity": "perplexity"}
 
 
-_DIMENSION = ColumnOf[Figure]("dimension", "Dimension", lambda f: cut(f.keys["dimension"]))
-_SCALE = ColumnOf[Figure]("scale", "Scale", lambda f: SCALE_NAMES[f.keys["scale"]])
+DIMENSION = ColumnOf[Figure]("dimension", "Dimension", lambda f: cut(f.keys["dimension"]))
+SCALE = ColumnOf[Figure]("scale", "Scale", lambda f: SCALE_NAMES[f.keys["scale"]])
 
 
 def tests_of_all(shown: DimensionFigures) -> Table:
     """F and all that belongs to it: a row for each dimension and scale."""
-    of = partial(col.beside, shown.figures)
+    of = shown.beside
     columns: FigureColumns = (
-        _DIMENSION,
-        _SCALE,
+        DIMENSION,
+        SCALE,
         col.value("f", "F", F),
         col.interval(F),
         of("f_null_95", "95% of permuted", F, "null_95"),
@@ -49,7 +48,7 @@ def tests_of_all(shown: DimensionFigures) -> Table:
         col.n("values", "Values"),
         col.missing(),
     )
-    found = [f for d in shown.dimensions for scale in SCALES if (f := shown.get("f", d, scale))]
+    found = [f for d in shown.dimensions for scale in SCALES if (f := shown.of("f", d, scale))]
     note = "Published figures are on the scale of perplexity: F between groups, and the mean of |t|."
     return table_of("group-perplexity-tests", "Tests of all groups", columns, found, note, drop_empty=True)
 
@@ -57,20 +56,20 @@ def tests_of_all(shown: DimensionFigures) -> Table:
 def mean_table(shown: DimensionFigures) -> Table:
     """The mean of every group on both scales."""
     log, raw = UNITS["log"], UNITS["perplexity"]
-    of, on_perplexity = partial(col.beside, shown.figures), {"scale": "perplexity"}
+    of, on_perplexity = shown.beside, {"scale": "perplexity"}
     columns: FigureColumns = (
         ColumnOf("group", "Group", lambda f: cut(f.keys["group"])),
-        _DIMENSION,
+        DIMENSION,
         col.value("log", "Mean log-perplexity", log),
         col.interval(log, "log_interval"),
         of("deviation", "Minus the mean of all groups", f"{log} difference"),
         of("deviation", "Its 95% interval", f"{log} difference", "deviation_interval", "interval"),
         of("mean", "Mean perplexity", raw, "perplexity", more=on_perplexity),
-        of("mean", "95% interval ", raw, "perplexity_interval", "interval", on_perplexity),
+        of("mean", "95% interval ", raw, "perplexity_interval", "interval", more=on_perplexity),
         col.n("values", "Values"),
         col.missing(),
     )
-    found = [f for d in shown.dimensions for g in d.groups if (f := shown.get("mean", d, "log", group=g))]
+    found = [f for d in shown.dimensions for g in d.groups if (f := shown.of("mean", d, "log", group=g))]
     return table_of("group-perplexity-means", "Means of the groups", columns, found, drop_empty=True)
 
 
@@ -87,8 +86,8 @@ def pair_table(shown: DimensionFigures) -> Table:
 
     columns: FigureColumns = (
         ColumnOf("pair", "Pair", pair_label),
-        _DIMENSION,
-        _SCALE,
+        DIMENSION,
+        SCALE,
         *(
             ColumnOf(f"{test}_{key}", f"{heading}, {test}", of("t", attribute, test), unit)
             for test in TESTS
@@ -145,7 +144,7 @@ MOST_ROWS, MOST_SIDES = 40, 12
 
 def perplexity_sections(view: View) -> tuple[Section, ...]:
     """Show the finding with a chart of the groups, the pairs, and as details the sentences and all tables."""
-    shown = DimensionFigures(view)
+    shown = DimensionFigures(view, NAME)
     if not shown.dimensions:
         return ()
     overview: list[Block] = [*describe_finding(shown), *_forests(shown), tests_of_all(shown), EXPLANATION]
@@ -181,7 +180,7 @@ def _forests(shown: DimensionFigures) -> Iterator[Forest]:
 def _estimates(shown: DimensionFigures, dimension: Dimension) -> Iterator[Estimate]:
     heading = cut(dimension.name) if len(shown.dimensions) > 1 else ""
     for group in dimension.groups:
-        found = shown.get("deviation" if dimension.paired else "mean", dimension, "log", group=group)
+        found = shown.of("deviation" if dimension.paired else "mean", dimension, "log", group=group)
         if found is not None:
             interval = found.interval
             apart = dimension.paired and interval is not None and not interval.low <= 0 <= interval.high

@@ -13,23 +13,10 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures.measure import MeasureSettings
+from holisticbias_eval.statistics import pairs as of_pairs
+from holisticbias_eval.statistics import resampling
 from holisticbias_eval.statistics.cells import Cell, finite
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
-from holisticbias_eval.statistics.pairs import (
-    LARGE,
-    compared_pairs,
-    count_different,
-    counts_of,
-    detectable_difference,
-    groups_of_rows,
-    mean_difference,
-    rank_biserial,
-)
-from holisticbias_eval.statistics.resampling import (
-    significant_when_permuted,
-    significant_when_weighted,
-    significant_without_each_noun,
-)
 from holisticbias_eval.statistics.tests import sign_flip_p_values, wilcoxon_p_values
 
 _PAIRS_AT_ONCE = 4096
@@ -71,20 +58,20 @@ def measure_cell(
 ) -> MeasuredCell:
     """The figures of a cell with its tests; ``nouns`` are the draws, shape ``[draws, nouns]``."""
     rng = np.random.default_rng(seed)
-    first, second = compared_pairs(len(cell.descriptors))
+    first, second = of_pairs.compared_pairs(len(cell.descriptors))
     every, nats, own, tokens, phrase = cell.values, cell.nats, cell.nll, cell.tokens, cell.phrase_nll
     nll = nats if own is None else finite(own)
     sizes = (~np.isnan(every)).sum(axis=1)
     paired = nats[first] - nats[second]
     wilcoxon = wilcoxon_p_values(paired)
-    large = np.abs(rank_biserial(tests.u, sizes[first], sizes[second])) >= LARGE
+    large = np.abs(of_pairs.rank_biserial(tests.u, sizes[first], sizes[second])) >= of_pairs.LARGE
     counts = {
-        "share": counts_of(tests.stacked),
+        "share": of_pairs.counts_of(tests.stacked),
         "large": _count_large(tests.stacked, large),
-        "wilcoxon": counts_of(wilcoxon),
-        "sign_flip": counts_of(sign_flip_p_values(paired, settings.flips, rng)),
+        "wilcoxon": of_pairs.counts_of(wilcoxon),
+        "sign_flip": of_pairs.counts_of(sign_flip_p_values(paired, settings.flips, rng)),
         "paired_large": _count_large(wilcoxon, large),
-        "equal_tokens": counts_of(tests.stacked[_equal_tokens(tokens, first, second)]),
+        "equal_tokens": of_pairs.counts_of(tests.stacked[_equal_tokens(tokens, first, second)]),
         "without_token_count": _count(None if tokens is None else _without_tokens(nats, tokens)),
         "without_phrase": _count(None if own is None or phrase is None else finite(own) - finite(phrase)),
     }
@@ -92,15 +79,18 @@ def measure_cell(
     for start in range(0, len(first), _PAIRS_AT_ONCE):
         rows = slice(start, start + _PAIRS_AT_ONCE)
         differences = nll[first[rows]] - nll[second[rows]]
-        mean[rows], detectable[rows] = mean_difference(differences), detectable_difference(differences)
+        mean[rows], detectable[rows] = (
+            of_pairs.mean_difference(differences),
+            of_pairs.detectable_difference(differences),
+        )
     differs = np.where(np.isnan(wilcoxon), _UNKNOWN, wilcoxon < SIGNIFICANCE).astype(np.int8)
     resampled = [
         (
-            np.stack(significant_when_weighted(values, nouns)),
-            np.stack(significant_without_each_noun(values)),
-            np.stack(significant_when_permuted(values, settings.permutations, rng)),
+            np.stack(resampling.significant_when_weighted(values, nouns)),
+            np.stack(resampling.significant_without_each_noun(values)),
+            np.stack(resampling.significant_when_permuted(values, settings.permutations, rng)),
         )
-        for values in (every[rows] for rows in groups_of_rows(len(every)))
+        for values in (every[rows] for rows in of_pairs.groups_of_rows(len(every)))
     ]
     sums = (sum(found) for found in zip(*resampled, strict=True))
     return MeasuredCell(cell, stance, tests, sizes, mean, detectable, differs, counts, *sums)
@@ -111,7 +101,7 @@ def _count_large(p: Floats, large: Bools) -> Ints:
 
 
 def _count(values: Floats | None) -> Ints:
-    return np.zeros(2, np.int64) if values is None else count_different(values)
+    return np.zeros(2, np.int64) if values is None else of_pairs.count_different(values)
 
 
 def _equal_tokens(tokens: Floats | None, first: Ints, second: Ints) -> Bools:
@@ -189,7 +179,7 @@ def _pairs(cell: Cell, tests: PairwiseTests, measured: MeasuredCell | None) -> p
     if measured:
         means |= {
             "paired_share": np.where(measured.wilcoxon == _UNKNOWN, np.nan, measured.wilcoxon),
-            "rank_biserial": rank_biserial(tests.u, measured.sizes[tests.first], measured.sizes[tests.second]),
+            "rank_biserial": of_pairs.rank_biserial(tests.u, measured.sizes[tests.first], measured.sizes[tests.second]),
             "nats": measured.nats,
         }
     names = pa.array(cell.descriptors, pa.string())

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Ints, divide, map_in_threads
-from holisticbias_eval.blocks import ColumnOf, Paragraph, table_of
+from holisticbias_eval.blocks import Paragraph, table_of
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, make_figure
 from holisticbias_eval.identity import SENTENCES, align
 from holisticbias_eval.measures import columns as col
@@ -151,7 +151,7 @@ def compared_section(changes: Figures, shown: ShareFigures) -> Section:
         Paragraph(f"{words.bias} over all axes is {first} in A, {second} in B.", "finding"),
         *([Paragraph(_tested(axes, shown))] if scores else []),
         change_bars(
-            changes, axes, shown.label, "changes", f"{words.bias} of A and B by axis", "share", (0, 1),
+            changes, axes, shown.axis, "changes", f"{words.bias} of A and B by axis", "share", (0, 1),
             "pairs with p < 0.05  ·  mark: A, bar: B",
         ),
         table_of(
@@ -175,7 +175,7 @@ def _tested(changes: tuple[Figure, ...], shown: ShareFigures) -> str:
     tested = [change for change in changes if change.p_value is not None]
     if not tested:
         return TOO_FEW
-    changed = [shown.label(change) for change in tested if change.is_significant]
+    changed = [shown.axis(change) for change in tested if change.is_significant]
     return (
         f"On the sentences that both have, it differs with p < {SIGNIFICANCE:g} for {len(changed)} of {len(tested)} "
         f"axes{': ' if changed else ''}{', '.join(changed)}. Between equal models about one axis in twenty does."
@@ -185,7 +185,7 @@ def _tested(changes: tuple[Figure, ...], shown: ShareFigures) -> str:
 def _columns(changes: Figures, shown: ShareFigures, sentences: tuple[str, ...], tested: bool) -> col.FigureColumns:
     difference = "share difference"
     return (
-        ColumnOf("axis", "Axis", lambda f: shown.label(f) if f.keys else "All axes"),
+        shown.axis_column,
         *(col.beside(changes, name, col.CHANGE_NAMES[name], "share") for name in ("first", "second")),
         *(col.beside(changes, name, name.title(), difference) for name in sentences),
         col.value("model", "Model", difference),

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures.measure import NONCE, View
+from holisticbias_eval.measures.measure import NONCE
+from holisticbias_eval.measures.measure_figures import MeasureFigures
 from holisticbias_eval.measures.text import listed, percent, percents
 from holisticbias_eval.statistics.cells import Compared
 
@@ -80,28 +81,20 @@ NOTHING = "So no axis is ranked and no term named."
 LENGTH = "A share near that can come from the length, rarity or novelty of words alone."
 
 
-@dataclass(frozen=True)
-class ShareFigures:
+WORDS = {words.measure: words for words in (PERPLEXITIES, PHRASES)}
+
+
+class ShareFigures(MeasureFigures):
     """The shares of a measure in a view, and the figures beside them."""
 
-    view: View
-    words: Words
-
-    def by(self, name: str, *keys: str) -> tuple[Figure, ...]:
-        """The figures with this name and exactly these keys, in order."""
-        return self.view.figures.by(self.words.measure, name, *keys)
-
-    def of(self, name: str, share: Figure) -> Figure | None:
-        """The figure of this name beside a share."""
-        return self.view.figures.get(self.words.measure, name, share.keys)
-
-    def label(self, share: Figure) -> str:
-        """The label of a figure's axis."""
-        return self.view.label("axis", share.keys["axis"])
+    @property
+    def words(self) -> Words:
+        """The terms for the share."""
+        return WORDS[self.measure]
 
     def labels(self, shares: Iterable[Figure]) -> str:
         """The labels of the axes of figures, as a list in a sentence."""
-        return listed([self.label(share) for share in shares])
+        return listed([self.axis(share) for share in shares])
 
     @cached_property
     def in_order(self) -> tuple[Figure, ...]:
@@ -151,7 +144,7 @@ class ShareFigures:
 
     def _no_axis(self, axes: Sequence[Figure]) -> str:
         pairs = "pairs of descriptors"
-        said = f"On none of the {len(axes)} axes do {pairs}" if axes[1:] else f"On {self.label(axes[0])} {pairs} do not"
+        said = f"On none of the {len(axes)} axes do {pairs}" if axes[1:] else f"On {self.axis(axes[0])} {pairs} do not"
         return (
             f"{said} clearly differ more often than by chance: {_span(share.value for share in axes)} of pairs "
             f"differ, with {'floors' if axes[1:] else 'a floor'} of {_span(share.floor for share in axes)}."
@@ -159,9 +152,9 @@ class ShareFigures:
 
     def _some_axes(self, above: Sequence[Figure], axes: Sequence[Figure]) -> str:
         where = f"On {'all' if len(above) == len(axes) else f'{len(above)} of'} {len(axes)} axes"
-        named = [f"{self.label(share)}, {_in_words(share)}" for share in above]
+        named = [f"{self.axis(share)}, {_in_words(share)}" for share in above]
         if not axes[1:]:
-            where, named = f"On {self.label(above[0])}", [_in_words(above[0])]
+            where, named = f"On {self.axis(above[0])}", [_in_words(above[0])]
         which = listed(named) if len(above) <= EACH else f"most on {named[0]}, fewest on {named[-1]}"
         return f"{where} pairs of descriptors clearly differ more often than by chance: {which}."
 
@@ -179,7 +172,7 @@ class ShareFigures:
             if nonce.keys["axis"] == NONCE and self.people:
                 interval = f" (95% interval {percents(nonce.interval)})" if nonce.interval else ""
                 yield (
-                    f"Baseline: of made-up words ({self.label(nonce)}), which describe nobody, "
+                    f"Baseline: of made-up words ({self.axis(nonce)}), which describe nobody, "
                     f"{percent(nonce.value or 0)} of pairs differ{interval}.{self._beside(nonce)}"
                 )
 
@@ -188,7 +181,7 @@ class ShareFigures:
         above = [share for share in self.people if share.above_floor]
         if not nonce.above_floor or not above:
             return ""
-        known = [d.interval for share in above if (d := self.of("minus_nonce", share)) and d.interval]
+        known = [d.interval for share in above if (d := self.get("minus_nonce", share.keys)) and d.interval]
         higher, lower = sum(d.low > 0 for d in known), sum(d.high < 0 for d in known)
         counts = {
             "clearly above that share": higher,
@@ -206,7 +199,9 @@ class ShareFigures:
                 f"The 95% interval reaches down to the floor for {self.labels(near)}: with other nouns or templates "
                 "the difference may not show."
             )
-        if few := [s for s in self.tested if (found := self.of("smallest_significant", s)) and found.value is None]:
+        if few := [
+            s for s in self.tested if (found := self.get("smallest_significant", s.keys)) and found.value is None
+        ]:
             yield (
                 f"There are too few nouns for any pair to differ on {self.labels(few)}: {percent(0)} says nothing "
                 "there."
@@ -221,7 +216,7 @@ class ShareFigures:
         most = max(self.in_order, key=lambda share: share.n)
         words = f"All axes pooled: {percent(differing / pairs)} of {pairs:,} tests of two descriptors in a template."
         if most.n >= MOST * pairs:
-            words += f" {percent(most.n / pairs)} of these tests are of one axis, {self.label(most)}."
+            words += f" {percent(most.n / pairs)} of these tests are of one axis, {self.axis(most)}."
         yield words
 
     def size(self) -> Iterator[str]:

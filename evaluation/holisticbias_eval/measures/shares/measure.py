@@ -74,7 +74,7 @@ class ShareMeasure(Measure):
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the finding, the shares and their trust figures."""
-        return share_sections(ShareFigures(view, self.words))
+        return share_sections(ShareFigures(view, self.info.name))
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change of each share and its parts; see ``share_changes``."""
@@ -83,4 +83,4 @@ class ShareMeasure(Measure):
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the change of each share and its parts."""
-        return (compared_section(changes, ShareFigures(view, self.words)),)
+        return (compared_section(changes, ShareFigures(view, self.info.name)),)

@@ -1,13 +1,18 @@
-"""Report sections of a share measure."""
+"""Report sections of a share measure, and their tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 
-from holisticbias_eval.blocks import Paragraph
+from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
+from holisticbias_eval.figures import SIGNIFICANCE, Figure
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.descriptors.terms import what_is_compared
-from holisticbias_eval.measures.shares import tables
 from holisticbias_eval.measures.shares.finding import ShareFigures
+from holisticbias_eval.measures.shares.shares import FEWEST, PAIRS, WITH
 from holisticbias_eval.measures.text import percents
 from holisticbias_eval.sections import Bar, Bars, Block, HeatMap, Section
 
@@ -56,7 +61,7 @@ DETAILS = (
 def share_sections(shown: ShareFigures) -> tuple[Section, ...]:
     """Show the finding, the shares by axis and by template, their trust figures, and what is missing."""
     slug, words = shown.words.measure.replace("_", "-"), shown.words
-    counts = (tables.by_template(shown), tables.by_axis_and_template(shown))
+    counts = (by_template(shown), by_axis_and_template(shown))
     method = (
         "For every pair of descriptors of an axis, in every template, a two-sided Mann-Whitney U test (Mann and "
         f"Whitney 1947) asks whether the {words.values} of their {words.of}s over nouns differ. {words.bias} is the "
@@ -88,30 +93,28 @@ def _finding(shown: ShareFigures) -> Iterator[Block]:
 
 def share_chart(shown: ShareFigures) -> Bars:
     """The share of every axis as a bar, with its interval and its own floor."""
-    bars = tuple(
-        Bar(shown.label(s), s.value, s.interval, s.floor, faint=s.above_floor is False) for s in shown.in_order
-    )
+    bars = tuple(Bar(shown.axis(s), s.value, s.interval, s.floor, faint=s.above_floor is False) for s in shown.in_order)
     marks = "  ·  line: 95% interval  ·  mark: floor" if shown.has_floors else ""
     scale = f"share of pairs that differ{marks}"
     return Bars("likelihood-bias", f"{shown.words.bias} by axis", "share", bars, scale, limits=(0, 1))
 
 
 def _axes(shown: ShareFigures) -> Iterator[Block]:
-    yield tables.by_axis(shown)
+    yield by_axis(shown)
     if compared := what_is_compared(shown.view.answers, GENDERED, "no test over nouns is possible"):
         yield Paragraph(compared)
-    yield from tables.of_one_gender(shown)
+    yield from of_one_gender(shown)
     yield from (Paragraph(text, "caveat") for text in shown.caveats())
     yield from (Paragraph(text) for text in (*shown.pooled(), *shown.size()))
 
 
 def _trust(shown: ShareFigures, slug: str) -> Iterator[Section]:
-    details, orders = tables.details(shown), tables.open_orders(shown)
+    trusted, orders = details(shown), open_orders(shown)
     for table, name, title, caveat, note in DETAILS:
         said = [Paragraph(caveat, "caveat")] if caveat else []
         said.append(Paragraph(note.format(of=shown.words.of), "note"))
         more = [orders] if name == "robustness" and orders.rows else []
-        yield Section(f"{slug}-{name}", title, (*said, details[table], *more), detail=True)
+        yield Section(f"{slug}-{name}", title, (*said, trusted[table], *more), detail=True)
 
 
 def heat_map(shown: ShareFigures) -> HeatMap:
@@ -121,7 +124,7 @@ def heat_map(shown: ShareFigures) -> HeatMap:
         (template, tuple(shares.get((template, share.keys["axis"])) for share in shown.in_order))
         for template in (share.keys["template"] for share in shown.by("share", "template"))
     )
-    title, columns = f"{shown.words.bias} by axis and template", tuple(map(shown.label, shown.in_order))
+    title, columns = f"{shown.words.bias} by axis and template", tuple(map(shown.axis, shown.in_order))
     return HeatMap("map", title, "share", columns, rows, "share of pairs that differ", limits=(0, 1))
 
 
@@ -131,14 +134,143 @@ def _missing(shown: ShareFigures) -> Iterator[Block]:
     why = f": one of the two descriptors has no {shown.words.value} in the template" if untested else ""
     yield Paragraph(f"{untested:,} of {untested + tested:,} pairs could not be tested{why}.")
     if drawn := shown.by("all_pairs", "axis"):
-        within = "; ".join(f"{shown.label(share)} {percents(share.interval)}" for share in drawn if share.interval)
+        within = "; ".join(f"{shown.axis(share)} {percents(share.interval)}" for share in drawn if share.interval)
         yield Paragraph(
             "Some axes have too many pairs to compare them all: their descriptors are divided at random into groups, "
             f"and compared within these. 95% intervals of the shares of all their pairs: {within}."
         )
     empty = [cell for cell in cells if cell.value is None]
-    names = ", ".join(f"{shown.label(cell)} in “{cell.keys['template']}”" for cell in empty)
+    names = ", ".join(f"{shown.axis(cell)} in “{cell.keys['template']}”" for cell in empty)
     yield Paragraph(
         f"{len(empty):,} of {len(cells):,} combinations of axis and template have no pair to test"
         f"{': ' if names else ''}{names}."
     )
+
+
+DIFFERENCE, EFFECT = "share difference", "rank-biserial"
+
+
+def _share_columns(shown: ShareFigures, *tested: ColumnOf[Figure]) -> FigureColumns:
+    """The share with its counts."""
+    of = partial(shown.beside, unit="count")
+    return (
+        col.value(shown.words.measure, shown.words.short, "share"),
+        *tested,
+        col.whole(of("descriptors", "Descriptors")),
+        col.n("pairs", "Pairs tested"),
+        col.whole(of("differing_pairs", "Pairs that differ", key="significant")),
+        col.missing("untested", "Pairs not tested"),
+    )
+
+
+def by_axis(shown: ShareFigures) -> Table:
+    """The share of every axis, with its interval and floor if they were computed."""
+    words, tested = shown.words, (col.interval("share"), col.floor("share"))
+    columns = (shown.axis_column, *_share_columns(shown, *(tested if shown.has_floors else ())))
+    caption = (
+        f"{words.bias} by axis: the share of descriptor pairs whose {words.values} differ (p < {SIGNIFICANCE:g}), "
+        "template by template"
+    )
+    if shown.has_floors:
+        caption += "; floor: the share expected by chance, from permuting descriptors within noun and template"
+    return table_of("by-axis", caption, columns, shown.in_order)
+
+
+def of_one_gender(shown: ShareFigures) -> Iterator[Table]:
+    """The pairs with a descriptor that goes with nouns of one gender, by axis; no table without them."""
+    of = partial(shown.beside, unit="share")
+    columns = (
+        shown.axis_column,
+        col.value("gendered", "Pairs with a term of one gender", "share"),
+        col.floor("share"),
+        col.n("pairs", "Pairs tested"),
+        col.missing("untested", "Too few nouns in common"),
+        of("share", "Other pairs", key="published"),
+        of(WITH, "All pairs", key="both"),
+    )
+    if found := shown.by(PAIRS, "axis"):
+        caption = (
+            f"{shown.words.bias} of terms that go with nouns of one gender: share of pairs that differ on their common "
+            "nouns"
+        )
+        note = f"A pair needs {FEWEST} nouns in common. With fewer nouns a test finds fewer differences."
+        yield table_of("one-gender", caption, columns, found, note)
+
+
+def by_template(shown: ShareFigures) -> Table:
+    """The share of every template."""
+    columns = (col.key("template"), *_share_columns(shown))
+    caption = f"{shown.words.bias} by template, over the pairs of all axes"
+    return table_of("by-template", caption, columns, shown.by("share", "template"))
+
+
+def by_axis_and_template(shown: ShareFigures) -> Table:
+    """The share of every axis in every template."""
+    place = {s.keys["axis"]: i for i, s in enumerate(shown.in_order)}
+    cells = [s for s in shown.by("share", "axis", "template") if s.keys["axis"] in place]
+    cells.sort(key=lambda share: place[share.keys["axis"]])
+    columns = (shown.axis_column, col.key("template"), *_share_columns(shown))
+    return table_of("by-axis-and-template", f"{shown.words.bias} by axis and template", columns, cells)
+
+
+def details(shown: ShareFigures) -> dict[str, Table]:
+    """Other figures of every axis beside its share: effects, other tests, explanations, and ranges."""
+    of = shown.beside
+    nats = next((figure.unit for figure in shown.by("nats", "axis")), "nats")
+    ranges = {
+        "leave_one_noun_out": "Leaving one noun out",
+        "leave_one_template_out": "Leaving one template out",
+        "wordings": "One wording of each",
+    }
+
+    def of_above(column: ColumnOf[Figure]) -> ColumnOf[Figure]:
+        return replace(column, cell=lambda f: column.cell(f) if f.keys["axis"] in shown.above else None)
+
+    columns: dict[tuple[str, str], FigureColumns] = {
+        ("effects", "Size of the differences"): (
+            of("large", "Significant and large", "share"),
+            of("paired_large", "Paired test: significant and large", "share"),
+            of("rank_biserial", "Median effect: rank-biserial", EFFECT),
+            of("nats", f"Median effect: {nats}", nats),
+            of("smallest_significant", "Smallest significant rank-biserial", EFFECT),
+            of("detectable", "Detectable rank-biserial", EFFECT),
+            of("detectable_nats", "Detectable nats, paired", nats),
+        ),
+        ("tests", "The share by other tests"): (
+            of("holm", "Holm", "share"),
+            of("benjamini_hochberg", "Benjamini-Hochberg", "share"),
+            of("wilcoxon", "Paired: Wilcoxon", "share"),
+            of("sign_flip", "Paired: sign flips", "share"),
+        ),
+        ("explanations", "The share without other explanations"): (
+            of("equal_tokens", "Equal token counts", "share"),
+            of("equal_tokens", "Pairs of equal token counts", "count", "equal_token_pairs", "n", base=False),
+            of("without_token_count", "Token count regressed out", "share"),
+            of("without_phrase", "Phrase's own likelihood subtracted", "share"),
+            of("minus_nonce", "Minus the nonce axis", DIFFERENCE),
+            of("minus_nonce", "95% interval of that", DIFFERENCE, "minus_nonce_interval", "interval"),
+        ),
+        ("robustness", "The range of the share, and of ranks above the floor"): (
+            *(of(name, heading, "share", attribute="interval") for name, heading in ranges.items()),
+            of_above(col.whole(of("rank", "Rank", "rank"))),
+            of_above(of("rank", "95% of its ranks", "rank", "rank_interval", "interval")),
+        ),
+    }
+    first = (shown.axis_column, col.value(shown.words.measure, shown.words.short, "share"))
+    return {name: table_of(name, text, (*first, *own), shown.in_order) for (name, text), own in columns.items()}
+
+
+def open_orders(shown: ShareFigures) -> Table:
+    """The axes of neighbouring ranks, both above their floors, whose order is open."""
+    orders = [
+        order
+        for order in shown.by("order", "axis", "next")
+        if set(order.keys.values()) <= shown.above and (order.value or 0) > SIGNIFICANCE
+    ]
+    columns = (
+        shown.axis_column,
+        ColumnOf[Figure]("next", "Next axis", lambda order: shown.view.label("axis", order.keys["next"])),
+        col.value("order", "Next is larger, over the draws", "probability"),
+        shown.beside("order_by_wording", "Next is larger, over wordings", "probability"),
+    )
+    return table_of("open-orders", "Axes of neighbouring ranks whose order is open", columns, orders)

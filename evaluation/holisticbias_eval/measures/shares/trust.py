@@ -14,18 +14,10 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Interval, make_figure
 from holisticbias_eval.measures.measure import NONCE, MeasureSettings
 from holisticbias_eval.measures.shares.cells import MeasuredCell, measure_cell
+from holisticbias_eval.statistics import pairs as of_pairs
 from holisticbias_eval.statistics.cells import Cell, Crossing
 from holisticbias_eval.statistics.intervals import expansion, middle_of, range_of
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
-from holisticbias_eval.statistics.pairs import (
-    detectable_rank_biserial,
-    median_of,
-    rank_biserial,
-    ratios,
-    share_of,
-    share_of_counts,
-    smallest_significant_rank_biserial,
-)
 from holisticbias_eval.statistics.resampling import noun_draws
 from holisticbias_eval.statistics.tests import benjamini_hochberg, holm
 
@@ -57,7 +49,7 @@ class TrustedShare:
     @cached_property
     def permuted(self) -> Floats:
         """The share when descriptors' labels are permuted within noun and template: ``[permutations]``."""
-        return ratios(sum(c.permuted for c in self.cells))
+        return of_pairs.ratios(sum(c.permuted for c in self.cells))
 
     @property
     def floor(self) -> float | None:
@@ -67,10 +59,10 @@ class TrustedShare:
     def figures(self, measure: str, nats: str) -> Iterator[Figure]:
         """The figures that qualify the share; ``nats`` is the unit of differences in nats."""
         counts = {name: np.sum([c.counts[name] for c in self.cells], axis=0) for name in self.cells[0].counts}
-        pairs, observed = int(counts["share"][1]), share_of_counts(counts.pop("share"))
+        pairs, observed = int(counts["share"][1]), of_pairs.share_of_counts(counts.pop("share"))
         for name, of_name in counts.items():
             n = int(of_name[1]) if name == "equal_tokens" else pairs
-            yield make_figure(measure, name, self.keys, share_of_counts(of_name), "share", n, of="share")
+            yield make_figure(measure, name, self.keys, of_pairs.share_of_counts(of_name), "share", n, of="share")
         for name, value, unit in self._effects(nats):
             yield make_figure(measure, name, self.keys, value, unit, pairs, of="share")
         for name, value, unit, ends in () if "template" in self.keys else self._ranges(observed):
@@ -85,13 +77,13 @@ class TrustedShare:
         n1, n2 = (np.concatenate([c.sizes[getattr(c.tests, side)] for c in self.cells]) for side in ("first", "second"))
         tested = ~np.isnan(p)
         sizes = [int(np.median(n[tested])) for n in (n1, n2)] if tested.any() else None
-        yield "holm", share_of(holm(p)), "share"
-        yield "benjamini_hochberg", share_of(benjamini_hochberg(p)), "share"
-        yield "rank_biserial", median_of(np.abs(rank_biserial(u, n1, n2))), EFFECT
-        yield "smallest_significant", smallest_significant_rank_biserial(*sizes) if sizes else None, EFFECT
-        yield "detectable", median_of(detectable_rank_biserial(n1, n2)), EFFECT
-        yield "nats", median_of(np.abs(apart)), nats
-        yield "detectable_nats", median_of(detectable), nats
+        yield "holm", of_pairs.share_of(holm(p)), "share"
+        yield "benjamini_hochberg", of_pairs.share_of(benjamini_hochberg(p)), "share"
+        yield "rank_biserial", of_pairs.median_of(np.abs(of_pairs.rank_biserial(u, n1, n2))), EFFECT
+        yield "smallest_significant", of_pairs.smallest_significant_rank_biserial(*sizes) if sizes else None, EFFECT
+        yield "detectable", of_pairs.median_of(of_pairs.detectable_rank_biserial(n1, n2)), EFFECT
+        yield "nats", of_pairs.median_of(np.abs(apart)), nats
+        yield "detectable_nats", of_pairs.median_of(detectable), nats
 
     def _ranges(self, observed: float | None) -> Iterator[tuple[str, float | None, str, Interval | None]]:
         """The share minus that of made-up words, and its range without one noun or template, and over wordings.
@@ -106,8 +98,8 @@ class TrustedShare:
             yield "minus_nonce", (np.nan if observed is None else observed) - control, "share difference", interval
         counts = np.array([c.counts["share"] for c in self.cells])
         ranges = {
-            "leave_one_noun_out": range_of(ratios(sum(c.left_out for c in self.cells))),
-            "leave_one_template_out": range_of(ratios((counts.sum(axis=0) - counts).T)),
+            "leave_one_noun_out": range_of(of_pairs.ratios(sum(c.left_out for c in self.cells))),
+            "leave_one_template_out": range_of(of_pairs.ratios((counts.sum(axis=0) - counts).T)),
             "wordings": None if self.worded is None else middle_of(self.worded),
         }
         for name, ends in ranges.items():
@@ -180,8 +172,8 @@ def drawn_shares(cells: Sequence[MeasuredCell], stances: Ints | None) -> Floats:
     varies, not its level. They are spread by ``expansion``.
     """
     weights = 1 if stances is None else stances[:, [c.stance for c in cells]].T
-    shares = ratios(np.array([(np.stack([c.drawn[i] for c in cells]) * weights).sum(axis=0) for i in (0, 1)]))
-    observed = share_of_counts(sum(c.counts["share"] for c in cells))
+    shares = of_pairs.ratios(np.array([(np.stack([c.drawn[i] for c in cells]) * weights).sum(axis=0) for i in (0, 1)]))
+    observed = of_pairs.share_of_counts(sum(c.counts["share"] for c in cells))
     known = shares[~np.isnan(shares)]
     if observed is None or not len(known):
         return np.full(len(shares), np.nan)
@@ -210,7 +202,7 @@ def worded_shares(cells: Sequence[MeasuredCell], chosen: Mapping[str, Ints]) -> 
     """The share of an axis under each choice of wordings: shape ``[choices]``; ``None`` without choices."""
     if not chosen:
         return None
-    return ratios(sum(c.counts["share"][:, None] * chosen[c.cell.template] for c in cells))
+    return of_pairs.ratios(sum(c.counts["share"][:, None] * chosen[c.cell.template] for c in cells))
 
 
 def rank_axes(measure: str, axes: Sequence[TrustedShare], draws: int) -> Iterator[Figure]:

@@ -81,12 +81,15 @@ def stance_differences(answers: pa.Table) -> tuple[list[tuple[str, str]], tuple[
 
     ``answers`` are those of ``contrast_stances``; the differences have shape ``[pairs, items, nouns]``.
     """
-    names, item, noun, nouns = _codes(answers)
-    place = {name: i for i, name in enumerate(dict.fromkeys(axis for axis, _ in names))}
-    axis = np.array([place[axis] for axis, _ in names])
+    (axes, axis), (descriptors, descriptor), (nouns, noun) = (
+        codes_of(answers[name]) for name in ("axis", "descriptor_id", "noun_id")
+    )
+    keys, item = codes_of_numbers(axis.astype(np.int64) * len(descriptors) + descriptor)
+    of_axis, own = np.divmod(np.array(keys, np.int64), len(descriptors))
+    names = [(axes[a], descriptors[d]) for a, d in zip(of_axis.tolist(), own.tolist(), strict=True)]
     stances = find_stances(answers)
-    shape = len(stances.names), len(names), nouns
-    return names, stances.names, _differences(_nats(answers), stances, item, noun, shape, axis)
+    shape = len(stances.names), len(names), len(nouns)
+    return names, stances.names, _differences(_nats(answers), stances, item, noun, shape, of_axis)
 
 
 def find_stances(answers: pa.Table) -> Stances:
@@ -123,15 +126,6 @@ def _opposites(templates: list[dict[str, str]], keys: list[str]) -> dict[str, st
 
 def _short(template: str) -> str:
     return _SLOT.sub("...", template).removesuffix(".")
-
-
-def _codes(answers: pa.Table) -> tuple[list[tuple[str, str]], Int32s, Int32s, int]:
-    """The axis and descriptor of each item; the item and the noun of each row; and how many nouns there are."""
-    axes, axis = codes_of(answers["axis"])
-    descriptors, descriptor = codes_of(answers["descriptor_id"])
-    nouns, noun = codes_of(answers["noun_id"])
-    names, item = codes_of_numbers(axis.astype(np.int64) * len(descriptors) + descriptor)
-    return [(axes[k // len(descriptors)], descriptors[k % len(descriptors)]) for k in names], item, noun, len(nouns)
 
 
 def _nats(answers: pa.Table) -> Floats:

@@ -54,6 +54,7 @@ class ChatChooser(PairScorer):
         self._ask = self._sample if sampled else self._by_logprobs
         if sampled:
             self._client.sends = {"temperature": 1, "seed": None}
+            self._client.optional |= {"temperature", "seed"}
         how = f"{SAMPLES} sampled answers in each order" if sampled else "log-probabilities of the first token"
         server = self._client.server.base
         self.identity, self.kind = server_identity(name, server), "causal"

@@ -12,7 +12,9 @@ from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import urllib3
+from pydantic import ValidationError
 
+from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.server.address import KEY_IN_ADDRESS, KEY_VARIABLE, check_address, read_key, without_key
 from holisticbias_eval.models.settings import ModelSettings
@@ -163,6 +165,21 @@ class ServerClient:
             message = f"the server {self.base} answers with {status}: {self._shown(beginning)}"
             raise RequestError(message, beginning) if status in _REFUSED else ModelError(message)
         return content
+
+    def ask(self, path: str, body: Mapping[str, Any], read: Callable[[bytes], T], times: int = 1) -> T:
+        """The answer to a request as ``read``; an answer that cannot be read is asked for again, ``times`` in all.
+
+        Raises what ``post`` raises, and ``ModelError`` if no answer can be read.
+        """
+        reason = ""
+        for _ in range(times):
+            try:
+                return read(self.post(path, body))
+            except ValidationError as error:
+                reason = schema_message(error.errors()[0])
+            except (ValueError, RecursionError) as error:
+                reason = str(error)
+        raise self.refused(f"its answer is not a completion: {one_line(reason)}")
 
     def _is_withheld(self, status: int, content: bytes, beginning: str) -> bool:
         if status == 200:

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.models.generation.decoding import cut_at, split_reasoning, storable
 from holisticbias_eval.models.generation.requests import Finish
-from holisticbias_eval.models.server.http import RequestError, ServerClient, WithheldError, named_settings, one_line
+from holisticbias_eval.models.server.http import RequestError, ServerClient, WithheldError, named_settings
 from holisticbias_eval.models.settings import ModelSettings
 
 _FINISH: dict[str, Finish] = {"length": "length", "max_tokens": "length", "content_filter": "filtered"}
@@ -162,7 +161,7 @@ class OpenAI:
             sent = {name: seed if name == "seed" else value for name, value in self.sends.items()}
             try:
                 body = {"model": self._model, **content, **sent, limit: longest}
-                return self._completion(_PATHS[endpoint], body)
+                return self.server.ask(_PATHS[endpoint], body, read_completion, _TIMES)
             except WithheldError:
                 raise
             except RequestError as refusal:
@@ -180,17 +179,6 @@ class OpenAI:
                 elif name == self.limits[0] and len(self.limits) > 1:
                     del self.limits[0]
         return bool(leaving)
-
-    def _completion(self, path: str, body: Mapping[str, Any]) -> Completion:
-        reason = ""
-        for _ in range(_TIMES):
-            try:
-                return read_completion(self.server.post(path, body))
-            except ValidationError as error:
-                reason = schema_message(error.errors()[0])
-            except (ValueError, RecursionError) as error:
-                reason = str(error)
-        raise self.server.refused(f"its answer is not a completion: {one_line(reason)}")
 
 
 def user_turn(text: str, system: str | None = None) -> Mapping[str, Any]:

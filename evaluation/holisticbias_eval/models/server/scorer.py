@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from pydantic import ValidationError
 
-from holisticbias.source.schema_messages import schema_message
 from holisticbias_eval.arrays import Floats, Int32s
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.opening import AUTO, FIRST_TOKEN, LEFT_OUT, PUBLISHED, Opening
@@ -171,13 +169,8 @@ class ApiScorer(Scorer):
             "logprobs": 1,
             "temperature": 0,
         }
-        content = self._server.post("completions", body)
-        try:
-            choices = sorted(_Completion.model_validate_json(content).choices, key=lambda c: c.index)
-        except ValidationError as error:
-            raise self._server.refused(
-                f"its answer is not a completion: {schema_message(error.errors()[0])}"
-            ) from error
+        found = self._server.ask("completions", body, _Completion.model_validate_json)
+        choices = sorted(found.choices, key=lambda c: c.index)
         if len(choices) != len(prompts):
             raise self._server.refused(f"it answers {len(prompts)} prompts with {len(choices)} completions")
         return [self._read(prompt, choice) for prompt, choice in zip(prompts, choices, strict=True)]

@@ -7,7 +7,7 @@ import textwrap
 
 from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, WIDTH, Line, Rect, Shape, Text, VectorDrawing, finite
-from holisticbias_eval.report.units import WORDS, shorten, show, tick
+from holisticbias_eval.report.units import WORDS, shorten, show, show_rows, tick
 from holisticbias_eval.sections import HeatMap
 
 MARGIN, GAP = 12, 16
@@ -18,7 +18,7 @@ CELL_LENGTH, NOTE_LENGTH = 36, 108
 def draw_table(table: Table) -> VectorDrawing:
     """Every cell as text, in lines of at most 36 letters; numbers stand on the right of their columns."""
     heads = [_lines(column.heading) for column in table.columns]
-    rows = [[_lines(show(cell, c.unit)) for cell, c in zip(row, table.columns, strict=True)] for row in table.rows]
+    rows = [list(map(_lines, row)) for row in show_rows(table)]
     widths = [
         LETTER * max((len(line) for cells in (heads, *rows) for line in cells[i]), default=0)
         for i in range(len(table.columns))

@@ -64,21 +64,15 @@ def add_up(group: Ints, item: Ints, columns: Floats, groups: int) -> Items:
 def resampled_sums(items: Items, draws: int, rng: np.random.Generator) -> Iterator[Floats]:
     """Sums of each group over as many of its items, drawn with replacement: shape ``[draws, columns]`` for each."""
     for start, end in zip(items.starts, items.starts[1:], strict=False):
-        own = items.sums[start:end]
-        if not len(own):
-            yield np.zeros((draws, items.sums.shape[1]))
-            continue
-        step = max(1, _AT_ONCE // len(own))
-        parts = [_draw(own, min(step, draws - done), rng) for done in range(0, draws, step)]
-        yield np.concatenate(parts)
-
-
-def _draw(own: Floats, draws: int, rng: np.random.Generator) -> Floats:
-    size = len(own)
-    chosen = rng.integers(size, size=(draws, size), dtype=np.int32)
-    places = chosen + np.arange(draws)[:, None] * size
-    times = np.bincount(places.ravel(), minlength=draws * size).reshape(draws, size)
-    return times.astype(np.float64) @ own
+        own, size = items.sums[start:end], int(end - start)
+        found = np.zeros((draws, items.sums.shape[1]))
+        step = max(1, _AT_ONCE // max(size, 1))
+        for done in range(0, draws if size else 0, step):
+            rows = min(step, draws - done)
+            chosen = rng.integers(size, size=(rows, size), dtype=np.int32) + np.arange(rows)[:, None] * size
+            times = np.bincount(chosen.ravel(), minlength=rows * size).reshape(rows, size)
+            found[done : done + rows] = times.astype(np.float64) @ own
+        yield found
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,10 +217,10 @@ def estimate(
             total += own
             of_groups.append(_summaries(sums[g], counts[g], own, sides))
         of_domains.append(_summaries(sums[domain].sum(axis=0), _known(counts[domain]), total, sides))
-    whole_sums = np.stack([sums[domain].sum(axis=0) for domain in domains])
-    whole_counts = np.stack([counts[domain].sum(axis=0) for domain in domains])
-    groups, domains_found = zip(*of_groups, strict=True), zip(*of_domains, strict=True)
-    by_group, by_domain = [stacked(list(one)) for one in groups], [stacked(list(one)) for one in domains_found]
+    whole_sums, whole_counts = (
+        np.stack([values[domain].sum(axis=0) for domain in domains]) for values in (sums, counts)
+    )
+    by_group, by_domain = ([stacked(list(one)) for one in zip(*of, strict=True)] for of in (of_groups, of_domains))
     found = tuple(_estimates(r, s, sums, counts, shares, domains) for r, s in zip(by_group, sides, strict=False))
     whole = tuple(_estimates(r, s, whole_sums, whole_counts, shares) for r, s in zip(by_domain, sides, strict=False))
     if len(sides) < 2:
@@ -267,12 +261,5 @@ def _estimates(
         effect[part] = design_effects(found.value[part], rows[part], items[part], found.variance[part])
     effect[:, ~shares] = np.nan
     low, high = score_interval(found.value, rows, items, effect)
-    return Estimates(
-        found.value,
-        found.variance,
-        np.where(shares, low, found.low),
-        np.where(shares, high, found.high),
-        rows,
-        items,
-        effect,
-    )
+    ends = np.where(shares, low, found.low), np.where(shares, high, found.high)
+    return Estimates(found.value, found.variance, *ends, rows, items, effect)

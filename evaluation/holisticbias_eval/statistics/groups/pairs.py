@@ -106,14 +106,10 @@ def _compare(
     counts = np.nan_to_num(one.value[i]) * one.rows[i], np.nan_to_num(other.value[j]) * other.rows[j]
     z = two_proportions(counts[0], one.rows[i], counts[1], other.rows[j])
     effect = _pair_effect(one, other, i, j)
-    clustered_z = z / np.sqrt(effect)
-    freedom = (one.items[i] + other.items[j] - 2).astype(np.float64)
-    plain = effect == 1
-    share_p = np.where(plain, normal_p(clustered_z), student_p(clustered_z, freedom))
+    clustered_z, items = z / np.sqrt(effect), (one.items[i].astype(float), other.items[j].astype(float))
+    share_p = np.where(effect == 1, normal_p(clustered_z), student_p(clustered_z, items[0] + items[1] - 2))
     mean_p = welch(difference, one_rows[i], one.rows[i], other_rows[j], other.rows[j])
-    items_p = welch(
-        difference, one.variance[i], one.items[i].astype(float), other.variance[j], other.items[j].astype(float)
-    )
+    items_p = welch(difference, one.variance[i], items[0], other.variance[j], items[1])
     return Differences(
         i, second, difference, low, high,
         np.where(shares, normal_p(z), mean_p), np.where(shares, share_p, items_p), one.rows[i] + other.rows[j],
@@ -217,7 +213,5 @@ def disparity_changes(
 
 def _range(values: Floats) -> Floats:
     """The largest minus the smallest known value of each column, NaN with fewer than two."""
-    known = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):
-        spread = np.where(known, values, -np.inf).max(axis=0) - np.where(known, values, np.inf).min(axis=0)
-    return np.where(known.sum(axis=0) > 1, spread, np.nan)
+    several = (~np.isnan(values)).sum(axis=0) > 1
+    return np.where(several, np.fmax.reduce(values) - np.fmin.reduce(values), np.nan)

@@ -138,7 +138,6 @@ def shifted_interval(value: float, drawn: Floats, sentences: int) -> tuple[float
     above its value without sampling: draws are lowered by their mean distance from the value.
     """
     known = drawn[~np.isnan(drawn)]
-    if np.isnan(value) or not len(known):
-        return None
-    found = interval_of(value, np.maximum(drawn - (known.mean() - value), 0.0), sentences)
-    return None if found is None else (max(found[0], 0.0), found[1])
+    moved = np.maximum(drawn - (known.mean() - value), 0.0) if len(known) else drawn
+    found = interval_of(value, moved, sentences)
+    return found and (max(found[0], 0.0), found[1])

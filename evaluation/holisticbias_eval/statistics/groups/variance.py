@@ -155,7 +155,12 @@ def signed_ranks(values: GroupValues) -> PairTests:
 
 def without_each(values: GroupValues) -> Floats:
     """F without each sentence, or without each value if sentences are not paired; NaN if undefined."""
-    rows = _rows(values, centred(values.values))
+    rows = centred(values.values)
+    if not values.paired:  # a row for each value
+        row, column = np.nonzero(~np.isnan(rows))
+        alone = np.full((len(row), values.groups), np.nan)
+        alone[np.arange(len(row)), column] = rows[row, column]
+        rows = alone
     columns = moments(rows, pairs=False)
     before, after = np.zeros_like(columns), np.zeros_like(columns)
     before[1:] = np.cumsum(columns, axis=0)[:-1]
@@ -178,13 +183,3 @@ def variance_shares(values: GroupValues) -> Floats:
     if total <= 1e-13 * np.nansum(moved**2):
         total = 0.0
     return divide(squares.sum(axis=1) if values.paired else squares.ravel(), np.array(total))
-
-
-def _rows(values: GroupValues, moved: Floats) -> Floats:
-    """The values with a row for everything that is left out together: a sentence, or a value if not paired."""
-    if values.paired:
-        return moved
-    row, column = np.nonzero(~np.isnan(moved))
-    alone = np.full((len(row), values.groups), np.nan)
-    alone[np.arange(len(row)), column] = moved[row, column]
-    return alone
