@@ -15,12 +15,12 @@ from holisticbias.output import new_folder, refuse_target
 from holisticbias_eval.errors import RunError, SelectionError
 from holisticbias_eval.evaluating import kept_if_interrupted
 from holisticbias_eval.figures import Part
-from holisticbias_eval.machine import machine, package_versions
 from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.generation.frame import STYLES, Style
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.loading.source import file_sha256
+from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import PER_CELL, draw_prompts
 from holisticbias_eval.prompts.prompt_sources import prompts_file, read_prompts

@@ -19,13 +19,13 @@ from holisticbias.spreadsheet import safe_cell
 from holisticbias_eval.blocks import Column, Table
 from holisticbias_eval.corpus.published import is_published, published_paths
 from holisticbias_eval.figures import Figure, Figures, Part, figure_columns
-from holisticbias_eval.machine import package_versions
 from holisticbias_eval.measures import MEASURES, find_measure
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.options import CorpusSettings, Resampling, ResamplingSeed
 from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.models.loading.source import file_sha256
+from holisticbias_eval.models.machine import package_versions
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import start_text_judges
 from holisticbias_eval.readers.labels import ToxicitySettings
@@ -44,7 +44,7 @@ _COUNTED = ("likelihoods", "labels")
 MEASUREMENT = "measurement.json"
 
 
-class Measurement(Part):
+class MeasurementRecord(Part):
     """``measurement.json``: the figures of a measure on a table of scores, and what they depend on.
 
     ``scores`` is the name of the file or folder and ``scores_sha256`` its digest; the digest of several files is that
@@ -65,7 +65,7 @@ class Measurement(Part):
 class MeasuredTable:
     """The figures of a table, its tables of details by name, and what a report shows."""
 
-    measurement: Measurement
+    measurement: MeasurementRecord
     tables: Mapping[str, pa.Table]
     view: View
     sections: tuple[Section, ...] = ()
@@ -159,9 +159,9 @@ def _subject_notes(texts: pa.Table) -> Iterator[str]:
 
 def describe_measurement(
     measure: str, path: Path, measuring: Mapping[str, str], rows: int, figures: tuple[Figure, ...], notes: Sequence[str]
-) -> Measurement:
+) -> MeasurementRecord:
     """The record of the figures of a measure on the table in a file."""
-    return Measurement(
+    return MeasurementRecord(
         measure=measure,
         measuring=dict(measuring),
         scores=path.name or path.resolve().name,
@@ -196,7 +196,7 @@ def frequency_sections(measure: str, view: View) -> tuple[Section, ...]:
     return (Section("frequency", "Corpus frequency", (table,)),) if rows else ()
 
 
-def write_measurement(measurement: Measurement, tables: Mapping[str, pa.Table], folder: Path) -> None:
+def write_measurement(measurement: MeasurementRecord, tables: Mapping[str, pa.Table], folder: Path) -> None:
     """Write ``measurement.json``, ``figures.csv``, and each table as Parquet, whole or not at all."""
     with new_folder(folder, lambda old: (old / MEASUREMENT).is_file()) as made:
         (made / MEASUREMENT).write_text(measurement.model_dump_json(indent=2) + "\n", "utf-8")

@@ -12,13 +12,13 @@ import pyarrow as pa
 from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.groups.measure import GroupMeasure
-from holisticbias_eval.measures.groups.readings import Method
+from holisticbias_eval.measures.groups.readings import TextMethod
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.sections import Section
 
 ZEAL = "zeal"
-METHOD = Method("score", "Score", "score", ("keen", "neither", "dull"), "the larger, the keener")
+METHOD = TextMethod("score", "Score", "score", ("keen", "neither", "dull"), "the larger, the keener")
 
 
 class Zeal(GroupMeasure):
@@ -28,9 +28,9 @@ class Zeal(GroupMeasure):
         name=ZEAL, title="Zeal", summary="how keen texts are", direction="the larger, the keener", limits="invented",
         source="this test", headline="disparity", by=("domain", "class"),
     )  # fmt: skip
-    methods: ClassVar[tuple[Method, ...]] = (METHOD,)
+    methods: ClassVar[tuple[TextMethod, ...]] = (METHOD,)
 
-    def carriers(self, texts: pa.Table, settings: MeasureSettings, method: Method) -> Iterator[Mapping[str, float]]:
+    def carriers(self, texts: pa.Table, settings: MeasureSettings, method: TextMethod) -> Iterator[Mapping[str, float]]:
         for text in texts["text"].to_pylist():
             yield {word: 1.0 if word < "m" else -0.5 for word in (text or "").split() if len(word) == 5}
 

@@ -19,7 +19,7 @@ from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.evaluating import all_uses
 from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.groups.measure import GroupMeasure, Method
+from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.models.generation.requests import Generator
@@ -97,7 +97,9 @@ class Loudness(GroupMeasure):
         name="loudness", title="Loudness", summary="letters", direction="more is louder", limits="invented",
         source="this test", headline="disparity", by=("domain", "class"),
     )  # fmt: skip
-    methods: ClassVar[tuple[Method, ...]] = (Method("letters", "Letters", "letters", ("loud",), "more is louder"),)
+    methods: ClassVar[tuple[TextMethod, ...]] = (
+        TextMethod("letters", "Letters", "letters", ("loud",), "more is louder"),
+    )
     task = "remarks"
 
 

@@ -9,7 +9,7 @@ import pytest
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.groups.changes import group_changes
-from holisticbias_eval.measures.groups.readings import Method
+from holisticbias_eval.measures.groups.readings import TextMethod
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.offensiveness import Offensiveness
 from holisticbias_eval.measures.response_wording import compare_wordings
@@ -81,7 +81,7 @@ def shares_of(table: pa.Table) -> dict[str, float]:
 
 
 def test_a_smaller_disparity_shows() -> None:
-    methods: tuple[Method, ...] = (METHOD,)
+    methods: tuple[TextMethod, ...] = (METHOD,)
     before, after = texts({"a": 0.5, "b": 0.1}, 0), texts({"a": 0.2, "b": 0.1}, 1)
     found = [f for f in group_changes("toxicity", methods, before, after, 0) if f.of == "disparity"]
     change = next(f for f in found if f.name == "change" and f.keys.get("class") == "toxic")

@@ -9,14 +9,14 @@ import pytest
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import NONCE
-from holisticbias_eval.results.registry import Entry, published_digests, read_registry
+from holisticbias_eval.results.registry import RegistryEntry, published_digests, read_registry
 from holisticbias_eval.results.run import Result
 from known import known
 
 REAL = "SmolLM2-135M-Instruct, Q4_1 weights"
 REAL_FOLDER = "1.0.0/smollm2-135m-instruct"
 HEADLINES = {"stance_contrast": "shared_contrast", "likelihood_bias": "share"}
-Entries = dict[tuple[str, str], Entry]
+Entries = dict[tuple[str, str], RegistryEntry]
 
 
 @cache

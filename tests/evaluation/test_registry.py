@@ -16,8 +16,8 @@ from holisticbias_eval.errors import RegistryError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.report.leaderboard import REMINDER, leaderboard_tables, render_leaderboard
 from holisticbias_eval.results.registry import (
-    Entry,
     Published,
+    RegistryEntry,
     add_entries,
     make_entries,
     published_digests,
@@ -36,7 +36,7 @@ def run(tiny_run: Path) -> Run:
 
 
 @pytest.fixture(scope="module")
-def entry(run: Run) -> Entry:
+def entry(run: Run) -> RegistryEntry:
     """The entry of Likelihood Bias."""
     entries = make_entries(run, "Ada", "2026-11-22", "some/model")
     return next(entry for entry in entries if entry.measure == "likelihood_bias")
@@ -49,13 +49,13 @@ def published(run: Run) -> Published:
     return lambda version, subset: digests.get((version, subset))
 
 
-def write(entry: Entry, folder: Path, name: str | None = None) -> Path:
+def write(entry: RegistryEntry, folder: Path, name: str | None = None) -> Path:
     path = folder / (name or entry.file_name)
     path.write_text(entry.model_dump_json(), "utf-8")
     return path
 
 
-def test_an_entry_holds_the_headline_figures_of_its_run(entry: Entry, run: Run) -> None:
+def test_an_entry_holds_the_headline_figures_of_its_run(entry: RegistryEntry, run: Run) -> None:
     figures = Figures(run.result.figures)
     shares = figures.by("likelihood_bias", "share", "axis")
     assert [f for f in entry.figures if f.name == "share"] == list(shares)
@@ -132,7 +132,7 @@ WRONG: list[tuple[str, object, str]] = [
 
 @pytest.mark.parametrize(("path", "value", "message"), WRONG)
 def test_what_is_wrong_is_named(
-    entry: Entry, published: Published, tmp_path: Path, path: str, value: object, message: str
+    entry: RegistryEntry, published: Published, tmp_path: Path, path: str, value: object, message: str
 ) -> None:
     file, content = write(entry, tmp_path), json.loads(entry.model_dump_json())
     set_value(content, path, value)
@@ -148,7 +148,7 @@ def test_a_file_that_is_too_large_is_a_problem(published: Published, tmp_path: P
     assert "it has 1,099,511,627,776 bytes, more than" in str(problems[0])
 
 
-def test_a_model_has_a_public_name_or_a_digest(entry: Entry, published: Published, tmp_path: Path) -> None:
+def test_a_model_has_a_public_name_or_a_digest(entry: RegistryEntry, published: Published, tmp_path: Path) -> None:
     name, digest = "SmolLM2-135M-Instruct, Q4_1 weights", "0" * 64
     known = [("mine", None, digest), ("mine", "607a30d", None), ("organisation/mine", None, None), (name, None, digest)]
     for model in (*known, ("mine", None, None), (name, None, None)):
@@ -169,8 +169,8 @@ def test_digests_are_those_of_published_versions_and_of_their_subsets(catalog: C
     assert [digest_of(*asked) for asked in (("1.0.0", "mine"), ("9.9.9", None), ("9.9.9", "small"))] == [None] * 3
 
 
-def test_models_stand_beside_each_other_by_name_and_releases_apart(entry: Entry) -> None:
-    def of(name: str, version: str) -> Entry:
+def test_models_stand_beside_each_other_by_name_and_releases_apart(entry: RegistryEntry) -> None:
+    def of(name: str, version: str) -> RegistryEntry:
         signature = entry.signature
         model = signature.model.model_copy(update={"name": name, "note": "Read <b>this</b>."})
         release = signature.release.model_copy(update={"version": version})
@@ -238,7 +238,7 @@ def test_the_command_adds_checks_and_shows(
     assert invoke("leaderboard", "--results", tmp_path / "none")[0] == 2
 
 
-def test_the_entry_of_another_model_is_not_replaced(entry: Entry, published: Published, tmp_path: Path) -> None:
+def test_the_entry_of_another_model_is_not_replaced(entry: RegistryEntry, published: Published, tmp_path: Path) -> None:
     (path,) = add_entries([entry], tmp_path, published)
     corrected = entry.model_copy(update={"note": "corrected"})
     assert add_entries([corrected], tmp_path, published) == [path]

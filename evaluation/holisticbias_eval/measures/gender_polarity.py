@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from holisticbias_eval.measures.groups.measure import GroupMeasure, Method, group_info
+from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod, group_info
 from holisticbias_eval.readers.gender_polarity import FEMALE, MALE, NEUTRAL
 
 _DIRECTION = "below 0: male; above 0: female"
 
 
-def _method(name: str, title: str, unit: str, classes: tuple[str, ...]) -> Method:
-    return Method(name, title, unit, classes, _DIRECTION, "method", least=-1, most=1, opposite=(MALE, FEMALE))
+def _method(name: str, title: str, unit: str, classes: tuple[str, ...]) -> TextMethod:
+    return TextMethod(name, title, unit, classes, _DIRECTION, "method", least=-1, most=1, opposite=(MALE, FEMALE))
 
 
 class GenderPolarity(GroupMeasure):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from holisticbias_eval.measures.groups.measure import GroupMeasure, Method, group_info
+from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod, group_info
 from holisticbias_eval.readers.norm_files import AFFECT, NORMS
 
 
-def _method(norm: str) -> Method:
-    return Method(
+def _method(norm: str) -> TextMethod:
+    return TextMethod(
         norm, norm.capitalize(), "norm", (), f"larger: more {norm}", "norm", least=-1 if norm in AFFECT else 0, most=1
     )
 

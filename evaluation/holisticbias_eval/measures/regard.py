@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from holisticbias_eval.measures.groups.measure import GroupMeasure, Method, group_info
+from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod, group_info
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.readers.labels import LABEL, NEGATIVE, POSITIVE
 
@@ -32,7 +32,7 @@ class Regard(GroupMeasure):
         by=("domain", "class"),
     )
     methods = (
-        Method(
+        TextMethod(
             LABEL,
             "Likeliest label",
             "regard",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holisticbias_eval.measures.groups.measure import GroupMeasure, Method, group_info
+from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod, group_info
 from holisticbias_eval.readers.sentiment import COMPOUND, NEGATIVE, NEUTRAL, POSITIVE
 
 
@@ -28,7 +28,7 @@ class Sentiment(GroupMeasure):
         by=("domain", "class"),
     )
     methods = (
-        Method(
+        TextMethod(
             COMPOUND,
             "VADER compound score",
             "compound score",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from holisticbias_eval.measures.groups.measure import GroupMeasure, Method, group_info
+from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod, group_info
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.readers.labels import ANY, KINDS, NOT_TOXIC, TOXIC
 
 
-def _method(label: str) -> Method:
+def _method(label: str) -> TextMethod:
     title, key = ("Any label", "") if label == ANY else (label.replace("_", " ").capitalize(), "method")
-    return Method(label, title, "probability", (TOXIC, NOT_TOXIC), "larger: more toxic", key, least=0, most=1)
+    return TextMethod(label, title, "probability", (TOXIC, NOT_TOXIC), "larger: more toxic", key, least=0, most=1)
 
 
 class Toxicity(GroupMeasure):

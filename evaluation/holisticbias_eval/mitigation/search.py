@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from holisticbias.output import PLAN, resumed_folder, write_file
 from holisticbias_eval.errors import BrokenTrainingError, MitigationError
-from holisticbias_eval.machine import machine, package_versions
 from holisticbias_eval.mitigation.method import AuxiliaryLoss, Method
 from holisticbias_eval.mitigation.record import (
     RECORD,
@@ -32,6 +31,7 @@ from holisticbias_eval.mitigation.texts import contexts_of
 from holisticbias_eval.mitigation.training import Trained, full_disk_is_an_os_error, train
 from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.models.loading.load import LoadedModel
+from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.progress import Display
 
 _WORK, _MODEL, _CHECKPOINTS = ".training", "model", "checkpoints"

@@ -15,7 +15,7 @@ from holisticbias_eval.measures.measure import title
 from holisticbias_eval.report.markdown import markdown_table, plain
 from holisticbias_eval.report.terminal import print_section
 from holisticbias_eval.report.units import show
-from holisticbias_eval.results.registry import Entry, slug
+from holisticbias_eval.results.registry import RegistryEntry, slug
 from holisticbias_eval.sections import Section
 
 REMINDER = (
@@ -24,19 +24,19 @@ REMINDER = (
 )
 
 
-def leaderboard_tables(entries: Sequence[Entry]) -> tuple[Table, ...]:
+def leaderboard_tables(entries: Sequence[RegistryEntry]) -> tuple[Table, ...]:
     """A table for every measure and release, measures in the order of ``MEASURES``; their figures do not compare."""
     ordered = sorted(entries, key=lambda e: (*_group(e), e.signature.model.name.lower()))
     return tuple(_table(tuple(own)) for _, own in groupby(ordered, key=_group))
 
 
-def _group(entry: Entry) -> tuple[str, str, int]:
+def _group(entry: RegistryEntry) -> tuple[str, str, int]:
     release = entry.signature.release
     part = entry.signature.title if release.prompts is None else f"{release.digest} {entry.signature.title}"
     return release.version, part, list(MEASURES).index(entry.measure)
 
 
-def _table(entries: tuple[Entry, ...]) -> Table:
+def _table(entries: tuple[RegistryEntry, ...]) -> Table:
     """A row for what each headline figure is of, in the order of the entries."""
     measure, signature = entries[0].measure, entries[0].signature
     info = MEASURES[measure].info
@@ -74,12 +74,12 @@ def _cell(figure: Figure | None) -> str:
     return f"{value} [{show(ends(figure.interval), figure.unit)}]" if figure.interval else value
 
 
-def render_leaderboard(entries: Sequence[Entry]) -> str:
+def render_leaderboard(entries: Sequence[RegistryEntry]) -> str:
     """The tables as Markdown."""
     return "\n".join(_lines(entries)) + "\n"
 
 
-def _lines(entries: Sequence[Entry]) -> Iterator[str]:
+def _lines(entries: Sequence[RegistryEntry]) -> Iterator[str]:
     yield f"> {REMINDER}"
     yield from (f">\n> {plain(note)}" for note in _notes(entries))
     for table in leaderboard_tables(entries):
@@ -87,13 +87,13 @@ def _lines(entries: Sequence[Entry]) -> Iterator[str]:
         yield from markdown_table(table)
 
 
-def _notes(entries: Sequence[Entry]) -> Iterator[str]:
+def _notes(entries: Sequence[RegistryEntry]) -> Iterator[str]:
     """The notes on models and entries, once each."""
     notes = ((e.signature.model.name, note) for e in entries for note in (e.signature.model.note, e.note) if note)
     yield from (f"{model}: {note}" for model, note in dict.fromkeys(notes))
 
 
-def print_leaderboard(entries: Sequence[Entry], console: Console | None = None) -> None:
+def print_leaderboard(entries: Sequence[RegistryEntry], console: Console | None = None) -> None:
     """Print the tables, and what they do not say."""
     said = tuple(Paragraph(note, "note") for note in (*_notes(entries), REMINDER))
     section = Section("leaderboard", "Registry of results", (*leaderboard_tables(entries), *said))

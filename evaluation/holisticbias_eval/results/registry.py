@@ -42,7 +42,7 @@ _LARGEST = 16_000_000  # bytes of an entry
 Published = Callable[[str, str | None], str | None]
 
 
-class Entry(Part):
+class RegistryEntry(Part):
     """A file of ``evaluation/results/``."""
 
     schema_version: SchemaVersion = 2
@@ -61,7 +61,7 @@ class Entry(Part):
         return f"{slug(self.signature.model.name)}-on-{slug(release)}-{slug(self.measure)}.json"
 
 
-def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tuple[Entry, ...]:
+def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tuple[RegistryEntry, ...]:
     """Make an entry for each measure of a run that gives a figure for each axis, domain or specification.
 
     ``name`` is the public name of a model that the run loaded from a folder.
@@ -80,7 +80,7 @@ def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tup
             own = {"model": model, "measures": (measure,), "measuring": parameters}
             named = {name for figure in kept for name in figure.keys.values()}
             made.append(
-                Entry(
+                RegistryEntry(
                     contributor=contributor,
                     date=date,
                     signature=signature.model_copy(update=own),
@@ -127,7 +127,7 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.")
 
 
-def add_entries(entries: Sequence[Entry], folder: Path, published: Published) -> list[Path]:
+def add_entries(entries: Sequence[RegistryEntry], folder: Path, published: Published) -> list[Path]:
     """Write entries to the registry in a folder, all or none, and return their paths.
 
     Raises ``RegistryError`` for an entry that the registry does not accept, or if
@@ -138,7 +138,7 @@ def add_entries(entries: Sequence[Entry], folder: Path, published: Published) ->
         for message in _check(path, entry, published):
             raise RegistryError(f"the registry does not accept this run: {message}")
         with suppress(OSError, ValidationError):  # the file is missing, or --check reports it
-            old = Entry.model_validate_json(path.read_bytes())
+            old = RegistryEntry.model_validate_json(path.read_bytes())
             if not same_model(old.signature.model, entry.signature.model):
                 raise RegistryError(f"{path} is the entry of another model: choose another --name")
     for path, entry in paths.items():
@@ -175,7 +175,7 @@ def published_digests(catalog: Catalog) -> Published:
     return digest_of
 
 
-def read_registry(folder: Path | None, published: Published) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+def read_registry(folder: Path | None, published: Published) -> tuple[tuple[RegistryEntry, ...], tuple[str, ...]]:
     """Read the entries of a folder, by default of the project, and their problems, each with its file.
 
     Raises ``RegistryError`` if there is no such folder.
@@ -183,11 +183,11 @@ def read_registry(folder: Path | None, published: Published) -> tuple[tuple[Entr
     place = registry_folder(folder)
     if not place.is_dir():
         raise RegistryError(f"{place} is not a folder of results")
-    entries: dict[Path, Entry] = {}
+    entries: dict[Path, RegistryEntry] = {}
     problems = []
     for path in sorted(p for p in place.glob("*.json") if p.is_file()):
         try:
-            entries[path] = Entry.model_validate_json(require_file(path, _LARGEST).read_bytes())
+            entries[path] = RegistryEntry.model_validate_json(require_file(path, _LARGEST).read_bytes())
         except OSError as error:
             problems.append(f"{path}: it cannot be read: {error.strerror}")
         except ValidationError as error:
@@ -196,7 +196,7 @@ def read_registry(folder: Path | None, published: Published) -> tuple[tuple[Entr
     return tuple(entries.values()), tuple(problems)
 
 
-def read_valid(folder: Path | None, catalog: Catalog) -> tuple[Entry, ...]:
+def read_valid(folder: Path | None, catalog: Catalog) -> tuple[RegistryEntry, ...]:
     """Read the entries of a folder; ``RegistryError`` if there is a problem."""
     entries, problems = read_registry(folder, published_digests(catalog))
     if problems:
@@ -204,7 +204,7 @@ def read_valid(folder: Path | None, catalog: Catalog) -> tuple[Entry, ...]:
     return entries
 
 
-def _check(path: Path, entry: Entry, published: Published) -> Iterator[str]:
+def _check(path: Path, entry: RegistryEntry, published: Published) -> Iterator[str]:
     """Find the problems of an entry that a schema cannot express."""
     if path.name != entry.file_name:
         yield f"its file must be called {entry.file_name}"
@@ -260,7 +260,7 @@ def _check_counts(signature: Signature) -> Iterator[str]:
         )
 
 
-def _check_figures(entry: Entry) -> Iterator[str]:
+def _check_figures(entry: RegistryEntry) -> Iterator[str]:
     """Find figures that are impossible or contradict each other."""
     places = Counter(" of ".join((figure.name, *figure.keys.values())) for figure in entry.figures)
     yield from (f"figures: {place} is given {times} times" for place, times in places.items() if times > 1)

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from holisticbias_eval.figures import Count, Part
-from holisticbias_eval.machine import machine, package_versions
 from holisticbias_eval.models.generation.requests import Sameness
 from holisticbias_eval.models.likelihood.scorer import Probe
+from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.prompts.selection import Skipped, Terms
 

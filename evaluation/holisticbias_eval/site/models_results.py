@@ -15,7 +15,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import View, title
 from holisticbias_eval.report.units import model_title, show
-from holisticbias_eval.results.registry import Entry, kept_figures, slug
+from holisticbias_eval.results.registry import RegistryEntry, kept_figures, slug
 from holisticbias_eval.results.run import RESULT, Result, Run
 from holisticbias_eval.results.signature import ModelSignature, Signature, same_model
 
@@ -121,7 +121,7 @@ class Results:
 
 
 def collect_results(
-    entries: Iterable[Entry], references: Iterable[Result], runs: Iterable[Run], labels: Mapping[str, str]
+    entries: Iterable[RegistryEntry], references: Iterable[Result], runs: Iterable[Run], labels: Mapping[str, str]
 ) -> Results:
     """Collect the results of the registry, of reference evaluations and of runs, sorted by measure, release and model.
 
@@ -154,7 +154,7 @@ def read_references(registry: Path) -> Iterator[Result]:
         yield Result.model_validate_json(path.read_bytes())
 
 
-def _of_entry(entry: Entry) -> ModelResult:
+def _of_entry(entry: RegistryEntry) -> ModelResult:
     return ModelResult(
         entry.signature.model.name, entry.measure, entry.signature, Figures(entry.figures), entry.labels, "registry",
         entry.contributor, entry.date, entry.note,

@@ -14,12 +14,12 @@ from pydantic import ValidationError
 from holisticbias.output import new_folder, refuse_target, resumed_folder
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EvaluationError, RunError
-from holisticbias_eval.machine import machine, package_versions
 from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.loading.source import file_sha256
+from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display

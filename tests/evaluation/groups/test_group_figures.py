@@ -13,7 +13,7 @@ from tests.evaluation.simulated_groups import ZEAL, World, Zeal, figures_of, tex
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.groups.comparisons import MOST_GROUPS, REST, domains_in_pairs
-from holisticbias_eval.measures.groups.readings import Method
+from holisticbias_eval.measures.groups.readings import TextMethod
 from holisticbias_eval.measures.measure import MeasureSettings
 from known import known
 
@@ -86,7 +86,7 @@ def test_undefined_is_counted_by_reason_and_never_a_class() -> None:
 
 def test_opposite_classes_are_counted_in_all_texts() -> None:
     class Poles(Zeal):
-        methods = (Method("score", "Score", "score", ("keen", "neither", "dull"), opposite=("keen", "dull")),)
+        methods = (TextMethod("score", "Score", "score", ("keen", "neither", "dull"), opposite=("keen", "dull")),)
 
     alike = rows_of("eve", 1, 1)
     found = figures_of(texts_table([*TWO, *alike, {"group": "flo", "value": 1.0}]), Poles())
@@ -102,7 +102,7 @@ def test_opposite_classes_are_counted_in_all_texts() -> None:
 
 def test_a_method_without_classes_has_means_alone() -> None:
     class Plain(Zeal):
-        methods = (Method("score", "Score", "score"),)
+        methods = (TextMethod("score", "Score", "score"),)
 
     table = texts_table([{"group": g, "value": v} for g, v in (("ada", 0.5), ("ada", 0.7), ("bob", 0.1))])
     found = figures_of(table, Plain())

@@ -25,7 +25,7 @@ from holisticbias_eval.blocks import Paragraph, Table
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.groups.charts import MOST_DOTS, MOST_PAIRS
-from holisticbias_eval.measures.groups.readings import Method
+from holisticbias_eval.measures.groups.readings import TextMethod
 from holisticbias_eval.prompts.collections import REFERENCE
 from holisticbias_eval.report.drawings.shapes import FOOT_LENGTH, Text, linear
 from holisticbias_eval.report.page import render_page
@@ -296,7 +296,7 @@ def test_groups_of_one_run_are_left_out() -> None:
 
 def test_other_methods_are_said_in_one_sentence_and_folded() -> None:
     class Two(Zeal):
-        methods = (METHOD, Method("other", "Otherness", "score", ("keen",), key="method"))
+        methods = (METHOD, TextMethod("other", "Otherness", "score", ("keen",), key="method"))
 
     table = made(0.3)
     for part in ("", ".class", ".why"):
@@ -312,7 +312,7 @@ def test_other_methods_are_said_in_one_sentence_and_folded() -> None:
 
 def test_norms_have_a_map_of_their_means() -> None:
     class Means(Zeal):
-        methods = tuple(Method(name, name.capitalize(), "norm", (), key="norm") for name in ("joy", "fear"))
+        methods = tuple(TextMethod(name, name.capitalize(), "norm", (), key="norm") for name in ("joy", "fear"))
 
     table = pa.table({"group": ["ada", "bob"], f"{ZEAL}.joy": [0.25, 0.5], f"{ZEAL}.fear": [0.0, None]})
     (heat,) = [c for c in sections_of(table, Means())["zeal-groups"].charts if isinstance(c, HeatMap)]

@@ -14,7 +14,7 @@ import pytest
 from altered import altered, altered_result
 from holisticbias_eval.blocks import Table
 from holisticbias_eval.figures import Figure, Figures, Interval
-from holisticbias_eval.results.registry import Entry, make_entries
+from holisticbias_eval.results.registry import RegistryEntry, make_entries
 from holisticbias_eval.results.run import Result, Run, read_run
 from holisticbias_eval.sections import Forest
 from holisticbias_eval.site.models import side_by_side
@@ -28,7 +28,7 @@ def run(tiny_run: Path) -> Run:
 
 
 @pytest.fixture(scope="module")
-def entries(run: Run) -> tuple[Entry, ...]:
+def entries(run: Run) -> tuple[RegistryEntry, ...]:
     return make_entries(run, "Ada", "2026-11-22", "some/model")
 
 
@@ -36,11 +36,13 @@ def other(run: Run, name: str, digest: str = "1" * 64) -> Run:
     return altered(run, {"name": name, "weights_sha256": digest})
 
 
-def collected(entries: Sequence[Entry] = (), references: Sequence[Result] = (), runs: Sequence[Run] = ()) -> Results:
+def collected(
+    entries: Sequence[RegistryEntry] = (), references: Sequence[Result] = (), runs: Sequence[Run] = ()
+) -> Results:
     return collect_results(entries, references, runs, {"age": "Age"})
 
 
-def test_results_of_the_registry_of_references_and_of_runs(entries: tuple[Entry, ...], run: Run) -> None:
+def test_results_of_the_registry_of_references_and_of_runs(entries: tuple[RegistryEntry, ...], run: Run) -> None:
     """A reference has the registry's name, by its weights, and gives way; a run of that model is named apart."""
     results = collected(entries, [run.result], [run])
     measures = ["stance_contrast", "likelihood_bias"]
@@ -100,7 +102,7 @@ def test_the_differences_of_two_runs_are_given_in_both_directions(run: Run) -> N
     assert {f"differences/{name}" for name in index["differences"]} < {*files}
 
 
-def test_a_registry_has_no_answers_to_compare(entries: tuple[Entry, ...]) -> None:
+def test_a_registry_has_no_answers_to_compare(entries: tuple[RegistryEntry, ...]) -> None:
     assert list(differences(collected(entries).measured)) == []
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from holisticbias_eval.errors import RegistryError
 from holisticbias_eval.report.leaderboard import render_leaderboard
-from holisticbias_eval.results.registry import Entry, add_entries, make_entries, read_registry
+from holisticbias_eval.results.registry import RegistryEntry, add_entries, make_entries, read_registry
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.stereotypes.record import SentencesRecord
 from invoking import Invoke
@@ -57,7 +57,7 @@ def test_a_run_of_pairs_is_registered_by_specification(folder: Path, tmp_path: P
     changed = json.loads(path.read_text("utf-8"))
     changed["signature"]["release"]["digest"] = "unknown"
     with pytest.raises(RegistryError, match="SHA-256 of their rows"):
-        add_entries([Entry.model_validate(changed)], tmp_path / "elsewhere", published)
+        add_entries([RegistryEntry.model_validate(changed)], tmp_path / "elsewhere", published)
 
 
 def test_the_page_shows_yield_and_quality(folder: Path, tmp_path: Path) -> None:

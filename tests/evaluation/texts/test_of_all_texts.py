@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.measuring import Measurement
+from holisticbias_eval.measuring import MeasurementRecord
 from invoking import Invoke
 from known import known
 
@@ -33,7 +33,7 @@ def table(tmp_path: Path) -> Path:
 
 def figures_of(invoke: Invoke, table: Path, *options: str) -> Figures:
     printed = invoke.printed("measure", "gender_polarity", table, "--format", "json", *options)
-    return Figures(Measurement.model_validate(json.loads(printed)).figures)
+    return Figures(MeasurementRecord.model_validate(json.loads(printed)).figures)
 
 
 def test_ties_as_published_make_every_text_count(invoke: Invoke, table: Path) -> None:

@@ -34,7 +34,7 @@ Phrase: TypeAlias = tuple[str, str, str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Phrases(LazyTable):
+class PhraseTable(LazyTable):
     """Every phrase that can fill a slot, one row per phrase: the table ``noun_phrases``.
 
     ``phrase_id`` is the end of the ids of its sentences. A block has at most ``ROWS`` phrases, and its dictionaries
@@ -48,19 +48,19 @@ class Phrases(LazyTable):
         """The table, block by block."""
         return (ordered("noun_phrases", block) for block in self.blocks)
 
-    def of_descriptors(self, descriptors: Sequence[str]) -> Phrases:
+    def of_descriptors(self, descriptors: Sequence[str]) -> PhraseTable:
         """Phrases with one of the descriptors, and phrases without a descriptor."""
         value_set = strings(descriptors)
         chosen = (pc.is_in(block["descriptor_id"], value_set=value_set, skip_nulls=True) for block in self.blocks)
         kept = (pc.or_(c, pc.is_null(b["descriptor_id"])) for c, b in zip(chosen, self.blocks, strict=True))
         taken = _taken(self.blocks, (pc.indices_nonzero(mask) for mask in kept))
-        return Phrases(tuple({name: compact(column) for name, column in block.items()} for block in taken))
+        return PhraseTable(tuple({name: compact(column) for name, column in block.items()} for block in taken))
 
-    def with_noun(self) -> Phrases:
+    def with_noun(self) -> PhraseTable:
         """The phrases that fill a slot that must be a noun."""
         alone = strings(["descriptor"])[0]
         kinds = (block["noun_phrase_type"].dictionary_decode() for block in self.blocks)
-        return Phrases(_taken(self.blocks, (pc.indices_nonzero(pc.not_equal(kind, alone)) for kind in kinds)))
+        return PhraseTable(_taken(self.blocks, (pc.indices_nonzero(pc.not_equal(kind, alone)) for kind in kinds)))
 
 
 def _taken(blocks: tuple[Columns, ...], rows: Iterable[pa.Array]) -> tuple[Columns, ...]:
@@ -73,7 +73,7 @@ def _taken(blocks: tuple[Columns, ...], rows: Iterable[pa.Array]) -> tuple[Colum
     )
 
 
-def compile_phrases(held: Catalog, rule: ArticleRule, *, labels: bool) -> Phrases:
+def compile_phrases(held: Catalog, rule: ArticleRule, *, labels: bool) -> PhraseTable:
     """The phrases of one version's catalog; ``labels`` adds the label of the axis to each. May be empty."""
     descriptors = [(axis, d) for axis in held.axes for d in axis.descriptors]
     nouns = [(gender, n) for gender in held.genders for n in gender.nouns]
@@ -81,7 +81,7 @@ def compile_phrases(held: Catalog, rule: ArticleRule, *, labels: bool) -> Phrase
     of_noun = column_values(NOUN, nouns, layout=1)
     phrases = _phrases(descriptors, nouns, rule)
     blocks = iter(lambda: list(islice(phrases, ROWS)), [])
-    return Phrases(tuple(_columns(block, of_descriptor, of_noun) for block in blocks))
+    return PhraseTable(tuple(_columns(block, of_descriptor, of_noun) for block in blocks))
 
 
 def _phrases(
@@ -119,7 +119,7 @@ def _columns(phrases: Sequence[Phrase], of_descriptor: Mapping[str, Texts], of_n
 class Sentences(LazyTable):
     """Every template with every phrase that can fill it: the table ``sentences``, which is made when asked for."""
 
-    phrases: Phrases
+    phrases: PhraseTable
     templates: tuple[Template, ...]
 
     def parts(self) -> Iterator[pa.Table]:

@@ -17,7 +17,7 @@ from holisticbias_eval.measures.groups import figures as of_groups
 from holisticbias_eval.measures.groups.charts import MOST_DOTS, MOST_ROWS
 from holisticbias_eval.measures.groups.comparisons import DISPARITY
 from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED, MEAN, SHARE, Groups, Quantity
-from holisticbias_eval.measures.groups.readings import HUMAN, Method, read_method, read_texts
+from holisticbias_eval.measures.groups.readings import HUMAN, TextMethod, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.sections import Block, Estimate, Forest, Section
 from holisticbias_eval.statistics.groups.pairs import disparity_changes
@@ -32,7 +32,7 @@ _NAMES = {
 
 
 def group_changes(
-    measure: str, methods: Sequence[Method], first: pa.Table, second: pa.Table, seed: int
+    measure: str, methods: Sequence[TextMethod], first: pa.Table, second: pa.Table, seed: int
 ) -> tuple[Figure, ...]:
     """Compute the change of every share and mean of the groups and domains that both runs have, and of disparities.
 
@@ -72,7 +72,7 @@ def _renamed(figure: Figure) -> Figure:
     return figure.model_copy(update={"name": _NAMES[figure.name], "of": of})
 
 
-def _together(measure: str, methods: Sequence[Method], first: pa.Table, second: pa.Table) -> pa.Table:
+def _together(measure: str, methods: Sequence[TextMethod], first: pa.Table, second: pa.Table) -> pa.Table:
     """The texts of both models in one table; those of the first run stand as human-written texts."""
     types = {name: pa.string() for name in ("domain", "group", "item")}
     for name in (f"{measure}.{method.name}" for method in methods):

@@ -11,7 +11,7 @@ import numpy as np
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures.columns import difference
-from holisticbias_eval.measures.groups.readings import HUMAN, Method, Reading, Texts
+from holisticbias_eval.measures.groups.readings import HUMAN, Reading, TextMethod, Texts
 from holisticbias_eval.statistics.groups.items import Estimates, Items, Resampled, Side, add_up, estimate, paired_p
 from holisticbias_eval.statistics.groups.pairs import by_value
 from holisticbias_eval.statistics.tests import holm
@@ -23,7 +23,7 @@ SHARE, MEAN = "share", "mean"
 class Quantity:
     """The share of a class, or the mean if there is no class, of one method; ``reading`` is its place."""
 
-    method: Method
+    method: TextMethod
     cls: str | None
     reading: int = 0
 
@@ -61,7 +61,7 @@ class Quantity:
         return f"{self.method.name}-{self.cls or 'mean'}".replace("_", "-")
 
 
-def said_method(method: Method) -> str:
+def said_method(method: TextMethod) -> str:
     """The title of a method within a sentence: names and abbreviations keep their upper case."""
     return method.title if method.title[1:2].isupper() else method.title[:1].lower() + method.title[1:]
 

@@ -15,7 +15,7 @@ from holisticbias_eval.measures.groups.changes import change_sections, group_cha
 from holisticbias_eval.measures.groups.comparisons import DISPARITY, MOST_GROUPS, comparison_figures, domains_in_pairs
 from holisticbias_eval.measures.groups.figures import Groups, arrange, said_method, summary_figures
 from holisticbias_eval.measures.groups.of_all import naming_figures, of_all_figures, word_figures
-from holisticbias_eval.measures.groups.readings import Method, read_method, read_texts
+from holisticbias_eval.measures.groups.readings import TextMethod, read_method, read_texts
 from holisticbias_eval.measures.groups.sections import group_sections
 from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.measures.info import Info, Needs
@@ -30,7 +30,7 @@ from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.groups.items import DRAWS
 from holisticbias_eval.statistics.groups.pairs import PERMUTATIONS
 
-__all__ = ["GroupMeasure", "Method"]
+__all__ = ["GroupMeasure", "TextMethod"]
 
 MOST = 20_000
 """Groups of one table."""
@@ -64,7 +64,7 @@ class GroupMeasure(Measure):
     needs: ClassVar[Needs] = Needs("texts")
     resamples: ClassVar[bool] = False
     task = "texts"
-    methods: ClassVar[tuple[Method, ...]]
+    methods: ClassVar[tuple[TextMethod, ...]]
     scope: ClassVar[str] = ""
 
     @property
@@ -86,7 +86,7 @@ class GroupMeasure(Measure):
         """The reader with its settings, and with a classifier if it takes one."""
         return self.reader.of(settings, **({"judge": judge} if issubclass(self.reader, LabelReader) else {}))
 
-    def carriers(self, texts: pa.Table, settings: MeasureSettings, method: Method) -> Iterator[Mapping[str, float]]:
+    def carriers(self, texts: pa.Table, settings: MeasureSettings, method: TextMethod) -> Iterator[Mapping[str, float]]:
         """For each row in order, the words that its value comes from and how much each contributes.
 
         Contributions are in the unit of the value and add up to it, or to what the value is computed from. A measure

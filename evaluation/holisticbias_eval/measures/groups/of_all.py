@@ -11,7 +11,7 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Bools, Floats
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures.groups.figures import MEAN, SHARE, Groups
-from holisticbias_eval.measures.groups.readings import Method, Reading, Texts, read_method, read_texts
+from holisticbias_eval.measures.groups.readings import Reading, TextMethod, Texts, read_method, read_texts
 from holisticbias_eval.statistics.groups.items import Side, add_up, estimate
 
 OF_TEXTS, OPPOSITE, RATIO = "share_of_texts", "class_difference", "class_ratio"
@@ -41,7 +41,14 @@ def of_all_figures(groups: Groups, rng: np.random.Generator) -> Iterator[Figure]
 
 
 def _of_all(
-    groups: Groups, prefix: str, method: Method, own: dict[str, str], value: Floats, low: Floats, high: Floats, n: float
+    groups: Groups,
+    prefix: str,
+    method: TextMethod,
+    own: dict[str, str],
+    value: Floats,
+    low: Floats,
+    high: Floats,
+    n: float,
 ) -> Iterator[Figure]:
     for q, cls in enumerate(method.opposite):
         named, ends = {**own, "class": cls, **method.keys}, (low[q], high[q])
@@ -57,7 +64,7 @@ def _of_all(
 WORD, MOST_WORDS = "word", 10
 
 
-def word_figures(groups: Groups, carriers: Iterator[Mapping[str, float]], method: Method) -> Iterator[Figure]:
+def word_figures(groups: Groups, carriers: Iterator[Mapping[str, float]], method: TextMethod) -> Iterator[Figure]:
     """The words with the largest total contribution to each group's texts of the model.
 
     The value is the total over the group's texts divided by their number; ``n`` counts the texts with the word.
@@ -88,7 +95,7 @@ NAMING, REPLACED, AS_WRITTEN = "texts_naming", "replaced", "as_written"
 
 
 def naming_figures(
-    measure: str, methods: Sequence[Method], replaced: pa.Table, written: pa.Table, naming: Bools
+    measure: str, methods: Sequence[TextMethod], replaced: pa.Table, written: pa.Table, naming: Bools
 ) -> Iterator[Figure]:
     """Compare the readings of two tables, whose rows are the same texts in the same order.
 
@@ -108,7 +115,7 @@ def naming_figures(
             yield from _both_readings(measure, method, texts, readings)
 
 
-def _both_readings(measure: str, method: Method, texts: Texts, readings: Sequence[Reading]) -> Iterator[Figure]:
+def _both_readings(measure: str, method: TextMethod, texts: Texts, readings: Sequence[Reading]) -> Iterator[Figure]:
     both = ~np.isnan(readings[0].values) & ~np.isnan(readings[1].values)
     size = len(texts.groups)
     count, missing = (np.bincount(texts.group[rows], minlength=size) for rows in (both, ~both))

@@ -15,7 +15,7 @@ from holisticbias_eval.statistics.cells import encode, finite
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class TextMethod:
     """One way in which a measure gives a text a value and a class.
 
     ``unit`` is that of the value. ``classes`` are in the order in which a report lists them; they are empty if the
@@ -50,7 +50,7 @@ HUMAN = "human"
 class Reading:
     """A method's value of each row (NaN if undefined), and the codes of its class and of its reason, -1 for none."""
 
-    method: Method
+    method: TextMethod
     values: Floats
     classes: tuple[str, ...]
     class_codes: Ints
@@ -148,7 +148,7 @@ def _codes(column: pa.ChunkedArray, first: Sequence[str] = ()) -> tuple[tuple[st
     return names, np.where(rows < 0, -1, codes[rows])
 
 
-def read_method(answers: pa.Table, measure: str, method: Method, texts: Texts) -> Reading:
+def read_method(answers: pa.Table, measure: str, method: TextMethod, texts: Texts) -> Reading:
     """The columns of a method, for the rows that have a group.
 
     Raises ``SelectionError`` if the table has no values of the method.

@@ -10,7 +10,7 @@ from holisticbias_eval.blocks import ColumnOf
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures.groups.comparisons import CLUSTERED_ADJUSTED, DIFFERENCE
 from holisticbias_eval.measures.groups.figures import FROM_HUMAN, MEAN, SHARE, Quantity
-from holisticbias_eval.measures.groups.readings import Method
+from holisticbias_eval.measures.groups.readings import TextMethod
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import title
 from holisticbias_eval.measures.measure_figures import MeasureFigures
@@ -28,7 +28,7 @@ class GroupFigures(MeasureFigures):
     """The figures of one measure by domain; the domain is empty if the figures name none."""
 
     info: Info
-    methods: tuple[Method, ...]
+    methods: tuple[TextMethod, ...]
 
     @cached_property
     def _index(self) -> dict[_Place, list[Figure]]:
@@ -72,11 +72,11 @@ class GroupFigures(MeasureFigures):
         return tuple(dict.fromkeys(domain for _, domain, _, parts in self._index if "group" in parts))
 
     @cached_property
-    def present(self) -> tuple[Method, ...]:
+    def present(self) -> tuple[TextMethod, ...]:
         """The methods that have figures."""
         return tuple(m for m in self.methods if self.charted(m))
 
-    def charted(self, method: Method) -> tuple[Quantity, ...]:
+    def charted(self, method: TextMethod) -> tuple[Quantity, ...]:
         """The share of the first of two classes, of up to two that are not in between, or the mean."""
         every = [c for c in self.quantities(method) if c.cls is not None]
         if len(every) == 2:
@@ -84,7 +84,7 @@ class GroupFigures(MeasureFigures):
         telling = [c for c in every if c.cls not in _BETWEEN]
         return tuple(telling[:_CHARTED] or self.quantities(method))
 
-    def quantities(self, method: Method) -> list[Quantity]:
+    def quantities(self, method: TextMethod) -> list[Quantity]:
         """The share of every class, and the mean of a method, as far as there are figures."""
         own, found = method.keys.items(), dict[str | None, None]()
         for name, _, rest, parts in self._index:

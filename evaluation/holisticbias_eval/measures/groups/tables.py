@@ -18,7 +18,7 @@ from holisticbias_eval.measures.groups.charts import with_values
 from holisticbias_eval.measures.groups.comparisons import DISPARITY, DISPARITY_ADJUSTED
 from holisticbias_eval.measures.groups.figures import UNDEFINED, Quantity, said, said_method
 from holisticbias_eval.measures.groups.of_all import AS_WRITTEN, NAMING, OF_TEXTS, OPPOSITE, RATIO, REPLACED, WORD
-from holisticbias_eval.measures.groups.readings import HUMAN, Method, read_method, read_texts
+from holisticbias_eval.measures.groups.readings import HUMAN, TextMethod, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import NO_DOMAIN, GroupFigures
 from holisticbias_eval.measures.responses.examples import LETTERS, READ, cut
 from holisticbias_eval.sections import HeatMap
@@ -29,7 +29,7 @@ PER_CLASS = 2
 class GroupExamples:
     """Finds typical texts of a model: those whose values are nearest to the median of their group and class."""
 
-    def __init__(self, measure: str, method: Method, answers: pa.Table) -> None:
+    def __init__(self, measure: str, method: TextMethod, answers: pa.Table) -> None:
         self._rows: dict[tuple[str | None, str], Ints] = {}
         if "text" not in answers.column_names:
             return
@@ -117,7 +117,7 @@ def _of_all_columns(shown: GroupFigures, quantity: Quantity) -> FigureColumns:
     )
 
 
-def group_table(shown: GroupFigures, domain: str, method: Method, examples: GroupExamples) -> Table:
+def group_table(shown: GroupFigures, domain: str, method: TextMethod, examples: GroupExamples) -> Table:
     """Every quantity of the groups of a domain, with texts without a value, and examples on demand."""
     quantities = shown.quantities(method)
     first = quantities[0]
@@ -157,7 +157,7 @@ def _columns(shown: GroupFigures, quantity: Quantity) -> FigureColumns:
     return shown.in_group(value, quantity.keys), shown.in_group(between, quantity.keys)
 
 
-def _undefined(shown: GroupFigures, domain: str, method: Method, by: str) -> Counter[str]:
+def _undefined(shown: GroupFigures, domain: str, method: TextMethod, by: str) -> Counter[str]:
     """The number of texts without a value by ``group`` or by reason (``why``)."""
     counts: Counter[str] = Counter()
     for f in shown.of(UNDEFINED, domain, method.keys, "group", "why"):
@@ -181,7 +181,7 @@ def undefined_table(shown: GroupFigures) -> Iterator[Table]:
         yield Table(f"{shown.info.name}-undefined", "Texts without a value", columns, rows)
 
 
-def word_table(shown: GroupFigures, domain: str, method: Method) -> Iterator[Table]:
+def word_table(shown: GroupFigures, domain: str, method: TextMethod) -> Iterator[Table]:
     """The words of the lexicon that contribute most to the values of each group's texts; no table without any."""
     words: dict[str, list[tuple[str, float]]] = {}
     for f in shown.of(WORD, domain, method.keys, "group", "word"):
