@@ -133,7 +133,7 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
 
 
 def rows_of(columns: dict[str, list[object]]) -> list[dict[str, object]]:
-    return pd.DataFrame(columns).to_dict("records")  # type: ignore[return-value]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, rows_of])
