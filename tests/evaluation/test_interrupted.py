@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from tests.evaluation.conftest import mini_catalog
-from tests.evaluation.test_stored import ROOT, Able
+from tests.evaluation.test_stored import CHILD, ROOT, Able
 
 from holisticbias import build_release, write_release
 from holisticbias.cli import main
@@ -46,7 +46,8 @@ def long_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def stop(arguments: list[str], sent: signal.Signals, store: Path | None) -> tuple[int, str]:
     """Run until the store has scores, or without one until scoring begins, and send a signal: exit code and errors."""
-    process = subprocess.Popen([sys.executable, "-c", RUN, *arguments], stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    command = [sys.executable, "-c", RUN, *arguments]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=CHILD)
     assert process.stderr
     next(line for line in process.stderr if line.startswith("Scoring with"))
     while store and process.poll() is None and not [*store.rglob("*.parquet")]:

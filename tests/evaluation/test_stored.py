@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -30,6 +31,8 @@ from holisticbias_eval.progress import Progress
 from known import ignore
 
 ROOT = Path(__file__).parents[2]
+CHILD = os.environ | {"PYTHONPATH": str(ROOT / "tests" / "support")}
+"""The environment of a process that imports the tests."""
 HERE = ModelIdentity("tiny", "Invented", None, "0" * 64, 1, "float32")
 TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve") for n in ("guy", "woman", "kid", "boss")]
 RUN = """
@@ -204,13 +207,13 @@ def test_a_killed_process_loses_what_is_under_way(chat_server: Any, tmp_path: Pa
 
     server = chat_server(answering)
     command = [sys.executable, "-c", RUN, server.base, str(tmp_path)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT, env=CHILD)
     assert reached.wait(60)
     process.send_signal(signal.SIGKILL)
     process.wait()
     resume.set()
     before = len(server.bodies)
-    again = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    again = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=CHILD)
     requests = numbered(40)
     texts = [f"{persona}\n{prompt}".strip() for prompt, persona in zip(requests.prompt, requests.persona, strict=True)]
     assert again.stdout.strip() == str([f"To {text}" for text in texts])
