@@ -17,7 +17,8 @@ from holisticbias.release.release import Release
 from holisticbias.source.folder import find_source
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Noun, Template
-from holisticbias.terms.file_kinds import DescriptorFile, NounFile, ReleaseFile, TemplateFile
+from holisticbias.terms.file_kinds import DescriptorFile, NounFile, TemplateFile
+from holisticbias.terms.version_files import ReleaseFile
 
 VERSION = "0.1.0"  # not a published version: opening a release checks it against the record of its version
 AXES = {"age": ("young", "old", "elderly"), "ability": ("deaf", "blind"), "nonce": ("blicket", "doff")}

@@ -28,7 +28,8 @@ from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.revisions import Revision
 from holisticbias.source.findings import Finding
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.file_kinds import DescriptorFile, NounFile, ReleaseFile, TemplateFile
+from holisticbias.terms.file_kinds import DescriptorFile, NounFile, TemplateFile
+from holisticbias.terms.version_files import ReleaseFile
 
 NOUN = "(noun) "  # marks a template that must be a noun
 COMMON = {"sources": ["smith-2022"], "since": "1.0.0"}

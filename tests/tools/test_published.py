@@ -19,7 +19,7 @@ from holisticbias.release.verify import verify_release
 from holisticbias.rules.published import lock
 from holisticbias.rules.validate import load_catalog, validate_paths
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.file_kinds import IN_PREPARATION
+from holisticbias.terms.version_files import IN_PREPARATION
 
 PAPER = "0c36c62d7de66c7a962fe6e931adeaabb307e32e668fae28c4a93816c90784e4"
 

@@ -13,7 +13,8 @@ from holisticbias.source.document import parse_document
 from holisticbias.source.folder import SourceFile
 from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.entries import Descriptor, Record
-from holisticbias.terms.file_kinds import CollectionFile, ReleaseFile, Source
+from holisticbias.terms.file_kinds import CollectionFile, Source
+from holisticbias.terms.version_files import ReleaseFile
 
 ENTRY: Mapping[str, object] = {"id": "a.b", "text": "kind", "sources": ["x"], "since": "1.0.0"}
 JARGON = re.compile(r"Input|String|Field required|Value error|should|valid |pydantic|Tuple")

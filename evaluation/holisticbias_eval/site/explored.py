@@ -14,7 +14,7 @@ from holisticbias.contribute.revisions import Revision
 from holisticbias.release.manifest import Manifest
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.file_kinds import ReleaseFile
+from holisticbias.terms.version_files import ReleaseFile
 from holisticbias.terms.versions import is_version
 from holisticbias_eval.errors import SiteError
 from holisticbias_eval.progress import Display

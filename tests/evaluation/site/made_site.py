@@ -10,7 +10,8 @@ from rich.console import Console
 from holisticbias import build_release
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment, Descriptor, Noun, Template, TermWording
-from holisticbias.terms.file_kinds import DescriptorFile, NounFile, ReleaseFile, Source, TemplateFile
+from holisticbias.terms.file_kinds import DescriptorFile, NounFile, Source, TemplateFile
+from holisticbias.terms.version_files import ReleaseFile
 from holisticbias_eval.progress import Display
 from holisticbias_eval.site.build import write_pages
 from holisticbias_eval.site.explored import Explored, compare_releases, show_release

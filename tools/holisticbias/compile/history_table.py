@@ -11,7 +11,8 @@ import pyarrow as pa
 from holisticbias.compile.table_forms import table_form, table_of
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import ArticleRule, Entry
-from holisticbias.terms.file_kinds import WITH_PROMPTS, CompanionFile, TermFile
+from holisticbias.terms.file_kinds import CompanionFile, TermFile
+from holisticbias.terms.version_files import WITH_PROMPTS
 from holisticbias.terms.versions import version_key
 
 KINDS = {

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.file_kinds import WITH_FORMS, SpecificationFile
+from holisticbias.terms.file_kinds import SpecificationFile
 from holisticbias.terms.specification_entries import AttributeSet, Specification, TargetGroup
+from holisticbias.terms.version_files import WITH_FORMS
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from holisticbias.compile.table_forms import FORMS, Rows, entry_rows, table_of
 from holisticbias.errors import ReleaseError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import ArticleRule
-from holisticbias.terms.file_kinds import WITH_PROMPTS
 from holisticbias.terms.prompt_entries import Group, Prompt
+from holisticbias.terms.version_files import WITH_PROMPTS
 
 TERMS = ("descriptors", "nouns", "templates")
 COMPANIONS = ("collections", "prompts", "specifications")

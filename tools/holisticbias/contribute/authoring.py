@@ -18,7 +18,8 @@ from holisticbias.source.findings import Finding, one_line
 from holisticbias.source.folder import NEW, SourceFile, find_source, read_source, shown_path
 from holisticbias.source.layout import canonical_text
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.file_kinds import GROUP_KEYS, IN_PREPARATION, WITH_PROMPTS, Kind, entries_key
+from holisticbias.terms.file_kinds import GROUP_KEYS, Kind, entries_key
+from holisticbias.terms.version_files import IN_PREPARATION, WITH_PROMPTS
 from holisticbias.terms.versions import NEXT, version_key
 
 

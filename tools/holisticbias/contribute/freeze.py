@@ -30,7 +30,7 @@ from holisticbias.rules.validate import load_catalog, validate_files
 from holisticbias.source.findings import one_line, render_findings
 from holisticbias.source.folder import LOCK_SUFFIX, folder_kind, read_source, term_files
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.file_kinds import IN_PREPARATION
+from holisticbias.terms.version_files import IN_PREPARATION
 from holisticbias.terms.versions import NEXT, version_key
 
 

@@ -30,7 +30,7 @@ from holisticbias.release.stored_table import checked_parts, schema_problem
 from holisticbias.source.document import read_document
 from holisticbias.source.folder import PACKAGE, find_source
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.file_kinds import ReleaseFile
+from holisticbias.terms.version_files import ReleaseFile
 from holisticbias.terms.versions import is_number
 
 

@@ -9,7 +9,7 @@ from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
 from holisticbias.rules.values import stated, texts
 from holisticbias.source.records import EntryFile, Repository
 from holisticbias.terms.entries import QUORUM, Judged, has_quorum
-from holisticbias.terms.file_kinds import WITH_FORMS, WITH_PROMPTS
+from holisticbias.terms.version_files import WITH_FORMS, WITH_PROMPTS
 from holisticbias.terms.versions import holds, version_key
 
 

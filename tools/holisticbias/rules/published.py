@@ -12,7 +12,8 @@ from holisticbias.source.records import EntryFile, Located, Repository
 from holisticbias.source.rule import Rule
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Entry
-from holisticbias.terms.file_kinds import CompanionFile, DescriptorFile, LockFile
+from holisticbias.terms.file_kinds import CompanionFile, DescriptorFile
+from holisticbias.terms.version_files import LockFile
 from holisticbias.terms.versions import version_key
 
 PUBLISHED_CHANGED = Rule(

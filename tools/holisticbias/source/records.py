@@ -27,10 +27,8 @@ from holisticbias.terms.file_kinds import (
     DescriptorFile,
     IntersectionsFile,
     Kind,
-    LockFile,
     NounFile,
     PromptFile,
-    ReleaseFile,
     SourcesFile,
     SpecificationFile,
     SubsetFile,
@@ -40,6 +38,7 @@ from holisticbias.terms.file_kinds import (
     entries_key,
     place_among,
 )
+from holisticbias.terms.version_files import LockFile, ReleaseFile
 
 _MODELS: Mapping[Kind, type[Record]] = {**MODELS, "locks": LockFile}  # nobody edits a lock, so it has no schema
 

@@ -9,7 +9,8 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from holisticbias.terms.entries import Date, Id, Key, Locale, Pseudonym, Selector, SourceId
-from holisticbias.terms.file_kinds import Sha256, Source
+from holisticbias.terms.file_kinds import Source
+from holisticbias.terms.version_files import Sha256
 from holisticbias.terms.versions import Number, Version
 
 

@@ -16,13 +16,13 @@ from holisticbias.terms.file_kinds import (
     Kind,
     NounFile,
     PromptFile,
-    ReleaseFile,
     Source,
     SpecificationFile,
     SubsetFile,
     TemplateFile,
     TermFile,
 )
+from holisticbias.terms.version_files import ReleaseFile
 from holisticbias.terms.versions import holds, version_key
 
 FILES: Mapping[Kind, str] = {
