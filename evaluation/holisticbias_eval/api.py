@@ -15,7 +15,7 @@ from rich.console import Console
 from holisticbias.release.release import Release
 from holisticbias_eval.api_results import Comparison, Frame, Measurement, MitigatedModels, ModelResponses, ModelRun
 from holisticbias_eval.classifying import classify as classify_table
-from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.evaluating import by_task, choose_measures, prepare
 from holisticbias_eval.generating import prepare_answers
 from holisticbias_eval.measuring import measure_table
@@ -166,18 +166,29 @@ def _file_of(table: str | Path | Sequence[str] | pa.Table | Frame, column: str) 
     if isinstance(table, str | Path):
         yield str(table)
         return
-    if isinstance(table, list | tuple):
-        table = pa.Table.from_pylist([row if isinstance(row, dict) else {column: row} for row in table])
-    if not isinstance(table, pa.Table):
-        table = table.to_arrow() if hasattr(table, "to_arrow") else pa.Table.from_pandas(table, preserve_index=False)
+    arrow = _arrow_of(table, column)
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/table.parquet"
-        pq.write_table(table.replace_schema_metadata(None), path)
+        pq.write_table(arrow.replace_schema_metadata(None), path)
         try:
             yield path
         except EvaluationError as error:
             error.args = (str(error).replace(path, "the table"),)
             raise
+
+
+def _arrow_of(table: Sequence[Any] | pa.Table | Frame, column: str) -> pa.Table:
+    """A table as an Arrow table; texts that are no rows are its column. Raises ``TableError`` if a column is mixed."""
+    try:
+        if isinstance(table, list | tuple):
+            rows = [row if isinstance(row, dict) else {column: row} for row in table]
+            names = dict.fromkeys(name for row in rows for name in row) or {column: None}
+            return pa.table({name: [row.get(name) for row in rows] for name in names})
+        if isinstance(table, pa.Table):
+            return table
+        return table.to_arrow() if hasattr(table, "to_arrow") else pa.Table.from_pandas(table, preserve_index=False)
+    except pa.ArrowException as error:
+        raise TableError(f"the table: {' '.join(map(str, error.args))}: give a column values of one type") from error
 
 
 def _display(progress: bool) -> Display:

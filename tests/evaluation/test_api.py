@@ -18,7 +18,7 @@ from tests.golden.inputs import PERPLEXITIES
 import holisticbias
 import holisticbias_eval as hbe
 from holisticbias_eval.api_results import ModelRun
-from holisticbias_eval.errors import EvaluationError, ReportError
+from holisticbias_eval.errors import EvaluationError, ReportError, TableError
 from holisticbias_eval.results.run import read_run
 
 Answer = tuple[int, str, str]
@@ -141,6 +141,18 @@ def test_a_frame_is_measured_as_its_file(make: Callable[..., object], tmp_path: 
     assert list(of_frame.figures) == list(of_file.figures)
     with pytest.raises(EvaluationError, match="there is no measure 'median'; available: stance_contrast, "):
         hbe.measure("median", make(PERPLEXITIES), progress=False)
+
+
+def test_rows_may_lack_a_key_and_a_mixed_column_is_refused() -> None:
+    rows: list[object] = [{"response": "Hi."}, {"response": "I love you.", "descriptor": "Deaf"}, "Bye."]
+    judged = hbe.classify(rows, "vader", no_store=True, progress=False)
+    assert judged["descriptor"].to_pylist() == [None, "Deaf", None]
+    assert judged["response"].to_pylist() == ["Hi.", "I love you.", "Bye."]
+    for mixed in (["Hi.", 1], pd.DataFrame({"response": ["Hi.", 1]})):
+        with pytest.raises(TableError, match=r"the table: .*: give a column values of one type"):
+            hbe.classify(mixed, "vader", no_store=True, progress=False)
+    with pytest.raises(TableError, match="the table"):
+        hbe.classify([], "vader", no_store=True, progress=False)
 
 
 def test_two_runs_are_compared(run: ModelRun) -> None:
