@@ -178,7 +178,7 @@ def _file_of(table: str | Path | Sequence[str] | pa.Table | Frame, column: str) 
 
 
 def _arrow_of(table: Sequence[Any] | pa.Table | Frame, column: str) -> pa.Table:
-    """A table as an Arrow table; texts that are no rows are its column. Raises ``TableError`` if a column is mixed."""
+    """A table as an Arrow table; a list of texts is its column. Raises ``TableError`` if a column is mixed."""
     try:
         if isinstance(table, list | tuple):
             rows = [row if isinstance(row, dict) else {column: row} for row in table]
