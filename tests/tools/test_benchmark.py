@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pyarrow.parquet as pq
 import pytest
 
+import build
+import shared
 from holisticbias import open_release
 
 
-@pytest.fixture(scope="module")
-def build(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("benchmark_build", root / "benchmarks" / "build.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look up their module
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_floor_writes_its_sentences(build: ModuleType, tmp_path: Path) -> None:
+def test_floor_writes_its_sentences(tmp_path: Path) -> None:
     cost = build.measure_floor(tmp_path)
     assert cost.seconds > 0
     assert cost.peak_mb > 10
@@ -33,16 +22,16 @@ def test_floor_writes_its_sentences(build: ModuleType, tmp_path: Path) -> None:
     assert (len(texts), texts[469_999].as_py()) == (470_000, "I'm a person with number 469999.")
 
 
-def test_build_is_a_whole_release(build: ModuleType, tmp_path: Path) -> None:
+def test_build_is_a_whole_release(tmp_path: Path) -> None:
     cost = build.measure_build(tmp_path)
     assert cost.peak_mb > 50
     (folder,) = tmp_path.iterdir()
     assert open_release(folder).version == "1.0.0"
 
 
-def test_failing_process_is_no_figure(build: ModuleType) -> None:
+def test_failing_process_is_no_figure() -> None:
     with pytest.raises(subprocess.CalledProcessError):
-        build.measure((sys.executable, "-c", "raise SystemExit(3)"))
+        shared.measure_process((sys.executable, "-c", "raise SystemExit(3)"))
 
 
 @pytest.mark.parametrize(

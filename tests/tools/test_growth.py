@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+import growth
 from holisticbias.compile.phrases import compile_phrases
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.entries import Descriptor
-
-
-@pytest.fixture(scope="module")
-def growth(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("benchmark_growth", root / "benchmarks" / "growth.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look up their module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize(
     ("rows", "seconds", "expected"),
     [([1, 4, 16], [3, 12, 48], 1.0), ([1, 4], [1, 16], 2.0), ([10, 100], [5, 5], 0.0)],
 )
-def test_exponent(growth: ModuleType, rows: list[int], seconds: list[float], expected: float) -> None:
+def test_exponent(rows: list[int], seconds: list[float], expected: float) -> None:
     assert growth.exponent(rows, seconds) == pytest.approx(expected)
 
 
-def test_scaled_terms_make_so_many_times_the_phrases(growth: ModuleType, root: Path) -> None:
+def test_scaled_terms_make_so_many_times_the_phrases(root: Path) -> None:
     one, three = growth.scaled_catalog(1), growth.scaled_catalog(3)
     ids = [d.id for axis in three.axes for d in axis.descriptors]
     assert len(set(ids)) == len(ids) == 3 * sum(len(axis.descriptors) for axis in one.axes)
@@ -47,6 +34,6 @@ def test_scaled_terms_make_so_many_times_the_phrases(growth: ModuleType, root: P
     assert phrases == [phrases[1], phrases[1], nouns + 3 * (phrases[1] - nouns)]
 
 
-def test_failing_phase_is_no_figure(growth: ModuleType, tmp_path: Path) -> None:
+def test_failing_phase_is_no_figure(tmp_path: Path) -> None:
     with pytest.raises(subprocess.CalledProcessError):
         growth.measure("verify", tmp_path / "nothing", 1)
