@@ -22,7 +22,7 @@ from holisticbias_eval.measuring import measure_table
 from holisticbias_eval.mitigation.run import mitigate as train_models
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.sentences import restored
-from holisticbias_eval.results.compare import compare_runs
+from holisticbias_eval.results.compare import compare_runs, read_compared
 from holisticbias_eval.results.run import Run, read_run
 
 
@@ -146,7 +146,7 @@ def compare(first: Run | str | Path, second: Run | str | Path) -> Comparison:
 
     Raises ``SelectionError`` if they have no measure that can be compared, or nothing that both asked.
     """
-    one, other = (run if isinstance(run, Run) else read_run(Path(run)) for run in (first, second))
+    one, other = (run if isinstance(run, Run) else read_compared(Path(run)) for run in (first, second))
     return Comparison(compare_runs(one, other), other)
 
 

@@ -109,7 +109,7 @@ def tried(task: str, name: str, files: Path) -> Any:
 
 TRIED = {
     (MEASURES[measure].task, name): measure
-    for measure, uses in reversed(all_uses().items())
+    for measure, uses in reversed(list(all_uses().items()))
     for use in uses
     for name in use.names
     if measure not in ELSEWHERE and name not in HOW | INPUTS
