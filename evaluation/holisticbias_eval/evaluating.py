@@ -208,6 +208,8 @@ def plans(
             raise EvaluationError(f"--dry-run is for measures of likelihoods, not for {name}: try it with --limit")
     for one in prepare(model, release, chosen, values, display):
         shorter = used_names(one.given.measures) & _SHORTER - {*values}
+        if one.signature.release.subset:
+            shorter -= {"small"}
         yield replace(one.requests.plan(display), shorter=tuple(sorted(shorter)))
 
 

@@ -79,7 +79,7 @@ def test_other_responses_are_not_overwritten(generate: Callable[..., Answer], tm
     assert generate(*FEW, "--decoding", short)[0] == 0  # the same responses may be replaced
     code, _, error = generate(*FEW, "--decoding", "greedy")
     assert code == 2
-    assert "holds other responses: name another folder with --out, or replace it with --overwrite" in error
+    assert "holds other responses (settings differ): name another folder with --out, or replace it" in error
     assert rows(tmp_path / "responses") == before
     assert generate(*FEW, "--decoding", "greedy", "--overwrite")[0] == 0
     assert rows(tmp_path / "responses") != before
