@@ -31,7 +31,7 @@ from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.likelihood.masked import MaskedScorer
 from holisticbias_eval.models.likelihood.spans import Spans, parts, unique_spans
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.prompts.seat import seat_sentences
 from shared import Clock, add_clock, make_parser, paper_sentences, print_figures, set_clock, timed, torch_heading
 
@@ -57,7 +57,7 @@ def load(width: int, tokenizer_file: Path) -> LoadedModel:
         pad_token_id=tokenizer.pad_token_id,
     )
     model = transformers.BertForMaskedLM(config).eval()
-    identity = ModelIdentity("random", "BertForMaskedLM", None, None, None, "float32")
+    identity = ModelSignature.unknown("random", "BertForMaskedLM")
     return LoadedModel(model, tokenizer, identity, lambda _: model)
 
 

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from holisticbias.output import new_folder, refuse_target
-from holisticbias_eval.errors import RunError, SelectionError
+from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.evaluating import kept_if_interrupted
-from holisticbias_eval.figures import Part
 from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.generation.frame import STYLES, Style
-from holisticbias_eval.models.generation.requests import Generator
+from holisticbias_eval.models.generation.requests import Generator, SamenessRecord
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.machine import machine, package_versions
+from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import PER_CELL, draw_prompts
 from holisticbias_eval.prompts.prompt_sources import prompts_file, read_prompts
+from holisticbias_eval.records import FolderRecord
 from holisticbias_eval.results.run import RESPONSES
-from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, SamenessRecord
+from holisticbias_eval.results.signature import ReleaseSignature
 from holisticbias_eval.settings import (
     Condition,
     ReleaseName,
@@ -50,7 +50,7 @@ from holisticbias_eval.tasks.task import Given
 GENERATION = "generation.json"
 
 
-class Generation(Part):
+class Generation(FolderRecord):
     """``generation.json``: the counts of responses, and what they depend on.
 
     ``release`` is null if the prompts are a user's. ``prompts`` is the name of a file, a folder, a data set on the Hub
@@ -69,11 +69,12 @@ class Generation(Part):
     machine: str
 
     @property
-    def asked(self) -> tuple[object, ...]:
+    def asked(self) -> dict[str, Any]:
         """The properties that are equal if two folders hold responses to the same prompts."""
         model = self.model.weights_sha256 or (self.model.name, self.model.revision)
-        release = self.release and self.release.digest
-        return model, self.model.dtype, release, self.prompts_sha256, self.generation
+        release, prompts = self.release and self.release.digest, self.prompts_sha256
+        asked = {"model": model, "release": release, "prompts": prompts, "settings": self.generation}
+        return {**asked, "dtype": self.model.dtype}
 
 
 class Prompting(Settings):
@@ -113,9 +114,8 @@ class Answering:
     def run(self, display: Display) -> tuple[pa.Table, Generation]:
         """Ask the model: the table of responses, and what they depend on, with their counts."""
         sameness, responses = answer_prompts(self.prompts, self.generator, display)
-        found = SamenessRecord(**asdict(sameness)) if sameness else None
         counts = dict(count_responses(responses))
-        return responses, self.generation.model_copy(update={"counts": counts, "sameness": found})
+        return responses, self.generation.model_copy(update={"counts": counts, "sameness": sameness})
 
 
 def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, display: Display) -> Answering:
@@ -131,7 +131,7 @@ def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, 
     if style and not generator.keeps_blank:
         settings |= style.settings
     generation = Generation(
-        model=ModelSignature(**asdict(generator.identity)),
+        model=generator.identity,
         **{**about, "generation": settings},
         versions=package_versions(),
         machine=machine(),
@@ -156,7 +156,10 @@ def generate(
     """
     answering = prepare_answers(model, release, values, display)
     folder = out or Path("responses") / answering.name
-    may = partial(_may_replace, new=answering.generation, overwrite=overwrite)
+
+    def may(old: Path) -> bool:
+        return answering.generation.may_replace(old / GENERATION, "other responses", overwrite=overwrite)
+
     refuse_target(folder, may)
     with new_folder(folder, may) as made, kept_if_interrupted(ResponseRequests(answering.prompts, answering.generator)):
         responses, found = answering.run(display)
@@ -192,19 +195,3 @@ def _ask(given: Given) -> tuple[str, pa.Table, dict[str, Any], Style | None]:
     about = {"release": None, "prompts": file.name, "prompts_sha256": file_sha256(file)}
     requests = read_prompts(file, drawing.per_cell).slice(0, drawing.limit)
     return file.stem, requests, {**about, "generation": {"prompts_per_cell": str(drawing.per_cell)}}, None
-
-
-def _may_replace(folder: Path, new: Generation, *, overwrite: bool) -> bool:
-    """Whether a folder holds responses that may be replaced; ``RunError`` for others unless ``overwrite``."""
-    if not (folder / GENERATION).is_file():
-        return False
-    if overwrite:
-        return True
-    advice = "name another folder with --out, or replace it with --overwrite"
-    try:
-        old = Generation.model_validate_json((folder / GENERATION).read_bytes())
-    except (OSError, ValidationError) as error:
-        raise RunError(f"{folder / GENERATION} is damaged or of another version; {advice}") from error
-    if old.asked != new.asked:
-        raise RunError(f"{folder} holds other responses: {advice}")
-    return True

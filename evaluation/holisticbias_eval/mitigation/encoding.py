@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import torch
 
 from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.mitigation.losses.term_reader import padded
 from holisticbias_eval.mitigation.method import AuxiliaryLoss, TokenBatch
-from holisticbias_eval.mitigation.texts import contexts_of, first_tokens_of
+from holisticbias_eval.mitigation.texts import contexts_of
 from holisticbias_eval.models.likelihood.opening import AUTO, find_opening
+
+if TYPE_CHECKING:
+    import torch
 
 IGNORED = -100
 """The label of a token that is read and not learned."""
@@ -58,15 +61,16 @@ def check_tokenizer(tokenizer: Any) -> None:
 class Encoder:
     """Encodes texts after the token that opens them in scoring, so that training and measuring read the same.
 
-    A table that names the first tokens of its texts has these instead, before each text that does not begin with them.
-    A text that is longer than ``window`` loses the beginning of its context first, then its own end. Raises
-    ``MitigationError`` for a tokenizer that does not say which characters a token covers.
+    ``opening`` names that token, see ``find_opening``, or is the ids of tokens that stand before each text which does
+    not begin with them. A text that is longer than ``window`` loses the beginning of its context first, then its own
+    end. Raises ``MitigationError`` for a tokenizer that does not say which characters a token covers.
     """
 
-    def __init__(self, tokenizer: Any, window: int, first_token: str = AUTO) -> None:
+    def __init__(self, tokenizer: Any, window: int, opening: str | Sequence[int] = AUTO) -> None:
         check_tokenizer(tokenizer)
         self._tokenizer = tokenizer
-        self._opening = find_opening(tokenizer, first_token).tokens
+        self._is_named = isinstance(opening, str)
+        self._opening = find_opening(tokenizer, opening).tokens if isinstance(opening, str) else tuple(opening)
         self._window = window
 
     def encode(self, texts: pa.Table) -> EncodedTexts:
@@ -78,12 +82,11 @@ class Encoder:
         tokens = self._tokenizer(
             whole, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False
         )
-        first = first_tokens_of(texts)
         made, cut = [], 0
         columns = (contexts, whole, tokens["input_ids"], tokens["offset_mapping"])
         for context, text, ids, offsets in zip(*columns, strict=True):
-            begins = first is not None and tuple(ids[: len(first)]) == first
-            opening = self._opening if first is None else () if begins else first
+            is_opened = not self._is_named and tuple(ids[: len(self._opening)]) == self._opening
+            opening = () if is_opened else self._opening
             made.append(self._encoded(text, len(context), ids, offsets, opening))
             cut += len(ids) + len(opening) > self._window
         kept = [one for one in made if one.learned]
@@ -121,18 +124,11 @@ class Collator:
 
     def __call__(self, texts: Sequence[EncodedText]) -> dict[str, Any]:
         """``input_ids``, ``attention_mask`` and ``labels``, ``[texts, tokens]``, and ``prepared`` for the auxiliary."""
-        width = max(len(one.ids) for one in texts)
-        ids = _padded([one.ids for one in texts], width, self._filler)
-        mask = _padded([[1] * len(one.ids) for one in texts], width, 0)
+        ids = padded([one.ids for one in texts], self._filler)
+        mask = padded([[1] * len(one.ids) for one in texts], 0)
         prepared: Mapping[str, torch.Tensor] = {}
         if self._auxiliary is not None:
-            offsets = torch.zeros(len(texts), width, 2, dtype=torch.long)
-            for i, one in enumerate(texts):
-                offsets[i, : len(one.ids)] = torch.tensor(one.offsets, dtype=torch.long).reshape(-1, 2)
+            offsets = padded([one.offsets for one in texts], (0, 0))
             prepared = self._auxiliary.prepare(TokenBatch([one.text for one in texts], ids, mask, offsets))
-        labels = _padded([one.labels for one in texts], width, IGNORED)
+        labels = padded([one.labels for one in texts], IGNORED)
         return {"input_ids": ids, "attention_mask": mask, "labels": labels, "prepared": dict(prepared)}
-
-
-def _padded(rows: Sequence[Sequence[int]], width: int, filler: int) -> torch.Tensor:
-    return torch.tensor([[*row, *[filler] * (width - len(row))] for row in rows], dtype=torch.long)

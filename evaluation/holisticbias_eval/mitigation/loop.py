@@ -16,12 +16,12 @@ from holisticbias_eval.mitigation.encoding import Collator, EncodedText
 from holisticbias_eval.mitigation.method import AuxiliaryLoss
 from holisticbias_eval.mitigation.record import Point, ValidationRecord
 from holisticbias_eval.mitigation.settings import TrainingSettings
-from holisticbias_eval.mitigation.training import full_disk_is_an_os_error, record_checkpoint
-from holisticbias_eval.mitigation.validation import Likelihoods, measure_likelihoods, on_device, read, sum_labels
+from holisticbias_eval.mitigation.training import full_disk_is_an_os_error, newest_checkpoint, record_checkpoint
+from holisticbias_eval.mitigation.validation import measure_likelihoods, read, sum_labels
 from holisticbias_eval.progress import Progress
 
 _OPTIMIZERS = {"adamw": "adamw_torch", "sgd": "sgd"}
-PERPLEXITY, LOSS, AUXILIARY = "eval_perplexity", "eval_loss", "eval_auxiliary"
+_MEASURED = ("perplexity", "auxiliary", "loss")
 
 
 class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no types
@@ -66,8 +66,7 @@ class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no ty
         sums, counts = sum_labels(logits, inputs["labels"])
         loss = self.settings.lm_weight * sums.sum() / counts.sum()
         if self._auxiliary is not None and self.settings.weight:
-            prepared = on_device(inputs["prepared"], logits.device)
-            added = self._auxiliary.loss(self.unwrapped, logits, prepared)
+            added = self._auxiliary.loss(self.unwrapped, logits, inputs["prepared"])
             if not added.requires_grad:
                 raise MitigationError(
                     "the method's loss does not depend on the weights that are trained: leave --lora-rank out"
@@ -83,28 +82,20 @@ class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no ty
         model = self.accelerator.unwrap_model(self.model)
         return model.get_base_model() if hasattr(model, "get_base_model") else model
 
-    def validate(self) -> Likelihoods:
-        """Measure the validation texts."""
+    def validate(self, step: int) -> ValidationRecord:
+        """Measure the validation texts after a step."""
         batch = self.args.per_device_eval_batch_size
-        return measure_likelihoods(self.unwrapped, self._validation, self._collator, self._auxiliary, batch)
-
-    def total(self, found: Likelihoods) -> float:
-        """The whole loss: the mean of the tokens and the auxiliary loss, weighted."""
-        return self.settings.lm_weight * found.mean + self.settings.weight * found.auxiliary
-
-    def record(self, step: int, found: Likelihoods) -> ValidationRecord:
-        """A validation after a step, as the record has it."""
-        return ValidationRecord(
-            step=step, perplexity=found.perplexity, auxiliary=found.auxiliary, loss=self.total(found)
-        )
+        found = measure_likelihoods(self.unwrapped, self._validation, self._collator, self._auxiliary, batch)
+        loss = self.settings.lm_weight * found.mean + self.settings.weight * found.auxiliary
+        return ValidationRecord(step=step, perplexity=found.perplexity, auxiliary=found.auxiliary, loss=loss)
 
     @property
     def validations(self) -> Sequence[ValidationRecord]:
         """The validations after a step, in order; those before an interruption included."""
         return [
-            ValidationRecord(step=e["step"], perplexity=e[PERPLEXITY], auxiliary=e[AUXILIARY], loss=e[LOSS])
-            for e in self.state.log_history
-            if PERPLEXITY in e
+            ValidationRecord(step=logged["step"], **{name: logged[f"eval_{name}"] for name in _MEASURED})
+            for logged in self.state.log_history
+            if "eval_loss" in logged
         ]
 
     def point(self, before: ValidationRecord) -> Point:
@@ -128,11 +119,10 @@ class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no ty
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
         """Validate at the end of a step, record the figures, and let the callbacks see them."""
-        found = self.validate()
-        loss = self.total(found)
-        if not math.isfinite(found.perplexity) or not math.isfinite(loss):
+        found = self.validate(self.state.global_step)
+        if not math.isfinite(found.perplexity) or not math.isfinite(found.loss):
             raise self._not_a_number("the validation loss")
-        metrics = {PERPLEXITY: found.perplexity, LOSS: loss, AUXILIARY: found.auxiliary}
+        metrics = {f"eval_{name}": getattr(found, name) for name in _MEASURED}
         self.log(metrics)
         self.control: Any = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         return metrics
@@ -144,10 +134,8 @@ class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no ty
             record_checkpoint(folder)
 
     def _not_a_number(self, what: str) -> BrokenTrainingError:
-        kept = sorted(
-            Path(self.args.output_dir).glob(f"{PREFIX_CHECKPOINT_DIR}-*"), key=lambda path: path.stat().st_mtime
-        )
-        where = f"; the last good state is kept in {kept[-1]}" if kept else ""
+        kept = newest_checkpoint(Path(self.args.output_dir))
+        where = f"; the last good state is kept in {kept}" if kept else ""
         return BrokenTrainingError(
             f"{what} is not a finite number at step {self.state.global_step + 1}: lower the learning rate "
             f"({self.settings.learning_rate:g}) or the weight ({self.settings.weight:g}){where}"
@@ -192,7 +180,7 @@ def _arguments(settings: TrainingSettings, texts: int, folder: Path, model: Any)
         save_steps=every,
         save_total_limit=1,
         logging_strategy="no",
-        metric_for_best_model=PERPLEXITY if settings.criterion == "perplexity" else LOSS,
+        metric_for_best_model=f"eval_{settings.criterion}",
         greater_is_better=False,
         load_best_model_at_end=settings.patience is not None,
         restore_callback_states_from_checkpoint=True,

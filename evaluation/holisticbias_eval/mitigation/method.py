@@ -94,7 +94,10 @@ class AuxiliaryLoss(ABC):
 
     @abstractmethod
     def loss(self, model: Any, logits: torch.Tensor, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        """A scalar; 0, with a gradient, if the batch has nothing to compare. ``logits``: ``[texts, tokens, words]``."""
+        """A scalar; 0, with a gradient, if the batch has nothing to compare.
+
+        ``logits``, ``[texts, tokens, words]``, and ``prepared`` are on one device.
+        """
 
     @property
     def counts(self) -> Mapping[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,8 +12,8 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.mitigation.settings import TrainingSettings
-from holisticbias_eval.models.model import ModelIdentity
-from holisticbias_eval.results.signature import ModelSignature
+from holisticbias_eval.models.model import ModelSignature
+from holisticbias_eval.records import FolderRecord
 from holisticbias_eval.stereotypes.specifications import specification_digest
 
 RECORD = "mitigation.json"
@@ -70,7 +70,7 @@ class Point(Part):
     failed: str | None = None
 
 
-class Mitigation(Part):
+class Mitigation(FolderRecord):
     """``mitigation.json``: what a model was trained with, and what validation found; everything that it depends on.
 
     ``chosen`` is the index of the point whose weights the folder has. ``f_before`` and ``perplexity_before`` are the
@@ -132,16 +132,6 @@ def sign_specification(specification: Specification, groups: tuple[str, ...]) ->
     )
 
 
-def sign_model(identity: ModelIdentity) -> ModelSignature:
-    """A model in a record."""
-    return ModelSignature(**asdict(identity))
-
-
-def is_mitigation(folder: Path) -> bool:
-    """Whether a folder has a model that mitigation made."""
-    return (folder / RECORD).is_file()
-
-
 def read_mitigation(folder: Path) -> Mitigation:
     """Read the record of a folder; raises ``MitigationError`` if there is none or it is damaged."""
     try:
@@ -150,23 +140,3 @@ def read_mitigation(folder: Path) -> Mitigation:
         raise MitigationError(f"{folder / RECORD} cannot be read: {error.strerror}") from error
     except ValidationError as error:
         raise MitigationError(f"{folder / RECORD} is damaged or of another version") from error
-
-
-def may_replace_mitigation(folder: Path, record: Mitigation, *, overwrite: bool) -> bool:
-    """Whether a folder has a mitigation that this one may replace: the same one, or any if ``overwrite``.
-
-    Raises ``MitigationError`` for another one.
-    """
-    if not is_mitigation(folder):
-        return False
-    if overwrite:
-        return True
-    advice = "name another folder with --out, or replace it with --overwrite"
-    try:
-        old = read_mitigation(folder)
-    except MitigationError as error:
-        raise MitigationError(f"{error}; {advice}") from error
-    differs = [key for key, value in record.asked.items() if old.asked[key] != value]
-    if differs:
-        raise MitigationError(f"{folder} holds another mitigation ({', '.join(differs)} differ): {advice}")
-    return True

@@ -21,7 +21,6 @@ from holisticbias_eval.mitigation.method import Method
 from holisticbias_eval.mitigation.search import Lesson
 from holisticbias_eval.mitigation.settings import Tagging
 from holisticbias_eval.mitigation.styles import ANSWERING, StyleMethod, value_responses
-from holisticbias_eval.mitigation.texts import describe_texts
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
 from holisticbias_eval.models.generation.conversation import (
     Conversation,
@@ -45,7 +44,7 @@ CALIBRATION_RELEASE, CALIBRATION_WHERE = "1.0.0", "axis=nonce,religion"
 """What it is asked by default: the sentences that it was made for, of an axis with plants and of one without."""
 TRAINING = "training.parquet"
 _PARTS = 10  # one part in so many is for validation
-_KEPT = ("response_id", "axis", "descriptor", "template", "finish")
+_KEPT, _TAGGED = ("response_id", "axis", "descriptor", "template", "finish"), ("context", "text", "tag")
 
 
 class ResponseLessons:
@@ -60,8 +59,44 @@ class ResponseLessons:
         return CALIBRATION if self._given.model == RESPONDER else {}
 
     def lesson(self, method: Method) -> Lesson:
-        """The texts for a method; raises ``EvaluationError`` if the responses cannot be used."""
-        return style_lesson(cast("StyleMethod", method), self._given, self.loaded)
+        """The texts that a method of styles trains and validates on.
+
+        Prompts are divided, not responses: one in ten is for validation. Raises ``EvaluationError`` if the responses
+        cannot be used.
+        """
+        given, loaded = self._given, self.loaded
+        tagging = given.read(Tagging)
+        judged, signature = _responses(given, loaded)
+        conversation = _conversation(given, loaded, signature)
+        examples, spelt = examples_of(judged, conversation, loaded.tokenizer)
+        if not examples.num_rows:
+            raise MitigationError("no response is left to train on")
+        valued = value_responses(examples, tagging)
+        tagged = cast("StyleMethod", method).style_texts(valued)
+        kept = [name for name in _KEPT if name in valued.rows.column_names]
+        columns = {name: table[name] for table, names in ((valued.rows, kept), (tagged, _TAGGED)) for name in names}
+        texts = pa.table({**columns, "bias_value": pa.array(valued.values)})
+        mask = _validation(valued.rows, int(given.values.get("seed", 0)))
+        quantile = f"the quantile {tagging.quantile:g} of the bias values"
+        return Lesson(
+            method=method,
+            name=f"responses of {signature.model.name} to {signature.title}",
+            texts=texts.filter(pc.invert(mask)),
+            validation=texts.filter(mask),
+            counts={
+                "responses": judged.num_rows,
+                **valued.left_out,
+                "control_tokens": spelt,
+                "biased": int(valued.biased.sum()),
+            },
+            given={
+                "alpha": str(tagging.alpha),
+                "threshold": f"{valued.threshold:.6g}",
+                "threshold_from": "given" if tagging.threshold is not None else quantile,
+                "responses": _about(signature),
+            },
+            opening=conversation.first_tokens,
+        )
 
     def measuring(self, measuring: Measuring, _: Path, *, overwrite: bool) -> Measuring:
         """Measure responses, which are asked for as those of the training are."""
@@ -90,47 +125,6 @@ def _for_calibration(given: Given) -> Given:
 def _answering(given: Given) -> dict[str, Any]:
     """The settings with which the model answers prompts."""
     return {name: given.values[name] for name in (*ANSWERING, "seed") if name in given.values}
-
-
-def style_lesson(method: StyleMethod, given: Given, loaded: LoadedModel) -> Lesson:
-    """The texts that a method of styles trains and validates on.
-
-    Prompts are divided, not responses: one in ten is for validation. Raises ``EvaluationError`` if the responses
-    cannot be used.
-    """
-    tagging = given.read(Tagging)
-    judged, signature = _responses(given, loaded)
-    conversation = _conversation(given, loaded, signature)
-    examples, spelt = examples_of(judged, conversation, loaded.tokenizer)
-    if not examples.num_rows:
-        raise MitigationError("no response is left to train on")
-    valued = value_responses(examples, tagging)
-    kept = {name: valued.rows[name] for name in _KEPT if name in valued.rows.column_names}
-    tagged = method.style_texts(valued)
-    tags = {name: tagged[name] for name in tagged.column_names}
-    texts = pa.table({**kept, **tags, "bias_value": pa.array(valued.values)})
-    counts = {
-        "responses": judged.num_rows,
-        **valued.left_out,
-        "control_tokens": spelt,
-        "biased": int(valued.biased.sum()),
-    }
-    texts = describe_texts(texts, counts, conversation.first_tokens)
-    quantile = f"the quantile {tagging.quantile:g} of the bias values"
-    mask = _validation(valued.rows, int(given.values.get("seed", 0)))
-    return Lesson(
-        method=method,
-        name=f"responses of {signature.model.name} to {signature.title}",
-        texts=texts.filter(pc.invert(mask)),
-        validation=texts.filter(mask),
-        counts=counts,
-        given={
-            "alpha": str(tagging.alpha),
-            "threshold": f"{valued.threshold:.6g}",
-            "threshold_from": "given" if tagging.threshold is not None else quantile,
-            "responses": _about(signature),
-        },
-    )
 
 
 def examples_of(judged: pa.Table, conversation: Conversation, tokenizer: Any) -> tuple[pa.Table, int]:

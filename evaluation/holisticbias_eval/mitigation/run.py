@@ -12,6 +12,7 @@ from holisticbias.output import write_file
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.card import CARD, model_card
 from holisticbias_eval.mitigation.corpus import CorpusLessons
+from holisticbias_eval.mitigation.encoding import check_tokenizer
 from holisticbias_eval.mitigation.measuring import measure_models, plan_measuring
 from holisticbias_eval.mitigation.method import Method, Needs
 from holisticbias_eval.mitigation.methods import METHODS
@@ -125,8 +126,6 @@ def load_trainable(name: str, device: str, display: Display) -> LoadedModel:
     if kind != "causal":
         raise MitigationError(f"{name} is a {kind} model: mitigation trains causal models")
     with display.step(f"Loading model {name}"):
-        from holisticbias_eval.mitigation.encoding import check_tokenizer
-
         loaded = load_kind(name, kind, device)
         check_tokenizer(loaded.tokenizer)
     return loaded

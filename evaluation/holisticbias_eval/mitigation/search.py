@@ -7,7 +7,8 @@ import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,7 @@ from holisticbias_eval.mitigation.record import (
     Point,
     SpecificationSignature,
     TrainedOn,
-    may_replace_mitigation,
     read_mitigation,
-    sign_model,
 )
 from holisticbias_eval.mitigation.settings import Rank, TrainingSettings, rank, varied
 from holisticbias_eval.mitigation.texts import contexts_of
@@ -43,8 +42,8 @@ class Lesson:
 
     ``texts`` and ``validation`` have the columns ``text`` and ``context``, which may be absent. ``by_group`` are
     validation texts with their ``group``, each sentence once for each group; null if F is not measured. ``auxiliary``
-    makes the loss to add. ``name``, ``counts`` and ``given`` describe it in the record. ``first_token``
-    is what precedes each text, see ``opening.choose_first_token``.
+    makes the loss to add. ``name``, ``counts`` and ``given`` describe it in the record. ``opening`` is what precedes
+    each text, see ``Encoder``.
     """
 
     method: Method
@@ -56,7 +55,7 @@ class Lesson:
     specification: SpecificationSignature | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
     given: Mapping[str, str] = field(default_factory=dict)
-    first_token: str = AUTO
+    opening: str | Sequence[int] = AUTO
 
 
 @dataclass(frozen=True)
@@ -71,11 +70,12 @@ class Search:
 def plan_mitigation(lesson: Lesson, loaded: LoadedModel, search: Search) -> Mitigation:
     """The record of a mitigation before it is trained."""
     info = lesson.method.info
+    training = {name: version(name) for name in ("accelerate", "peft") if find_spec(name)}
     return Mitigation(
         method=info.name,
         title=info.title,
         source=info.source,
-        base_model=sign_model(loaded.identity),
+        base_model=loaded.identity,
         specification=lesson.specification,
         trained_on=TrainedOn(
             name=lesson.name,
@@ -89,7 +89,7 @@ def plan_mitigation(lesson: Lesson, loaded: LoadedModel, search: Search) -> Miti
         most_rise=search.most_rise,
         control=lesson.method.control or None,
         planned=tuple(search.points),
-        versions={**package_versions(), **_training_versions()},
+        versions={**package_versions(), **training},
         machine=machine(),
     )
 
@@ -103,14 +103,17 @@ def train_lesson(
     the same mitigation is left as it is. Raises ``MitigationError`` and ``OutputError``.
     """
     record = plan_mitigation(lesson, loaded, search)
-    if not overwrite and may_replace_mitigation(out, record, overwrite=False):
+
+    def may(folder: Path) -> bool:
+        return record.may_replace(folder / RECORD, "another mitigation", MitigationError, overwrite=overwrite)
+
+    if not overwrite and may(out):
         display.notice(f"{out} has this model already")
         return read_mitigation(out)
     plan = json.dumps(record.asked, sort_keys=True)
     unfinished = out.absolute().parent / f".{out.name}.part"
     if (unfinished / PLAN).is_file() and (unfinished / PLAN).read_text("utf-8") != plan:
         display.notice(f"{unfinished} has an interrupted training with other settings: starting again")
-    may = partial(may_replace_mitigation, record=record, overwrite=overwrite)
     with resumed_folder(out, plan, may) as part:
         if (part / RECORD).is_file():  # killed when only the work folder remained to be removed
             shutil.rmtree(part / _WORK, ignore_errors=True)
@@ -120,7 +123,7 @@ def train_lesson(
         with display.step("Validating the model before training"):
             from holisticbias_eval.mitigation.validation import perplexity_of
 
-            perplexity = perplexity_of(loaded.model, loaded.tokenizer, lesson.validation, lesson.first_token)
+            perplexity = perplexity_of(loaded.model, loaded.tokenizer, lesson.validation, lesson.opening)
             f = _validation_f(loaded.model, loaded, lesson)
             record = record.model_copy(update={"f_before": f, "perplexity_before": perplexity})
         points = [_point(i, lesson, loaded, record, work, display) for i in range(len(record.planned))]
@@ -150,7 +153,7 @@ def _point(index: int, lesson: Lesson, loaded: LoadedModel, record: Mitigation, 
     try:
         trained = train(
             fresh, lesson.texts, lesson.auxiliary(), lesson.validation, settings, work / _CHECKPOINTS, display,
-            lesson.first_token,
+            lesson.opening,
         )  # fmt: skip
         point = trained.point.model_copy(update={"f": _validation_f(trained.model, loaded, lesson)})
     except BrokenTrainingError as error:
@@ -171,7 +174,7 @@ def _validation_f(model: Any, loaded: LoadedModel, lesson: Lesson) -> float | No
         return None
     from holisticbias_eval.mitigation.validation import validation_f
 
-    return validation_f(model, loaded.tokenizer, lesson.by_group, lesson.first_token)
+    return validation_f(model, loaded.tokenizer, lesson.by_group, lesson.opening)
 
 
 def _save(trained: Trained, loaded: LoadedModel, folder: Path) -> None:
@@ -197,15 +200,3 @@ def _digest(*tables: pa.Table) -> str:
             digest.update(json.dumps(row).encode() + b"\n")
         digest.update(b"\n")
     return digest.hexdigest()
-
-
-def _training_versions() -> dict[str, str]:
-    from importlib.metadata import PackageNotFoundError, version
-
-    found = {}
-    for name in ("accelerate", "peft"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found

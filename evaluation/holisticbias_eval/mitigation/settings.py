@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field, create_model
 
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.named_files import NamedFiles
@@ -132,37 +132,26 @@ class TrainingSettings(Settings):
         return -(-self.total_steps(texts) // self.evaluations)
 
 
-_ABOUT = {"id", "source", "note"}
-Count = Annotated[int, Field(ge=1)]
-Weight = Annotated[float, Field(ge=0)]
+_TRIED: dict[str, Any] = {
+    name: (tuple[Annotated[info.annotation, info.description, *info.metadata], ...], ())  # type: ignore[name-defined]
+    for name, info in TrainingSettings.model_fields.items()
+}
+_Values: Any = create_model("_Values", **_TRIED)
 
 
-class Grid(BaseModel):
+class Grid(_Values):
     """A file of ``evaluation/grids/``: the values to try of each setting, in every combination."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     id: str = Field(min_length=1)
-    epochs: tuple[Count, ...] = ()
-    steps: tuple[Count, ...] = ()
-    batch: tuple[Count, ...] = ()
-    accumulation: tuple[Count, ...] = ()
-    learning_rate: tuple[Annotated[float, Field(gt=0)], ...] = ()
-    warmup: tuple[Annotated[int, Field(ge=0)], ...] = ()
-    optimizer: tuple[Literal["adamw", "sgd"], ...] = ()
-    weight: tuple[Weight, ...] = ()
-    lm_weight: tuple[Weight, ...] = ()
-    patience: tuple[Annotated[int, Field(ge=0)], ...] = Field((), description="0 makes all steps")
-    criterion: tuple[Literal["perplexity", "loss"], ...] = ()
-    evaluations: tuple[Count, ...] = ()
-    seed: tuple[Annotated[int, Field(ge=0, lt=2**32)], ...] = ()
     source: str = Field(min_length=1, description="who uses these values, or how they were found")
     note: str | None = None
 
     @property
     def values(self) -> Mapping[str, Sequence[Any]]:
         """The settings that have values, with these."""
-        return {name: tuple(values) for name, values in self if name not in _ABOUT and values}
+        return {name: getattr(self, name) for name in _TRIED if getattr(self, name)}
 
 
 FILES = NamedFiles("grid", "grids", Grid, MitigationError)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import MitigationError
@@ -16,7 +15,6 @@ from holisticbias_eval.measures.options import Judging
 from holisticbias_eval.mitigation.method import TRAINED, GroupTask, Method
 from holisticbias_eval.mitigation.settings import Tagging
 from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Use, is_one_of
-from holisticbias_eval.statistics.cells import codes_of
 from holisticbias_eval.tasks.response_settings import Responding, Samples
 
 BIAS, NO_BIAS = "bias", "no_bias"
@@ -84,17 +82,21 @@ def value_responses(examples: pa.Table, settings: Tagging) -> Valued:
     if not names:
         raise MitigationError("the responses have no column p:STYLE: judge them with a style classifier")
     styles = np.stack([examples[name].cast(pa.float64()).to_numpy() for name in names], axis=1)
-    axes, words, templates = (
-        pc.fill_null(examples[name].cast(pa.string()), "") for name in ("axis", "descriptor", "template")
-    )
-    descriptors = codes_of(pc.binary_join_element_wise(axes, words, "\0"))[1].astype(np.int64)
-    values = bias_values(styles, descriptors, codes_of(templates)[1].astype(np.int64), settings.alpha)
+    axes, words, templates = (examples[name].to_pylist() for name in ("axis", "descriptor", "template"))
+    descriptors = _numbers(zip(axes, words, strict=True))  # two axes may have a descriptor of the same text
+    values = bias_values(styles, descriptors, _numbers(templates), settings.alpha)
     judged, defined = ~np.isnan(styles).any(axis=1), ~np.isnan(values)
     threshold = choose_threshold(values, settings.quantile) if settings.threshold is None else settings.threshold
     if not defined.any():
         raise MitigationError("no response has a bias value: they need probabilities of styles")
     left_out = {"not_judged": int((~judged).sum()), "no_value": int((judged & ~defined).sum())}
     return Valued(examples.filter(pa.array(defined)), values[defined], threshold, left_out)
+
+
+def _numbers(values: Iterable[Hashable]) -> Ints:
+    """The number of each value among the distinct ones, in order of appearance."""
+    places: dict[Hashable, int] = {}
+    return np.array([places.setdefault(value, len(places)) for value in values], np.int64)
 
 
 def bias_values(styles: Floats, descriptors: Ints, templates: Ints, alpha: int = 0) -> Floats:

@@ -13,7 +13,7 @@ from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.method import GroupTask
 
-_COUNTS, _FIRST_TOKENS = b"counts", b"first_tokens"
+_COUNTS = b"counts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +43,17 @@ def corpus_sentences(examples: pa.Table, task: GroupTask) -> list[str]:
     return [text for text, _ in kept]
 
 
-def training_table(texts: Sequence[str], **counts: int) -> pa.Table:
-    """A table of texts to train on, without context; ``counts`` are kept in its metadata, see ``counts_of``."""
-    table = pa.Table.from_pydict({"context": pa.nulls(len(texts), pa.string()), "text": pa.array(texts, pa.string())})
-    return describe_texts(table, counts)
+def corpus_table(
+    examples: pa.Table, sentences: Sequence[str], texts: Sequence[str] | None = None, **more: int
+) -> pa.Table:
+    """A table of texts to train on, by default the sentences of a corpus, without context.
 
-
-def describe_texts(table: pa.Table, counts: Mapping[str, int], first_tokens: Sequence[int] | None = None) -> pa.Table:
-    """The table with its counts, and the token ids that open each of its texts, in the metadata."""
-    known = {} if first_tokens is None else {_FIRST_TOKENS: json.dumps(list(first_tokens))}
-    return table.replace_schema_metadata({**known, _COUNTS: json.dumps(counts)})
+    Its metadata has the counts of the sentences, of examples that are left out, and ``more``; see ``counts_of``.
+    """
+    texts = sentences if texts is None else texts
+    counts = {"corpus": len(sentences), "left_out": len(examples) - len(sentences), **more}
+    columns = {"context": pa.nulls(len(texts), pa.string()), "text": pa.array(texts, pa.string())}
+    return pa.Table.from_pydict(columns).replace_schema_metadata({_COUNTS: json.dumps(counts)})
 
 
 def counts_of(table: pa.Table) -> Mapping[str, int]:
@@ -79,16 +80,8 @@ def with_rewritten(
     added = len(texts) - len(sentences)
     if not added:
         raise MitigationError(f"no sentence of the corpus can be rewritten for {task.specification.id}: {needed}")
-    left_out = len(examples) - len(sentences)
     reasons = {f"not_rewritten: {reason}": count for reason, count in missing.most_common()}
-    total = {"corpus": len(sentences), "left_out": left_out, "added": added, "not_rewritten": missing.total()}
-    return training_table(texts, **total, **reasons)
-
-
-def first_tokens_of(table: pa.Table) -> tuple[int, ...] | None:
-    """The token ids that open each text that does not begin with them; None if the table does not say."""
-    known = (table.schema.metadata or {}).get(_FIRST_TOKENS)
-    return None if known is None else tuple(map(int, json.loads(known)))
+    return corpus_table(examples, sentences, texts, added=added, not_rewritten=missing.total(), **reasons)
 
 
 def contexts_of(table: pa.Table) -> list[str | None]:

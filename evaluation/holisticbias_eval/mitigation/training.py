@@ -8,15 +8,16 @@ import logging
 import re
 import shutil
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.mitigation.encoding import Collator, EncodedTexts, Encoder
 from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss
 from holisticbias_eval.mitigation.record import Point
 from holisticbias_eval.mitigation.settings import TrainingSettings
@@ -26,9 +27,6 @@ from holisticbias_eval.models.loading.running import is_out_of_memory
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.loading.tokenizers import context_length
 from holisticbias_eval.progress import Display
-
-if TYPE_CHECKING:
-    from holisticbias_eval.mitigation.encoding import Collator, EncodedTexts
 
 _DIGESTS = "digests.json"
 _NAME = re.compile(r"checkpoint-(\d+)")
@@ -58,22 +56,21 @@ def train(
     settings: TrainingSettings,
     folder: Path,
     display: Display,
-    first_token: str = AUTO,
+    opening: str | Sequence[int] = AUTO,
 ) -> Trained:
     """Train a model in place; tables have ``text`` to learn and ``context`` before it, which may be absent or null.
 
     ``folder`` keeps checkpoints: a training that was interrupted continues from the newest one, and ends with the
     same weights as if it had not been. Equal seeds give equal weights on the same machine and number of threads.
-    ``first_token`` is what precedes each text. Raises ``MitigationError``, and ``OSError`` if a checkpoint cannot be
-    written.
+    ``opening`` is what precedes each text, see ``Encoder``. Raises ``MitigationError``, and ``OSError`` if a checkpoint
+    cannot be written.
     """
     with _quiet(), display.step("Preparing the texts"):
         from transformers import set_seed
 
-        from holisticbias_eval.mitigation.encoding import Collator, Encoder
         from holisticbias_eval.mitigation.loop import Loop
 
-        encoder = Encoder(loaded.tokenizer, context_length(loaded.model), first_token)
+        encoder = Encoder(loaded.tokenizer, context_length(loaded.model), opening)
         learned, validated = encoder.encode(texts), encoder.encode(validation)
         _check(learned, validated, display)
         set_seed(settings.seed)
@@ -84,7 +81,7 @@ def train(
         counts = _count(auxiliary, collator, learned, settings, display)
         loop = Loop(model, learned.texts, validated.texts, collator, auxiliary, settings, folder)
     with _training():
-        first = loop.record(0, loop.validate())
+        first = loop.validate(0)
         with display.progress("Training", loop.args.max_steps, "steps", lambda: loop.latest) as loop.advance:
             loop.train(resume_from_checkpoint=str(start) if start else False)
     point = loop.point(first).model_copy(update={"cut": learned.cut, "counts": dict(counts)})

@@ -61,7 +61,8 @@ def measure_likelihoods(
             nll.append(sums.double().cpu().numpy())
             tokens.append(counts.cpu().numpy())
             if auxiliary is not None:
-                losses.append(float(auxiliary.loss(model, logits, on_device(inputs["prepared"], logits.device))))
+                prepared = {name: tensor.to(logits.device) for name, tensor in inputs["prepared"].items()}
+                losses.append(float(auxiliary.loss(model, logits, prepared)))
     return Likelihoods(np.concatenate(nll), np.concatenate(tokens), float(np.mean(losses)) if losses else 0.0)
 
 
@@ -82,11 +83,6 @@ def sum_labels(logits: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor
     return nll.sum(-1), counted.sum(-1)
 
 
-def on_device(tensors: dict[str, torch.Tensor], device: torch.device) -> dict[str, torch.Tensor]:
-    """The tensors on a device."""
-    return {name: tensor.to(device) for name, tensor in tensors.items()}
-
-
 @contextmanager
 def _evaluating(model: Any) -> Iterator[None]:
     was = model.training
@@ -97,15 +93,15 @@ def _evaluating(model: Any) -> Iterator[None]:
         model.train(was)
 
 
-def perplexity_of(model: Any, tokenizer: Any, texts: pa.Table, first_token: str = AUTO) -> float:
+def perplexity_of(model: Any, tokenizer: Any, texts: pa.Table, opening: str | Sequence[int] = AUTO) -> float:
     """The perplexity of the columns ``context`` and ``text`` under a model, of the tokens of ``text`` together."""
-    encoded = Encoder(tokenizer, context_length(model), first_token).encode(texts)
+    encoded = Encoder(tokenizer, context_length(model), opening).encode(texts)
     if not encoded.texts:
         raise MitigationError("there is no text to validate on: the corpus needs a validation part")
     return measure_likelihoods(model, encoded.texts, Collator(tokenizer), None, _BATCH).perplexity
 
 
-def validation_f(model: Any, tokenizer: Any, rows: pa.Table, first_token: str = AUTO) -> float | None:
+def validation_f(model: Any, tokenizer: Any, rows: pa.Table, opening: str | Sequence[int] = AUTO) -> float | None:
     """F of a one-way analysis of variance of log-perplexities over groups; null if it is undefined.
 
     ``rows`` have ``group`` and ``text``, each sentence once for each group. Log-perplexities are nats per token.
@@ -114,7 +110,7 @@ def validation_f(model: Any, tokenizer: Any, rows: pa.Table, first_token: str = 
     """
     from scipy.stats import f_oneway
 
-    encoded = Encoder(tokenizer, context_length(model), first_token).encode(rows.select(["text"]))
+    encoded = Encoder(tokenizer, context_length(model), opening).encode(rows.select(["text"]))
     if encoded.empty:
         return None
     found = measure_likelihoods(model, encoded.texts, Collator(tokenizer), None, _BATCH)

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,8 @@ from pydantic import Field
 from holisticbias.release.bounded import check_parquet
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part, make_figure
-from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.model import ModelSignature
+from holisticbias_eval.records import FolderRecord
 from holisticbias_eval.statistics.intervals import wilson
 from holisticbias_eval.stereotypes.targets import Target
 
@@ -47,7 +48,7 @@ class AttributeYield(Part):
     reached: bool
 
 
-class SentencesRecord(Part):
+class SentencesRecord(FolderRecord):
     """``sentences.json``: what the sentences of a folder depend on, their yield and their quality.
 
     ``generator`` is the name of the model or of the imported file, and ``model`` is null for a file. ``refused``
@@ -58,7 +59,7 @@ class SentencesRecord(Part):
     schema_version: Literal[1] = 1
     source: Literal["generated", "imported"]
     generator: str
-    model: ModelIdentity | None
+    model: ModelSignature | None
     specifications: tuple[SpecificationRecord, ...]
     settings: dict[str, str] = Field(description="seed, form of requests, shots, rules, decoding ...")
     classifiers: dict[str, dict[str, str]] = Field(default_factory=dict, description="settings of each, by its id")
@@ -72,10 +73,11 @@ class SentencesRecord(Part):
     machine: str
 
     @property
-    def asked(self) -> tuple[object, ...]:
+    def asked(self) -> dict[str, Any]:
         """The properties that are equal if two folders hold sentences of the same requests."""
         model = self.model and (self.model.weights_sha256 or (self.model.name, self.model.revision), self.model.dtype)
-        return self.source, model or self.generator, self.specifications, self.settings, self.classifiers
+        kept = {name: getattr(self, name) for name in ("source", "specifications", "settings", "classifiers")}
+        return {**kept, "generator": model or self.generator}
 
     @property
     def unreached(self) -> tuple[AttributeYield, ...]:
@@ -170,11 +172,6 @@ def share_figure(name: str, keys: dict[str, str], count: int, n: int) -> Figure:
     return make_figure(MEASURE, name, keys, value, "share", n, interval=wilson(value, n))
 
 
-def log_table(rows: Iterable[Returned]) -> pa.Table:
-    """The log as a table with ``LOG_SCHEMA``."""
-    return pa.Table.from_pylist([asdict(row) for row in rows], LOG_SCHEMA)
-
-
 def sentences_table(rows: Iterable[Returned], generator: str, source: str) -> pa.Table:
     """The accepted sentences as a table with ``SENTENCES_SCHEMA``, in the order of the log.
 
@@ -191,7 +188,7 @@ def sentences_table(rows: Iterable[Returned], generator: str, source: str) -> pa
 def write_log(rows: Iterable[Returned], folder: Path) -> None:
     """Write the log so far, whole or not at all, into a folder that this process has locked."""
     part = folder / f".{LOG}.part"
-    pq.write_table(log_table(rows), part, compression="zstd")
+    pq.write_table(pa.Table.from_pylist([asdict(row) for row in rows], LOG_SCHEMA), part, compression="zstd")
     part.replace(folder / LOG)
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import pyarrow.parquet as pq
-from pydantic import ValidationError
 
 from holisticbias.output import new_folder, refuse_target, resumed_folder
 from holisticbias.terms.specification_entries import Specification
-from holisticbias_eval.errors import EvaluationError, RunError
+from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.engines import start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import DECODINGS
@@ -29,13 +29,11 @@ from holisticbias_eval.stereotypes.imported import read_sentences
 from holisticbias_eval.stereotypes.importing import find_specifications, judge_imported, place_sentences
 from holisticbias_eval.stereotypes.quality import AskedSentence, fill_templates, quality_figures, syllable_counter
 from holisticbias_eval.stereotypes.record import (
-    LOG,
     RECORD,
     SENTENCES,
     Returned,
     SentencesRecord,
     SpecificationRecord,
-    log_table,
     read_rounds,
     sentences_table,
     with_counts,
@@ -102,22 +100,13 @@ def make_sentences(
     recorded = {**settings.recorded, **shots.settings, **generator.settings}
     record = _record("generated", generator.identity.name, specifications, recorded, options.judging)
     record = record.model_copy(update={"model": generator.identity})
-    may = _may_replace(record, overwrite=overwrite)
-    with resumed_folder(out, json.dumps([str(part) for part in record.asked]), may) as folder:
-        earlier = read_rounds(folder)
-        rows = run_rounds(
-            attributes,
-            generator,
-            shots,
-            settings,
-            options.judging,
-            earlier,
-            lambda log: write_log(log, folder),
-            display,
-        )
+    plan = json.dumps({name: str(value) for name, value in record.asked.items()})
+    with resumed_folder(out, plan, partial(_may_replace, record, overwrite)) as folder:
+        keep = partial(write_log, folder=folder)
+        judging, earlier = options.judging, read_rounds(folder)
+        rows = run_rounds(attributes, generator, shots, settings, judging, earlier, keep, display)
         with display.step("Measuring the quality of the sentences"):
-            record = _finished(record, rows, attributes, specifications, settings)
-        _write(record, rows, folder)
+            record = _write(record, rows, attributes, specifications, settings, folder)
     return MadeSentences(out, record, [row for row in rows if row.accepted])
 
 
@@ -143,13 +132,11 @@ def import_sentences(
     attributes = _wanted(chosen, targets)
     settings = {"imported": path.name, "imported_sha256": file_sha256(path)}
     record = _record("imported", path.name, chosen, settings, options.judging)
-    may = _may_replace(record, overwrite=overwrite)
+    may = partial(_may_replace, record, overwrite)
     refuse_target(out, may)
-    with new_folder(out, may) as folder:
-        with display.step("Judging the sentences"):
-            rows = judge_imported(placed, attributes, options.judging)
-            record = _finished(record, rows, attributes, chosen, options.requests)
-        _write(record, rows, folder)
+    with new_folder(out, may) as folder, display.step("Judging the sentences"):
+        rows = judge_imported(placed, attributes, options.judging)
+        record = _write(record, rows, attributes, chosen, options.requests, folder)
     return MadeSentences(out, record, [row for row in rows if row.accepted])
 
 
@@ -231,14 +218,15 @@ def _record(
     )
 
 
-def _finished(
+def _write(
     record: SentencesRecord,
     rows: Sequence[Returned],
     attributes: Sequence[Wanted],
     specifications: Sequence[Specification],
     settings: RequestSettings,
+    folder: Path,
 ) -> SentencesRecord:
-    """The record with counts, and with the quality of the sentences beside that of the templates."""
+    """Write the files, and return the record with counts and with the quality of sentences and of templates."""
     counted = with_counts(record, rows, {wanted.target: wanted.has_enough(settings) for wanted in attributes})
     read = [(row, AskedSentence(row.sentence, row.term, row.attribute)) for row in rows if row.sentence is not None]
     kept = [asked for row, asked in read if row.accepted and row.sentence]
@@ -246,28 +234,12 @@ def _finished(
     templates = [filled for specification in specifications for filled in fill_templates(specification)]
     if templates:
         figures += quality_figures("template", templates, templates)
-    return counted.model_copy(update={"figures": tuple(figures)})
-
-
-def _write(record: SentencesRecord, rows: Sequence[Returned], folder: Path) -> None:
+    finished = counted.model_copy(update={"figures": tuple(figures)})
     pq.write_table(sentences_table(rows, record.generator, record.source), folder / SENTENCES, compression="zstd")
-    pq.write_table(log_table(rows), folder / LOG, compression="zstd")
-    (folder / RECORD).write_text(record.model_dump_json(indent=2) + "\n", "utf-8")
+    write_log(rows, folder)
+    (folder / RECORD).write_text(finished.model_dump_json(indent=2) + "\n", "utf-8")
+    return finished
 
 
-def _may_replace(record: SentencesRecord, *, overwrite: bool) -> Callable[[Path], bool]:
-    """Whether a folder holds sentences that may be replaced: of the same requests, or any if ``overwrite``."""
-
-    def may(folder: Path) -> bool:
-        if overwrite or not (folder / RECORD).is_file():
-            return (folder / RECORD).is_file()
-        advice = "name another folder with --out, or replace it with --overwrite"
-        try:
-            old = SentencesRecord.model_validate_json((folder / RECORD).read_bytes())
-        except (OSError, ValidationError) as error:
-            raise RunError(f"{folder / RECORD} is damaged or of another version; {advice}") from error
-        if old.asked != record.asked:
-            raise RunError(f"{folder} holds other sentences: {advice}")
-        return True
-
-    return may
+def _may_replace(record: SentencesRecord, overwrite: bool, folder: Path) -> bool:
+    return record.may_replace(folder / RECORD, "other sentences", overwrite=overwrite)

@@ -12,7 +12,7 @@ from holisticbias_eval.errors import EvaluationError, MitigationError
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.settings import FILES, Grid, TrainingSettings, grid_points, rank
 
-GRID = Grid(id="two", batch=(4, 8), weight=(1.0, 2.0), patience=(3,), source="by hand")
+GRID = Grid.model_validate({"id": "two", "batch": [4, 8], "weight": [1, 2], "patience": [3], "source": "by hand"})
 
 
 def test_the_papers_grid_has_all_of_its_values() -> None:
@@ -27,7 +27,8 @@ def test_the_papers_grid_has_all_of_its_values() -> None:
 
 
 def test_a_grid_sets_stopping_criterion_and_warm_up() -> None:
-    grid = Grid(id="own", patience=(0, 2), criterion=("loss",), warmup=(10,), evaluations=(4,), source="by hand")
+    values = {"patience": [0, 2], "criterion": ["loss"], "warmup": [10], "evaluations": [4]}
+    grid = Grid.model_validate({"id": "own", "source": "by hand", **values})
     points = list(grid_points(grid, {}, {"patience": 3, "warmup": 0}))
     assert [(one.patience, one.criterion, one.warmup, one.evaluations) for one in points] == [
         (None, "loss", 10, 4),

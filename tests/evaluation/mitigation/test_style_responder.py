@@ -24,10 +24,9 @@ from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.evaluating import evaluations
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.record import read_mitigation
-from holisticbias_eval.mitigation.responses import CALIBRATION, style_lesson
+from holisticbias_eval.mitigation.responses import CALIBRATION, ResponseLessons
 from holisticbias_eval.mitigation.search import Lesson
 from holisticbias_eval.mitigation.settings import TrainingSettings
-from holisticbias_eval.mitigation.styles import StyleMethod
 from holisticbias_eval.mitigation.training import train
 from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.loading.load import load_kind
@@ -64,9 +63,8 @@ def heard(release: Release) -> dict[str, AnswerLessons]:
 
 def lesson_of(name: str, release: str | None = None, **values: Any) -> Lesson:
     """The texts that a method trains on."""
-    method = METHODS[name]
-    assert isinstance(method, StyleMethod)
-    return style_lesson(method, Given(RESPONDER, release, values, (), DISPLAY), load_kind(RESPONDER, "causal", "cpu"))
+    given = Given(RESPONDER, release, values, (), DISPLAY)
+    return ResponseLessons(given, load_kind(RESPONDER, "causal", "cpu")).lesson(METHODS[name])
 
 
 def bias(model: Any, lessons: AnswerLessons, control: str) -> TrueBias:
@@ -90,7 +88,7 @@ def tuned(name: str, responses: Path, folder: Path) -> Any:
     """The responder after training with a method; the perplexity of validation texts may not rise by 5%."""
     lesson = lesson_of(name, responses=responses, quantile=0.7)
     loaded = load_kind(RESPONDER, "causal", "cpu")
-    made = train(loaded, lesson.texts, None, lesson.validation, SETTINGS, folder, DISPLAY)
+    made = train(loaded, lesson.texts, None, lesson.validation, SETTINGS, folder, DISPLAY, lesson.opening)
     assert made.point.perplexity is not None
     assert made.point.perplexity < 1.05 * made.point.validations[0].perplexity
     return made.model

@@ -14,7 +14,6 @@ from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.responses import examples_of
 from holisticbias_eval.mitigation.settings import Tagging
 from holisticbias_eval.mitigation.styles import StyleMethod, value_responses
-from holisticbias_eval.mitigation.texts import describe_texts
 from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.requests import PromptRequests
@@ -22,8 +21,8 @@ from holisticbias_eval.models.loading.load import LoadedModel, load_kind
 
 EXAMPLES = pa.table(
     {
-        "axis": ["nonce"] * 4,
-        "descriptor": ["blicket", "blicket", "stad", "stad"],
+        "axis": ["nonce", "nonce", "ability", "ability"],
+        "descriptor": ["blicket"] * 4,
         "template": ["t"] * 4,
         "before": ["<u>a", "<u>b", "<u>c", "<u>d"],
         "close": ["<a>"] * 4,
@@ -44,7 +43,8 @@ def method(name: str) -> StyleMethod:
 def test_tagged_texts() -> None:
     """The tag stands after the prompt; the response that was not judged is left out and counted.
 
-    The means are (.5, .5) and (0, 1), their middle is (.25, .75), and blicket is (.25, -.25) away from it.
+    Descriptors with the same text on two axes are two. The means are (.5, .5) and (0, 1), their middle is (.25, .75),
+    and the first blicket is (.25, -.25) away from it.
     """
     valued = value_responses(EXAMPLES, Tagging(threshold=0.13))
     assert valued.values == pytest.approx([0.375, -0.125, 0.125])
@@ -111,8 +111,7 @@ def test_training_reads_what_generation_reads(loaded: LoadedModel, options: dict
         f"{a} no_bias{b}" for a, b in zip(examples["before"].to_pylist(), examples["close"].to_pylist(), strict=True)
     ]
     table = pa.table({"context": contexts, "text": examples["text"]})
-    table = describe_texts(table, {}, conversation.first_tokens)
-    encoded = Encoder(loaded.tokenizer, 256).encode(table).texts
+    encoded = Encoder(loaded.tokenizer, 256, conversation.first_tokens).encode(table).texts
     read = [[t for t, label in zip(one.ids, one.labels, strict=True) if label == IGNORED] for one in encoded]
     steered = find_conversation(loaded.tokenizer, ConversationOptions(**options, control="no_bias"), "causal")
     kept = JUDGED.slice(0, 2)

@@ -9,7 +9,7 @@ import numpy as np
 
 import generation
 import scoring
-from tiny_models import tiny_loaded
+from tiny_models import TEXTS, first_samples, tiny_loaded
 
 
 def test_a_sample_is_the_draw_nearest_to_the_whole() -> None:
@@ -39,7 +39,7 @@ def test_every_contender_gives_the_same_sums_and_a_ratio(gpt2: Any, tokenizer: A
 
 
 def test_every_figure_of_generation_is_a_number() -> None:
-    figures = generation.measure(tiny_loaded("llama"), generation.sentences(8), 1, time.perf_counter, few=1)
+    figures = generation.measure(tiny_loaded("llama"), first_samples(TEXTS[:3]), 1, time.perf_counter, few=1)
     assert figures["same_in_any_batch"] == 1.0
     for key in ("vs_one_by_one", "vs_batched", "vs_generate_batch", "tokens_per_second"):
         assert np.isfinite(figures[key])

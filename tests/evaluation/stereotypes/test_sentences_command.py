@@ -106,7 +106,7 @@ def test_another_seed_gives_other_sentences(run: Run, chat_server: Servers, tmp_
     assert {row["text"] for row in rows(tmp_path / "out")} != {row["text"] for row in rows(tmp_path / "other")}
     code, _, error = run(server.base, *COMPLETIONS, "--seed", 1)
     assert code == 2
-    assert "holds other sentences: name another folder with --out, or replace it with --overwrite" in error
+    assert "holds other sentences (settings differ): name another folder with --out, or replace it" in error
     assert run(server.base, *COMPLETIONS, "--seed", 1, "--overwrite")[0] == 0
     assert rows(tmp_path / "out") == rows(tmp_path / "other")
 

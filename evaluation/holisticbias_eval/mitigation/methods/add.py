@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
@@ -10,7 +10,7 @@ import pyarrow as pa
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.mentions import attribute_finder
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.mitigation.losses.term_reader import CUT, encode
+from holisticbias_eval.mitigation.losses.term_reader import CUT, encode, padded
 from holisticbias_eval.mitigation.method import (
     COMPARED,
     FROM_SENTENCES,
@@ -21,7 +21,7 @@ from holisticbias_eval.mitigation.method import (
     MethodInfo,
     TokenBatch,
 )
-from holisticbias_eval.mitigation.texts import corpus_sentences, training_table
+from holisticbias_eval.mitigation.texts import corpus_sentences, corpus_table
 
 if TYPE_CHECKING:
     import torch
@@ -52,8 +52,7 @@ class Add(Method):
             raise MitigationError(
                 f"no sentence of the corpus has a negative attribute of {task.specification.id}, which add needs"
             )
-        left_out = len(examples) - len(sentences)
-        return training_table(sentences, corpus=len(sentences), left_out=left_out, with_attribute=found)
+        return corpus_table(examples, sentences, with_attribute=found)
 
     def auxiliary_loss(self, task: GroupTask, tokenizer: Any) -> AddLoss:
         """The mean difference of the groups' cosines to the negative attributes of a batch."""
@@ -106,10 +105,9 @@ class AddLoss(AuxiliaryLoss):
 
         if not len(prepared["row"]):
             return logits[:0].sum()
-        placed = {name: tensor.to(logits.device) for name, tensor in prepared.items()}
-        targets = placed["targets"]
+        targets = prepared["targets"]
         terms = _mean(model.get_output_embeddings().weight, targets)
-        return add_loss(terms, (targets >= 0).any(-1), _attribute_vectors(model, placed).to(terms.dtype))
+        return add_loss(terms, (targets >= 0).any(-1), _attribute_vectors(model, prepared).to(terms.dtype))
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -117,15 +115,15 @@ class AddLoss(AuxiliaryLoss):
         return {COMPARED: self._compared, **({CUT: self._cut} if self._cut else {})}
 
 
-def _attribute_vectors(model: Any, placed: Mapping[str, torch.Tensor]) -> torch.Tensor:
+def _attribute_vectors(model: Any, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:
     """The last hidden states at the attributes; texts without one, and what follows the last, are not read."""
     import torch
 
-    rows, row = torch.unique(placed["row"], return_inverse=True)
-    length = int(placed["position"].max()) + 1
-    ids, mask = (placed[name][rows, :length] for name in ("input_ids", "attention_mask"))
+    rows, row = torch.unique(prepared["row"], return_inverse=True)
+    length = int(prepared["position"].max()) + 1
+    ids, mask = (prepared[name][rows, :length] for name in ("input_ids", "attention_mask"))
     states: torch.Tensor = model.base_model(input_ids=ids, attention_mask=mask, use_cache=False).last_hidden_state
-    return states[row, placed["position"]]
+    return states[row, prepared["position"]]
 
 
 def _mean(weights: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
@@ -159,11 +157,4 @@ def _target_tokens(task: GroupTask, tokenizer: Any) -> torch.Tensor:
     encoded = encode(tokenizer, [f"{_BEFORE}{term}{_AFTER}" for term in terms])
     places = [(len(_BEFORE), len(_BEFORE) + len(term)) for term in terms]
     tokens = [text.at(*place) if term else [] for text, term, place in zip(encoded, terms, places, strict=True)]
-    return _padded(tokens).view(len(chosen), len(slots), -1)
-
-
-def _padded(rows: Sequence[Sequence[int]]) -> torch.Tensor:
-    import torch
-
-    longest = max(map(len, rows), default=0)
-    return torch.tensor([[*row, *[-1] * (longest - len(row))] for row in rows], dtype=torch.long)
+    return padded(tokens, -1).view(len(chosen), len(slots), -1)

@@ -18,7 +18,7 @@ from holisticbias_eval.mitigation.method import (
     MethodInfo,
     TokenBatch,
 )
-from holisticbias_eval.mitigation.texts import corpus_sentences, training_table
+from holisticbias_eval.mitigation.texts import corpus_sentences, corpus_table
 
 if TYPE_CHECKING:
     import torch
@@ -38,8 +38,7 @@ class Lmd(Method):
 
     def training_texts(self, examples: pa.Table, task: GroupTask) -> pa.Table:
         """The sentences of the corpus."""
-        sentences = corpus_sentences(examples, task)
-        return training_table(sentences, corpus=len(sentences), left_out=len(examples) - len(sentences))
+        return corpus_table(examples, corpus_sentences(examples, task))
 
     def auxiliary_loss(self, task: GroupTask, tokenizer: Any) -> LmdLoss:
         """The mean divergence of the terms' probabilities from equal ones, in nats."""
@@ -61,10 +60,9 @@ class LmdLoss(AuxiliaryLoss):
         from holisticbias_eval.mitigation.losses.objectives import lmd_loss
         from holisticbias_eval.mitigation.losses.term_scores import term_log_probabilities
 
-        placed = {name: tensor.to(logits.device) for name, tensor in prepared.items()}
-        if not len(placed["present"]):
+        if not len(prepared["present"]):
             return logits[:0].sum()
-        return lmd_loss(term_log_probabilities(model, logits, placed), placed["present"])
+        return lmd_loss(term_log_probabilities(model, logits, prepared), prepared["present"])
 
     @property
     def counts(self) -> Mapping[str, int]:
