@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from holisticbias_eval.blocks import Column, Paragraph, Table, ends, without_empty, yes
@@ -186,6 +187,12 @@ class Forest:
             for e in self.estimates
         )
         return without_empty(Table(self.name, self.title, columns, rows))
+
+
+def in_parts(name: str, estimates: Sequence[Estimate], most: int) -> Iterator[tuple[str, tuple[Estimate, ...]]]:
+    """Estimates for charts of at most so many rows, each with its name: ``name``, ``name-2`` and so on."""
+    for number, start in enumerate(range(0, len(estimates), most), 1):
+        yield name if number == 1 else f"{name}-{number}", tuple(estimates[start : start + most])
 
 
 @dataclass(frozen=True, slots=True)
