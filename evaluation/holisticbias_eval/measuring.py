@@ -32,7 +32,7 @@ from holisticbias_eval.readers.judging import start_text_judges
 from holisticbias_eval.readers.labels import ToxicitySettings
 from holisticbias_eval.readers.reader import measured_texts
 from holisticbias_eval.sections import Section
-from holisticbias_eval.settings import Condition, Use, Values, refuse_unused
+from holisticbias_eval.settings import Condition, Use, Values, read_settings, refuse_unused
 from holisticbias_eval.statistics.medians import CORRELATION, correlate_frequency
 from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.judging import count_corpus, find_clusters, judging_options
@@ -103,8 +103,7 @@ def measure_table(name: str, path: Path, values: Values, display: Display) -> Me
 
 def measuring_settings(given: Given) -> MeasureSettings:
     """The settings of a measure, with clusters read from their file."""
-    values = {key: given.values[key] for key in MeasureSettings.model_fields if key in given.values}
-    return MeasureSettings.model_validate({**values, "clusters": find_clusters(given), "values": given.values})
+    return read_settings(MeasureSettings, {**given.values, "clusters": find_clusters(given), "values": given.values})
 
 
 def _measure_scores(measure: str, path: Path, settings: MeasureSettings | None, corpus: Path | None) -> MeasuredTable:

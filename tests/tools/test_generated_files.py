@@ -28,11 +28,12 @@ def test_generated_files_are_up_to_date(root: Path, invoke: Invoke) -> None:
 
 
 def test_a_stale_page_is_found(root: Path, terms_copy: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("docs/rules", ".github", "tests/data/valid", "tests/data/invalid"):
+    for name in ("tests/data/valid", "tests/data/invalid"):
         shutil.copytree(root / name, terms_copy / name)
+    monkeypatch.chdir(terms_copy)
+    assert invoke("sync")[0] == 0
     (terms_copy / "docs" / "rules" / "slot.md").unlink()
     (terms_copy / ".github" / "CODEOWNERS").write_text("* @octocat\n", "utf-8")
-    monkeypatch.chdir(terms_copy)
     stale = [f"{path} is out of date: run holisticbias sync\n" for path in (".github/CODEOWNERS", "docs/rules/slot.md")]
     assert invoke("sync", "--check") == (1, "".join(stale), "")
     assert invoke("sync")[0] == 0

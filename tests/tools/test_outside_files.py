@@ -28,7 +28,7 @@ def test_files_outside_of_the_folder_are_checked_at_once(
     monkeypatch.setattr(validate, "parse_files", counted)
     outside = terms_copy / "elsewhere"
     outside.mkdir()
-    for name in ("ability", "age", "body_type"):
+    for name in ("ability", "age", "cultural"):
         text = (terms_copy / "descriptors" / f"{name}.yaml").read_text("utf-8")
         (outside / f"{name}.yaml").write_text(text, "utf-8")
     assert invoke("validate", *sorted(outside.iterdir())) == (0, "", "No findings.\n")
