@@ -13,7 +13,7 @@ from holisticbias_eval.models.likelihood.plan import Plan, plan_work
 from holisticbias_eval.models.likelihood.scorer import Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans, whole
-from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.progress import Progress
 
 TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve", "rich", "old") for n in ("guy", "woman", "kid", "boss")]
@@ -23,7 +23,7 @@ class Counting(Scorer):
     """A scorer whose texts have 10 tokens each, half of them forward tokens; it records its calls."""
 
     def __init__(self) -> None:
-        super().__init__(ModelIdentity("counting", "none", None, None, None, "float32"), "causal", {})
+        super().__init__(ModelSignature.unknown("counting", "none"), "causal", {})
         self.worked: list[str] = []
         self.scored: list[int] = []
 
