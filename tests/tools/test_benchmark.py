@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from benchmarks import build, growth
 
 import build
+import growth
 import shared
 from holisticbias import open_release
 from holisticbias.compile.phrases import compile_phrases
