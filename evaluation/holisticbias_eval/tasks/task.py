@@ -62,12 +62,12 @@ class TaskRequests(ABC):
 
     @property
     def stored(self) -> str | None:
-        """What the store holds, in words; null without a store."""
+        """The number of answers that the store holds, in words; null without a store."""
         return None
 
     @property
     def kept(self) -> str:
-        """What the store holds and how to continue, in words, for an interruption."""
+        """The number of answers in the store and how to continue, in words, for an interruption."""
         if self.stored is not None:
             return f"{self.stored}; run the same command again to continue"
         nothing = f"no {self.answers} are kept with --no-store" if self.answers else "nothing is kept"
