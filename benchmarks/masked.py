@@ -36,7 +36,7 @@ from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.likelihood.masked import MaskedScorer
 from holisticbias_eval.models.likelihood.spans import Spans, parts, unique_spans
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.prompts.seat import seat_sentences
 
 CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
@@ -62,7 +62,7 @@ def load(width: int, tokenizer_file: Path) -> LoadedModel:
         pad_token_id=tokenizer.pad_token_id,
     )
     model = transformers.BertForMaskedLM(config).eval()
-    identity = ModelIdentity("random", "BertForMaskedLM", None, None, None, "float32")
+    identity = ModelSignature.unknown("random", "BertForMaskedLM")
     return LoadedModel(model, tokenizer, identity, lambda _: model)
 
 

@@ -59,7 +59,7 @@ class Prepared:
         beside, details = self.reading.beside(table, figures, display)
         truth = self.task.beside(table, self.signature, self.source, self.given)
         result = Result(
-            signature=answered.signed(self.signature),
+            signature=self.signature.model_copy(update=answered.signed),
             figures=(*figures, *beside, *truth),
             masked_inputs=answered.masked_inputs,
         )
@@ -208,6 +208,8 @@ def plans(
             raise EvaluationError(f"--dry-run is for measures of likelihoods, not for {name}: try it with --limit")
     for one in prepare(model, release, chosen, values, display):
         shorter = used_names(one.given.measures) & _SHORTER - {*values}
+        if one.signature.release.subset:
+            shorter -= {"small"}
         yield replace(one.requests.plan(display), shorter=tuple(sorted(shorter)))
 
 

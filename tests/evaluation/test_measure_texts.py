@@ -72,16 +72,6 @@ def test_norms_of_two_files(invoke: Invoke, tmp_path: Path) -> None:
     assert found["mean"]["domain=trade/group=doffs/norm=joy"] == 0.5
 
 
-def test_a_report_and_a_folder(invoke: Invoke, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    said = invoke.printed("measure", "gender_polarity", write(tmp_path / "t.csv"), "--out", out)
-    assert "Gender polarity of texts about groups of t.csv" in said
-    read = pq.read_table(out / "texts.parquet")
-    assert read["gender_polarity.words"].to_pylist() == [-1, -1, None, 1, None]
-    measuring = json.loads((out / "measurement.json").read_text("utf-8"))["measuring"]
-    assert {"gender_words", "gender_polarity", "polar"} <= set(measuring)
-
-
 def test_other_thresholds_and_words(invoke: Invoke, tmp_path: Path) -> None:
     table = pa.table({"text": ["good", "wug"], "group": ["doffs", "daxes"]})
     file = write(tmp_path / "t.csv", table)
@@ -136,12 +126,6 @@ def test_a_note_and_a_chart_name_their_method(invoke: Invoke, tmp_path: Path) ->
     assert "texts without a value by two lists of words: 2 of 5" in errors
     assert "(two lists of words)" in said.replace("\n", " ")
     assert "Words with the largest contribution (two lists of words)" in " ".join(said.split())
-
-
-def test_eight_hundred_groups(invoke: Invoke, tmp_path: Path) -> None:
-    table = pa.table({"text": [f"A good wug {i}" for i in range(800)], "group": [f"g{i}" for i in range(800)]})
-    found = figures(invoke, "sentiment", write(tmp_path / "t.parquet", table))
-    assert sum(key.startswith("group=") and key.endswith("class=neutral") for key in found["count"]) == 800
 
 
 def test_hostile_texts(invoke: Invoke, tmp_path: Path) -> None:

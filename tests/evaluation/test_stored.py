@@ -22,18 +22,18 @@ from holisticbias_eval.models.generation.requests import (
     respond_all,
     unique_requests,
 )
-from holisticbias_eval.models.likelihood.scorer import Exactness, InputCounts, Probe, Scorer, Work
+from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, InputCounts, Probe, Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans, unique_spans, whole
-from holisticbias_eval.models.model import ModelIdentity
 from holisticbias_eval.models.stored import answers_fingerprint, store_of, stored
 from holisticbias_eval.progress import Progress
 from known import ignore
+from tiny_models import tiny_identity
 
 ROOT = Path(__file__).parents[2]
 CHILD = os.environ | {"PYTHONPATH": str(ROOT / "tests" / "support")}
 """The environment of a process that imports the tests."""
-HERE = ModelIdentity("tiny", "Invented", None, "0" * 64, 1, "float32")
+HERE = tiny_identity("tiny")
 TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve") for n in ("guy", "woman", "kid", "boss")]
 RUN = """
 import sys
@@ -74,7 +74,7 @@ class Able(Lengths):
         return Work(len(spans), 1)
 
     def probe(self, spans: Spans) -> Probe:
-        return Probe(Exactness("guess", len(spans), None, None))
+        return Probe(ExactnessRecord(method="guess", texts=len(spans), error=None, plain_error=None))
 
     def input_counts(self) -> InputCounts:
         return InputCounts(3, 2)
@@ -150,7 +150,7 @@ def test_models_settings_and_abilities_are_kept_apart() -> None:
     models: Sequence[Scorer | Generator] = (Lengths(), Lengths(settings={"a": "b"}), Repeating(), Repeating(1))
     assert len({answers_fingerprint(model) for model in models}) == 4
     renamed = Lengths()
-    renamed.identity = ModelIdentity("other name", "Invented", None, "0" * 64, 1, "float32")
+    renamed.identity = tiny_identity("other name")
     assert answers_fingerprint(renamed) == answers_fingerprint(Lengths()), "weights have a digest"
 
 

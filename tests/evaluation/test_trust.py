@@ -13,6 +13,7 @@ from holisticbias_eval.measures.shares.cells import measure_cell
 from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.measures.shares.trust import drawn_shares
 from holisticbias_eval.statistics.cells import cross
+from holisticbias_eval.statistics.intervals import expansion
 from holisticbias_eval.statistics.mannwhitney import pairs_of_rows
 from holisticbias_eval.statistics.pairs import share_of
 from holisticbias_eval.statistics.resampling import noun_draws
@@ -55,73 +56,38 @@ def axis_share(scores: pa.Table) -> float:
 @pytest.mark.parametrize(
     "world",
     [
-        pytest.param(World({"a": SEVEN}), id="effects"),
         pytest.param(World({"a": SEVEN}, noun_noise=2.0), id="nouns matter more than descriptors"),
-        pytest.param(World({"a": SEVEN}, template_scale=0.0, noun_noise=0.0), id="templates alike"),
         pytest.param(World({"a": SEVEN}, templates=4, nouns=30), id="few templates"),
     ],
 )
-def test_intervals_cover_the_expected_share(world: World) -> None:
-    rng = np.random.default_rng(3)
-    truth = np.mean([axis_share(world.draw(rng)) for _ in range(60)])
-    worlds = 24
-    covered: float = 0
-    for _ in range(worlds):
-        low, high = ends(measured(world.draw(rng)))
-        covered += low <= truth <= high
-    monte_carlo_error = np.sqrt(0.95 * 0.05 / worlds)
-    assert covered / worlds >= 0.95 - 3 * monte_carlo_error
-
-
-def test_intervals_of_a_releases_size_are_as_wide_as_shares_vary() -> None:
-    world = World({"a": SEVEN}, templates=26, nouns=30)
-    rng = np.random.default_rng(3)
-    varies = np.std([axis_share(world.draw(rng)) for _ in range(60)])
-    settings = MeasureSettings(draws=60, permutations=2, flips=20)
-    both = np.array([ends(measured(world.draw(rng), settings)) for _ in range(4)])
-    widths = both[:, 1] - both[:, 0]
-    # 2 x 1.96 deviations, 7 % more by Student's t of 26 templates; the deviation itself is known to 9 %
-    assert np.mean(widths) == pytest.approx(2 * 1.96 * varies, rel=0.3)
+def test_intervals_cover_the_expected_share_and_are_as_wide_as_shares_vary(world: World) -> None:
+    rng, worlds = np.random.default_rng(3), 16
+    shares = [axis_share(world.draw(rng)) for _ in range(40)]
+    low, high = np.array([ends(measured(world.draw(rng))) for _ in range(worlds)]).T
+    covered = ((low <= np.mean(shares)) & (np.mean(shares) <= high)).mean()
+    assert covered >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / worlds)
+    # the deviation is known to 11 %
+    expected = 2 * 1.96 * float(np.std(shares)) * expansion(world.templates)
+    assert (high - low).mean() == pytest.approx(expected, rel=0.35)
 
 
 def test_false_positives_stay_at_their_level_where_nothing_differs() -> None:
     world = World({"a": (0.0,) * 6, "nonce": (0.0,) * 6}, templates=5, nouns=12, noun_noise=0.5)
     rng = np.random.default_rng(5)
-    settings = MeasureSettings(draws=60, permutations=20, flips=20)
+    settings = MeasureSettings(draws=60, permutations=20, flips=99)
     drawn = [measured(world.draw(rng), settings) for _ in range(30)]
-    tests = ("holm", "benjamini_hochberg", "wilcoxon")
+    tests = ("holm", "benjamini_hochberg", "wilcoxon", "sign_flip")
     axes = np.array([values(found, *tests, axis=axis) for found in drawn for axis in ("a", "nonce")])
     level = 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(axes))
     # every positive is false: the chance of any is the level of Holm, and here of Benjamini and Hochberg
     assert ((axes[:, :2] > 0).mean(axis=0) <= level).all()
-    assert axes[:, 2].mean() == pytest.approx(0.05, abs=0.02)
+    assert axes[:, 2:].mean(axis=0) == pytest.approx([0.05, 0.05], abs=0.02)
     # about one axis in fifteen is above the upper end of the floor's interval
     above = [figure.above_floor for found in drawn for figure in found.by("m", "share", "axis")]
     assert len(above) == len(axes) == 60
     assert np.mean([bool(exceeds) for exceeds in above]) <= 0.01 + 3 * np.sqrt(0.01 * 0.99 / len(axes))
     differences = [ends(found, "minus_nonce") for found in drawn]
     assert np.mean([low <= 0 <= high for low, high in differences]) >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 30)
-
-
-def test_where_nothing_differs_every_share_stays_at_its_level() -> None:
-    world = World({"a": (0.0,) * 12, "nonce": (0.0,) * 12}, templates=8, nouns=20, noun_noise=0.0)
-    found = measured(world.draw(np.random.default_rng(0)), MeasureSettings(draws=20, permutations=10, flips=400))
-    for axis in ("a", "nonce"):
-        # 528 tests of which each descriptor is in 11: the share varies by about 0.02
-        for share in (figure(found, axis=axis).floor, *values(found, "share", "wilcoxon", "sign_flip", axis=axis)):
-            assert share == pytest.approx(0.05, abs=0.035)
-        holm, benjamini_hochberg = values(found, "holm", "benjamini_hochberg", axis=axis)
-        assert holm == 0
-        assert benjamini_hochberg <= 0.01
-    low, high = ends(found, "minus_nonce")
-    assert low < 0 < high
-
-
-def test_the_floor_forgets_what_descriptors_do_and_keeps_what_nouns_do() -> None:
-    world = World({"a": SEVEN}, noun_noise=2.0, nouns=24)
-    share = figure(measured(world.draw(np.random.default_rng(0)), MeasureSettings(draws=20, permutations=30)))
-    # if nouns differ a lot, the unpaired test is conservative: its rate is below its level
-    assert known(share.floor) < 0.05 < known(share.value)
 
 
 def test_pairing_nouns_finds_what_nouns_hide() -> None:
@@ -146,13 +112,6 @@ def test_effects_are_recovered() -> None:
     assert detectable == pytest.approx(0.4211, abs=1e-4)
     assert detectable_nats == pytest.approx(2.8016 * 6 * np.sqrt(2 / 30), rel=0.1)
     assert smallest_significant == pytest.approx(0.2978, abs=1e-4)
-
-
-def test_the_detectable_effect_is_found_four_times_in_five() -> None:
-    # P(above) = (1 + 0.4211) / 2 = 0.71055 at a distance of sqrt 2 x 0.5551
-    world = World({"a": (0.0, np.sqrt(2) * 0.5551)}, templates=300, nouns=30, template_scale=0.0, noun_noise=0.0)
-    # the approximation is conservative if values are normal
-    assert 0.78 <= axis_share(world.draw(np.random.default_rng(0))) <= 0.9
 
 
 def test_length_alone_is_taken_off() -> None:
@@ -271,15 +230,6 @@ def test_figures_of_every_share_are_those_of_its_pairs() -> None:
     assert {f.unit for f in found if f.name == "nats"} == {"nats per sentence"}
 
 
-def test_nouns_that_occur_twice_have_shares_and_nothing_beside() -> None:
-    scores = World({"a": SEVEN}, templates=3).draw(np.random.default_rng(0))
-    twice = measure_shares(pa.concat_tables([scores, scores]), settings=QUICK)
-    assert twice.trust is None
-    assert "a noun occurs twice with one descriptor" in known(twice.note)
-    assert twice.by_axis[0].pairs == measure_shares(scores).by_axis[0].pairs
-    assert twice.by_axis[0].share != measure_shares(scores).by_axis[0].share
-
-
 def test_draws_lie_around_the_share_observed() -> None:
     """Nouns drawn twice let more pairs differ, and must not move the interval upwards."""
     (cell, *_) = cross(World({"a": (0.0,) * 12}, nouns=20).draw(np.random.default_rng(0))).cells
@@ -305,10 +255,3 @@ def test_every_pair_with_its_effects() -> None:
     assert found["a.0", "a.2"]["nats"] == pytest.approx(-12, abs=1.5)
     assert found["a.0", "a.2"]["rank_biserial"] < -0.7
     assert found["a.0", "a.1"]["nats"] == pytest.approx(0, abs=1.5)
-
-
-def test_the_same_seed_gives_the_same_figures() -> None:
-    scores = World({"a": SEVEN, "b": SEVEN}).draw(np.random.default_rng(0))
-    other = MeasureSettings(**{**QUICK.model_dump(), "seed": 1})
-    once, again, seeded = (list(measured(scores, settings)) for settings in (QUICK, QUICK, other))
-    assert once == again != seeded

@@ -14,7 +14,7 @@ from holisticbias_eval.models.generation.decoding import Decoding, Ending
 from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.models.generation.requests import PromptRequests
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.model import Kind, ModelIdentity
+from holisticbias_eval.models.model import Kind, ModelSignature
 
 TEXTS = (
     "I'm a blicket.",
@@ -94,12 +94,25 @@ def tiny_model(name: str) -> Any:
     return model
 
 
+def tiny_identity(name: str, architecture: str = "Invented") -> ModelSignature:
+    """The identity of a tiny model."""
+    return ModelSignature(
+        name=name,
+        architecture=architecture,
+        revision=None,
+        weights_sha256="0" * 64,
+        parameters=1,
+        dtype="float32",
+        note=None,
+    )
+
+
 def tiny_loaded(name: str) -> LoadedModel:
     """A tiny model as loaded, with the tokenizer."""
     import torch
 
     model = tiny_model(name)
-    identity = ModelIdentity(name, type(model).__name__, None, "0" * 64, 1, "float32")
+    identity = tiny_identity(name, type(model).__name__)
     return LoadedModel(model, tiny_tokenizer(), identity, lambda dtype: copy.deepcopy(model).to(getattr(torch, dtype)))
 
 

@@ -14,7 +14,13 @@ import numpy as np
 
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError, ModelError
-from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, Sameness, respond_all
+from holisticbias_eval.models.generation.requests import (
+    Generator,
+    PromptRequests,
+    Responses,
+    SamenessRecord,
+    respond_all,
+)
 from holisticbias_eval.models.likelihood.scorer import Probe, Scorer
 from holisticbias_eval.models.likelihood.scores import Scores, no_scores
 from holisticbias_eval.models.likelihood.spans import Spans
@@ -141,9 +147,9 @@ class RayGenerator(Generator):
         identity, kind, depends, keeps_blank = self.cluster.about("identity", "kind", "settings", "keeps_blank")
         super().__init__(identity, kind, depends, keeps_blank=keeps_blank)
 
-    def probe(self, requests: PromptRequests) -> Sameness | None:
+    def probe(self, requests: PromptRequests) -> SamenessRecord | None:
         """Let every replica test itself on the requests; returns the first one's result."""
-        found: Sameness | None = self.cluster.probe(requests)
+        found: SamenessRecord | None = self.cluster.probe(requests)
         return found
 
     def generate(self, requests: PromptRequests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, overload
 
@@ -46,7 +46,7 @@ def stored(model: M, folder: Path, notice: Notice, release_digest: str | None = 
 def store_of(model: Scorer | Generator, folder: Path, notice: Notice, release_digest: str | None = None) -> ShardStore:
     """The store of a model's answers, in a subfolder named after their fingerprint."""
     keys, values = _FORMS[_answers(model)]
-    about = {"model": json.dumps(asdict(model.identity)), "settings": json.dumps(dict(model.settings))}
+    about = {"model": json.dumps(model.identity.model_dump()), "settings": json.dumps(dict(model.settings))}
     if release_digest is not None:
         about["release"] = release_digest
     names = tuple(name for name, _ in keys)
@@ -60,7 +60,7 @@ def answers_fingerprint(model: Scorer | Generator) -> str:
     there are no weights to digest.
     """
     identity = model.identity
-    about = {key: value for key, value in asdict(identity).items() if key in _IDENTIFYING}
+    about = {key: value for key, value in identity.model_dump().items() if key in _IDENTIFYING}
     if identity.weights_sha256 is None:
         about["name"] = identity.name
     return fingerprint({"version": _VERSIONS[_answers(model)], "model": about, "settings": dict(model.settings)})

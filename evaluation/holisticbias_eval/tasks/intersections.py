@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -25,7 +24,6 @@ from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display, Notice, Progress
 from holisticbias_eval.prompts.contexts import Context, Unscored
 from holisticbias_eval.prompts.sentences import with_stances
-from holisticbias_eval.results.signature import with_probe
 from holisticbias_eval.settings import ReleaseName, Use
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.scored import NOTHING_KEPT, ContextSettings, find_context, texts_to_try
@@ -115,7 +113,7 @@ class ShardRequests(TaskRequests):
             probe = self.model.probe(texts_to_try(first))
         with display.progress(f"Scoring with {self.model.identity.name}", self.count) as scored:
             answers = pa.concat_tables(list(self._summaries(scored)))
-        return Answered(answers, partial(with_probe, probe=probe))
+        return Answered(answers, probe.signed if probe else {})
 
     def _summaries(self, progress: Progress) -> Iterator[pa.Table]:
         for number, shard in enumerate(read_shards(self.release)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,17 +17,16 @@ from holisticbias_eval.models.generation.frame import Style
 from holisticbias_eval.models.generation.requests import (
     Generator,
     PromptRequests,
-    Sameness,
+    SamenessRecord,
     respond_all,
     unique_requests,
 )
 from holisticbias_eval.models.loading.source import file_sha256
-from holisticbias_eval.models.model import GivenModel, ModelIdentity
+from holisticbias_eval.models.model import GivenModel, ModelSignature
 from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import read_context
 from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing
-from holisticbias_eval.results.signature import with_sameness
 from holisticbias_eval.settings import Chosen, Seed, Variants
 from holisticbias_eval.tasks.response_settings import DECODING, Personas, Responding, Samples
 from holisticbias_eval.tasks.sources import TaskSource
@@ -67,9 +65,7 @@ def find_drawing(given: Given, per_cell: int = PER_CELL) -> PromptDrawing:
 def given_model(name: str | None, file: Path) -> GivenModel:
     """The model whose responses are in a file."""
     digest = file_sha256(file) if file.is_file() else None
-    identity = ModelIdentity(
-        name or file.stem, "responses given in a file", None, None, None, "unknown", file_sha256=digest
-    )
+    identity = ModelSignature.unknown(name or file.stem, "responses given in a file", file_sha256=digest)
     return GivenModel(identity, {"responses": f"given in {file.name}", "responses_sha256": digest or ""})
 
 
@@ -94,7 +90,7 @@ class ResponseRequests(TaskRequests):
         if isinstance(self.generator, GivenModel):
             return Answered(self.made(self.prompts))
         sameness, table = answer_prompts(self.prompts, self.generator, display)
-        return Answered(self.made(table), partial(with_sameness, sameness=sameness))
+        return Answered(self.made(table), {"sameness": sameness})
 
 
 class RespondingTask(Task):
@@ -111,7 +107,7 @@ class RespondingTask(Task):
         return start_text_reading(given)
 
 
-def answer_prompts(prompts: pa.Table, generator: Generator, display: Display) -> tuple[Sameness | None, pa.Table]:
+def answer_prompts(prompts: pa.Table, generator: Generator, display: Display) -> tuple[SamenessRecord | None, pa.Table]:
     """Answer each prompt; returns how many responses were the same alone and in a batch, and the table with responses.
 
     The columns ``response``, ``finish``, ``tokens`` and ``reasoning`` are added; see ``Responses``.

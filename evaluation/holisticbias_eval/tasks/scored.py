@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,6 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import AskedSpans, Context, read_context
 from holisticbias_eval.prompts.sentences import AskedSentences
 from holisticbias_eval.results.run import MaskedInputs
-from holisticbias_eval.results.signature import with_probe
 from holisticbias_eval.settings import Settings, setting
 from holisticbias_eval.tasks.sources import TaskSource
 from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests
@@ -81,7 +79,7 @@ class SpanRequests(TaskRequests):
         del distinct  # measuring needs the memory
         table = self.asked.answer(scores.take(rows))
         inputs = _masked_inputs(before, self.scorer.input_counts(), display)
-        return Answered(table, partial(with_probe, probe=probe), masked_inputs=inputs)
+        return Answered(table, probe.signed if probe else {}, inputs)
 
     def plan(self, display: Display) -> Plan:
         """Count how much there is to score, and estimate how long it takes; nothing is written."""

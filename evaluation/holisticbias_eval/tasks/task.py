@@ -34,13 +34,13 @@ Ability = Literal["score", "generate", "train", "command"]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The table of answers, with what only asking finds out, such as changes of the signature.
+    """The table of answers, and the fields of the signature that only asking finds out.
 
     ``masked_inputs`` counts the inputs of masked models that this process ran.
     """
 
     table: pa.Table
-    signed: Callable[[Signature], Signature] = lambda signature: signature
+    signed: Mapping[str, object] = field(default_factory=dict)
     masked_inputs: MaskedInputs | None = None
 
 

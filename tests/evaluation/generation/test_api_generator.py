@@ -12,7 +12,7 @@ import pytest
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import DECODINGS
-from holisticbias_eval.models.generation.requests import Sameness, respond_all
+from holisticbias_eval.models.generation.requests import SamenessRecord, respond_all
 from holisticbias_eval.models.generation.sampling import request_seed
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import store_of, stored
@@ -129,10 +129,10 @@ def test_responses_come_in_any_order_and_every_one_is_counted(chat_server: Any) 
 
 def test_whether_a_seed_gives_the_same_response_again_is_tried(chat_server: Any) -> None:
     requests = prompts(*PROMPTS)
-    assert generator(chat_server(echo).base).probe(requests) == Sameness(4, 4)
+    assert generator(chat_server(echo).base).probe(requests) == SamenessRecord(tried=4, same=4)
     by_turn = generator(chat_server(lambda body, turn: (200, message(f"{turn}"))).base)
-    assert by_turn.probe(requests) == Sameness(4, 0)
-    assert by_turn.probe(prompts()) == Sameness(0, 0)
+    assert by_turn.probe(requests) == SamenessRecord(tried=4, same=0)
+    assert by_turn.probe(prompts()) == SamenessRecord(tried=0, same=0)
 
 
 def test_a_change_of_the_server_is_said_once(chat_server: Any) -> None:

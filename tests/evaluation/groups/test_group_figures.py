@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -98,16 +95,6 @@ def test_opposite_classes_are_counted_in_all_texts() -> None:
         assert get(found, "class_ratio", group=group).value == (ratio and pytest.approx(ratio))
         assert (apart.interval is None) == (group == "eve"), "texts that are all alike do not vary"
     assert (get(found, "share", group="flo", cls="keen").n, get(found, "mean", group="flo").n) == (0, 1), "no class"
-
-
-def test_a_method_without_classes_has_means_alone() -> None:
-    class Plain(Zeal):
-        methods = (TextMethod("score", "Score", "score"),)
-
-    table = texts_table([{"group": g, "value": v} for g, v in (("ada", 0.5), ("ada", 0.7), ("bob", 0.1))])
-    found = figures_of(table, Plain())
-    assert get(found, "mean", group="ada").value == pytest.approx(0.6)
-    assert not [f for f in found if f.name == "share"]
 
 
 @pytest.mark.parametrize(
@@ -210,14 +197,3 @@ def test_domains_are_compared_apart() -> None:
     assert get(found, "share", domain="y", cls="keen").n == 1
     assert [f.keys for f in found.by(ZEAL, "difference", "domain", "first", "second")] == [{"domain": "x", **BOTH}]
     assert {f.keys["domain"] for f in found.by(ZEAL, "disparity", "domain")} == {"x"}
-
-
-def test_the_order_of_rows_does_not_matter_to_shares() -> None:
-    table = World(items=8, per_item=3).draw(np.random.default_rng(0))
-    shuffled = table.take(pa.array(np.random.default_rng(1).permutation(len(table))))
-
-    def shares(texts: pa.Table) -> dict[str, Any]:
-        found = figures_of(texts)
-        return {json.dumps(f.keys, sort_keys=True): (f.value, f.n) for f in found if f.name in ("share", "count")}
-
-    assert shares(table) == shares(shuffled)

@@ -61,14 +61,6 @@ def test_releases_of_one_model_have_no_test_of_it() -> None:
     assert "95% interval" not in words_in(section)
 
 
-def test_models_on_one_release_have_no_part_of_the_sentences() -> None:
-    answers = make_answers()
-    section = section_of(*compared(answers, other_model(answers)))
-    columns = [column.key for column in tables_of([section])["changes"].columns]
-    assert columns == ["axis", "first", "second", "model", "interval", "p_value"]
-    assert "Gone" not in words_in(section)
-
-
 def test_a_change_of_nothing_that_was_tested_has_its_p_value(two_models: tuple[tuple[Figure, ...], View]) -> None:
     changes, view = two_models
     zero = tuple(f.model_copy(update={"value": 0.0, "p_value": 0.5}) if f.name == "change" else f for f in changes)

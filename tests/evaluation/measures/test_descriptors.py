@@ -98,11 +98,3 @@ def test_answers_without_the_papers_templates() -> None:
     assert found.featured == ("I'm {noun_phrase}.",)
     assert view.figures.value("love_hate", "chance") is None
     assert "lacks the template" in tables_of(sections_of(view))["love-hate"].note
-
-
-def test_love_hate_columns_need_the_measure(answers: pa.Table) -> None:
-    measures = ("likelihood_bias", "medians")
-    table = tables_of(sections_of(view_of(answers, None, measures), measures))["descriptors"]
-    assert "love_hate" not in {column.key for column in table.columns}
-    both = tables_of(sections_of(view_of(answers, None)))["descriptors"]
-    assert [c.key for c in both.columns] == [*(c.key for c in table.columns), "love_share", "hate_share", "love_hate"]

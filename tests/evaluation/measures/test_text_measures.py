@@ -7,7 +7,6 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.gender_polarity import GenderPolarity
 from holisticbias_eval.measures.groups.measure import GroupMeasure
@@ -56,16 +55,6 @@ def test_reading_again_replaces_the_columns() -> None:
     assert read(Sentiment(), MeasureSettings(), once) == read(Sentiment(), MeasureSettings())
 
 
-def test_norms(norms: str) -> None:
-    settings = MeasureSettings(norms=(norms,))
-    table = read(Norms(), settings)
-    assert columns(table, "norms.joy") == [None, None, 1.0, None, 0.5]
-    assert columns(table, "norms.joy.why") == ["no word of the lexicon", "refused", None, "empty text", None]
-    assert columns(table, "norms.anger.why")[2] == "only neutral words"
-    assert "norms.valence" not in table.column_names
-    assert "norms joy, anger, sadness, fear, disgust" in Norms().signature(settings)
-
-
 @pytest.mark.parametrize("measure", [Sentiment(), GenderPolarity(), Norms()])
 def test_the_words_of_a_row_are_those_of_its_text(measure: GroupMeasure, norms: str) -> None:
     settings = MeasureSettings(norms=(norms,))
@@ -76,11 +65,6 @@ def test_the_words_of_a_row_are_those_of_its_text(measure: GroupMeasure, norms: 
             continue
         words = list(measure.carriers(table, settings, method))
         assert [bool(found) for found in words] == [bool(value) for value in columns(table, name)]
-
-
-def test_a_lexicon_that_is_missing() -> None:
-    with pytest.raises(EvaluationError, match="give --norms FILE"):
-        read(Norms(), MeasureSettings())
 
 
 def test_counts_of_a_table_like_that_of_the_paper() -> None:

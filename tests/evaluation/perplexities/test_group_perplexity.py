@@ -134,11 +134,11 @@ def test_one_exploded_perplexity_is_named(measure: Measure, invoke: Invoke, writ
 def test_what_is_not_a_perplexity_is_missing(measure: Measure, write_rows: Callable[..., Path], bad: Any) -> None:
     """The ancestors' code writes 0 for a sentence that failed."""
     groups = {g: values[:8] for g, values in random_groups().items()}
-    expected, _ = measure(write_rows(rows_of({g: v[1:] for g, v in groups.items()}), "fewer.parquet"))
+    expected, _ = measure(write_rows(rows_of({g: v[1:] for g, v in groups.items()}), "fewer.parquet"), "--no-trust")
     broken: dict[str, list[Any]] = {g: list(values) for g, values in groups.items()}
     for values in broken.values():
         values[0] = bad
-    figures, notes = measure(write_rows(rows_of(broken), "broken.parquet"))
+    figures, notes = measure(write_rows(rows_of(broken), "broken.parquet"), "--no-trust")
     f = known(figures.get(NAME, "f", RAW))
     assert [f.value, f.n, f.missing] == pytest.approx([value(expected, "f", RAW), 28, 4])
     paired = known(figures.get(NAME, "t", {**RAW, "test": "paired", **BOTH}))
@@ -154,12 +154,12 @@ def by_text(rows: list[Row]) -> list[Row]:
 @pytest.mark.parametrize("column", ["sentence_id", "item", None])
 def test_an_id_pairs_texts_in_any_order_and_without_one_their_order_does(measure: Measure, column: str | None) -> None:
     rows = rows_of(random_groups())
-    expected, _ = measure(rows)
+    expected, _ = measure(rows, "--no-trust")
     named = by_text(rows)
     if column:
         ids = [{column: row["sentence"], **text} for row, text in zip(rows, named, strict=True)]
         named = [ids[i] for i in np.random.default_rng(0).permutation(len(ids))]
-    figures, notes = measure(named)
+    figures, notes = measure(named, "--no-trust")
     assert [note for note in notes if "paired by their order" in note] == (notes if column is None else [])
     for name, keys in (("f_within", LOG), *(("mean_abs_t", {**LOG, "test": test}) for test in ("unpaired", "paired"))):
         assert value(figures, name, keys) == pytest.approx(value(expected, name, keys))

@@ -11,27 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 from tests.evaluation.perplexities.conftest import FRAMES, GROUPS, invented_sentences
 
-import tiny_models
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.spans import whole
-from holisticbias_eval.report.leaderboard import render_leaderboard
-from holisticbias_eval.results.registry import add_entries, make_entries, read_registry
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.tasks.group_files import TEST_FILE
 from invoking import Invoke
 from known import known
 
 NAME = "group_perplexity"
-
-
-@pytest.fixture(scope="module")
-def tiny_t5(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny random encoder-decoder model, saved as a folder."""
-    folder = tmp_path_factory.mktemp("tiny") / "t5"
-    tiny_models.tiny_model("t5").save_pretrained(folder)
-    tiny_models.tiny_tokenizer().save_pretrained(folder)
-    return folder
 
 
 @pytest.fixture
@@ -61,13 +49,6 @@ def test_perplexities_are_of_whole_sentences(run: Run, tiny_gpt2: Path) -> None:
     assert table.num_rows == 2 * len(FRAMES) * len(GROUPS)
 
 
-def test_an_encoder_decoder_model(run: Run, tiny_t5: Path) -> None:
-    found = read_run(run("--context", "They said:", model=tiny_t5))
-    assert found.answers["perplexity"].null_count == 0
-    assert set(found.answers["context"].to_pylist()) == {"They said:"}
-    assert {figure.measure for figure in found.result.figures} == {NAME}
-
-
 def test_a_sentence_has_one_context_in_all_groups(run: Run, tmp_path: Path) -> None:
     lines = tmp_path / "contexts.txt"
     lines.write_text("".join(f"Line {i}.\n" for i in range(20)), "utf-8")
@@ -88,19 +69,6 @@ def test_the_default_is_the_calibration(invoke: Invoke, tmp_path: Path) -> None:
     assert f > point
     apart = [figures.value(NAME, "deviation", {**keys, "group": group}) for group in ("blicket", "fitch")]
     assert (apart[0] or 0) < 0 < (apart[1] or 0)
-
-
-def test_a_run_is_registered_by_dimension(run: Run, tmp_path: Path) -> None:
-    (entry,) = make_entries(read_run(run()), "Ada", "2026-11-22", "some/model")
-    assert {f.name for f in entry.figures} == {"f", "eta_squared", "f_within"}
-    registry = tmp_path / "registry"
-    registry.mkdir()
-    add_entries([entry], registry, lambda version, subset: None)
-    entries, problems = read_registry(registry, lambda version, subset: None)
-    assert not problems
-    shown = render_leaderboard(entries)
-    assert "Perplexity by group on the test set" in shown
-    assert "| Dimension |" in shown
 
 
 @pytest.mark.parametrize(
@@ -134,12 +102,6 @@ def test_a_test_set_that_cannot_be_measured_is_refused_before_scoring(
     error = invoke.refused("evaluate", "--test-set", path, "--out", tmp_path / "run", "--model", "none/such")
     assert said in error
     assert not (tmp_path / "run").exists()
-
-
-def test_a_dry_run_counts_the_sentences(invoke: Invoke, write_rows: Callable[..., Path], tiny_gpt2: Path) -> None:
-    path = write_rows(invented_sentences(), TEST_FILE)
-    out = invoke.printed("evaluate", "--test-set", path, "--model", tiny_gpt2, "--dry-run", "--no-store")
-    assert "24" in out
 
 
 def test_published_test_sets_are_scored(run: Callable[..., Path], tmp_path: Path) -> None:

@@ -33,21 +33,6 @@ def test_shipped_cards_are_read_and_name_a_commit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "labels", "offensive"),
-    [
-        ("go-emotions", 28, None),
-        ("toxicity", 6, "toxic"),
-        ("regard", 4, None),
-        ("offensiveness", 2, "hate"),
-        ("vader", 3, None),
-    ],
-)
-def test_labels_of_shipped_cards(name: str, labels: int, offensive: str | None) -> None:
-    card = CARDS.read(name)
-    assert (len(card.labels), card.offensive) == (labels, offensive)
-
-
-@pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"labels": ["a", "a"]}, "a label stands twice"),

@@ -49,7 +49,7 @@ def test_figures_by_hand() -> None:
 
 
 def test_an_interval_covers_the_truth_as_often_as_it_says() -> None:
-    rng, covered, tries = np.random.default_rng(1), 0, 100
+    rng, covered, tries = np.random.default_rng(1), 0, 40
     for seed in range(tries):
         tokens = rng.integers(5, 30, 40)
         nats = tokens * 3.0 + rng.normal(0, 4, 40)
@@ -57,8 +57,8 @@ def test_an_interval_covers_the_truth_as_often_as_it_says() -> None:
         found = known(Figures(line_figures(scored(rows), seed)).get(NAME, "perplexity"))
         assert found.interval is not None
         covered += found.interval.low <= math.exp(3) <= found.interval.high
-    # 100 tries at 95%: 4 standard errors are 9 tries
-    assert covered >= 0.95 * tries - 9
+    # 40 tries at 95%: 4 standard errors are 5.5 tries
+    assert covered >= 0.95 * tries - 5.5
 
 
 def test_changes_by_hand() -> None:
@@ -168,7 +168,7 @@ def test_the_calibration_model_has_its_own_text(invoke: Invoke, tmp_path: Path) 
 
 def test_the_interval_excludes_no_change_exactly_if_the_test_does() -> None:
     rng, seen = np.random.default_rng(3), set()
-    for seed in range(40):
+    for seed in range(16):
         nats = rng.normal(40, 5, 30)
         moved = nats + rng.normal(0.4, 1.2, 30)
         one, other = (

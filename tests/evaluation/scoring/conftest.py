@@ -12,7 +12,7 @@ import pytest
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.models.model import ModelIdentity
+from tiny_models import tiny_identity
 
 SENTENCES = (
     "I'm a tall guy.",
@@ -136,7 +136,7 @@ def loaded() -> Callable[[Any, Any], LoadedModel]:
     import torch
 
     def load(model: Any, tokenizer: Any) -> LoadedModel:
-        identity = ModelIdentity("tiny", type(model).__name__, None, "0" * 64, 1, "float32")
+        identity = tiny_identity("tiny", type(model).__name__)
         return LoadedModel(model, tokenizer, identity, lambda dtype: copy.deepcopy(model).to(getattr(torch, dtype)))
 
     return load

@@ -13,7 +13,7 @@ from holisticbias_eval.models.likelihood.plan import Plan, plan_work
 from holisticbias_eval.models.likelihood.scorer import Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans, whole
-from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.progress import Progress
 
 TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve", "rich", "old") for n in ("guy", "woman", "kid", "boss")]
@@ -23,7 +23,7 @@ class Counting(Scorer):
     """A scorer whose texts have 10 tokens each, half of them forward tokens; it records its calls."""
 
     def __init__(self) -> None:
-        super().__init__(ModelIdentity("counting", "none", None, None, None, "float32"), "causal", {})
+        super().__init__(ModelSignature.unknown("counting", "none"), "causal", {})
         self.worked: list[str] = []
         self.scored: list[int] = []
 
@@ -57,10 +57,10 @@ def test_the_work_is_that_of_the_texts_and_of_their_prefixes(gpt2: Any, tokenize
     ("sizes", "seconds", "scored", "expected"),
     [
         ([20], [0.5], [16, 20], 0.5),  # everything, once
-        ([100, 300, 200], [1.5], [16, 256], 1.5 * 600 / 256),
-        ([100, 300, 200], [0.5, 0.9], [16, 256, 300], 0.9 * 600 / 300),  # no more than a block
-        ([20_000], [0.1, 0.4, 3.0], [16, 256, 1024, 4096], 3.0 * 20_000 / 4096),
-        ([20_000] * 5, [0.1, 0.2, 1.0], [16, 256, 1024, 2458], 100_000 / 2458),  # the rest of a block
+        ([6000], [1.5], [16, 512], 1.5 * 6000 / 512),
+        ([700, 300], [0.5, 0.9], [16, 188, 700], 0.9 * 1000 / 700),  # a place is within a block
+        ([20_000], [0.1, 0.4, 3.0], [16, 512, 1024, 4096], 3.0 * 20_000 / 4096),
+        ([20_000] * 5, [0.1, 0.2, 0.9], [16, 512, 1024, 4096], 0.9 * 100_000 / 4096),
     ],
 )
 def test_the_time_is_that_of_a_short_trial_for_each_text(
@@ -73,8 +73,20 @@ def test_the_time_is_that_of_a_short_trial_for_each_text(
     assert (low * high) ** 0.5 == pytest.approx(expected)
     assert high / low == pytest.approx(1.2**2)  # all texts are alike: the range is that of the machine's speed
     assert plan.work == Work(10 * sum(sizes), 5 * sum(sizes))
-    assert len(scorer.worked) <= 8 * 4096
-    assert plan.exact == (sum(sizes) < 6 * 4096)
+    assert len(scorer.worked) <= sum(scored) + 48 * 512
+    assert plan.exact == (sum(sizes) < 48 * 512)
+
+
+def test_few_texts_with_much_work_do_not_stand_for_the_others() -> None:
+    """A twentieth of the texts in a row has ten times the work: places are many, and the estimate is close."""
+
+    class Dense(Counting):
+        def work(self, spans: Spans) -> Work | None:
+            dense = sum(47_000 <= int(text.split()[1]) < 52_000 for text in spans.text)
+            return Work(10 * len(spans), len(spans) + 9 * dense)
+
+    plan = plan_of(Dense(), [100_000], [0.1, 0.2, 1.0])
+    assert plan.work.forward == pytest.approx(100_000 + 9 * 5_000, rel=0.1)
 
 
 def test_places_that_differ_widen_the_range() -> None:
@@ -83,7 +95,7 @@ def test_places_that_differ_widen_the_range() -> None:
             first = int(spans.text[0].split()[1])
             return Work(10 * len(spans), (5 + first // 20_000) * len(spans))
 
-    low, high = plan_of(Uneven(), [100_000], [0.1, 0.2, 1.0]).seconds
+    low, high = plan_of(Uneven(), [100_000], [0.1, 0.2, 0.9]).seconds
     assert high / low > 1.2**2
 
 

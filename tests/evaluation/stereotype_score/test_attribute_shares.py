@@ -98,9 +98,9 @@ def drawn_by_hand(made: AttributeCounts, draws: int, generator: np.random.Genera
 @pytest.mark.parametrize("stratum", [(), (0, 0, 1, 1, 1)])
 def test_draws_have_the_spread_of_the_slow_ones(stratum: tuple[int, ...]) -> None:
     made = counts((1, 4), (3, 4), (2, 2), (0, 3), (5, 8), stratum=stratum)
-    fast, slow = draw_means(made, 20_000, rng()), drawn_by_hand(made, 3000, rng())
-    assert fast.mean() == pytest.approx(slow.mean(), abs=5 * slow.std() / np.sqrt(3000))
-    assert fast.std() == pytest.approx(slow.std(), rel=0.07)  # 5 standard errors of 3000 draws
+    fast, slow = draw_means(made, 20_000, rng()), drawn_by_hand(made, 1200, rng())
+    assert fast.mean() == pytest.approx(slow.mean(), abs=5 * slow.std() / np.sqrt(1200))
+    assert fast.std() == pytest.approx(slow.std(), rel=0.11)  # 5 standard errors of 1200 draws
 
 
 def test_the_interval_contains_the_value_and_stays_a_share() -> None:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import json
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +15,6 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.stereotype_score import StereotypeScore
 from holisticbias_eval.statistics.attributes import AttributeCounts, attribute_test, mean_interval
-from invoking import Invoke
 from known import known
 
 # specification, attribute, whether the first and the second run choose the stereotyped sentence (None: a tie)
@@ -107,24 +102,3 @@ def test_the_interval_has_the_width_of_students_t() -> None:
     found = known(mean_interval(made, 20_000, np.random.default_rng(0)))
     half = 2.3646 * (gained / 100).std(ddof=1) / np.sqrt(8)
     assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.03)
-
-
-def test_two_runs_side_by_side(
-    invoke: Invoke, tiny_gpt2: Path, write_pairs: Callable[..., Path], tmp_path: Path
-) -> None:
-    folders = [tmp_path / "a", tmp_path / "b"]
-    # as published the first token is not counted, and both must count it or not
-    for folder, mode in zip(folders, (["likelihood", "--first-token", "none"], ["published"]), strict=True):
-        invoke.printed("evaluate", "--pairs", write_pairs(), "--model", tiny_gpt2, "--out", folder, "--mode", *mode)
-    told = json.loads(invoke.printed("compare", *folders, "--format", "json"))
-    assert (told["sentences"]["what"], told["sentences"]["common"], told["sentences"]["changed"]) == ("pairs", 48, 0)
-    named = {f["keys"].get("specification") for f in told["figures"]}
-    assert named == {"invented.one", "invented.two", None}  # None: over all
-    tables = [pq.read_table(folder / "scored_pairs.parquet").to_pandas() for folder in folders]
-    for one in (f for f in told["figures"] if f["name"] == "change" and f["keys"]):
-        kept = [t[(t.specification == one["keys"]["specification"]) & (t.source == "generated")] for t in tables]
-        chose = [(t.score_stereotype > t.score_antistereotype).astype(float) for t in kept]
-        assert one["value"] == pytest.approx((chose[1] - chose[0]).groupby(kept[0].attribute).mean().mean())
-        assert one["interval"] is not None
-    said = invoke.printed("compare", *folders)
-    assert "Pairs" in said

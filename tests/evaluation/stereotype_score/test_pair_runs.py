@@ -151,11 +151,6 @@ def test_choices_of_a_local_chat_model(run: Callable[..., tuple[Path, pa.Table]]
     assert {"offered_first", "orders_agree"} <= names
 
 
-def test_a_plan_counts_the_sentences(invoke: Invoke, write_pairs: Callable[..., Path], tiny_gpt2: Path) -> None:
-    said = invoke.printed("evaluate", "--pairs", write_pairs(), "--model", tiny_gpt2, "--dry-run", "--no-store")
-    assert "48" in said
-
-
 HOSTILE = "<script>alert(1)</script> \x00\x1b[31m {{7*7}} </td> [bold]x[/bold]"
 
 

@@ -9,15 +9,15 @@ from functools import reduce
 
 import numpy as np
 
-from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.likelihood.scorer import Scorer, Work
 from holisticbias_eval.models.likelihood.spans import Spans, joined
 from holisticbias_eval.progress import duration
 
-_COUNTED, _WINDOWS = 4096, 6
+_COUNTED, _PLACES = 512, 48
 """Neighbouring texts whose work is counted at once, and the places where it is."""
-_WARM_UP, _TESTED, _TIMED = 16, 64, (256, 1024, 4096)
+_WARM_UP, _TESTED, _TIMED = 16, 16, (1, 2, 8)
+"""The texts of a warm-up and of a test of the method, and the places whose texts are timed."""
 _ENOUGH_SECONDS = 1.0
 _LONG, _FEW = 600.0, 20_000
 """Seconds from which a run has advice, and the texts of a short one."""
@@ -67,7 +67,7 @@ class Plan:
 def plan_work(
     scorer: Scorer, texts: int, blocks: Sequence[Spans], clock: Callable[[], float] = time.perf_counter
 ) -> Plan:
-    """Estimate the work of blocks from neighbouring texts at some places, and its time from texts in the middle.
+    """Estimate the work of blocks from neighbouring texts at many places, and its time from the texts of some.
 
     Texts that share a beginning are neighbours, so the forward tokens of a place are those of a run but for its edges.
     Scores are discarded. Raises ``EvaluationError`` if the engine cannot count.
@@ -75,24 +75,29 @@ def plan_work(
     missing = sum(map(len, blocks))
     if not missing:
         return Plan(texts, 0, Work(0, 0), (0.0, 0.0))
-    exact = missing <= _COUNTED * _WINDOWS
-    places = list(blocks) if exact else [_place(blocks, int(start)) for start in _starts(missing)]
+    exact = missing <= _COUNTED * _PLACES
+    places = [_place(blocks, start) for start in _starts(missing)]
+    counted = list(blocks) if exact else places
     # a method is tested once for all lengths: on the longest texts
-    scorer.probe(reduce(joined, [p.take(np.argsort(p.lengths(), kind="stable")[-_TESTED:]) for p in places]))
-    works = [_work(scorer, place) for place in places]
-    counted = missing / sum(map(len, places))
-    work = Work(round(counted * sum(w.tokens for w in works)), round(counted * sum(w.forward for w in works)))
+    tested = [counted[i] for i in _spread(len(counted), _TESTED)]
+    longest = -(-_TESTED // len(tested))
+    scorer.probe(reduce(joined, [p.take(np.argsort(p.lengths(), kind="stable")[-longest:]) for p in tested]))
+    works = [_work(scorer, part) for part in counted]
+    ratio = missing / sum(map(len, counted))
+    work = Work(round(ratio * sum(w.tokens for w in works)), round(ratio * sum(w.forward for w in works)))
     spread = _SPREAD
     if not exact:
         forward = np.array([work.forward / len(place) for work, place in zip(works, places, strict=True)])
         spread += 2 * float(forward.std(ddof=1) / forward.mean()) / len(places) ** 0.5
-    middle = len(places) // 2
-    seconds = work.forward * _seconds_per_token(scorer, places[middle], works[middle], clock)
+    seconds = work.forward * _seconds_per_token(scorer, places, clock)
     return Plan(texts, missing, work, (seconds / (1 + spread), seconds * (1 + spread)), exact)
 
 
-def _starts(missing: int) -> Ints:
-    return np.linspace(0, missing - _COUNTED, _WINDOWS).astype(np.int64)
+def _starts(missing: int) -> list[int]:
+    """The first texts of the places, among those of all blocks."""
+    if missing <= _COUNTED * _PLACES:
+        return list(range(0, missing, _COUNTED))
+    return [int(start) for start in np.linspace(0, missing - _COUNTED, _PLACES)]
 
 
 def _place(blocks: Sequence[Spans], start: int) -> Spans:
@@ -103,22 +108,27 @@ def _place(blocks: Sequence[Spans], start: int) -> Spans:
     return blocks[block].take(np.arange(first, min(first + _COUNTED, len(blocks[block]))))
 
 
-def _seconds_per_token(scorer: Scorer, texts: Spans, of_texts: Work, clock: Callable[[], float]) -> float:
-    """Seconds per forward token, from more and more of these texts until that takes a second.
+def _seconds_per_token(scorer: Scorer, places: Sequence[Spans], clock: Callable[[], float]) -> float:
+    """Seconds per forward token, from the texts of more and more places until that takes a second.
 
     The first texts that an engine reads take longer, and are not counted.
     """
-    scorer.score(texts.take(np.arange(min(_WARM_UP, len(texts)))), lambda _: None)
-    for size in _TIMED:
-        first = max(0, (len(texts) - size) // 2)
-        few = texts if size >= len(texts) else texts.take(np.arange(first, first + size))
+    scorer.score(places[0].take(np.arange(min(_WARM_UP, len(places[0])))), lambda _: None)
+    for count in _TIMED:
+        some = [places[i] for i in _spread(len(places), count)]
+        few = reduce(joined, some)
         start = clock()
         scorer.score(few, lambda _: None)
         seconds = clock() - start
-        if seconds > _ENOUGH_SECONDS or few is texts:
+        if seconds > _ENOUGH_SECONDS or len(some) == len(places):
             break
-    timed = of_texts if few is texts else _work(scorer, few)
-    return seconds / max(1, timed.forward)
+    return seconds / max(1, _work(scorer, few).forward)
+
+
+def _spread(size: int, count: int) -> list[int]:
+    """At most this many indices, at equal distances within a size."""
+    count = min(size, count)
+    return [int(index) for index in (np.arange(count) + 0.5) * size / count]
 
 
 def _work(scorer: Scorer, spans: Spans) -> Work:
