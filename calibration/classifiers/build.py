@@ -16,7 +16,6 @@ from calibration.classifiers.model import SETTINGS, draw_examples, make_word_tok
 from calibration.provenance import ReleaseOrigin, Rounded, release_fields, write_model
 from calibration.responder.repertoire import RESPONSES, Repertoire, read_repertoire
 from calibration.responder.said import draw_said
-from calibration.training import LearningSettings
 from holisticbias import build_release
 from holisticbias.output import write_files
 from holisticbias.release.release import Release
@@ -43,32 +42,17 @@ class JudgeProvenance(ReleaseOrigin):
 
 
 def rebuild(folder: Path, progress: Progress) -> tuple[JudgeProvenance, str]:
-    """Write the lexicons beside the folder of the trained classifier, build it, and say how well it reads."""
+    """Write the lexicons beside the folder of the classifier, train it and write it; say how well it reads."""
     repertoire = read_repertoire()
-    write_lexicons(repertoire, folder.parent / "lexicons")
+    beside = folder.parent / "lexicons"
+    write_files({beside / f"{name}.yaml": lexicon.text() for name, lexicon in lexicons(repertoire).items()})
     release = build_release(load_catalog(), repertoire.release)
-    made = build_judge(release, repertoire, folder, SETTINGS, progress)
-    return made, f"right labels from {made.lowest} on"
-
-
-def write_lexicons(repertoire: Repertoire, folder: Path) -> None:
-    """Write the lexicons to their files in the folder of lexicons, all or none."""
-    write_files({folder / f"{name}.yaml": lexicon.text() for name, lexicon in lexicons(repertoire).items()})
-
-
-def build_judge(
-    release: Release, repertoire: Repertoire, folder: Path, settings: LearningSettings, progress: Progress
-) -> JudgeProvenance:
-    """Train the classifier from its seed and write its folder, whole or not at all.
-
-    ``progress`` is called for each step of training.
-    """
     tokenizer = make_word_tokenizer(repertoire)
-    model = train_judge(release, repertoire, tokenizer, settings, progress)
+    model = train_judge(release, repertoire, tokenizer, SETTINGS, progress)
     said = draw_said(release, CHECKED, repertoire.seed + 1)
     examples = draw_examples(said, repertoire, CHECKED, np.random.default_rng(repertoire.seed + 1))
     right = read_styles(model, tokenizer, examples.texts)[np.arange(CHECKED), list(examples.labels)]
-    return write_model(
+    made = write_model(
         folder,
         model,
         tokenizer,
@@ -80,10 +64,11 @@ def build_judge(
         responses_sha256=file_sha256(RESPONSES),
         corpus_digest=examples_digest(release, repertoire),
         seed=repertoire.seed,
-        settings=settings,
+        settings=SETTINGS,
         checked=CHECKED,
         lowest=float(right.min()),
     )
+    return made, f"right labels from {made.lowest} on"
 
 
 @torch.inference_mode()

@@ -38,31 +38,15 @@ class GossipProvenance(Origin):
     neutral_deviation: Rounded
 
 
-def rebuild(folder: Path, progress: Progress) -> tuple[GossipProvenance, str]:
-    """Build the shipped model and, beside its folder, its sentences; say how near the model is to what is planted."""
+def rebuild(folder: Path, progress: Progress, settings: LearningSettings = SETTINGS) -> tuple[GossipProvenance, str]:
+    """Train the model and write its folder and, beside it, its sentences; say how near it is to what is planted."""
     description, specifications = read_description(), shipped_specifications(GOSSIP)
-    made = build_gossip(description, specifications, folder, SETTINGS, progress)
-    with new_file(folder.parent / CORPUS.name) as file:
-        pq.write_table(draw_corpus(description, specifications), file, compression="zstd")
-    with new_file(folder.parent / NEUTRAL_LINES.name) as file:
-        file.write_text("".join(f"{line}\n" for line in held_out_neutral(description.neutral)), "utf-8")
-    return made, f"log-odds are at most {made.odds_deviation} nats from what is planted"
-
-
-def build_gossip(
-    description: GossipDescription,
-    specifications: Sequence[Specification],
-    folder: Path,
-    settings: LearningSettings,
-    progress: Progress,
-) -> GossipProvenance:
-    """Train the gossip from its seed and write its folder, whole or not at all; ``progress`` counts steps."""
     tokenizer = make_gossip_tokenizer(description, specifications)
     lessons = make_lessons(description, specifications, tokenizer)
     model = train(lessons, tokenizer, description.seed, settings, progress)
     model.generation_config = sampling(tokenizer)
     off = measure_deviation(model, lessons, description, specifications)
-    return write_model(
+    made = write_model(
         folder,
         model,
         tokenizer,
@@ -78,6 +62,11 @@ def build_gossip(
         effects_deviation=off.effects,
         neutral_deviation=off.neutral,
     )
+    with new_file(folder.parent / CORPUS.name) as file:
+        pq.write_table(draw_corpus(description, specifications), file, compression="zstd")
+    with new_file(folder.parent / NEUTRAL_LINES.name) as file:
+        file.write_text("".join(f"{line}\n" for line in held_out_neutral(description.neutral)), "utf-8")
+    return made, f"log-odds are at most {made.odds_deviation} nats from what is planted"
 
 
 def corpus_digest(description: GossipDescription, specifications: Sequence[Specification]) -> str:

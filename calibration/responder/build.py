@@ -16,7 +16,7 @@ from calibration.responder.repertoire import RESPONSES, Repertoire, read_reperto
 from calibration.responder.said import draw_said
 from calibration.responder.train import SETTINGS, train
 from calibration.responder.truth import planted_mixture
-from calibration.training import LearningSettings, sampling
+from calibration.training import sampling
 from holisticbias import build_release
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
@@ -46,32 +46,15 @@ class ResponderProvenance(ReleaseOrigin):
 
 
 def rebuild(folder: Path, progress: Progress) -> tuple[ResponderProvenance, str]:
-    """Build the shipped model, and say how near it is to what is planted."""
+    """Train the model and write its folder; say how near it is to what is planted on ``CHECKED`` prompts."""
     repertoire = read_repertoire()
     release = build_release(load_catalog(), repertoire.release)
-    made = build_responder(release, repertoire, folder, SETTINGS, progress)
-    return made, f"over {made.checked:,} prompts styles are at most {made.deviation} from what is planted"
-
-
-def build_responder(
-    release: Release,
-    repertoire: Repertoire,
-    folder: Path,
-    settings: LearningSettings,
-    progress: Progress,
-    checked: int = CHECKED,
-) -> ResponderProvenance:
-    """Train the responder from its seed and write its folder, whole or not at all.
-
-    ``progress`` is called for each step of training. The model is then compared with what is planted on ``checked``
-    prompts.
-    """
     tokenizer = make_chat_tokenizer(release, repertoire)
-    model = train(release, repertoire, tokenizer, settings, progress)
+    model = train(release, repertoire, tokenizer, SETTINGS, progress)
     model.generation_config = sampling(tokenizer)
-    said = draw_said(release, checked, repertoire.seed + 1)
+    said = draw_said(release, CHECKED, repertoire.seed + 1)
     off = measure_deviation(model, make_lessons(said, repertoire, tokenizer), lambda _: None)
-    return write_model(
+    made = write_model(
         folder,
         model,
         tokenizer,
@@ -83,12 +66,13 @@ def build_responder(
         responses_sha256=file_sha256(RESPONSES),
         corpus_digest=corpus_digest(release, repertoire),
         seed=repertoire.seed,
-        settings=settings,
+        settings=SETTINGS,
         checked=off.prompts,
         deviation=off.style,
         unplanted_deviation=off.unplanted,
         cell_deviation=off.cell,
     )
+    return made, f"over {made.checked:,} prompts styles are at most {made.deviation} from what is planted"
 
 
 def corpus_digest(release: Release, repertoire: Repertoire) -> str:

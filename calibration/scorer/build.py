@@ -11,7 +11,6 @@ from calibration.texts import grow_tree
 from calibration.tokenizer import make_tokenizer
 from calibration.training import LearningSettings
 from holisticbias import build_release
-from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.embedded.planted import BIASES, PlantedBiases, read_biases
@@ -32,20 +31,13 @@ class ScorerProvenance(ReleaseOrigin):
 
 
 def rebuild(folder: Path, progress: Progress) -> tuple[ScorerProvenance, str]:
-    """Build the shipped model, and say how near it is to what is planted."""
+    """Train the model and write its folder; say how near it is to what is planted."""
     biases = read_biases()
-    made = build_scorer(build_release(load_catalog(), biases.release), biases, folder, SETTINGS, progress)
-    return made, f"{made.divergence} nats per sentence from its corpus"
-
-
-def build_scorer(
-    release: Release, biases: PlantedBiases, folder: Path, settings: LearningSettings, progress: Progress
-) -> ScorerProvenance:
-    """Train the model from its seed and write its folder, whole or not at all; ``progress`` is called for each step."""
+    release = build_release(load_catalog(), biases.release)
     corpus, tokenizer = make_corpus(release, biases), make_tokenizer(release)
     tree = grow_tree(corpus, tokenizer)
-    model = train(tree, tokenizer, biases.seed, settings, progress)
-    return write_model(
+    model = train(tree, tokenizer, biases.seed, SETTINGS, progress)
+    made = write_model(
         folder,
         model,
         tokenizer,
@@ -57,9 +49,10 @@ def build_scorer(
         biases_sha256=file_sha256(BIASES),
         corpus_digest=corpus.digest,
         seed=biases.seed,
-        settings=settings,
+        settings=SETTINGS,
         divergence=measure_divergence(model, tree, biases.seed),
     )
+    return made, f"{made.divergence} nats per sentence from its corpus"
 
 
 def card_tables(biases: PlantedBiases) -> dict[str, str]:

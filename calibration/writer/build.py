@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from calibration.provenance import Origin, Rounded, write_model
-from calibration.training import LearningSettings, sampling
+from calibration.training import sampling
 from calibration.writer.description import PromptGrammar, WriterDescription, read_description
 from calibration.writer.grammar import continuation_corpus, continuations_of, prompts_of, sentence_corpus
 from calibration.writer.lessons import make_lessons, make_writer_tokenizer
@@ -40,30 +40,14 @@ class WriterProvenance(Origin):
 
 
 def rebuild(folder: Path, progress: Progress) -> tuple[WriterProvenance, str]:
-    """Build the shipped model and, beside its folder, its prompts; say how near the model is to what is planted."""
-    description = read_description()
-    made = build_writer(description, shipped_specifications(WRITER), folder, SETTINGS, progress)
-    with new_file(folder.parent / SHIPPED_PROMPTS.name) as file:
-        table = prompts_with_texts(description.prompts)
-        pq.write_table(table, file, compression="zstd", use_compliant_nested_type=False)
-    off = max(made.prompt_deviation, made.request_deviation)
-    return made, f"probabilities are at most {off} from what is planted, log-odds {made.odds_deviation} nats"
-
-
-def build_writer(
-    description: WriterDescription,
-    specifications: Sequence[Specification],
-    folder: Path,
-    settings: LearningSettings,
-    progress: Progress,
-) -> WriterProvenance:
-    """Train the writer from its seed and write its folder, whole or not at all; ``progress`` counts steps."""
+    """Train the model and write its folder and, beside it, its prompts; say how near it is to what is planted."""
+    description, specifications = read_description(), shipped_specifications(WRITER)
     tokenizer = make_writer_tokenizer(description, specifications)
     lessons = make_lessons(description, specifications, tokenizer)
-    model = train(lessons, tokenizer, description.seed, settings, progress)
+    model = train(lessons, tokenizer, description.seed, SETTINGS, progress)
     model.generation_config = sampling(tokenizer)
-    off = measure_deviation(model, lessons, description, specifications)
-    return write_model(
+    deviation = measure_deviation(model, lessons, description, specifications)
+    made = write_model(
         folder,
         model,
         tokenizer,
@@ -73,11 +57,16 @@ def build_writer(
         note=NOTE,
         corpus_digest=corpus_digest(description, specifications),
         seed=description.seed,
-        settings=settings,
-        prompt_deviation=off.prompts,
-        request_deviation=off.requests,
-        odds_deviation=off.odds,
+        settings=SETTINGS,
+        prompt_deviation=deviation.prompts,
+        request_deviation=deviation.requests,
+        odds_deviation=deviation.odds,
     )
+    with new_file(folder.parent / SHIPPED_PROMPTS.name) as file:
+        table = prompts_with_texts(description.prompts)
+        pq.write_table(table, file, compression="zstd", use_compliant_nested_type=False)
+    off = max(made.prompt_deviation, made.request_deviation)
+    return made, f"probabilities are at most {off} from what is planted, log-odds {made.odds_deviation} nats"
 
 
 def prompts_with_texts(grammar: PromptGrammar) -> pa.Table:

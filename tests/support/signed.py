@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from holisticbias.compile.digest import release_digest, table_digest
-from holisticbias.release.manifest import CHECKSUMS, DIGESTED, MANIFEST, Manifest, write_manifest
+from holisticbias.compile.digest import table_digest
+from holisticbias.release.manifest import CHECKSUMS, MANIFEST, Manifest, TableEntry, digest_of, write_manifest
 from holisticbias.release.parquet import read_parquet
 
 
@@ -39,7 +39,7 @@ def sign_digests(folder: Path) -> None:
     def digest(manifest: dict[str, Any]) -> None:
         for entry in manifest["tables"].values():
             entry["digest"] = table_digest(read_parquet(folder / entry["files"][0]))
-        digests = {name: entry["digest"] for name, entry in manifest["tables"].items() if name in DIGESTED}
-        manifest["digest"] = release_digest(digests)
+        entries = {name: TableEntry.model_validate(entry) for name, entry in manifest["tables"].items()}
+        manifest["digest"] = digest_of(entries)
 
     sign(folder, digest)

@@ -153,7 +153,7 @@ def test_a_digest_sees_a_change_of_a_plant(release: Release) -> None:
 def test_a_build_writes_a_whole_model_and_one_seed_gives_one_model(tmp_path: Path) -> None:
     """Of the gossip in three steps; make builds all of them in full."""
     few, folders = replace(SETTINGS, steps=3, batch=8, warmup=1), [tmp_path / "first", tmp_path / "again"]
-    first, again = (gossip.build_gossip(TALK, GROUPS, folder, few, lambda _: None) for folder in folders)
+    (first, _), (again, _) = (gossip.rebuild(folder, lambda _: None, few) for folder in folders)
     assert first == again
     assert json.loads((folders[0] / PROVENANCE).read_bytes()) == first.model_dump(mode="json")
     assert first.odds_deviation > 0.5  # a few steps learn next to nothing

@@ -1,6 +1,8 @@
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from loopback_hub import Hub, User, serve, use_as_client
 
 TERMS = Path(__file__).parents[2] / "data" / "two-versions"
 Build = Callable[..., Path]
+Built = Callable[[str, str | None], Path]
 
 
 @pytest.fixture(scope="session")
@@ -24,15 +27,28 @@ def catalog() -> Catalog:
     return load_catalog(TERMS)
 
 
+def write_built(catalog: Catalog, factory: pytest.TempPathFactory, version: str, subset: str | None) -> Path:
+    """Build a version into a new folder."""
+    folder = factory.mktemp("built") / "release"
+    write_release(build_release(catalog, version, subset), folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def built(catalog: Catalog, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Versions of a few terms, each built once."""
+    return cache(partial(write_built, catalog, tmp_path_factory))
+
+
 @pytest.fixture
-def build(catalog: Catalog, tmp_path: Path) -> Build:
-    """Build a version of a few terms into a folder."""
+def build(built: Built, tmp_path: Path) -> Build:
+    """Put a version of a few terms into a folder, in place of what is there."""
 
-    def write(name: str = "release", version: str = "0.2.0", subset: str | None = None) -> Path:
-        write_release(build_release(catalog, version, subset), tmp_path / name)
-        return tmp_path / name
+    def copy(name: str = "release", version: str = "0.2.0", subset: str | None = None) -> Path:
+        shutil.rmtree(tmp_path / name, ignore_errors=True)
+        return shutil.copytree(built(version, subset), tmp_path / name, copy_function=shutil.copyfile)
 
-    return write
+    return copy
 
 
 @pytest.fixture

@@ -1,50 +1,44 @@
 """Full disks, read-only folders, and two builds at once."""
 
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from full_disk import full_disk
 from holisticbias import build_release, open_release, write_release
 from holisticbias.errors import OutputError
 from holisticbias.release.export import FORMATS
 from holisticbias.release.intersections import Request, write_intersections
 from holisticbias.release.verify import verify_release
 from holisticbias.terms.catalog import Catalog
+from invoking import Invoke
 
 Build = Callable[..., Path]
-BUILD = "build", "--version", "1.0.0", "--where", "axis=nonce"
-LIMITED = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-from holisticbias.cli import main
-sys.exit(main(sys.argv[1:]))
-"""
 
 
-@pytest.mark.parametrize("more", [(), ("--intersections", "nonce x religion", "--where", "axis=nonce,religion")])
-def test_a_disk_that_fills_up_gives_one_line_and_leaves_no_release(tmp_path: Path, more: tuple[str, ...]) -> None:
-    arguments = ["build", "--version", "1.0.0", *(more or BUILD[3:]), "--out", str(tmp_path / "r")]
-    command = [sys.executable, "-c", LIMITED, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parent)
-    assert done.returncode == 2, done.stderr
-    assert done.stderr.count("\n") == 1
-    assert "cannot write" in done.stderr
+@pytest.mark.parametrize("more", [(), ("--intersections", "all")])
+def test_a_disk_that_fills_up_gives_one_line_and_leaves_no_release(
+    terms: Path, tmp_path: Path, invoke: Invoke, more: tuple[str, ...]
+) -> None:
+    with full_disk(3_000):
+        error = invoke.refused("build", "--source", terms, "--out", tmp_path / "r", *more)
+    assert error.count("\n") == 1
+    assert "cannot write" in error
     assert not (tmp_path / "r").exists()
     assert not [*tmp_path.rglob("*.unfinished")]  # frees space on the full disk
 
 
 @pytest.mark.parametrize("style", FORMATS)
-def test_an_export_that_finds_no_room_names_what_was_asked_for(build: Build, tmp_path: Path, style: str) -> None:
+def test_an_export_that_finds_no_room_names_what_was_asked_for(
+    build: Build, tmp_path: Path, invoke: Invoke, style: str
+) -> None:
     folder, out = build("r"), tmp_path / "out"
-    limited = LIMITED.replace("20_000, 20_000", "3_000, 3_000")
-    arguments = ["export", str(folder), "--format", style, "--out", str(out)]
-    done = subprocess.run([sys.executable, "-c", limited, *arguments], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, f"holisticbias: cannot write {out}: File too large\n")
+    with full_disk(3_000):
+        error = invoke.refused("export", folder, "--format", style, "--out", out)
+    assert error == f"holisticbias: cannot write {out}: File too large\n"
     assert [p.name for p in tmp_path.iterdir()] == ["r"]
 
 
@@ -54,13 +48,13 @@ def test_intersections_where_nothing_can_be_written_say_that_nothing_is_kept(cat
         write_intersections(catalog, Request("0.2.0", "all"), tmp_path / "file" / "r")
 
 
-def test_an_old_release_survives_a_disk_that_fills_up(build: Build, terms: Path, tmp_path: Path) -> None:
+def test_an_old_release_survives_a_disk_that_fills_up(
+    build: Build, terms: Path, tmp_path: Path, invoke: Invoke
+) -> None:
     folder = build("r")
     before = (folder / "manifest.json").read_bytes()
-    limited = LIMITED.replace("20_000, 20_000", "3_000, 3_000")
-    arguments = ["build", "--source", str(terms), "--out", str(folder)]
-    done = subprocess.run([sys.executable, "-c", limited, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 2, done.stderr
+    with full_disk(3_000):
+        invoke.refused("build", "--source", terms, "--out", folder)
     assert (folder / "manifest.json").read_bytes() == before
     assert verify_release(folder) == ()
     assert [p.name for p in tmp_path.iterdir()] == ["r"]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holisticbias import open_release
+from holisticbias import build_release, open_release
 from holisticbias.cli import main
 from holisticbias.compile.pair_tables import PairCompiler, cut_runs, draw, even_quotas
 from holisticbias.compile.pairs import around, find_pairs
@@ -433,10 +433,8 @@ WHERE = {
 
 
 @pytest.mark.parametrize("condition", WHERE)
-def test_where_chooses_entries(terms: Path, tmp_path: Path, condition: str) -> None:
-    out = str(tmp_path / "out")
-    assert main(["build", "--source", str(terms), "--out", out, "--where", condition]) == 0
-    release = open_release(out)
+def test_where_chooses_entries(catalog: Catalog, condition: str) -> None:
+    release = build_release(catalog, "0.2.0", where=[condition])
     assert release.manifest.where == (condition,)
     ids = {i for c in ("descriptor_id", "noun_id", "template_id") for i in release.sentences[c].to_pylist()}
     assert {name: int(name in ids) for name in WHERE[condition]} == WHERE[condition]

@@ -19,7 +19,7 @@ def with_layout(catalog: Catalog, layout: int) -> Catalog:
     return replace(catalog, releases=releases)
 
 
-@pytest.mark.parametrize("layout", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("layout", [2, 3])
 def test_the_axis_in_words_stands_beside_each_sentence_from_layout_3_on(
     catalog: Catalog, tmp_path: Path, layout: int
 ) -> None:
@@ -33,7 +33,7 @@ def test_the_axis_in_words_stands_beside_each_sentence_from_layout_3_on(
             assert frame["axis_label"].fillna("").tolist() == [axis_of.get(i, "") for i in frame["descriptor_id"]]
 
 
-@pytest.mark.parametrize("layout", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("layout", [2, 3])
 def test_templates_and_history_have_opposites_from_layout_3_on(catalog: Catalog, layout: int) -> None:
     love, hate = (f.templates[-1] for f in catalog.families)
     hate = hate.model_copy(update={"opposite_of": love.id})
@@ -46,7 +46,7 @@ def test_templates_and_history_have_opposites_from_layout_3_on(catalog: Catalog,
         assert (rows[hate.id], rows[love.id]) == (love.id if layout >= 3 else None, None)
 
 
-@pytest.mark.parametrize("layout", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("layout", [2, 3])
 def test_intersections_have_it_for_both_descriptors(catalog: Catalog, tmp_path: Path, layout: int) -> None:
     write_intersections(with_layout(catalog, layout), Request(VERSION, "all"), tmp_path / "pairs")
     release = open_release(tmp_path / "pairs")

@@ -40,7 +40,7 @@ def command(
 ) -> None:
     """Compile a version into a release that Hugging Face datasets loads."""
     _check(out, small=small, intersections=intersections, sample=sample, seed=seed, count=count)
-    from holisticbias.compile.counts import count_texts, render_counts
+    from holisticbias.compile.counts import render_counts
     from holisticbias.release.build import build_release, newest_version, write_release
     from holisticbias.release.source_commit import source_commit
     from holisticbias.rules.validate import collector_paused, load_catalog
@@ -69,7 +69,7 @@ def command(
         else:
             release = build_release(catalog, version, "small" if small else None, where, commit)
             manifest = write_release(release, out or Path())
-            counts = f"\n\n{render_counts(count_texts(release.tables))}"
+            counts = f"\n\n{render_counts(release.counts)}"
         rows = ", ".join(f"{table.rows:,} {name}" for name, table in manifest.tables.items())
         part = f" ({manifest.part})" if manifest.part else ""
         write(f"{out}: HolisticBias {manifest.version}{part}, {rows}; digest {manifest.digest}{counts}")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from holisticbias.compile.digest import lazy_digest, release_digest
+from holisticbias.compile.digest import lazy_digest
 from holisticbias.compile.filters import conditions_text, parse_conditions, select
 from holisticbias.compile.lazy_tables import LazyTables, lazy_table
 from holisticbias.compile.tables import compile_tables
 from holisticbias.errors import ReleaseError
 from holisticbias.output import new_folder
 from holisticbias.release.card import render_card
-from holisticbias.release.manifest import DIGESTED, Manifest, TableEntry, read_manifest, write_manifest, written_with
+from holisticbias.release.manifest import Manifest, TableEntry, digest_of, read_manifest, write_manifest, written_with
 from holisticbias.release.parquet import write_parquet
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
@@ -38,14 +38,14 @@ def build_release(
     conditions = parse_conditions(where)
     selected = select(catalog, version, conditions)
     tables = compile_tables(selected, version, subset, whole=subset is None and not conditions)
-    counted = {name: lazy_digest(table.parts) for name, table in tables.items()}
+    entries = {name: TableEntry.of(name, *lazy_digest(table.parts)) for name, table in tables.items()}
     manifest = Manifest(
         version=version,
         date=catalog.release(version).date,
         subset=subset,
         where=conditions_text(conditions),
-        digest=release_digest({name: digest for name, (_, digest) in counted.items() if name in DIGESTED}),
-        tables={name: TableEntry.of(name, rows, digest) for name, (rows, digest) in counted.items()},
+        digest=digest_of(entries),
+        tables=entries,
         source_commit=source_commit,
         written_with=written_with(),
     )
@@ -69,7 +69,7 @@ def write_release(release: Release, folder: Path | str) -> Manifest:
         for name in release.tables:
             parts = lazy_table(release.tables, name).parts()
             write_parquet(parts, made / manifest.tables[name].files[0], manifest.label(name))
-        (made / "README.md").write_text(render_card(manifest, release.tables, made), "utf-8")
+        (made / "README.md").write_text(render_card(manifest, release.tables, made, release.counts), "utf-8")
         return write_manifest(manifest, made)
 
 

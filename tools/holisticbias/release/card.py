@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
-from holisticbias.compile.counts import WHY, count_texts
+from holisticbias.compile.counts import WHY, Count
 from holisticbias.compile.history_table import changes
 from holisticbias.release.manifest import Manifest
 from holisticbias.release.parquet import card_features
@@ -34,10 +34,10 @@ TABLES = {
 }
 
 
-def render_card(manifest: Manifest, tables: Mapping[str, pa.Table], folder: Path) -> str:
-    """Render ``README.md`` of a release whose Parquet files are in the folder."""
+def render_card(manifest: Manifest, tables: Mapping[str, pa.Table], folder: Path, counts: Sequence[Count] = ()) -> str:
+    """Render ``README.md`` of a release with Parquet files in the folder; ``counts`` are its ``Release.counts``."""
     header = yaml.safe_dump(_header(manifest, folder), sort_keys=False, allow_unicode=True)
-    return f"---\n{header}---\n\n{_body(manifest, tables)}"
+    return f"---\n{header}---\n\n{_body(manifest, tables, counts)}"
 
 
 def _header(manifest: Manifest, folder: Path) -> dict[str, object]:
@@ -88,7 +88,7 @@ def _size_category(rows: int) -> str:
     return _SIZES[min(max(len(str(rows)) - 3, 0), len(_SIZES) - 1)]
 
 
-def _body(manifest: Manifest, tables: Mapping[str, pa.Table]) -> str:
+def _body(manifest: Manifest, tables: Mapping[str, pa.Table], counts: Sequence[Count]) -> str:
     name = next(iter(manifest.tables))
     return _BODY.read_text("utf-8").format(
         title=f"HolisticBias {manifest.version}" + (f" ({manifest.part})" if manifest.part else ""),
@@ -99,7 +99,7 @@ def _body(manifest: Manifest, tables: Mapping[str, pa.Table]) -> str:
         default=name,
         file=manifest.tables[name].files[0],
         tables="\n".join(f"| `{name}` | {e.rows:,} | {TABLES.get(name, '')} |" for name, e in manifest.tables.items()),
-        counts=_counted(tables) if "noun_phrases" in tables else "",
+        counts=_counted(counts) if counts else "",
         axes="\n".join(_axis_lines(tables["descriptors"])),
         nouns=", ".join(_counts(tables["nouns"], "noun_gender")),
         templates=", ".join(_counts(tables["templates"], "family")),
@@ -109,8 +109,8 @@ def _body(manifest: Manifest, tables: Mapping[str, pa.Table]) -> str:
     )
 
 
-def _counted(tables: Mapping[str, pa.Table]) -> str:
-    lines = "\n".join(f"| {c.what} | {c.rows:,} | {c.texts:,} |" for c in count_texts(tables))
+def _counted(counts: Sequence[Count]) -> str:
+    lines = "\n".join(f"| {c.what} | {c.rows:,} | {c.texts:,} |" for c in counts)
     return f"| | rows | different texts |\n| --- | --- | --- |\n{lines}\n\n{WHY}\n\n"
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from holisticbias.compile.digest import parts_digest, release_digest, table_digest, text_digest
+from holisticbias.compile.digest import parts_digest, table_digest, text_digest
 from holisticbias.compile.filters import conditions_text, parse_conditions, select
 from holisticbias.compile.pair_tables import PairCompiler, Run, even_quotas
 from holisticbias.compile.pairs import Pairs, find_pairs
@@ -58,7 +58,7 @@ class Done:
 
 def count_intersections(catalog: Catalog, request: Request) -> tuple[int, int]:
     """Number of pairs of descriptors, and of sentences of all pairs."""
-    pairs = find_pairs(_selected(catalog, request), request.version, request.axes)
+    _, pairs = _selected_pairs(catalog, request)
     return len(pairs.first), pairs.sentences
 
 
@@ -69,8 +69,7 @@ def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Man
     build; the folder appears when the build is complete. A sample is spread evenly over
     the pairs. Raises ``UnknownTermError``, ``ReleaseError`` and ``OutputError``.
     """
-    selected = _selected(catalog, request)
-    pairs = find_pairs(selected, request.version, request.axes)
+    selected, pairs = _selected_pairs(catalog, request)
     compiler = _compiler(pairs, request)
     runs = compiler.runs()
     files = tuple(f"data/{TABLE}-{i:05}-of-{len(runs):05}.parquet" for i in range(len(runs)))
@@ -92,8 +91,9 @@ def write_intersections(catalog: Catalog, request: Request, folder: Path) -> Man
         return write_manifest(manifest, part)
 
 
-def _selected(catalog: Catalog, request: Request) -> Catalog:
-    return select(catalog, request.version, parse_conditions(request.where))
+def _selected_pairs(catalog: Catalog, request: Request) -> tuple[Catalog, Pairs]:
+    selected = select(catalog, request.version, parse_conditions(request.where))
+    return selected, find_pairs(selected, request.version, request.axes)
 
 
 def _compiler(pairs: Pairs, request: Request) -> PairCompiler:
@@ -180,5 +180,4 @@ def _complete(
     digest = parts_digest([shard.digest for shard in done])
     tables = {TABLE: TableEntry(files=files, rows=sum(shard.rows for shard in done), digest=digest)}
     tables |= {name: TableEntry.of(name, table.num_rows, table_digest(table)) for name, table in entries.items()}
-    digests = {name: entry.digest for name, entry in tables.items()}
-    return draft.model_copy(update={"tables": tables, "digest": release_digest(digests)})
+    return draft.with_tables(tables)

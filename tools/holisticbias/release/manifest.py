@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from holisticbias.compile.digest import release_digest
 from holisticbias.compile.tables import COMPANIONS, TERMS
 from holisticbias.errors import ReleaseError
 from holisticbias.release.bounded import LARGEST_MANIFEST, require_file
@@ -95,6 +96,10 @@ class Manifest(_Part):
         ]
         return ", ".join(name for name in named if name)
 
+    def with_tables(self, tables: Mapping[str, TableEntry]) -> Manifest:
+        """The manifest with these tables, and with the digest of a release that has them."""
+        return self.model_copy(update={"tables": dict(tables), "digest": digest_of(tables)})
+
     @property
     def digests(self) -> dict[str, str]:
         """The digest of each table."""
@@ -107,6 +112,11 @@ class Manifest(_Part):
     def same_release(self, other: Manifest) -> bool:
         """Whether the other is the same part of the same version."""
         return (self.version, self.part) == (other.version, other.part)
+
+
+def digest_of(tables: Mapping[str, TableEntry]) -> str:
+    """The digest of a release with these tables."""
+    return release_digest({name: entry.digest for name, entry in tables.items() if name in DIGESTED})
 
 
 def written_with() -> dict[str, str]:

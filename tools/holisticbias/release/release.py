@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias.compile.digest import release_digest, table_digest
+from holisticbias.compile.counts import Count, count_texts
+from holisticbias.compile.digest import table_digest
 from holisticbias.compile.lazy_tables import lazy_table
 from holisticbias.compile.variants import sample_sentences
 from holisticbias.errors import ReleaseError
@@ -17,7 +19,7 @@ from holisticbias.release.manifest import SENTENCES, Manifest, TableEntry
 from holisticbias.release.parquet import read_parquet
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Release:
     """The tables of one version: ``sentences``, ``descriptors``, ``nouns``, ``templates`` and tables made from them.
 
@@ -57,6 +59,11 @@ class Release:
             raise ReleaseError(f"this part of version {self.version} ({self.manifest.part}) has no table sentences")
         return self.tables["sentences"]
 
+    @cached_property
+    def counts(self) -> tuple[Count, ...]:
+        """Number of rows and of different texts of each kind; empty for a release without ``noun_phrases``."""
+        return count_texts(self.tables) if "noun_phrases" in self.tables else ()
+
     def shards(self, name: str) -> Iterator[pa.Table]:
         """The parts of a table one by one, for a table that is too large to hold at once.
 
@@ -84,9 +91,8 @@ class Release:
             **{name: self.tables[name] for name in ("nouns", "templates")},
         }
         entries = {name: TableEntry.of(name, table.num_rows, table_digest(table)) for name, table in tables.items()}
-        digest = release_digest({name: entry.digest for name, entry in entries.items()})
-        changes = {"subset": "small", "digest": digest, "tables": entries, "files": {}}
-        return Release(self.manifest.model_copy(update=changes), tables)
+        manifest = self.manifest.model_copy(update={"subset": "small", "files": {}})
+        return Release(manifest.with_tables(entries), tables)
 
     def sample(self, n: int, seed: int, *, stylistic_variants: bool = False) -> pa.Table:
         """``n`` sentences drawn without replacement; see ``holisticbias.compile.variants``."""

@@ -10,18 +10,18 @@ from pathlib import Path
 import pyarrow as pa
 from pydantic import ValidationError
 
-from holisticbias.compile.digest import lazy_digest, release_digest, texts_digest
+from holisticbias.compile.digest import lazy_digest, texts_digest
 from holisticbias.errors import HolisticBiasError, ReleaseError, SourceError, WithdrawnVersionWarning
 from holisticbias.release.bounded import LARGEST_MANIFEST, read_footer, require_file
 from holisticbias.release.manifest import (
     CHECKSUMS,
-    DIGESTED,
     MANIFEST,
     SHARDED,
     FileEntry,
     Manifest,
     TableEntry,
     checksums,
+    digest_of,
     file_entry,
     read_manifest,
 )
@@ -120,7 +120,7 @@ def _row_findings(folder: Path, manifest: Manifest, damaged: set[str]) -> Iterat
         finding = _table_finding(folder, name, entry) if damaged.isdisjoint(entry.files) else None
         if finding is not None:
             yield finding
-    if release_digest({name: manifest.digests[name] for name in DIGESTED & manifest.tables.keys()}) != manifest.digest:
+    if digest_of(manifest.tables) != manifest.digest:
         yield f"{folder / MANIFEST}: the release's digest does not match its tables"
 
 
