@@ -30,11 +30,9 @@ TYPES: Mapping[Kind, pa.DataType] = {
 ROUNDING = 1e-6
 """A probability may exceed 1 by this much: sums of float32 do."""
 _TEXTS = ("name", "label", "text")
-_NUMBERS = ("number", "count", "probability")
+_NUMBERS: tuple[Kind, ...] = ("number", "count", "probability")
 _PARSED: Mapping[Kind, str] = {
-    "number": "a number",
-    "count": "a number",
-    "probability": "a number",
+    **dict.fromkeys(_NUMBERS, "a number"),
     "flag": "true or false, or 1 or 0",
     "words": "a list of texts, or texts with ; between them",
 }

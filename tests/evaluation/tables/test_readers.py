@@ -1,4 +1,4 @@
-"""Every reader of users' tables reads every form of file, and refuses every bad table in one line."""
+"""Every reader of users' tables that is not recorded reads every form of file, and refuses bad tables in one line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from tests.evaluation.tables.written import FILES, READERS, Rows, as_csv, as_lines, as_parquet, write
+from tests.evaluation.tables.written import FILES, MEASURED, READERS, Rows, as_csv, as_lines, as_parquet, write
 
 from holisticbias_eval.errors import EvaluationError
 
@@ -32,9 +32,9 @@ def test_every_form_of_file(reader: str, tmp_path: Path) -> None:
         assert plain(read(write(tmp_path, name, written(rows)))) == expected, form
 
 
-@pytest.mark.parametrize("reader", list(READERS)[:12])
+@pytest.mark.parametrize("reader", MEASURED)
 def test_every_data_frame(reader: str, tmp_path: Path) -> None:
-    read, rows = READERS[reader]
+    read, rows = MEASURED[reader]
     expected = plain(read(write(tmp_path, "t.parquet", as_parquet(rows))))
     arrow = pa.Table.from_pylist(list(rows))
     frames = pd.DataFrame(rows), pd.DataFrame(rows, dtype=object), pl.DataFrame(rows), arrow
