@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from holisticbias_eval.blocks import Column, ColumnOf, Paragraph, Table, table_of, without_empty, yes
@@ -179,6 +179,12 @@ class Forest:
             ColumnOf("beside", self.beside.capitalize(), lambda estimate: estimate.beside, self.unit),
         )
         return table_of(self.name, self.title, columns, self.estimates, drop_empty=True)
+
+
+def in_parts(name: str, estimates: Sequence[Estimate], most: int) -> Iterator[tuple[str, tuple[Estimate, ...]]]:
+    """Estimates for charts of at most so many rows, each with its name: ``name``, ``name-2`` and so on."""
+    for number, start in enumerate(range(0, len(estimates), most), 1):
+        yield name if number == 1 else f"{name}-{number}", tuple(estimates[start : start + most])
 
 
 @dataclass(frozen=True, slots=True)
