@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from rich.console import Console
 
 from holisticbias.release.release import Release
 from holisticbias_eval.api_results import Comparison, Frame, Measurement, MitigatedModels, ModelResponses, ModelRun
 from holisticbias_eval.classifying import classify as classify_table
-from holisticbias_eval.errors import EvaluationError, TableError
+from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.evaluating import by_task, choose_measures, prepare
 from holisticbias_eval.generating import prepare_answers
 from holisticbias_eval.measuring import measure_table
@@ -24,6 +22,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.sentences import restored
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import Run, read_run
+from holisticbias_eval.tables.frames import file_of
 
 
 def evaluate(
@@ -69,7 +68,7 @@ def measure(name: str, table: str | Path | pa.Table | Frame, *, progress: bool =
 
     ``settings`` are those of ``holisticbias measure --help-all``. Raises ``ScoresError`` for a table that does not fit.
     """
-    with _file_of(table, "text") as file:
+    with file_of(table, "text") as file:
         found = measure_table(name, Path(file), settings, _display(progress))
     return Measurement(found.measurement, found.tables, found.view, found.sections)
 
@@ -93,7 +92,7 @@ def generate(
     Raises ``EvaluationError`` for a setting without effect, and if the model or a file does not fit.
     """
     values = {**settings, **({"where": _conditions(where)} if where else {})}
-    with nullcontext() if prompts is None else _file_of(prompts, "prompt") as name:
+    with nullcontext() if prompts is None else file_of(prompts, "prompt") as name:
         values |= {} if name is None else {"prompts": name}
         answering = prepare_answers(model, release, values, _display(progress))
     return ModelResponses(*answering.run(_display(progress)))
@@ -111,7 +110,7 @@ def classify(
 
     Raises ``ScoresError`` for a table that does not fit, and ``EvaluationError`` for an unknown classifier.
     """
-    with _file_of(texts, "response") as name:
+    with file_of(texts, "response") as name:
         return classify_table(Path(name), {"classifier": (classifier,), **settings}, _display(progress)).table
 
 
@@ -155,40 +154,6 @@ def _conditions(where: Mapping[str, str | Sequence[str]] | Sequence[str]) -> tup
     if not isinstance(where, Mapping):
         return (where,) if isinstance(where, str) else tuple(where)
     return tuple(f"{key}={value if isinstance(value, str) else ','.join(value)}" for key, value in where.items())
-
-
-@contextmanager
-def _file_of(table: str | Path | Sequence[str] | pa.Table | Frame, column: str) -> Iterator[str]:
-    """The name of a table: its own, or a file for as long as the block runs; a list is of rows, or of texts.
-
-    A message about that file is about the table.
-    """
-    if isinstance(table, str | Path):
-        yield str(table)
-        return
-    arrow = _arrow_of(table, column)
-    with tempfile.TemporaryDirectory() as folder:
-        path = f"{folder}/table.parquet"
-        pq.write_table(arrow.replace_schema_metadata(None), path)
-        try:
-            yield path
-        except EvaluationError as error:
-            error.args = (str(error).replace(path, "the table"),)
-            raise
-
-
-def _arrow_of(table: Sequence[Any] | pa.Table | Frame, column: str) -> pa.Table:
-    """A table as an Arrow table; a list of texts is its column. Raises ``TableError`` if a column is mixed."""
-    try:
-        if isinstance(table, list | tuple):
-            rows = [row if isinstance(row, dict) else {column: row} for row in table]
-            names = dict.fromkeys(name for row in rows for name in row) or {column: None}
-            return pa.table({name: [row.get(name) for row in rows] for name in names})
-        if isinstance(table, pa.Table):
-            return table
-        return table.to_arrow() if hasattr(table, "to_arrow") else pa.Table.from_pandas(table, preserve_index=False)
-    except pa.ArrowException as error:
-        raise TableError(f"the table: {' '.join(map(str, error.args))}: give a column values of one type") from error
 
 
 def _display(progress: bool) -> Display:
