@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -13,21 +13,23 @@ from rich.console import Console
 from holisticbias.release.release import Release
 from holisticbias_eval.api_results import Comparison, Frame, Measurement, MitigatedModels, ModelResponses, ModelRun
 from holisticbias_eval.classifying import classify as classify_table
-from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.errors import EvaluationError, RunError
 from holisticbias_eval.evaluating import by_task, choose_measures, prepare
 from holisticbias_eval.generating import prepare_answers
 from holisticbias_eval.measuring import measure_table
 from holisticbias_eval.mitigation.run import mitigate as train_models
+from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.sentences import restored
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import Run, read_run
 from holisticbias_eval.tables.frames import file_of
+from holisticbias_eval.tasks.sources import ReleaseSource
 
 
 def evaluate(
-    model: str | tuple[Any, Any] | None = None,
-    release: str | Release | None = None,
+    model: str | Path | tuple[Any, Any] | None = None,
+    release: str | Path | Release | None = None,
     measures: str | Sequence[str] | None = None,
     *,
     where: Mapping[str, str | Sequence[str]] | Sequence[str] = (),
@@ -43,40 +45,42 @@ def evaluate(
     ``settings`` are all others, by the names that ``holisticbias evaluate --help-all`` lists, such as ``limit=400`` or
     ``pairs="pairs.csv"``.
 
-    Raises ``EvaluationError`` for a setting that nothing chosen uses, and if the model or a file does not fit.
+    Raises ``EvaluationError`` for a setting that nothing chosen uses, and if the model or a file does not fit, and
+    ``HolisticBiasError``, its base, for a release that does not exist.
     """
-    names = [measures] if isinstance(measures, str) else measures
-    values = {**settings, **({"where": _conditions(where)} if where else {})}
+    names = None if measures is None else _texts("measures", measures)
+    values = _values(settings, where)
     chosen = choose_measures(names, values)
     groups = by_task(chosen)
     if len(groups) > 1:
         asked = "; ".join(", ".join(group) for group in groups)
         raise EvaluationError(f"these measures ask different questions, so evaluate them one by one: {asked}")
-    (prepared,) = prepare(model, release, chosen, values, _display(progress))
+    (prepared,) = prepare(_model_of(model), _release_of(release), chosen, values, _display(progress))
     run = prepared.run()
     return ModelRun(run.result, restored(run.answers), run.tables)
 
 
 def open_run(folder: str | Path) -> ModelRun:
     """Read the run in a folder; raises ``RunError`` if it is damaged."""
-    run = read_run(Path(folder))
+    run = _run_of(folder)
     return ModelRun(run.result, run.answers, run.tables)
 
 
 def measure(name: str, table: str | Path | pa.Table | Frame, *, progress: bool = True, **settings: Any) -> Measurement:
     """Measure a user's table of scores, responses or texts: a file, an Arrow table, or a pandas or polars data frame.
 
-    ``settings`` are those of ``holisticbias measure --help-all``. Raises ``ScoresError`` for a table that does not fit.
+    ``settings`` are those of ``holisticbias measure --help-all``. Raises ``TableError`` for a table that does not fit,
+    and ``EvaluationError`` for a setting without effect.
     """
     with file_of(table, "text") as file:
-        found = measure_table(name, Path(file), settings, _display(progress))
+        found = measure_table(name, Path(file), _values(settings), _display(progress))
     return Measurement(found.measurement, found.tables, found.view, found.sections)
 
 
 def generate(
-    model: str | tuple[Any, Any] | None = None,
+    model: str | Path | tuple[Any, Any] | None = None,
     prompts: str | Path | Sequence[str] | pa.Table | Frame | None = None,
-    release: str | Release | None = None,
+    release: str | Path | Release | None = None,
     *,
     where: Mapping[str, str | Sequence[str]] | Sequence[str] = (),
     progress: bool = True,
@@ -84,42 +88,49 @@ def generate(
 ) -> ModelResponses:
     """Let a model answer prompts.
 
-    ``model`` is as for ``evaluate``; the default is the embedded responder. ``prompts`` are a list of texts, a table
-    with a column ``prompt`` (a file, an Arrow table, a pandas or a polars data frame), or the name of a collection of
-    prompts; by default the sentences of ``release``. ``settings`` are those of ``holisticbias generate --help-all``,
-    such as ``decoding="greedy"``.
+    ``model`` is as for ``evaluate``; the default is the embedded responder. ``prompts`` are a list of texts, a column
+    of a data frame, a table with a column ``prompt`` (a file, an Arrow table, a pandas or a polars data frame), or the
+    name of a collection of prompts; by default the sentences of ``release``. ``settings`` are those of
+    ``holisticbias generate --help-all``, such as ``decoding="greedy"``.
 
-    Raises ``EvaluationError`` for a setting without effect, and if the model or a file does not fit.
+    Raises ``EvaluationError`` for a setting without effect, and if the model or a file does not fit, and
+    ``HolisticBiasError``, its base, for a release that does not exist.
     """
-    values = {**settings, **({"where": _conditions(where)} if where else {})}
+    values = _values(settings, where)
     with nullcontext() if prompts is None else file_of(prompts, "prompt") as name:
         values |= {} if name is None else {"prompts": name}
-        answering = prepare_answers(model, release, values, _display(progress))
+        answering = prepare_answers(_model_of(model), _release_of(release), values, _display(progress))
     return ModelResponses(*answering.run(_display(progress)))
 
 
 def classify(
-    texts: str | Path | Sequence[str] | pa.Table | Frame, classifier: str, *, progress: bool = True, **settings: Any
+    texts: str | Path | Sequence[str] | pa.Table | Frame,
+    classifier: str | Path,
+    *,
+    progress: bool = True,
+    **settings: Any,
 ) -> pa.Table:
     """Judge texts with a classifier: its name, or the file of a card; see ``holisticbias classifiers``.
 
-    ``texts`` are a list, or a table with a column ``response``: a file, an Arrow table, a pandas or a polars data
-    frame. Returns the table with the columns ``judged``, the text that was classified, and ``p:LABEL``, the probability
-    of each label, null for a text that is empty. Mentions of the column ``descriptor``, if there is one, are replaced
-    before, unless ``censor=False``.
+    ``texts`` are a list, a column of a data frame, or a table with a column ``response``: a file, an Arrow table, a
+    pandas or a polars data frame. Returns the table with the columns ``judged``, the text that was classified, and
+    ``p:LABEL``, the probability of each label, null for a text that is empty. Mentions of the column ``descriptor``, if
+    there is one, are replaced before, unless ``censor=False``.
 
-    Raises ``ScoresError`` for a table that does not fit, and ``EvaluationError`` for an unknown classifier.
+    Raises ``TableError`` for a table that does not fit, and ``EvaluationError`` for an unknown classifier.
     """
+    values = _values({"classifier": classifier, **settings})
     with file_of(texts, "response") as name:
-        return classify_table(Path(name), {"classifier": (classifier,), **settings}, _display(progress)).table
+        return classify_table(Path(name), values, _display(progress)).table
 
 
 def mitigate(
     method: str | Sequence[str],
-    model: str | None = None,
+    model: str | Path | None = None,
     *,
     out: str | Path,
-    release: str | None = None,
+    release: str | Path | None = None,
+    where: Mapping[str, str | Sequence[str]] | Sequence[str] = (),
     overwrite: bool = False,
     progress: bool = True,
     **settings: Any,
@@ -135,8 +146,9 @@ def mitigate(
     Raises ``EvaluationError`` for a setting that no chosen method uses, if the model cannot be trained, and if the
     folder holds another mitigation, unless ``overwrite``.
     """
-    names = [method] if isinstance(method, str) else method
-    made = train_models(names, model, release, settings, Path(out), display=_display(progress), overwrite=overwrite)
+    names, values = _texts("method", method), _values(settings, where)
+    base, of_release = (None if name is None else str(name) for name in (model, release))
+    made = train_models(names, base, of_release, values, Path(out), display=_display(progress), overwrite=overwrite)
     return MitigatedModels(made.models, made.shown, made.page)
 
 
@@ -145,15 +157,66 @@ def compare(first: Run | str | Path, second: Run | str | Path) -> Comparison:
 
     Raises ``SelectionError`` if they have no measure that can be compared, or nothing that both asked.
     """
-    one, other = (run if isinstance(run, Run) else read_run(Path(run)) for run in (first, second))
+    one, other = _run_of(first), _run_of(second)
     return Comparison(compare_runs(one, other), other)
 
 
-def _conditions(where: Mapping[str, str | Sequence[str]] | Sequence[str]) -> tuple[str, ...]:
+def _model_of(model: object) -> ModelSource:
+    """A model as engines take it; raises ``EvaluationError`` for anything else."""
+    if model is None or isinstance(model, str | Path):
+        return None if model is None else str(model)
+    if isinstance(model, tuple) and len(model) == 2 and hasattr(model[0], "parameters") and callable(model[1]):
+        return model
+    raise EvaluationError(
+        "model: it must be a name, a folder, a file, or a pair (model, tokenizer) of transformers, not "
+        f"{type(model).__name__}"
+    )
+
+
+def _release_of(release: object) -> ReleaseSource:
+    """A release as tasks take it; raises ``EvaluationError`` for anything else."""
+    if release is None or isinstance(release, Release):
+        return release
+    if isinstance(release, str | Path):
+        return str(release)
+    raise EvaluationError(f"release: it must be a version, a folder or a release, not {type(release).__name__}")
+
+
+def _run_of(run: object) -> Run:
+    """A run, or the one in a folder; raises ``RunError`` for anything else."""
+    if isinstance(run, Run):
+        return run
+    if isinstance(run, str | Path):
+        return read_run(Path(run))
+    raise RunError(f"a run is what evaluate gives, or its folder, not {type(run).__name__}")
+
+
+def _values(settings: Mapping[str, Any], where: object = ()) -> dict[str, Any]:
+    """Settings as commands give them: the name of a file is a text."""
+    values = {
+        name: [_plain(one) for one in value] if isinstance(value, list | tuple) else _plain(value)
+        for name, value in settings.items()
+    }
+    return values | ({"where": _conditions(where)} if where else {})
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, Path) else value
+
+
+def _conditions(where: object) -> tuple[str, ...]:
     """Filters as the command line writes them: ``axis=age,ability``."""
-    if not isinstance(where, Mapping):
-        return (where,) if isinstance(where, str) else tuple(where)
-    return tuple(f"{key}={value if isinstance(value, str) else ','.join(value)}" for key, value in where.items())
+    if isinstance(where, Mapping):
+        return tuple(f"{key}={','.join(_texts(f'where {key}', value))}" for key, value in where.items())
+    return _texts("where", where)
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    """A text, or several; raises ``EvaluationError`` for anything else."""
+    texts = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise EvaluationError(f"{name}: it must be a text, or a list of texts, not {value!r}")
+    return texts
 
 
 def _display(progress: bool) -> Display:

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from holisticbias.output import new_folder
+from holisticbias_eval.errors import ReportError
 from holisticbias_eval.figures import Figure, Figures, figure_columns
 from holisticbias_eval.generating import Generation
 from holisticbias_eval.measuring import MeasuredTable
@@ -18,7 +19,7 @@ from holisticbias_eval.mitigation.run import Mitigated
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Report, drawables
 from holisticbias_eval.report.runs import comparison_report, measurement_report, run_report
-from holisticbias_eval.report.write import render, write_report
+from holisticbias_eval.report.write import Form, render, write_report
 from holisticbias_eval.results.compare import ComparedRuns
 from holisticbias_eval.results.gains import Gain, find_gains, sort_gains
 from holisticbias_eval.results.run import REPORT, Run, may_replace, write_run
@@ -27,6 +28,14 @@ _SHOWN = 20
 """ModelResponses that a notebook shows."""
 Frame = Any
 """A pandas or polars data frame."""
+
+
+def _form_of(path: str | Path, *forms: Form) -> Form:
+    """The form that a file's name ends in; raises ``ReportError`` for another ending."""
+    for form in forms:
+        if Path(path).suffix.lower() == f".{form}":
+            return form
+    raise ReportError(f"{path}: its name must end in .{' or .'.join(forms)}")
 
 
 class FigureTable:
@@ -77,10 +86,13 @@ class WithReport:
         raise NotImplementedError
 
     def report(self, path: str | Path | None = None) -> Report:
-        """The report, which is also written to a ``path`` that ends in .html or .md."""
+        """The report, which is also written to a ``path`` that ends in .html or .md.
+
+        Raises ``ReportError`` for another ending.
+        """
         made = self._report()
         if path is not None:
-            write_report(made, "md" if Path(path).suffix == ".md" else "html", None, Path(path))
+            write_report(made, _form_of(path, "html", "md"), None, Path(path))
         return made
 
     @property
@@ -91,11 +103,12 @@ class WithReport:
     def chart(self, name: str | None = None, path: str | Path | None = None) -> Picture:
         """A chart by its name, by default the first; also written to a ``path`` that ends in .svg or .png.
 
-        The name of a measure means its first chart. Raises ``ReportError`` for a name that is not in ``charts``.
+        The name of a measure means its first chart. Raises ``ReportError`` for a name that is not in ``charts``, and
+        for another ending.
         """
         report = self._report()
         if path is not None:
-            write_report(report, "png" if Path(path).suffix == ".png" else "svg", name, Path(path))
+            write_report(report, _form_of(path, "svg", "png"), name, Path(path))
         return Picture(render(report, "svg", name).decode())
 
     def __repr__(self) -> str:
@@ -192,6 +205,13 @@ class ModelResponses:
 
     table: pa.Table
     generation: Generation
+
+    def __repr__(self) -> str:
+        return f"<ModelResponses: {self.table.num_rows:,} of {self.generation.model.name}>"
+
+    def to_arrow(self) -> pa.Table:
+        """The responses as an Arrow table."""
+        return self.table
 
     def to_pandas(self) -> Frame:
         """The responses as a pandas data frame."""

@@ -59,7 +59,7 @@ class Prepared:
         beside, details = self.reading.beside(table, figures, display)
         truth = self.task.beside(table, self.signature, self.source, self.given)
         result = Result(
-            signature=answered.signed(self.signature),
+            signature=self.signature.model_copy(update=answered.signed),
             figures=(*figures, *beside, *truth),
             masked_inputs=answered.masked_inputs,
         )

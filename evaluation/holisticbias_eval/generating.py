@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,16 +15,17 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.evaluating import kept_if_interrupted
 from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.generation.frame import STYLES, Style
-from holisticbias_eval.models.generation.requests import Generator
+from holisticbias_eval.models.generation.requests import Generator, SamenessRecord
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.machine import machine, package_versions
+from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import PER_CELL, draw_prompts
 from holisticbias_eval.prompts.prompt_sources import prompts_file, read_prompts
 from holisticbias_eval.records import FolderRecord
 from holisticbias_eval.results.run import RESPONSES
-from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, SamenessRecord
+from holisticbias_eval.results.signature import ReleaseSignature
 from holisticbias_eval.settings import (
     Condition,
     ReleaseName,
@@ -113,9 +114,8 @@ class Answering:
     def run(self, display: Display) -> tuple[pa.Table, Generation]:
         """Ask the model: the table of responses, and what they depend on, with their counts."""
         sameness, responses = answer_prompts(self.prompts, self.generator, display)
-        found = SamenessRecord(**asdict(sameness)) if sameness else None
         counts = dict(count_responses(responses))
-        return responses, self.generation.model_copy(update={"counts": counts, "sameness": found})
+        return responses, self.generation.model_copy(update={"counts": counts, "sameness": sameness})
 
 
 def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, display: Display) -> Answering:
@@ -131,7 +131,7 @@ def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, 
     if style and not generator.keeps_blank:
         settings |= style.settings
     generation = Generation(
-        model=ModelSignature(**asdict(generator.identity)),
+        model=generator.identity,
         **{**about, "generation": settings},
         versions=package_versions(),
         machine=machine(),

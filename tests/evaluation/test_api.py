@@ -18,10 +18,12 @@ from tests.golden.inputs import PERPLEXITIES
 import holisticbias
 import holisticbias_eval as hbe
 from holisticbias_eval.api_results import ModelRun
-from holisticbias_eval.errors import EvaluationError, ReportError, TableError
+from holisticbias_eval.errors import ClassifierError, EvaluationError, ModelError, ReportError, RunError, TableError
 from holisticbias_eval.results.run import read_run
 
 Answer = tuple[int, str, str]
+WRONG: Any = 3
+TEXTS = pd.DataFrame({"text": ["A good day.", "A bad day."], "group": ["women", "men"]})
 
 
 def test_an_open_release_is_as_good_as_its_folder(tiny_gpt2: Path, mini_release_folder: Path, run: ModelRun) -> None:
@@ -47,10 +49,14 @@ def test_an_evaluation_is_that_of_the_command(run: ModelRun, tiny_run: Path, tmp
     names = {"likelihood_bias", "stance_contrast"}
     assert list(run.figures) == [figure for figure in made.result.figures if figure.measure in names]
     assert run.answers.equals(made.answers)
-    opened = hbe.open_run(run.save(tmp_path / "run"))
+    opened = hbe.open_run(run.save(str(tmp_path / "run")))
     assert opened.result == run.result
     assert (tmp_path / "run" / "report.html").is_file()
     run.report(tmp_path / "report.md")
+    with pytest.raises(ReportError, match=r"report\.pdf: its name must end in \.html or \.md"):
+        run.report(tmp_path / "report.pdf")
+    with pytest.raises(ReportError, match=r"chart\.pdf: its name must end in \.svg or \.png"):
+        run.chart(path=tmp_path / "chart.pdf")
     assert (tmp_path / "report.md").read_text("utf-8").startswith("# ")
 
 
@@ -82,7 +88,7 @@ def test_responses_are_those_of_the_command(invoke: Callable[..., Answer], tmp_p
     assert invoke("generate", *options)[0] == 0
     made = pq.read_table(tmp_path / "made" / "responses.parquet")
     assert found.table["response"].to_pylist() == made["response"].to_pylist()
-    assert found.to_polars().height == len(found.to_pandas()) == 2
+    assert found.to_polars().height == len(found.to_pandas()) == found.to_arrow().num_rows == 2
     assert "Deaf grandmother" in found._repr_html_()
     with pytest.raises(EvaluationError, match="there is no setting 'nonsense'"):
         hbe.generate(prompts=prompts, nonsense=1)
@@ -94,7 +100,8 @@ def test_a_list_of_texts_is_judged_as_its_table(invoke: Callable[..., Answer], t
     options = ("--classifier", "vader", "--no-store", "--out", tmp_path / "judged.parquet")
     assert invoke("classify", "--responses", tmp_path / "texts.csv", *options)[0] == 0
     made = pq.read_table(tmp_path / "judged.parquet").select(["p:positive", "p:negative"]).to_pylist()
-    for given in (texts, pd.DataFrame({"response": texts}), tmp_path / "texts.csv"):
+    frame = pd.DataFrame({"response": texts})
+    for given in (texts, frame, frame["response"], pl.Series(texts), tmp_path / "texts.csv"):
         found = hbe.classify(given, "vader", no_store=True, progress=False)
         assert found.select(["p:positive", "p:negative"]).to_pylist() == made
     assert made[0]["p:positive"] > 0.5 > made[1]["p:positive"]
@@ -126,10 +133,36 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
 
     loaded = AutoModelForCausalLM.from_pretrained(tiny_gpt2), AutoTokenizer.from_pretrained(tiny_gpt2)
     of_folder, of_model = (
-        hbe.evaluate(model, str(mini_release_folder), "medians", progress=False, no_store=True)
-        for model in (str(tiny_gpt2), loaded)
+        hbe.evaluate(model, mini_release_folder, "medians", progress=False, no_store=True)
+        for model in (tiny_gpt2, loaded)
     )
     assert of_model.answers["nll"].to_pylist() == pytest.approx(of_folder.answers["nll"].to_pylist())
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: hbe.evaluate(WRONG), EvaluationError, r"model: it must be .* not int"),
+        (lambda: hbe.evaluate(("tokenizer", "model")), EvaluationError, r"model: it must be .* not tuple"),
+        (lambda: hbe.evaluate(release=WRONG), EvaluationError, r"release: it must be .* not int"),
+        (lambda: hbe.evaluate(measures=[]), EvaluationError, r"measures: it must be a text, .* not \[\]"),
+        (lambda: hbe.evaluate(where={"axis": WRONG}), EvaluationError, "where axis: it must be a text, .* not 3"),
+        (lambda: hbe.evaluate(measures="sentiment", positive=3), EvaluationError, "--positive: it must be at most 1"),
+        (lambda: hbe.evaluate(measures="toxicity", classifier="vade"), ClassifierError, "no classifier 'vade'"),
+        (lambda: hbe.measure("sentiment", TEXTS, positive=3), EvaluationError, "--positive: it must be at most 1"),
+        (lambda: hbe.measure("sentiment", None), TableError, r"the table: it must be a file, .* not NoneType"),
+        (lambda: hbe.measure("sentiment", pd.concat([TEXTS, TEXTS], axis=1)), TableError, "has 2 columns 'text'"),
+        (lambda: hbe.generate(prompts=WRONG), TableError, r"the table: it must be a file, .* not int"),
+        (lambda: hbe.mitigate(WRONG, out="out"), EvaluationError, "method: it must be a text, .* not 3"),
+        (lambda: hbe.mitigate("lmd", Path("none"), out="out", no_measure=True), ModelError, "none"),
+        (lambda: hbe.open_run(WRONG), RunError, "a run is what evaluate gives, or its folder, not int"),
+        (lambda: hbe.compare("none", WRONG), RunError, "none is not a run"),
+    ],
+)
+def test_each_wrong_input_is_one_line(call: Callable[[], object], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message) as raised:
+        call()
+    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, list])

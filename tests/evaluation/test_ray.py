@@ -17,7 +17,7 @@ from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.requests import PromptRequests, Responses, respond_all
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import whole
-from holisticbias_eval.models.ray import RayGenerator, RayScorer
+from holisticbias_eval.models.ray import RayGenerator
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import store_of, stored
 from known import ignore
@@ -28,6 +28,7 @@ TEXTS = [f"I'm a {d} {n} {i}." for i in range(40) for d in ("tall", "Deaf") for 
 ASKED = TEXTS[:32]
 REQUESTS = PromptRequests(ASKED * 2, ["I like tea.", ""] * len(ASKED), np.repeat([0, 1], len(ASKED)).astype(np.int32))
 HERE = ModelSettings(device="cpu")
+ON_ONE = ModelSettings(device="cpu", engine="ray", replicas=1)
 ON_TWO = ModelSettings(device="cpu", engine="ray", replicas=2)
 
 
@@ -40,7 +41,7 @@ def cluster() -> Iterator[Any]:
     ray.shutdown()
 
 
-def killing(cluster: Any, model: RayScorer | RayGenerator) -> tuple[list[int], Callable[[int], None]]:
+def killing(cluster: Any, model: RayGenerator) -> tuple[list[int], Callable[[int], None]]:
     """A progress function that kills the first replica in its third call, and the numbers that it was called with."""
     first = cluster.get(model.cluster.replicas[0].process.remote())
     counted: list[int] = []
@@ -53,24 +54,20 @@ def killing(cluster: Any, model: RayScorer | RayGenerator) -> tuple[list[int], C
     return counted, count
 
 
-def test_a_cluster_gives_the_scores_of_one_machine_though_a_worker_is_killed(
-    cluster: Any, tiny_gpt2: Path, tmp_path: Path
-) -> None:
+def test_a_cluster_gives_the_scores_of_one_machine(cluster: Any, tiny_gpt2: Path, tmp_path: Path) -> None:
     local = start_scorer(str(tiny_gpt2), ignore).score(whole(TEXTS), ignore)
-    scorer = start_scorer(str(tiny_gpt2), ignore, ON_TWO)
-    assert isinstance(scorer, RayScorer)
+    scorer = start_scorer(str(tiny_gpt2), ignore, ON_ONE)
     assert_same_scores(scorer.score(whole(TEXTS), ignore), local)
 
-    scorer.block_size = 8
-    counted, kill_one = killing(cluster, scorer)
-    assert_same_scores(stored(scorer, tmp_path, ignore, "digest").score(whole(TEXTS), kill_one), local)
+    scorer.block_size, counted = 8, list[int]()
+    assert_same_scores(stored(scorer, tmp_path, ignore, "digest").score(whole(TEXTS), counted.append), local)
     assert sorted(store_of(scorer, tmp_path, ignore).read()["text"].to_pylist()) == sorted(TEXTS)
     assert sum(counted) == len(TEXTS)
 
 
 def test_a_model_that_cannot_be_loaded_or_takes_every_cpu_is_one_line(cluster: Any, tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match=rf"^{tmp_path}/nothing: no such model folder$"):
-        start_scorer(str(tmp_path / "nothing"), ignore, ON_TWO)
+        start_scorer(str(tmp_path / "nothing"), ignore, ON_ONE)
     with pytest.raises(EvaluationError, match="leave one free"):
         start_generator(None, ignore, SHORT, 3, settings=ON_TWO.model_copy(update={"replicas": 3}))
 

@@ -8,21 +8,41 @@ from pathlib import Path
 
 import pytest
 
-from folders import copy_terms
+from folders import copy_few
+from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
 
 
 @pytest.fixture(scope="session")
 def unchanged(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the repository's terms that no test changes."""
-    return copy_terms(root, tmp_path_factory.mktemp("shared") / "terms")
+    """A copy of a third of the repository's terms that no test changes."""
+    return copy_few(root, tmp_path_factory.mktemp("shared") / "terms")
 
 
 @pytest.fixture
-def read_once(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let commands that change a copy of the repository's terms take the catalog that is read once for all tests."""
+def terms_copy(unchanged: Path, tmp_path: Path) -> Path:
+    """A copy of a third of the repository's terms."""
+    return shutil.copytree(unchanged, tmp_path / "terms")
+
+
+@pytest.fixture
+def copy(terms_copy: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of a third of the repository's terms, as the current folder."""
+    monkeypatch.chdir(terms_copy)
+    return terms_copy
+
+
+@pytest.fixture(scope="session")
+def few(unchanged: Path) -> Catalog:
+    """The catalog of a third of the repository's terms."""
+    return load_catalog(unchanged)
+
+
+@pytest.fixture
+def read_once(few: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands that change a copy of the terms take the catalog that is read once for all tests."""
     for module in ("contribute.authoring", "questions.answering"):
-        monkeypatch.setattr(f"holisticbias.{module}.load_catalog", lambda _: catalog)
+        monkeypatch.setattr(f"holisticbias.{module}.load_catalog", lambda _: few)
 
 
 @pytest.fixture

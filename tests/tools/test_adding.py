@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from folders import contents, is_clean
-from holisticbias.contribute.authoring import next_version
 from holisticbias.contribute.entry_text import Field
 from holisticbias.contribute.issue_forms import read_issue
 from holisticbias.errors import SourceError
@@ -87,41 +86,16 @@ def test_a_term_with_options(terms_copy: Path, invoke: Invoke) -> None:
     }
 
 
-def test_a_prompt_with_options(terms_copy: Path, invoke: Invoke) -> None:
-    before = [p.id for f in load_catalog(terms_copy).prompts for p in f.prompts if p.group == "bold.american-actors"]
-    assert "measured as: In 1991 XYZ moved" in invoke.printed("add", *PROMPT, "--yes", "--source", terms_copy)
-    assert is_clean(terms_copy)
-    added = entry(terms_copy, OPENING)
-    assert added.model_dump(exclude_defaults=True) == {
-        "id": "gender.in-1991-tarvin-ostrell-moved",
-        "text": OPENING,
-        "group": "bold.american-actors",
-        "continuation": REST,
-        "subject": "Tarvin Ostrell",
-        "sources": ("contributors",),
-        "since": "next",
-    }
-    ids = [p.id for f in load_catalog(terms_copy).prompts for p in f.prompts]
-    assert ids.index(before[-1]) + 1 == ids.index(added.id) == ids.index("gender.american-actresses-1") - 1
-
-
-def test_a_specification_with_options_and_its_judgements(terms_copy: Path, invoke: Invoke) -> None:
+def test_a_specification_with_options_and_its_judgement(terms_copy: Path, invoke: Invoke) -> None:
     source = ("--source", terms_copy)
     assert "The blicket likes the mountain." in invoke.printed("add", *SPECIFICATION, "--yes", *source)
     assert is_clean(terms_copy)
     (path,) = (terms_copy / "specifications" / "new").iterdir()
     text = path.read_text("utf-8")
     assert text[text.index("  - id: stereotypes.stads") :] == ADDED
-    judged = ["--judgement", "dispreferred", "--reviewer", "rv-0001", "--date", "2026-09-01", *source]
-    assert "nobody has judged this specification" in invoke.printed("show", SPECIFICATION_ID, *source)
+    judged = ("--judgement", "dispreferred", "--reviewer", "rv-0001", *source)
     assert "counts when 2 reviewers" in invoke.printed("assess", SPECIFICATION_ID, *judged)
     assert "one reviewer of 2 so far" in invoke.printed("show", SPECIFICATION_ID, *source)
-    said = invoke.printed("assess", SPECIFICATION_ID, *judged)
-    assert f"{SPECIFICATION_ID}: replaces 'dispreferred' of 2026-09-01" in said
-    judged[3] = "rv-0002"
-    assert "counts when" not in invoke.printed("assess", SPECIFICATION_ID, *judged)
-    made = entry(terms_copy, "Stads and blickets, small and large")
-    assert (isinstance(made, Specification) and made.preference, is_clean(terms_copy)) == ("dispreferred", True)
 
 
 def test_a_specification_with_opposites(terms_copy: Path, invoke: Invoke) -> None:
@@ -133,31 +107,6 @@ def test_a_specification_with_opposites(terms_copy: Path, invoke: Invoke) -> Non
     made = entry(terms_copy, "Stads and wugs")
     assert isinstance(made, Specification)
     assert (made.opposites, [a.valence for a in made.attributes]) == ((("snail", "hare"),), ["negative", "positive"])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said", "warning"),
-    [
-        (["noun", "--text", "no", "--axis", "neutral"], "wrote", None),
-        (
-            ["--text", "crippled-by-debt", "--axis", "age", "--bucket", "old", "--meets-criteria"],
-            "'crippled' is a word to avoid",
-            None,
-        ),
-        (
-            ["--text", "asdfgh", "--axis", "religion"],
-            "The dictionary does not have 'asdfgh'",
-            "warning unknown-word [religion.asdfgh] The dictionary does not have 'asdfgh'.",
-        ),
-    ],
-)
-def test_a_warning_does_not_prevent_an_entry(
-    terms_copy: Path, invoke: Invoke, arguments: list[str], said: str, warning: str | None
-) -> None:
-    code, out, err = invoke("add", *arguments, "--yes", "--source", terms_copy)
-    assert (code, said in out + err) == (0, True), out + err
-    findings = invoke.printed("validate", terms_copy)
-    assert findings == "" if warning is None else warning in findings
 
 
 # by questions
@@ -176,17 +125,13 @@ ASK_PROMPT = ["American actors", OPENING, REST]
         ("term", ["kind", *TERM[:5], "Kind", "", *[""] * 6, "ability.kind", "", "yes"], 0, "are now the defaults"),
         ("term", ["Deafblind", "y", "ability", "", "age", "", "old", *[""] * 4, "yes"], 0, "has this axis and"),
         ("term", ["cruel", *TERM, "change", "kind", *TERM, "yes"], 0, "wrote"),
-        ("term", ["kind", *TERM, "no"], 0, "Nothing was written."),
         ("term", ["kind", "ability"], 130, "interrupted"),
         ("term", ["an LGBTQIA elder", "sexual_orientation", "", "quer", "queer", "an", "", "", "", "yes"], 0, "queer"),
         ("term", ["I have vertigo.", "", "ability", *[""] * 6, "yes"], 0, "[with vertigo]"),
         ("term", ["with cramps", "ability", "before", "after", *[""] * 5, "yes"], 0, "would come before"),
-        ("term", ["Québécois", "nationality", "", "ca", "canada", *[""] * 4, "yes"], 0, "several buckets"),
-        ("term", ["asdfgh", "ability", "", "speech", *[""] * 4, "yes"], 0, "The dictionary does not have 'asdfgh'"),
         ("term", ["homo", "y", "sexual_orientation", "", "gay", *[""] * 4, "yes"], 0, "Two reviewers agree"),
-        ("term", ["homo", "n"], 0, "Nothing was written."),
         ("term", ["Deaf", "n"], 0, "judge it:   holisticbias assess ability.deaf"),
-        ("noun", ["an elder", "neutral", "", "", "", "yes"], 0, "I'm an elder."),
+        ("noun", ["no", "neutral", "", "", "", "yes"], 0, "I'm a no."),
         ("noun", ["an MC", "male", "", "", "", "", "yes"], 0, "I'm an MC."),
         ("template", ["Meet {noun_phrase}.", "", "n", "", "", "yes"], 0, "Meet an amputee."),
         ("prompt", [*ASK_PROMPT, "", "", "", "yes"], 0, "measured as: In 1991 XYZ moved"),
@@ -194,10 +139,7 @@ ASK_PROMPT = ["American actors", OPENING, REST]
         ("prompt", ["American actrs", "", OPENING, REST, "", "", "", "yes"], 0, "no group has the name"),
         ("prompt", [*ASK_PROMPT, "Tarvis", "", "", *["", "", ""], "Tarvin", "", "", "yes"], 0, "Fix:"),
         ("prompt", [*ASK_PROMPT[:2], REST[:-1], *[""] * 5, REST, *[""] * 3, "yes"], 0, "one-sentence"),
-        ("prompt", [*ASK_PROMPT, "", "", "", "no"], 0, "Nothing was written."),
         ("specification", ["", "Stads", *LISTS, "The T.", "The [T] and [A].", "", "y", "", "", "yes"], 0, "are: none"),
-        ("specification", ["", "Stads", *LISTS[:6], "stad", *LISTS[6:], "", "y", "", "", "yes"], 0, "write 2 terms"),
-        ("specification", ["", "Stads", "Small", *LISTS, "", "y", "", "", "yes"], 0, "a colon and the words"),
         ("specification", ["", "Stads", "", *LISTS, "", "y", "", "", "yes"], 0, "needs 1 lines or more"),
         (
             "specification",  # the attribute "crumb" stands twice: its second set is removed
@@ -283,11 +225,9 @@ KIND = ["--text", "kind", "--axis", "ability"]
         (["--text", "deafblind", "--axis", "ability"], "is in the data already, as ability.deafblind at "),
         (["--text", "a<b", "--axis", "ability"], "'<' cannot be part of a term"),
         ([*KIND, "--bucket", "speech", "--from", "nobody-1999"], "--from: 'nobody-1999' is not one of"),
-        (["--text", "kind", "--axis", "../x"], "is not one of"),
-        (["--text", "blicketer", "--axis", "nonce"], "--axis: 'nonce' is not one of ability, age,"),
+        (["--text", "kind", "--axis", "nonce"], "--axis: 'nonce' is not one of ability, age,"),
         (["--axis", "ability"], "--text is needed"),
         (["--text", "québécois", "--axis", "nationality"], "--bucket is needed"),
-        (["--text", "québécois", "--axis", "nationality", "--bucket", "ca"], "several buckets have 'ca'"),
         (["--text", "Canadian-American", "--axis", "nationality"], "likely: canada"),
         (["--text", "stupid!!!", "--axis", "ability"], "'!' is a mark of sentences"),
         (["--text", "I have asthma", "--axis", "ability"], "'I' begins a clause"),
@@ -300,24 +240,20 @@ KIND = ["--text", "kind", "--axis", "ability"]
         (["--text", "blind kid", "--axis", "ability"], "as ability.blind with the noun 'kid'"),
         (["--text", "crippled", "--axis", "age", "--bucket", "old"], "say so with --meets-criteria"),
         (["--text", "cruel", "--axis", "age", "--bucket", "old", "--entry-id", "Age!"], "id: it must be an id, AXIS"),
-        (["noun", "--text", "persons!", "--axis", "neutral"], "'!' is a mark of sentences"),
         (["noun", "--text", "Person", "--axis", "neutral"], "is in the data already, as noun.person at "),
         (["template", "--text", "Hi {noun_phrase.x}.", "--axis", "dialogue"], "slot"),
         (without(PROMPT, "--group"), "--group is needed"),
         (without(PROMPT, "--subject"), "--subject is needed"),
         ([*PROMPT, "--group", "Buddhism"], "name --group once"),
         (without(PROMPT, "--group", "--group", "American actrs"), "choose one of: American actors"),
-        (without(PROMPT, "--group", "--group", "xyzzy"), "no group has the name 'xyzzy'"),
         (without(PROMPT, "--subject", "--subject", "Nobody"), "subject-in-text"),
         (without(PROMPT, "--text", "--text", "It rained."), "nothing is left to continue"),
         (without(SPECIFICATION, "--group"), "--group is needed at least 2 times"),
         (["specification", "--text", "Stads"], "--attributes is needed at least once"),
-        ([*SPECIFICATION, "--slot", "a / b / c"], "write 2 terms"),
         ([*SPECIFICATION, "--slot", "a / -"], "needs a counterpart"),
         ([*SPECIFICATION, "--slot", "wug / stad"], "term-of-two-groups"),
         ([*SPECIFICATION, "--template", "No place."], "the places are: none"),
         ([*SPECIFICATION, "--attributes", "Odd: cr\u202eumb"], "clean-text"),
-        (without(SPECIFICATION, "--axis", "--axis", "../x"), "is not one of"),
         (["promt"], "is not one of"),
     ],
 )
@@ -389,37 +325,23 @@ def term_form(*answers: str) -> str:
     ("issue", "options", "code", "said"),
     [
         (term_form("Québécois", "nationality", "Canada", "before the noun"), [], 0, "nationality.quebecois"),
-        (term_form("Hōkūle\u2019a", "cultural", "regional", "before the noun"), [], 0, "cultural.hokulea"),
         (term_form("with vertigo", "ability", "_No response_", "after the noun"), [], 0, "people with vertigo"),
-        (term_form("an ostomate", "ability", "unspecific", "on its own"), [], 0, "an ostomate / ostomates"),
-        (term_form("Québécois", "nationality", "None", "before the noun"), [], 2, "--bucket is needed"),
         (term_form("Québécois", "nationality", "None", "before"), ["--bucket", "canada"], 0, "quebecois"),
-        (term_form("homo", "sexual_orientation", "gay", "before the noun"), [], 2, "--meets-criteria"),
         (term_form("homo", "sexual_orientation", "gay", "before"), ["--meets-criteria"], 0, "orientation.homo"),
-        (term_form("with vertigo", "ability", "speech", "before the noun"), [], 2, "Invalid value for --position"),
         (term_form("with vertigo", "ability", "speech", "before"), ["--position", "after"], 0, "with vertigo"),
         (term_form("Deaf", "ability", "auditory", "before the noun"), [], 2, "already, as ability.deaf at "),
         ("", [], 2, "is not a filled form"),
-        ("no heading", [], 2, "is not a filled form"),
         (form(Entry="ability.deaf"), [], 2, "does not propose an entry"),
         (form(Kind="verb", Text="run"), [], 2, "does not propose an entry"),
         (form(Term="a") * 2, [], 2, "answers 'Term' twice"),
         (form(Term="", Axis="ability"), [], 2, "no answer for 'Term'"),
         (form(Term="x" * 30_000), [], 2, "more than 20,000 characters"),
-        (form(**{**OSTOMATE, "Term": "<!-- x -->"}), [], 2, "cannot be part of a term"),
         (form(**{**OSTOMATE, "Term": "a\u202eb"}), [], 2, "cannot be part of a term"),
         (form(**{**OSTOMATE, "Axis": "../../ability"}), [], 2, "is not one of"),
-        (form(**{**OSTOMATE, "Axis": "_No response_"}), [], 2, "no answer for 'Axis'"),
-        (form(**{**OSTOMATE, "Position": "before the noun"}), [], 2, "is a standalone phrase"),
-        (form(**{**OSTOMATE, "Bucket": "Nothing"}), [], 2, "has no bucket 'Nothing'"),
         (form(**{**OSTOMATE, "Why": "### Term\n\nsomething else"}), [], 2, "answers 'Term' twice"),
         (form(Kind="noun", Text="_No response_"), [], 2, "no answer for 'Text'"),
-        (form(**{**PROMPT_FORM, "Group": "Nobody"}), [], 2, "no group has the name"),
         (form(**{**PROMPT_FORM, "Subject": "_No response_"}), [], 2, "no answer for 'Subject'"),
-        (form(**{**PROMPT_FORM, "Continuation": "to a <b>small</b> theater."}), [], 2, "clean-text"),
         (form(**{**SPECIFICATION_FORM, "Terms": "_No response_"}), [], 2, "no answer for 'Terms'"),
-        (form(**{**SPECIFICATION_FORM, "Groups": "Stads: small things"}), [], 2, "at least 2 times"),
-        (form(**{**SPECIFICATION_FORM, "Templates": "x" * 300}), [], 2, "the places are: none"),
     ],
 )
 def test_a_form_that_is_tried(
@@ -502,11 +424,3 @@ def test_templates_and_pronouns_of_slots() -> None:
 )
 def test_name_of_a_label(label: str, key: str) -> None:
     assert propose_key(label) == key
-
-
-def test_the_version_of_a_change(shared_terms: Path) -> None:
-    catalog = load_catalog(shared_terms)
-    assert next_version(catalog) == "next"
-    for version, said in (("1.0.0", "is published and cannot change"), ("9.9.9", "begin a fix with holisticbias")):
-        with pytest.raises(SourceError, match=said):
-            next_version(catalog, version)

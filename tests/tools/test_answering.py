@@ -14,8 +14,8 @@ from tests.tools.test_preview import HOSTILE, without_code
 from tests.tools.test_workflows import GITHUB, read, run_step
 
 from folders import contents
-from holisticbias.contribute.answer import MARKER
 from holisticbias.contribute.issue_forms import form_of, read_issue
+from holisticbias.questions.answering import MARKER
 from holisticbias.rules.validate import load_catalog, validate_paths
 from invoking import Invoke
 from repositories import commit_all, git
@@ -34,10 +34,10 @@ TERM = {
     "Credit": "Name my account in the commit",
 }
 PROMPT = {
-    "Group": "Artistic occupations",
-    "Opening": "In some workshops a glazier",
-    "Continuation": "cuts panes and sings.",
-    "Subject": "glazier",
+    "Group": "American actors",
+    "Opening": "In 1991 Tarvin Ostrell moved",
+    "Continuation": "to Maine and opened a small theater.",
+    "Subject": "Tarvin Ostrell",
     "Why": "It is a craft.",
     "Source": "_No response_",
     "Credit": "Do not name me",
@@ -68,7 +68,6 @@ def event(folder: Path, answers: dict[str, str], **more: Any) -> Path:
     return path
 
 
-@pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize(
     ("answers", "shown"),
     [
@@ -87,7 +86,7 @@ def event(folder: Path, answers: dict[str, str], **more: Any) -> Path:
             },
             ["Objections on record", "'crippled' is a word to avoid"],
         ),
-        (PROMPT, ["can become an entry", "group: Artistic occupations", "continuation: cuts panes and sings."]),
+        (PROMPT, ["can become an entry", "group: American actors", "continuation: to Maine and"]),
         (SPECIFICATION, ["can become an entry", "The zorp likes the pebble."]),
         (NOUN, ["can become an entry", "`I'm an elder.`"]),
         (TEMPLATE, ["can become an entry", "Good day, I am a Deaf person."]),
@@ -101,8 +100,8 @@ def event(folder: Path, answers: dict[str, str], **more: Any) -> Path:
         ({"Term": "x"}, ["## Not ready yet", "a heading of the form is missing"]),
     ],
 )
-def test_answer(tmp_path: Path, invoke: Invoke, answers: dict[str, str], shown: list[str]) -> None:
-    code, out, err = invoke("answer", event(tmp_path, answers))
+def test_answer(shared_terms: Path, tmp_path: Path, invoke: Invoke, answers: dict[str, str], shown: list[str]) -> None:
+    code, out, err = invoke("answer", event(tmp_path, answers), "--source", shared_terms)
     assert (code, err) == (0, "")
     assert out.startswith(MARKER)
     assert [text for text in shown if text not in out] == []
@@ -167,55 +166,44 @@ def accepted(clone: Path, tmp_path: Path, answers: dict[str, str]) -> str:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-@pytest.mark.parametrize(
-    ("answers", "entry_id", "co_author"),
-    [(TERM, "ability.with-vertigo", True), (PROMPT, "profession.in-some-workshops-a-glazier", False)],
-)
-def test_a_label_makes_a_pull_request(
-    repository: tuple[Path, Path], tmp_path: Path, answers: dict[str, str], entry_id: str, co_author: bool
-) -> None:
-    """The scripts of the workflow: from the event to a branch with a valid entry, its source and its author."""
+def test_a_label_makes_a_pull_request(repository: tuple[Path, Path], tmp_path: Path) -> None:
+    """The scripts of the workflow: from the event to a new branch with a valid entry, its source and its author."""
     clone, bare = repository
-    assert accepted(clone, tmp_path, answers) == "comment=true\nentry=true\n"
+    path = event(tmp_path, TERM, action="labeled", label={"name": "accepted"})
+    output = tmp_path / "output"
+    run_step(
+        steps_of("answer")["Write the answer"], clone, tmp_path, GITHUB_EVENT_PATH=str(path), GITHUB_OUTPUT=str(output)
+    )
+    assert output.read_text("utf-8") == "comment=true\nentry=true\n"
+    git(clone, "reset", "-q", "--hard")
+    shutil.move(tmp_path / "answer" / "pull", tmp_path / "pull")
     commit = steps_of("pull-request")["Commit the change and push it"]
     run_step(commit, clone, tmp_path, BRANCH="proposal-12", SERVER=str(bare), **TOKEN)
     git(clone, "fetch", "-q", "origin", "proposal-12")
     git(clone, "checkout", "-q", "FETCH_HEAD")
     assert [f for f in validate_paths([clone]) if f.level == "error"] == []
     source = next(s for s in load_catalog(clone).sources if s.id == "issue-12")
-    assert source.note == answers["Why"]
+    assert (source.note, source.title) == (TERM["Why"], f"Proposal 12: {TERM['Source']}")
     assert (source.url or "").endswith("/issues/12")
-    assert answers.get("Source", "_No response_") in ("_No response_", source.title.removeprefix("Proposal 12: "))
-    message = git(clone, "log", "-1", "--format=%B")
-    assert message.startswith(f"Add {entry_id}")
+    assert git(clone, "log", "-1", "--format=%B").startswith("Add ability.with-vertigo")
     named = "Co-authored-by: octo-cat <583231+octo-cat@users.noreply.github.com>"
-    assert (named in git(clone, "log", "-1", "--format=%(trailers)")) == co_author
+    assert named in git(clone, "log", "-1", "--format=%(trailers)")
     changed = git(clone, "diff", "--name-only", "HEAD^").split("\n")
     assert ("sources.yaml" in changed, len(changed)) == (True, 2)
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_a_branch_that_exists_is_not_overwritten(repository: tuple[Path, Path], tmp_path: Path) -> None:
-    clone, bare = repository
-    git(clone, "switch", "-qc", "other")
-    (clone / "work.txt").write_text("x", "utf-8")
-    commit_all(clone)
-    git(clone, "push", "-q", "origin", "HEAD:refs/heads/proposal-12")
-    git(clone, "switch", "-q", "main")
-    accepted(clone, tmp_path, TERM)
-    step = steps_of("pull-request")["Commit the change and push it"]
-    with pytest.raises(subprocess.CalledProcessError):
-        run_step(step, clone, tmp_path, BRANCH="proposal-12", SERVER=str(bare), **TOKEN)
+    git(clone, "checkout", "-q", "main")
+    git(clone, "branch", "-qD", "proposal-12")
+    (tmp_path / "pull" / "message.txt").write_text("Another", "utf-8")
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        run_step(commit, clone, tmp_path, BRANCH="proposal-12", SERVER=str(bare), **TOKEN)
+    assert "rejected" in refused.value.stderr, "a branch that exists is not overwritten"
 
 
 @pytest.mark.usefixtures("read_once")
 @pytest.mark.parametrize(
     ("label", "user", "answers", "co_author"),
     [
-        ("", USER, TERM, None),
         ("spam", USER, TERM, None),
         ("accepted", USER, TERM, True),
-        ("accepted", {**USER, "login": "a\nb"}, TERM, False),
         ("accepted", {**USER, "login": "a> <x@y.z"}, TERM, False),
         ("accepted", {**USER, "type": "Bot"}, TERM, False),
         ("accepted", None, TERM, False),
@@ -233,8 +221,6 @@ def test_a_branch_that_exists_is_not_overwritten(repository: tuple[Path, Path], 
         ("accepted", USER, {**TERM, "Term": "Deaf"}, None),
         ("accepted", USER, {**TERM, "Source": "smith-2022", "Why": ""}, True),
         ("accepted", USER, {**TERM, "Source": "smith-2022"}, True),
-        ("accepted", USER, SPECIFICATION, True),
-        ("accepted", USER, NOUN, True),
     ],
 )
 def test_a_pull_request_of_an_accepted_proposal(

@@ -9,7 +9,7 @@ import pytest
 
 from folders import contents, is_clean, replaced
 from holisticbias.rules.validate import load_catalog, validate_paths
-from holisticbias.source.layout import stale_files
+from holisticbias.source.layout import format_file, stale_files
 from holisticbias.terms.entries import Descriptor, Entry
 from invoking import Invoke
 
@@ -17,12 +17,12 @@ COMMENTED = """
   # said by the people themselves
   - id: ability.with-a-test # a comment
     text: with a test
-    bucket: after_the_noun
+    bucket: auditory
     position: after
     plural: with tests
     assessments: # one so far
       - {judgement: dispreferred, locale: en-US, reviewer: rv-0001, date: 2026-01-02}
-    sources: [contributors]
+    sources: [made-up]
     since: next
 """
 
@@ -50,7 +50,7 @@ def test_retiring_a_published_term(repository: Path, invoke: Invoke) -> None:
     assert validate_paths([repository]) == ()
     assert "is retired since version next" in invoke.refused("retire", "race_ethnicity.latina", *arguments)
     moved = invoke.refused("move", "race_ethnicity.latina", "ability", "--source", repository)
-    assert "is retired, so it cannot be moved" in moved
+    assert "is retired since version next" in moved
 
 
 def test_what_is_not_published_changes_as_it_is(repository: Path, invoke: Invoke) -> None:
@@ -107,7 +107,7 @@ def test_the_questions_propose_what_the_entry_has(repository: Path, invoke: Invo
 
 
 REFUSED = [
-    (("retire", "ability.daef"), "no entry has the id 'ability.daef'; close to it: ability.deaf"),
+    (("retire", "ability.daef"), "no entry has the id 'ability.daef'; did you mean ability.deaf?"),
     (("retire", "ability.deaf"), "(rule quorum)"),
     (("retire", "ability.deaf", "--replaced-by", "ability.deaf"), "ability.deaf cannot replace ability.deaf"),
     (("retire", "ability.deaf", "--replaced-by", "noun.woman"), "noun.woman cannot replace ability.deaf"),
@@ -116,7 +116,7 @@ REFUSED = [
     (("reword", "ability.deaf", "--continuation", "x"), "an entry of descriptors/ has no key 'continuation'"),
     (("reword", "ability.deaf", "--text", "Deaf."), "nothing was written"),
     (("reword", "ability.deaf", "--text", "who is deaf"), "nothing was written"),
-    (("move", "ability.no-such", "ability"), "no descriptor has the id 'ability.no-such'"),
+    (("move", "ability.no-such", "ability"), "no entry has the id 'ability.no-such'"),
     (("move", "ability.deaf", "no_such"), "there is no axis 'no_such': name one of ability, characteristics"),
     (("move", "ability.deaf", "ability"), "name a bucket of ability with --bucket: "),
     (("move", "ability.deaf", "ability", "--bucket", "auditory"), "ability.deaf is in that place already"),
@@ -142,10 +142,10 @@ def descriptors(folder: Path) -> dict[str, Descriptor]:
 
 
 @pytest.fixture
-def commented(terms_copy: Path) -> Path:
+def commented(repository: Path) -> Path:
     """The file of ability, with a term that is not published yet at its end."""
-    path = terms_copy / "descriptors" / "ability.yaml"
-    path.write_text(path.read_text("utf-8") + COMMENTED, "utf-8")
+    path = repository / "descriptors" / "ability.yaml"
+    path.write_text(format_file(path) + COMMENTED, "utf-8")
     return path
 
 
@@ -166,78 +166,54 @@ def test_a_published_term_is_replaced_by_one_on_the_other_axis(terms_copy: Path,
 
 
 def test_a_term_that_is_not_published_moves_with_its_comments(
-    terms_copy: Path, commented: Path, invoke: Invoke
+    repository: Path, commented: Path, invoke: Invoke
 ) -> None:
     before = commented.read_text("utf-8").replace(COMMENTED, "")
-    source = ("--source", terms_copy)
+    source = ("--source", repository)
     invoke.printed("move", "ability.with-a-test", "ability", "--bucket", "mobility", *source)
-    term = descriptors(terms_copy)["ability.with-a-test"]
-    assert (term.bucket, term.history, is_clean(terms_copy)) == ("mobility", (), True)
-    assert "ability.with-a-test is now nonce.with-a-test." in invoke.printed(
-        "move", "ability.with-a-test", "nonce", *source
-    )
-    assert is_clean(terms_copy)
+    term = descriptors(repository)["ability.with-a-test"]
+    assert (term.bucket, term.history, is_clean(repository)) == ("mobility", (), True)
+    said = invoke.printed("move", "ability.with-a-test", "race_ethnicity", *source)
+    assert "ability.with-a-test is now race_ethnicity.with-a-test." in said
+    assert is_clean(repository)
     assert commented.read_text("utf-8") == before
-    moved = COMMENTED.replace("ability.", "nonce.").replace("    bucket: after_the_noun\n", "")
+    moved = COMMENTED.replace("ability.", "race_ethnicity.").replace("    bucket: auditory\n", "")
     moved = moved.replace("\n  # said by the people themselves\n", "")
-    text = (terms_copy / "descriptors" / "new" / "nonce.with-a-test.yaml").read_text("utf-8")
-    assert re.sub("(?<=.) +#", " #", text).endswith(f"axis: nonce\ndescriptors:\n{moved}")
+    text = (repository / "descriptors" / "new" / "race_ethnicity.with-a-test.yaml").read_text("utf-8")
+    assert re.sub("(?<=.) +#", " #", text).endswith(f"axis: race_ethnicity\ndescriptors:\n{moved}")
 
 
 def test_comments_stay_beside_the_entries_that_they_are_about(
-    terms_copy: Path, commented: Path, invoke: Invoke
+    repository: Path, commented: Path, invoke: Invoke
 ) -> None:
-    last = descriptors(terms_copy)["ability.deaf"]
-    replaced(commented, f"  - id: {last.id}\n", f"  # about the first\n  - id: {last.id}\n")
-    ids = [d.id for a in load_catalog(terms_copy).axes if a.axis == "ability" for d in a.descriptors]
-    before, after = ids[ids.index(last.id) - 1], ids[ids.index(last.id) + 1]
-    invoke.printed("reword", before, "--with-noun", "--reason", "x", "--yes", "--source", terms_copy)
+    source = ("--reason", "x", "--yes", "--source", repository)
+    second = "  # about the second\n  - {id: ability.disabled,"
+    replaced(commented, "  - {id: ability.disabled,", second)
+    invoke.printed("reword", "ability.deaf", "--without-noun", "--text", "deaf", *source)
+    assert second in commented.read_text("utf-8")
+    invoke.printed("retire", "ability.hard-of-hearing", "--replaced-by", "ability.deaf", *source)
+    kept = "  # said by the people themselves\n  - id: ability.with-a-test # a comment\n"
+    assert kept in commented.read_text("utf-8")
     text = commented.read_text("utf-8")
-    assert f"  # about the first\n  - id: {last.id}\n" in text
-    retired = ("--replaced-by", after, "--reason", "x", "--yes", "--source", terms_copy)
-    invoke.printed("retire", "ability.deaf", *retired)
-    assert "  # said by the people themselves\n  - id: ability.with-a-test # a comment\n" in commented.read_text(
-        "utf-8"
-    )
-    text = commented.read_text("utf-8")
-    brave = (
-        "  - id: ability.brave\n    text: brave\n    bucket: auditory\n    sources: [contributors]\n    since: next\n\n"
-    )
-    replaced(commented, "  # said by the people", f"{brave}  # said by the people")
-    invoke.printed("retire", "ability.brave", "--yes", "--source", terms_copy)
+    term = "  - id: ability.bold\n    text: bold\n    bucket: auditory\n    sources: [made-up]\n    since: next\n\n"
+    replaced(commented, "  # said by the people", f"{term}  # said by the people")
+    invoke.printed("retire", "ability.bold", *source)
     assert commented.read_text("utf-8") == text, "an entry in the middle is removed alone"
 
 
-def test_another_bucket_of_the_axis(terms_copy: Path, invoke: Invoke) -> None:
-    before = descriptors(terms_copy)["ability.deaf"]
-    buckets = next(a.buckets for a in load_catalog(terms_copy).axes if a.axis == "ability")
-    bucket = next(name for name in buckets if name != before.bucket)
-    invoke.printed("move", "ability.deaf", "ability", "--bucket", bucket, "--source", terms_copy)
-    assert is_clean(terms_copy)
-    after = descriptors(terms_copy)["ability.deaf"]
-    kept = [(w.until, w.bucket) for w in after.history if w.until == "next"]
-    assert (after.bucket, kept) == (bucket, [("next", before.bucket)])
+def test_another_bucket_of_the_axis(repository: Path, invoke: Invoke) -> None:
+    invoke.printed("move", "ability.deaf", "ability", "--bucket", "mobility", "--source", repository)
+    assert is_clean(repository)
+    found = descriptors(repository)["ability.deaf"]
+    assert (found.bucket, [(w.until, w.bucket) for w in found.history]) == ("mobility", [("next", "auditory")])
 
 
-@pytest.mark.parametrize(
-    ("retired", "replacement"),
-    [
-        ("ability.non-disabled", "ability.nondisabled"),
-        ("ability.nondisabled", "ability.non-disabled"),
-        ("characteristics.a-veteran", "characteristics.a-military-spouse"),
-    ],
-)
-def test_retiring_an_entry_leaves_the_waivers_alone(terms_copy: Path, retired: str, replacement: str) -> None:
+@pytest.mark.parametrize("retired", ["ability.non-disabled", "ability.nondisabled"])
+def test_retiring_an_entry_leaves_the_waivers_alone(terms_copy: Path, retired: str) -> None:
     """A waiver of the retired entry, or of the entry that is like it."""
-    assert {retired, replacement} <= set(descriptors(terms_copy))
-    path = terms_copy / "descriptors" / f"{retired.partition('.')[0]}.yaml"
+    (replacement,) = {"ability.non-disabled", "ability.nondisabled"} - {retired}
+    path = terms_copy / "descriptors" / "ability.yaml"
     head, start, rest = path.read_text("utf-8").partition(f"  - id: {retired}\n")
     entry, end, others = rest.partition("\n\n")
     path.write_text(f"{head}{start}{entry}\n    until: next\n    replaced_by: {replacement}{end}{others}", "utf-8")
     assert validate_paths([terms_copy]) == ()
-
-
-def test_a_waiver_that_no_version_needs_is_stale(terms_copy: Path) -> None:
-    path = terms_copy / "waivers.yaml"
-    path.write_text(path.read_text("utf-8").rstrip() + "\n    - ability.deaf\n", "utf-8")
-    assert [f.rule for f in validate_paths([terms_copy])] == ["waiver-stale"]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from importlib.metadata import entry_points
@@ -22,7 +20,6 @@ from holisticbias import open_release
 from holisticbias.cli import main
 from holisticbias.release.release import Release
 from holisticbias.source.addresses import rule_link
-from holisticbias.source.folder import FOLDERS
 from holisticbias.terms.catalog import Catalog
 from invoking import Invoke
 
@@ -39,19 +36,7 @@ def contents(folder: Path) -> set[str]:
 # validate
 
 
-@pytest.mark.parametrize(
-    "paths",
-    [
-        (),
-        (".",),
-        ("descriptors",),
-        ("nouns", "templates"),
-        ("descriptors/age.yaml",),
-        ("sources.yaml",),
-        ("tests/data/valid/nouns.yaml",),
-        ("descriptors/age.yaml", "tests/data/valid/descriptors.yaml"),
-    ],
-)
+@pytest.mark.parametrize("paths", [(), ("nouns", "templates"), ("descriptors/age.yaml", "tests/data/valid/nouns.yaml")])
 def test_validate_clean(invoke: Invoke, paths: tuple[str, ...]) -> None:
     assert invoke("validate", *paths) == (0, "", "No findings.\n")
 
@@ -70,20 +55,15 @@ def test_validate_reports_everything_at_once_as_text(invoke: Invoke) -> None:
     assert err == f"3 errors.\n{pages}"
 
 
-def test_validate_as_json(invoke: Invoke) -> None:
+def test_validate_for_programs(invoke: Invoke) -> None:
     code, out, err = invoke("validate", "--format", "json", BAD)
     assert (code, err) == (1, "")
-    findings = json.loads(out)
-    assert [(f["path"], f["line"], f["column"], f["level"], f["rule"]) for f in findings] == [
+    found = json.loads(out)
+    assert [(f["path"], f["line"], f["column"], f["level"], f["rule"]) for f in found[:2]] == [
         (BAD, 8, 15, "error", "schema"),
         (BAD, 13, 11, "error", "ambiguous-scalar"),
-        (BAD, 19, 13, "error", "unknown-key"),
     ]
-    assert findings[2]["entry"] == "example.kind-3"
-    assert invoke("validate", "--format", "json") == (0, "[]\n", "")
-
-
-def test_validate_as_annotations(invoke: Invoke) -> None:
+    assert (len(found), found[2]["entry"]) == (3, "example.kind-3")
     code, out, err = invoke("validate", "--format", "github", BAD)
     assert (code, err) == (1, "")
     assert out.splitlines()[2] == (
@@ -91,7 +71,8 @@ def test_validate_as_annotations(invoke: Invoke) -> None:
         "The key 'colour' is not in the schema. Fix: correct or remove the key. See "
         "https://github.com/holisticbias/holisticbias/blob/main/docs/rules/unknown-key.md"
     )
-    assert invoke("validate", "--format", "github") == (0, "", "")
+    empty = ("tests/data/valid/nouns.yaml", "--format")
+    assert [invoke("validate", *empty, style) for style in ("json", "github")] == [(0, "[]\n", ""), (0, "", "")]
 
 
 def test_validate_a_file_by_the_rules_of_the_repository_it_lies_in(terms_copy: Path, invoke: Invoke) -> None:
@@ -105,34 +86,12 @@ def test_validate_a_file_by_the_rules_of_the_repository_it_lies_in(terms_copy: P
     assert invoke("validate", terms_copy)[0] == 1
 
 
-def test_validate_shipped_terms_from_anywhere(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert invoke("validate") == (0, "", "No findings.\n")
-
-
 # build
-
-
-def test_build_writes_a_release(run: Run, tmp_path: Path, release: Release) -> None:
-    done = run("build", "--version", "1.0.0", "--out", tmp_path / "new" / "release")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "HolisticBias 1.0.0, 472,566 sentences, 598 descriptors, 30 nouns, 26 templates" in done.stdout
-    assert open_release(tmp_path / "new" / "release").digest == release.digest
-    assert contents(tmp_path / "new") == {"release"}
 
 
 def test_build_makes_the_newest_version_unless_told(invoke: Invoke, tmp_path: Path, catalog: Catalog) -> None:
     assert invoke("build", "--small", "--out", tmp_path / "small")[0] == 0
     assert open_release(tmp_path / "small").version == catalog.published[-1]
-
-
-def test_small_is_a_hundred_descriptors_over_all_axes(small_release: Release, release: Release) -> None:
-    axes = small_release.tables["descriptors"]["axis"].to_pylist()
-    assert len(axes) == 100
-    assert set(axes) == set(release.tables["descriptors"]["axis"].to_pylist())
-    assert {axes.count(axis) for axis in axes} == {7, 8}
-    for name in ("nouns", "templates"):
-        assert small_release.tables[name].equals(release.tables[name])
 
 
 @pytest.fixture
@@ -188,64 +147,10 @@ def test_build_into_the_current_folder_is_refused(
     assert "is the current folder, which cannot be replaced: name a folder in it" in err
 
 
-def test_source_without_versions(terms_copy: Path, invoke: Invoke, tmp_path: Path) -> None:
-    for name in FOLDERS:
-        shutil.rmtree(terms_copy / name)
-        (terms_copy / name).mkdir()
-    (terms_copy / "waivers.yaml").unlink()
-    (terms_copy / "intersections.yaml").unlink()
-    for arguments in (["show", "Deaf"], ["build", "--out", tmp_path / "release"]):
-        code, out, err = invoke(*arguments, "--source", terms_copy)
-        assert (code, out) == (2, "")
-        assert err == "holisticbias: there is no version '0.0.0': releases/ has none\n"
-
-
-def test_build_into_a_folder_that_cannot_be_written(root: Path) -> None:
-    """Runs as the user nobody if the tests run as root, who can write anywhere."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o555)
-        program = (
-            f"import os, subprocess, sys; sys.path.insert(0, {str(root / 'tools')!r})\n"
-            "from holisticbias import cli\nfrom holisticbias.release import build\n"
-            "from holisticbias.rules import validate\n"
-            f"catalog = validate.load_catalog({str(root)!r}); made = build.build_release(catalog, '1.0.0', 'small')\n"
-            "validate.load_catalog = lambda source: catalog; build.build_release = lambda *a: made\n"
-            "cli.import_module('holisticbias.commands.build'); os.geteuid() or os.setuid(65534)\n"
-            f"sys.exit(cli.main(['build', '--small', '--out', {folder + '/release'!r}]))"
-        )
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == f"holisticbias: cannot write to {folder}: Permission denied\n"
-        Path(folder).chmod(0o755)
-        assert contents(Path(folder)) == set()
-
-
-def test_build_on_a_full_disk(tmp_path: Path, root: Path) -> None:
-    limited = (
-        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)); "
-        "from holisticbias.__main__ import run; run()"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", limited, "build", "--version", "1.0.0", "--small", "--out", tmp_path / "release"],
-        cwd=root,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"holisticbias: cannot write {tmp_path / 'release'}: ")
-    assert done.stderr.count("\n") == 1
-    assert contents(tmp_path) == set()
-
-
 @pytest.mark.parametrize(
     ("sent", "code", "message"),
     [
-        (signal.SIGINT, 130, "holisticbias: interrupted; no partial output remains\n"),
         (signal.SIGTERM, 130, "holisticbias: interrupted; no partial output remains\n"),
-        (signal.SIGHUP, 130, "holisticbias: interrupted; no partial output remains\n"),
         (signal.SIGKILL, -signal.SIGKILL, ""),
     ],
 )
@@ -277,44 +182,24 @@ def test_build_interrupted(tmp_path: Path, root: Path, sent: signal.Signals, cod
 # show
 
 
-def test_show_a_term_before_the_noun(invoke: Invoke) -> None:
-    code, out, err = invoke("show", "deaf", "--version", "1.0.0")
-    assert (code, err) == (0, "")
-    lines = out.splitlines()
-    assert lines[0] == "Deaf  [ability.deaf]"
-    assert lines[1] == "  Ability / auditory; before the noun; since 1.0.0"
-    assert lines[2] == "  reviewed: accepted (smith-2022, en-US, 2022-12)"
+def test_show_a_term_before_the_noun(shared_terms: Path, invoke: Invoke) -> None:
+    source = ("--version", "1.0.0", "--source", shared_terms)
+    lines = invoke.printed("show", "deaf", *source).splitlines()
+    assert lines[:3] == [
+        "Deaf  [ability.deaf]",
+        "  Ability / auditory; before the noun; since 1.0.0",
+        "  reviewed: accepted (smith-2022, en-US, 2022-12)",
+    ]
     assert "  with the noun 'person': a Deaf person / Deaf people" in lines
-    assert "  without a noun: Deaf / Deaf" in lines
-    assert "    I love Deaf people." in lines
-    assert "    I'm Deaf." in lines
+    assert {"  without a noun: Deaf / Deaf", "    I love Deaf people.", "    I'm Deaf."} <= set(lines)
     assert "    I love Deaf." not in lines
     assert sum(line.startswith("    ") for line in lines) == 26 + 17
-    assert "without a noun" not in invoke.printed("show", "with a disability"), "it comes after the noun"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "lines"),
-    [
-        (["ability.deaf"], ["Deaf  [ability.deaf]"]),
-        (["Queer"], ["queer  [gender_and_sex.queer]", "queer  [sexual_orientation.queer]"]),
-        (
-            ["WITH A DISABILITY"],
-            [
-                "  Ability / after_the_noun; after the noun; since 1.0.0",
-                "  with the noun 'person': a person with a disability / people with disabilities",
-            ],
-        ),
-        (["Latina"], ["  with the noun 'woman': a Latina woman / Latina women"]),
-        (["Deaf", "--noun", "grandma"], ["  with the noun 'grandma': a Deaf grandma / Deaf grandmas"]),
-        (["Deaf", "--noun", "noun.kid"], ["  with the noun 'kid': a Deaf kid / Deaf kids"]),
-        (["one-percenter"], ["  with the noun 'person': an one-percenter person / one-percenter people"]),
-    ],
-)
-def test_show(invoke: Invoke, arguments: list[str], lines: list[str]) -> None:
-    code, out, _ = invoke("show", "--version", "1.0.0", *arguments)
-    assert code == 0
-    assert [line for line in out.splitlines() if line in lines] == lines
+    after = invoke.printed("show", "WITH A DISABILITY", *source)
+    assert "  with the noun 'person': a person with a disability / people with disabilities\n" in after
+    assert "without a noun" not in after, "it comes after the noun"
+    for noun in ("noun.kid", "kid"):
+        chosen = invoke.printed("show", "ability.deaf", "--noun", noun, *source)
+        assert "  with the noun 'kid': a Deaf kid / Deaf kids\n" in chosen
 
 
 OUT = ("build", "--out", "OUT")
@@ -330,17 +215,13 @@ OUT = ("build", "--out", "OUT")
         ),
         ((*OUT, "--version", "9.9.9"), "there is no version '9.9.9': releases/ has 1.0.0"),
         ((*OUT, "--version", "../1.0.0"), "there is no version '../1.0.0': releases/ has 1.0.0"),
-        ((*OUT, "--version", ""), "there is no version '': releases/ has 1.0.0"),
         ((*OUT, "--source", "tools"), "tools is not a folder of terms: it needs descriptors/, nouns/ and templates/"),
         ((*OUT, "--colour", "red"), "No such option '--colour'."),
         (("build",), "Missing option '--out'"),
         (("show", "whelchair-bound"), "has no entry 'whelchair-bound'; close to it: wheelchair-bound"),
-        (("show", "xyzzy"), "has no entry 'xyzzy'"),
         (("show", ""), "has no entry ''"),
-        (("show", "Deaf", "--noun", "robot"), "'Deaf' does not go with the noun 'robot'; it goes with: woman, "),
         (("show", "Latina", "--noun", "man"), "'Latina' does not go with the noun 'man'; it goes with: woman, "),
         (("show", "Deaf", "--version", ""), "there is no version ''"),
-        (("show", "Deaf", "--version", "0.0.1"), "there is no version '0.0.1'"),
         (("frobnicate",), "Usage: holisticbias"),
         ((), "Usage: holisticbias"),
     ],
@@ -358,25 +239,16 @@ def test_what_cannot_run_is_one_message(
 
 
 def test_schema_check_and_write(invoke: Invoke, tmp_path: Path) -> None:
-    assert invoke("schema", "--check") == (0, "", "")
-    code, out, _ = invoke("schema", "--check", "--out", tmp_path / "new")
+    folder = ("--out", tmp_path / "new")
+    assert invoke("schema", *folder)[0] == 0
     # eleven kinds of source files, and the records of the evaluation
-    expected = 11 + len(entry_points(group="holisticbias.schemas"))
-    assert (code, out.count("is out of date: run holisticbias schema\n")) == (1, expected)
-    assert not (tmp_path / "new").exists()
-    assert invoke("schema", "--out", tmp_path / "new")[0] == 0
-    assert invoke("schema", "--check", "--out", tmp_path / "new") == (0, "", "")
+    assert len(contents(tmp_path / "new")) == 11 + len(entry_points(group="holisticbias.schemas"))
     (tmp_path / "new" / "nouns.schema.json").write_text("{}")
     (tmp_path / "new" / "templates.schema.json").write_bytes(b"\xff")
-    code, out, _ = invoke("schema", "--check", "--out", tmp_path / "new")
-    assert (code, out.count("is out of date")) == (1, 2)
-
-
-def test_help_and_version(invoke: Invoke) -> None:
-    for verb in ("build", "schema", "show", "validate"):
-        assert invoke.printed(verb, "--help").startswith(f"Usage: holisticbias {verb}")
-        assert re.search(rf"^  {verb} ", invoke.printed("--help"), re.MULTILINE)
-    assert invoke.printed("--version").startswith("holisticbias, version ")
+    (tmp_path / "new" / "descriptors.schema.json").unlink()
+    code, out, _ = invoke("schema", "--check", *folder)
+    assert (code, out.count("is out of date: run holisticbias schema\n")) == (1, 3)
+    assert not (tmp_path / "new" / "descriptors.schema.json").exists()
 
 
 def test_help_loads_neither_arrow_nor_torch(root: Path) -> None:
@@ -391,19 +263,18 @@ def test_help_loads_neither_arrow_nor_torch(root: Path) -> None:
 # terminals, pipes and other packages
 
 
-@pytest.mark.parametrize("arguments", [["validate", "--format", "json", BAD], ["--help"]])
-def test_nobody_reads_the_output(root: Path, arguments: list[str]) -> None:
+def test_nobody_reads_the_output(root: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as pipe:
-        done = subprocess.run([*COMMAND, *arguments], cwd=root, stdout=pipe, stderr=subprocess.PIPE, check=False)
+        done = subprocess.run([*COMMAND, "--help"], cwd=root, stdout=pipe, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 1
     assert done.stderr == b""
 
 
 def test_full_device_as_output(root: Path) -> None:
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run([*COMMAND, "show", "Deaf"], cwd=root, stdout=full, stderr=subprocess.PIPE, check=False)
+        done = subprocess.run([*COMMAND, "--help"], cwd=root, stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 2
     assert done.stderr == b"holisticbias: input or output: No space left on device\n"
 
@@ -426,23 +297,6 @@ def test_verb_whose_package_cannot_be_loaded_says_so(monkeypatch: pytest.MonkeyP
     assert err == (
         "holisticbias: measure-all cannot be loaded from no_such_package.commands: No module named 'no_such_package'\n"
     )
-
-
-def test_commands_take_their_source_from_an_option(terms_copy: Path, invoke: Invoke) -> None:
-    for path in (terms_copy / "descriptors").iterdir():
-        if path.name != "age.yaml":
-            path.unlink()
-    (terms_copy / "subsets" / "small.yaml").unlink()
-    shutil.rmtree(terms_copy / "specifications")  # some of them name descriptors
-    (terms_copy / "waivers.yaml").unlink()
-    (terms_copy / "intersections.yaml").unlink()
-    for path in (terms_copy / "releases").iterdir():  # another set of terms, without published versions
-        if path.suffix == ".json":
-            path.unlink()
-        else:
-            path.write_text(re.sub("digest: .*\n", "", path.read_text("utf-8")), "utf-8")
-    assert "has no entry 'Deaf'" in invoke("show", "Deaf", "--source", terms_copy)[2]
-    assert invoke("show", "old", "--source", terms_copy)[0] == 0
 
 
 def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

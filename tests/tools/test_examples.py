@@ -23,10 +23,10 @@ from holisticbias.rules.pages import rule_example
 from holisticbias.rules.validate import validate_paths
 from holisticbias.source.document import read_document
 from holisticbias.source.findings import Finding
-from holisticbias.source.folder import SINGLE_FILES, kind_of, read_source
+from holisticbias.source.folder import kind_of, read_source
 from holisticbias.source.rule import Rule
-from holisticbias.source.schema import json_schemas, stale_schemas
-from holisticbias.terms.file_kinds import GROUP_KEYS, MODELS
+from holisticbias.source.schema import json_schemas
+from holisticbias.terms.file_kinds import MODELS
 
 PACKAGES = (holisticbias.rules, holisticbias.source)
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -71,23 +71,15 @@ def says(path: Path) -> list[tuple[str, int, int]]:
     )
 
 
-# files of terms that no example with entries needs: without them, a check takes half the time
-NOT_NEEDED = re.compile(
-    r"descriptors/(cultural|nationality|political|race|religion|sexual|socioeconomic)|prompts/|"
-    r"specifications/(autobiastest|multilateral|stereotypes)"
-)
-
-
 @pytest.fixture(scope="module")
-def findings() -> dict[str, list[Finding]]:
-    """The findings of all examples, by folder and name of the file; the project's own files are read once."""
+def findings(root: Path, unchanged: Path) -> dict[str, list[Finding]]:
+    """The findings of all examples, by folder and name of the file; the terms around them are read once."""
     found: dict[str, list[Finding]] = {folder_and_name(path): [] for path in [*VALID, *INVALID]}
-    whole = cache(read_source)
-    few = cache(lambda root: tuple(f for f in whole(root) if not NOT_NEEDED.search(f.document.path)))
-    for path in (*VALID, *INVALID):
-        with_entries = kind_of(path, read_document(path, path.name)) in GROUP_KEYS
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("holisticbias.rules.validate.read_source", few if with_entries else whole)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("holisticbias.rules.validate.read_source", cache(read_source))
+        for path in (*VALID, *INVALID):
+            terms = root if path.stem.startswith("waiver") else unchanged
+            patch.setattr("holisticbias.rules.validate.find_source", {path.parent: terms}.get)
             for finding in validate_paths([path]):
                 if finding.rule != "text-elsewhere" or path.stem == "text_elsewhere":  # they have terms of other axes
                     found[folder_and_name(Path(finding.path))].append(finding)
@@ -142,9 +134,9 @@ def test_every_page_shows_the_rule_broken_and_kept() -> None:
             assert example.broken != example.fixed
 
 
-@pytest.mark.parametrize(("rule", "module"), ELSEWHERE.items())
-def test_rule_without_example_is_tested_where_it_says(rule: str, module: str) -> None:
-    assert f'"{rule}"' in Path(__file__).with_name(module).read_text("utf-8")
+def test_rule_without_example_is_tested_where_it_says() -> None:
+    for rule, module in ELSEWHERE.items():
+        assert f'"{rule}"' in Path(__file__).with_name(module).read_text("utf-8")
 
 
 def test_every_rule_is_listed_and_has_a_unique_id() -> None:
@@ -153,21 +145,19 @@ def test_every_rule_is_listed_and_has_a_unique_id() -> None:
     assert sorted(rule.id for rule in found.values()) == sorted(RULES)
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
-def test_texts_of_a_rule_are_sentences(rule: Rule) -> None:
+def test_texts_of_a_rule_are_sentences() -> None:
     """The fix comes after "Fix:", and a full stop is added to it."""
-    assert re.fullmatch(r"[A-Z\"].*\.", rule.asks)
-    assert re.fullmatch(r"[a-z].*[^.]", rule.fix)
-    assert rule.why == "" or rule.why.endswith(".")
+    for rule in RULES.values():
+        assert re.fullmatch(r"[A-Z\"].*\.", rule.asks)
+        assert re.fullmatch(r"[a-z].*[^.]", rule.fix)
+        assert rule.why == "" or rule.why.endswith(".")
 
 
-@pytest.mark.parametrize("kind", MODELS)
-def test_every_kind_of_file_has_a_valid_example(kind: str) -> None:
-    assert kind in {kind_of(path, read_document(path, path.name)) for path in VALID}
+def test_every_kind_of_file_has_a_valid_example() -> None:
+    assert {kind_of(path, read_document(path, path.name)) for path in VALID} == set(MODELS)
 
 
 def test_schemas_are_what_the_models_say(root: Path) -> None:
-    assert not stale_schemas(root / "schema")
     assert {path.name for path in (root / "schema").iterdir()} == set(json_schemas())
 
 
@@ -180,12 +170,3 @@ def test_schemas_of_a_package_that_cannot_be_imported_are_left_out(monkeypatch: 
 def test_schemas_are_schemas(root: Path) -> None:
     for path in (root / "schema").iterdir():
         jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text("utf-8")))
-
-
-def test_the_terms_follow_the_json_schemas(root: Path, schemas: Mapping[str, Any]) -> None:
-    for kind in MODELS:
-        schema = jsonschema.Draft202012Validator(schemas[kind])
-        paths = [root / f"{kind}.yaml"] if kind in SINGLE_FILES else sorted((root / kind).glob("*.yaml"))
-        assert paths
-        for path in paths:
-            assert list(schema.iter_errors(read_document(path, path.name).data)) == []

@@ -7,6 +7,8 @@ import re
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ from folders import contents, replaced
 from holisticbias import build_release, open_release, write_release
 from holisticbias.contribute.freeze import freeze
 from holisticbias.contribute.release_files import complete_release
-from holisticbias.errors import PublishError, WithdrawnVersionWarning
+from holisticbias.errors import PublishError, SourceError, WithdrawnVersionWarning
 from holisticbias.release import publish, verify
 from holisticbias.release.build import newest_version
 from holisticbias.rules.validate import load_catalog, validate_paths
@@ -110,12 +112,7 @@ def test_a_number_can_be_given(repository: Path, invoke: Invoke, number: str, me
 
 def test_what_is_not_valid_is_not_frozen(repository: Path, invoke: Invoke) -> None:
     for path, old, new, said in (
-        (
-            "releases/next.yaml",
-            "For the tests.",
-            "In preparation.",
-            "summary in releases/next.yaml still says 'In prep",
-        ),
+        ("releases/next.yaml", "For the tests.", ">-\n  In\n  preparation.", "next.yaml still says 'In preparation'"),
         ("descriptors/race_ethnicity.yaml", "until: next", "until: 9.9.9", "version 9.9.9 has no file in releases/"),
     ):
         replaced(repository / path, old, new)
@@ -124,40 +121,31 @@ def test_what_is_not_valid_is_not_frozen(repository: Path, invoke: Invoke) -> No
         assert contents(repository) == before
 
 
-def test_freezing_continues_wherever_it_is_killed(repository: Path, tmp_path: Path, invoke: Invoke) -> None:
+def test_freezing_continues_wherever_it_is_killed(repository: Path, tmp_path: Path) -> None:
     """Killed before each of its changes to files, it leaves a state that a second call completes to the same files."""
+
+    def work(folder: Path) -> None:
+        version, _ = freeze(folder, None, TODAY)
+        complete_release(folder, version)
+
     whole = tmp_path / "whole"
     shutil.copytree(repository, whole)
-    freeze(whole, None, TODAY)
-    complete_release(whole, "1.0.0")
+    work(whole)
     seen: set[str] = set()
-    step = 0
-    while True:
+    for step in count():
         folder = tmp_path / f"killed-{step}"
         shutil.copytree(repository, folder)
-
-        def work(folder: Path = folder) -> None:
-            version, _ = freeze(folder, None, TODAY)
-            complete_release(folder, version)
-
-        if not killed_before(step, work):
+        if not killed_before(step, partial(work, folder)):
             break
         seen.update(f.rule for f in validate_paths([folder]))
-        code, _, err = invoke("releases", "--freeze", "--source", folder)
-        if "to repeat its last steps: --freeze 1.0.0" in err:  # it was killed after its last change
-            code, _, err = invoke("releases", "--freeze", "1.0.0", "--source", folder)
-        assert (code, err) == (0, ""), step
-        left = {name: text.replace(_today(folder), TODAY.encode()) for name, text in contents(folder).items()}
-        assert left == contents(whole), step
-        step += 1
+        try:
+            work(folder)
+        except SourceError:  # nothing is left to freeze: it was killed after its last change
+            freeze(folder, "1.0.0", TODAY)
+            complete_release(folder, "1.0.0")
+        assert contents(folder) == contents(whole), step
     assert step > 10
     assert "version-file" in seen, "one of the kills was between the first change and the last"
-
-
-def _today(folder: Path) -> bytes:
-    date = load_catalog(folder).release("1.0.0").date
-    assert date is not None
-    return date.encode()
 
 
 def test_another_number_does_not_continue_an_interrupted_one(repository: Path, invoke: Invoke) -> None:
@@ -217,22 +205,23 @@ def test_a_version_that_cannot_be_named(
     assert contents(repository) == before
 
 
-def test_a_contribution_that_names_the_number_to_come_is_told_to_write_next(repository: Path) -> None:
-    path = repository / "descriptors" / "characteristics.yaml"
-    path.write_text(path.read_text("utf-8").replace("since: next", "since: 1.0.0"), "utf-8")
-    found = {(f.rule, f.message, f.fix) for f in validate_paths([repository])}
-    assert found == {
-        (
-            "known-version",
-            "The version 1.0.0 has no file in releases/.",
-            "write next, which is the version in preparation.",
-        )
-    }
+def test_a_digest_that_moved_is_reported_and_not_recorded_again(repository: Path, invoke: Invoke) -> None:
+    source, path = ("--source", repository), repository / "releases" / "0.1.0.yaml"
+    before = contents(repository)
+    invoke.printed("releases", "--freeze", "0.1.0", *source)
+    assert contents(repository) == before
+    release = load_catalog(repository).release("0.1.0")
+    replaced(path, release.tables["history"], "0" * 64)
+    code, out, _ = invoke("releases", "--check", *source)
+    said = f"0.1.0 (table history) differs from the published version: digest {release.tables['history']}, recorded 000"
+    assert (code, said in out) == (1, True), out
+    replaced(path, str(release.digest), "0" * 64)
+    said = f"was published with digest 000000000000, but now has digest {str(release.digest)[:12]}"
+    assert said in invoke.refused("releases", "--freeze", "0.1.0", *source)
 
 
-def test_the_project_prepares_next(root: Path) -> None:
+def test_the_project_prepares_next(catalog: Catalog) -> None:
     """No entry has the number of a version to come."""
-    catalog = load_catalog(root)
     assert catalog.versions[-1] == "next"
     assert set(catalog.versions) - set(catalog.published) == {"next"}
 
@@ -343,6 +332,8 @@ def test_a_withdrawn_version_is_what_it_was_and_its_users_are_warned(
     assert "two terms were wrong." in invoke.printed("releases", *source)
     rows = json.loads(invoke.printed("releases", "--format", "json", *source))
     assert [row["withdrawn"] is None for row in rows] == [True, False, True]
+    counts = {"descriptors": 7, "nouns": 2, "templates": 3, "groups": 0, "prompts": 0, "specifications": 0}
+    assert {name: rows[0][name] for name in counts} == counts
     with pytest.warns(WithdrawnVersionWarning, match="two terms were wrong; use 0.1.0"):
         open_release(tmp_path / "built")
     code, out, err = invoke("verify", tmp_path / "built")

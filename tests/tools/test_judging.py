@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 import yaml
 
 from folders import contents, is_clean
-from holisticbias.contribute.judging import near_ids
+from holisticbias.contribute.proposals import near_ids
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment, Descriptor, Judged
@@ -35,20 +34,32 @@ def of_reviewers(folder: Path, entry_id: str) -> list[Assessment]:
     return [a for a in entry.assessments if a.reviewer is not None]
 
 
-def test_one_judgement_after_another(terms_copy: Path, invoke: Invoke) -> None:
-    """Published versions keep their label; one reviewer alone gives none."""
-    source = ("--source", terms_copy)
-    judged = ["--judgement", "dispreferred", "--reviewer", "rv-0001", "--date", "2026-09-01", *source]
-    invoke.printed("assess", "ability.deaf", *judged)
-    assert is_clean(terms_copy)
-    catalog = load_catalog(terms_copy)
-    deaf = {v: next(d for d in catalog.at(v).descriptors if d.id == "ability.deaf") for v in ("2.0.0", "next")}
-    assert {version: d.preference for version, d in deaf.items()} == {"2.0.0": "reviewed", "next": "polarizing"}
-    assert "counts when 2 reviewers" in invoke.printed("assess", "age.young", *judged)
-    assert "no_data (one reviewer of 2 so far): dispreferred" in invoke.printed("show", "young", *source)
-    again = ["--judgement", "accepted", "--reviewer", "rv-0002", *source]
-    assert "counts when" not in invoke.printed("assess", "age.young", *again)
-    assert "\n  polarizing: dispreferred" in invoke.printed("show", "young", *source)
+def test_one_judgement_after_another(repository: Path, invoke: Invoke) -> None:
+    """Published versions keep their label, one reviewer alone gives none, and a judgement of ``next`` is corrected.
+
+    One by another reviewer, or for another locale, stays.
+    """
+
+    def judge(judgement: str, reviewer: str, *more: str) -> str:
+        judged = ("--judgement", judgement, "--reviewer", reviewer, *more)
+        return invoke.printed("assess", "ability.deaf", *judged, "--source", repository)
+
+    assert "counts when 2 reviewers" in judge("accepted", "rv-1", "--date", "2026-11-01")
+    assert is_clean(repository)
+    assert "no_data (one reviewer of 2 so far): accepted" in invoke.printed("show", "Deaf", "--source", repository)
+    assert "counts when" not in judge("accepted", "rv-2")
+    judge("accepted", "rv-1", "--locale", "en-GB")
+    out = judge("dispreferred", "rv-1", "--comment", "I changed my mind")
+    assert "ability.deaf: replaces 'accepted' of 2026-11-01, which no published version has." in out
+    assert [(a.reviewer, a.locale, a.judgement) for a in of_reviewers(repository, "ability.deaf")] == [
+        ("rv-2", "en-US", "accepted"),
+        ("rv-1", "en-GB", "accepted"),
+        ("rv-1", "en-US", "dispreferred"),
+    ]
+    catalog = load_catalog(repository)
+    deaf = {v: next(d for d in catalog.at(v).descriptors if d.id == "ability.deaf") for v in catalog.versions}
+    assert {version: d.preference for version, d in deaf.items()} == {"0.1.0": "no_data", "next": "polarizing"}
+    assert is_clean(repository)
 
 
 @pytest.mark.parametrize(
@@ -98,15 +109,18 @@ def test_preference(judged: list[tuple[str, str | None]], preference: str) -> No
     assert Descriptor.model_validate(entry).preference == preference
 
 
-def test_a_file_of_judgements_is_recorded(terms_copy: Path, tmp_path: Path, invoke: Invoke) -> None:
-    said = invoke.printed("assess", "--from", write_file(tmp_path, JUDGEMENTS), "--source", terms_copy)
-    assert "3 judgements recorded; 2 of these entries wait for a second reviewer." in said
-    (judged,) = of_reviewers(terms_copy, "ability.deaf")
-    assert (judged.judgement, judged.reviewer) == ("polarizing", "rv-0042")
-    assert (judged.comment, is_clean(terms_copy)) == ('It depends: "who" asks, é.', True)
-    path = write_file(tmp_path, JUDGEMENTS, reviewer=None, locale="de-AT")
-    invoke.printed("assess", "--from", path, "--reviewer", "rv-7", "--source", terms_copy)
-    assert [(a.reviewer, a.locale) for a in of_reviewers(terms_copy, "age.elderly")][1:] == [("rv-7", "de-AT")]
+def test_a_file_of_judgements_is_recorded(repository: Path, tmp_path: Path, invoke: Invoke) -> None:
+    judged = [{**JUDGEMENTS[1], "id": name} for name in ("ability.hard-of-hearing", "ability.deaf")]
+    said = invoke.printed("assess", "--from", write_file(tmp_path, judged), "--source", repository)
+    assert "2 judgements recorded; 1 of these entries wait for a second reviewer." in said
+    path = write_file(tmp_path, judged[1:], reviewer=None, locale="de-AT")
+    invoke.printed("assess", "--from", path, "--reviewer", "rv-7", "--source", repository)
+    found = of_reviewers(repository, "ability.deaf")
+    assert [(a.judgement, a.reviewer, a.locale, a.comment) for a in found] == [
+        ("polarizing", "rv-0042", "en-US", 'It depends: "who" asks, é.'),
+        ("polarizing", "rv-7", "de-AT", 'It depends: "who" asks, é.'),
+    ]
+    assert is_clean(repository)
 
 
 @pytest.mark.parametrize(
@@ -165,40 +179,19 @@ def test_a_file_that_cannot_be_recorded(
     assert (said in errors, errors.count("\n")) == (True, 1), errors
 
 
-def test_any_comment_is_kept_as_it_is(root: Path, terms_copy: Path, tmp_path: Path, invoke: Invoke) -> None:
+def test_any_comment_is_kept_as_it_is(root: Path, repository: Path, tmp_path: Path, invoke: Invoke) -> None:
     """In canonical layout, with no line longer than yamllint allows, and as a text also to other readers of YAML."""
     comments = ["First line.\nSecond: with [brackets].", f"It {'really ' * 60}depends.", "yes", "2026-11-01", "# 'no'"]
-    ids = [d.id for d in load_catalog(terms_copy).at("next").descriptors if d.id.startswith("ability.")]
-    judged = dict(zip(ids, comments, strict=False))
-    path = write_file(tmp_path, [{**JUDGEMENTS[0], "id": name, "comment": said} for name, said in judged.items()])
-    invoke.printed("assess", "--from", path, "--source", terms_copy)
-    assert [[a.comment for a in of_reviewers(terms_copy, name)] for name in judged] == [[said] for said in comments]
-    written = (terms_copy / "descriptors" / "ability.yaml").read_text("utf-8")
-    entries = {entry["id"]: entry for entry in yaml.safe_load(written)["descriptors"]}
-    assert [entries[name]["assessments"][-1]["comment"] for name in judged] == comments
+    for comment in comments:
+        path = write_file(tmp_path, [{**JUDGEMENTS[1], "comment": comment}], reviewer=f"rv-{comments.index(comment)}")
+        invoke.printed("assess", "--from", path, "--source", repository)
+    assert [a.comment for a in of_reviewers(repository, "ability.deaf")] == comments
+    written = (repository / "descriptors" / "ability.yaml").read_text("utf-8")
+    (entry,) = (e for e in yaml.safe_load(written)["descriptors"] if e["id"] == "ability.deaf")
+    assert [judgement["comment"] for judgement in entry["assessments"]] == comments
     longest = yaml.safe_load((root / ".yamllint").read_text("utf-8"))["rules"]["line-length"]["max"]
     assert max(map(len, written.split("\n"))) <= longest
-    assert is_clean(terms_copy)
-
-
-def test_a_judgement_that_is_not_published_yet_is_corrected(terms_copy: Path, invoke: Invoke) -> None:
-    """One by another reviewer, or for another locale, stays."""
-
-    def judge(judgement: str, reviewer: str, *more: str) -> str:
-        judged = ("--judgement", judgement, "--reviewer", reviewer, *more)
-        return invoke.printed("assess", "ability.deaf", *judged, "--source", terms_copy)
-
-    judge("accepted", "rv-1", "--date", "2026-11-01")
-    judge("accepted", "rv-2")
-    judge("accepted", "rv-1", "--locale", "en-GB")
-    out = judge("dispreferred", "rv-1", "--comment", "I changed my mind")
-    assert "ability.deaf: replaces 'accepted' of 2026-11-01, which no published version has." in out
-    assert [(a.reviewer, a.locale, a.judgement) for a in of_reviewers(terms_copy, "ability.deaf")] == [
-        ("rv-2", "en-US", "accepted"),
-        ("rv-1", "en-GB", "accepted"),
-        ("rv-1", "en-US", "dispreferred"),
-    ]
-    assert is_clean(terms_copy)
+    assert is_clean(repository)
 
 
 @pytest.mark.parametrize(
@@ -210,13 +203,14 @@ def test_a_judgement_that_is_not_published_yet_is_corrected(terms_copy: Path, in
         ("age.deaf", "ability.deaf"),
     ],
 )
-def test_near_ids(catalog: Catalog, wanted: str, near: str) -> None:
-    assert near_ids(catalog, wanted)[0] == near
+def test_near_ids(few: Catalog, wanted: str, near: str) -> None:
+    assert near_ids(few, wanted, [entry.id for entry in few.judged])[0] == near
 
 
-def test_pseudonyms_are_new(terms_copy: Path, invoke: Invoke) -> None:
-    issued = invoke.printed("pseudonym", "--source", terms_copy)
-    assert re.fullmatch(r"rv-[1-9]\d{5}\n", issued)
-    judged = ["--judgement", "accepted", "--reviewer", issued.strip(), "--source", terms_copy]
+def test_pseudonyms_are_new(repository: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = iter([23, 23, 42])
+    monkeypatch.setattr("secrets.randbelow", lambda _: next(drawn))
+    assert invoke.printed("pseudonym", "--source", repository) == "rv-100023\n"
+    judged = ["--judgement", "accepted", "--reviewer", "rv-100023", "--source", repository]
     invoke.printed("assess", "ability.deaf", *judged)
-    assert invoke.printed("pseudonym", "--source", terms_copy) != issued
+    assert invoke.printed("pseudonym", "--source", repository) == "rv-100042\n"

@@ -9,7 +9,7 @@ import pytest
 
 from folders import replaced
 from holisticbias import build_release
-from holisticbias.contribute.authoring import Draft, add_entry, apply_edits
+from holisticbias.contribute.authoring import Draft, add_entry, apply_edits, open_terms
 from holisticbias.rules.validate import load_catalog, validate_paths
 from invoking import Invoke
 from repositories import commit_all, git
@@ -26,7 +26,7 @@ def repository(repository: Path) -> Path:
 
 def add(folder: Path, word: str) -> None:
     entry = {"id": f"ability.{word}", "text": word, "bucket": "auditory", "sources": ["made-up"], "since": "next"}
-    apply_edits(folder, [add_entry(folder, Draft("descriptors", "ability", entry))])
+    apply_edits(folder, [add_entry(open_terms(folder), Draft("descriptors", "ability", entry))])
 
 
 @pytest.fixture

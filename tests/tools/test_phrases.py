@@ -7,18 +7,14 @@ from pathlib import Path
 import pytest
 import yaml
 
-from holisticbias.contribute.authoring import Draft, add_entry, apply_edits, next_version
+from folders import copy_terms
+from holisticbias.contribute.authoring import Draft, add_entry, check_edits, open_terms
 from holisticbias.errors import SourceError
 from holisticbias.rules.phrases import _ALSO_ADJECTIVES
-from holisticbias.rules.validate import load_catalog, validate_paths
+from holisticbias.rules.validate import validate_paths
+from holisticbias.terms.catalog import Catalog
 
 YOUNG = ("noun.girl", "noun.boy", "noun.kid", "noun.child")
-
-
-def add(root: Path, axis: str, bucket: str | None, text: str, **more: object) -> None:
-    since = next_version(load_catalog(root))
-    entry = {"id": f"{axis}.new", "text": text, "bucket": bucket, **more, "sources": ["contributors"], "since": since}
-    apply_edits(root, [add_entry(root, Draft("descriptors", axis, entry))])  # type: ignore[arg-type]
 
 
 NEW = {
@@ -38,7 +34,8 @@ NEW = {
 """New terms with their axis, their bucket and the rule that they break."""
 
 
-def test_new_terms_before_a_noun(terms_copy: Path) -> None:
+def test_new_terms_before_a_noun(root: Path, tmp_path: Path) -> None:
+    terms_copy = copy_terms(root, tmp_path / "terms")
     (terms_copy / "descriptors" / "new").mkdir(exist_ok=True)
     for place, (text, (axis, bucket, _)) in enumerate(NEW.items()):
         entry = {"id": f"{axis}.new-{place}", "text": text, "sources": ["contributors"], "since": "next"}
@@ -49,20 +46,19 @@ def test_new_terms_before_a_noun(terms_copy: Path) -> None:
     assert found == {(f"{axis}.new-{place}", rule) for place, (axis, _, rule) in enumerate(NEW.values()) if rule}
 
 
-def test_added_term_leaves_out_the_nouns_excluded_for_its_bucket(terms_copy: Path) -> None:
-    add(terms_copy, "age", "old", "hoary-headed")
-    terms = {d.id: d for a in load_catalog(terms_copy).axes for d in a.descriptors}
-    assert terms["age.new"].not_with == YOUNG
-
-
-def test_a_term_that_keeps_an_excluded_noun_is_refused(terms_copy: Path) -> None:
+def test_an_added_term_leaves_out_the_nouns_excluded_for_its_bucket(terms_copy: Path) -> None:
+    terms = open_terms(terms_copy)
+    entry = {"id": "age.new", "text": "hoary-headed", "bucket": "old", "sources": ["contributors"], "since": "next"}
+    added = add_entry(terms, Draft("descriptors", "age", entry))
+    assert f"    not_with: [{', '.join(YOUNG)}]\n" in str(added.text)
+    kept = add_entry(terms, Draft("descriptors", "age", {**entry, "not_with": ["noun.girl", "noun.boy"]}))
     with pytest.raises(SourceError, match="'hoary-headed' contradicts kid, child"):
-        add(terms_copy, "age", "old", "hoary-headed", not_with=["noun.girl", "noun.boy"])
+        check_edits(terms_copy, [kept])
 
 
-def test_words_that_are_also_adjectives_are_sorted_and_used(root: Path) -> None:
+def test_words_that_are_also_adjectives_are_sorted_and_used(catalog: Catalog) -> None:
     lines = [line for line in _ALSO_ADJECTIVES.read_text("utf-8").splitlines() if not line.startswith("#")]
     words = " ".join(lines).split()
     assert words == sorted(set(words))
-    texts = " ".join(d.text.casefold() for a in load_catalog(root).axes for d in a.descriptors)
+    texts = " ".join(d.text.casefold() for d in catalog.descriptors)
     assert [word for word in words if word not in texts] == []

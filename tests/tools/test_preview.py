@@ -142,97 +142,94 @@ def test_markdown_of_a_long_difference_is_cut() -> None:
     assert "and 4,800 more" in render_difference(replace(NOTHING, entries=many), "md")
 
 
-def appended(folder: Path, path: str, entry: str) -> None:
-    content = (folder / path).read_text("utf-8")
-    (folder / path).write_text(f"{content.rstrip()}\n\n{entry}", "utf-8")
-
-
-def shown_preview(invoke: Invoke, root: Path, folder: Path) -> str:
-    return invoke.printed("preview", root, folder, "--source", folder)
+def shown_preview(invoke: Invoke, before: Path, folder: Path) -> str:
+    return invoke.printed("preview", before, folder, "--source", folder)
 
 
 TAIL = "    sources: [contributors]\n    since: next\n"
-ADDED_ENTRIES = (
-    (
-        "descriptors/ability.yaml",
+ADDED_ENTRIES = {
+    "descriptors/new/ability.with-vertigo.yaml": (
+        "axis: ability\ndescriptors:\n"
         "  - id: ability.with-vertigo\n    text: with vertigo\n    bucket: after_the_noun\n    position: after\n",
         ["`I'm a person with vertigo.`", "`I have friends who are people with vertigo.`"],
     ),
-    (
-        "descriptors/age.yaml",
-        "  - id: age.deaf\n    text: Deaf\n    bucket: adult\n",
+    "descriptors/new/age.deaf.yaml": (
+        "axis: age\ndescriptors:\n  - id: age.deaf\n    text: Deaf\n    bucket: adult\n",
         ["The same text is in the data as `ability.deaf`: a second axis needs a reason.", "`without a noun`"],
     ),
-    (
-        "descriptors/age.yaml",
-        "  - id: age.crippled-old\n    text: crippled-old\n    bucket: adult\n",
+    "descriptors/new/age.crippled-old.yaml": (
+        "axis: age\ndescriptors:\n  - id: age.crippled-old\n    text: crippled-old\n    bucket: adult\n",
         ["**Objections on record.**", "- `'crippled' is a word to avoid according to the Disability"],
     ),
-    (
-        "nouns/neutral.yaml",
-        "  - id: noun.elder\n    text: elder\n    plural: elders\n",
+    "nouns/new/noun.elder.yaml": (
+        "gender: neutral\nnouns:\n  - id: noun.elder\n    text: elder\n    plural: elders\n",
         ["`I'm an elder.`", "`I have friends who are elders.`"],
     ),
-    (
-        "templates/dialogue.yaml",
-        '  - id: dialogue.good-day\n    text: "Good day, I am {noun_phrase}."\n',
+    "templates/new/dialogue.good-day.yaml": (
+        'family: dialogue\ntemplates:\n  - id: dialogue.good-day\n    text: "Good day, I am {noun_phrase}."\n',
         ["Good day, I am a Deaf person.", "Good day, I am an amputee.", "Good day, I am Deaf."],
     ),
-    (
-        "prompts/profession.yaml",
-        "  - id: profession.glazier-99\n    text: In some workshops a glazier\n"
-        "    group: bold.artistic-occupations\n    continuation: cuts panes and sings.\n    subject: glazier\n",
-        ["group: Artistic occupations  [bold.artistic-occupations]", "continuation: cuts panes and sings."],
+    "prompts/new/gender.glazier.yaml": (
+        "collection: bold\ndomain: gender\nprompts:\n"
+        "  - id: gender.glazier\n    text: In some workshops Tarvin Ostrell\n    group: bold.american-actors\n"
+        "    continuation: cuts panes and sings.\n    subject: Tarvin Ostrell\n",
+        ["group: American actors  [bold.american-actors]", "continuation: cuts panes and sings."],
     ),
-)
+}
 
 
-def test_what_there_is_to_review(terms_copy: Path, root: Path, invoke: Invoke) -> None:
+def test_what_there_is_to_review(terms_copy: Path, unchanged: Path, invoke: Invoke) -> None:
     """Added entries in sentences or parts, and a judgement with the label that follows."""
-    for path, entry, _ in ADDED_ENTRIES:
-        appended(terms_copy, path, entry + TAIL)
-    for reviewer in ("rv-1", "rv-2"):
-        judged = ["--judgement", "accepted", "--reviewer", reviewer]
-        invoke.printed("assess", "nationality.canadian", *judged, "--source", terms_copy)
-    out = shown_preview(invoke, root, terms_copy)
-    assert "## Ready for review\n" in out
-    assert [text for *_, shown in ADDED_ENTRIES for text in shown if text not in out] == []
+    for path, (entry, _) in ADDED_ENTRIES.items():
+        (terms_copy / path).parent.mkdir(exist_ok=True)
+        (terms_copy / path).write_text(entry + TAIL, "utf-8")
+    judged = "      - {{judgement: accepted, reviewer: {}, date: 2026-01-02, since: next}}\n"
+    text = f"    text: blicket\n    assessments:\n{judged.format('rv-1')}{judged.format('rv-2')}"
+    replaced(terms_copy / "descriptors" / "nonce.yaml", "    text: blicket\n", text)
+    out = shown_preview(invoke, unchanged, terms_copy)
+    assert "## Ready for review" in out
+    assert [text for _, shown in ADDED_ENTRIES.values() for text in shown if text not in out] == []
     assert "Judgement: `no_data` -> `reviewed`\n\n- new: `accepted` by `rv-1`, `en-US`, `" in out
 
 
-def test_entries_that_break_rules_and_a_specification_filled_in(terms_copy: Path, root: Path, invoke: Invoke) -> None:
-    entry = "  - id: nonce.new\n    text: NEW\n    sources: [smith-2022]\n    since: 2.0.0\n"
-    appended(terms_copy, "descriptors/nonce.yaml", entry)
-    out = invoke.printed("preview", "2.0.0", terms_copy, "--source", terms_copy)
-    assert "## Not ready yet: 2 to fix" in out
+def test_entries_that_break_rules_and_a_specification_filled_in(
+    terms_copy: Path, unchanged: Path, invoke: Invoke
+) -> None:
+    nonce = terms_copy / "descriptors" / "nonce.yaml"
+    entry = "\n  - id: nonce.new\n    text: NEW\n    sources: [smith-2022]\n    since: 2.0.0\n"
+    nonce.write_text(nonce.read_text("utf-8") + entry, "utf-8")
+    path = terms_copy / "specifications" / "stereotypes.yaml"
+    replaced(path, "The [T:noun] is interested in [A].", "The [T:noun] enjoys [A].")
+    out = shown_preview(invoke, unchanged, terms_copy)
+    assert "## Not ready yet: 3 to fix" in out
     pages = "https://github.com/holisticbias/holisticbias/blob/main/docs/rules"
     assert f"[`article-stated`]({pages}/article-stated.md)" in out
     assert "`published-added`" in out
-    path = terms_copy / "specifications" / "stereotypes.yaml"
-    replaced(path, "The [T:noun] is interested in [A].", "The [T:noun] enjoys [A].")
-    replaced(terms_copy / "descriptors" / "ability.yaml", "    text: Deaf\n", "    text: 5\n")
-    out = shown_preview(invoke, root, terms_copy)
     assert re.search(r"^    The \w+ enjoys \w+\.$", out, re.MULTILINE)
-    assert ("every sentence is unchanged" in out, "`ability.deaf in " in out) == (False, True), "its schema is broken"
+    replaced(nonce, "    text: blicket\n", "    text: 5\n")
+    out = shown_preview(invoke, unchanged, terms_copy)
+    assert ("every sentence is unchanged" in out, "`nonce.blicket in " in out) == (False, True), "its schema is broken"
 
 
 @pytest.mark.parametrize("content", ["axis: [", "label: Age"])
-def test_a_file_that_cannot_be_read_is_not_compared(terms_copy: Path, root: Path, invoke: Invoke, content: str) -> None:
+def test_a_file_that_cannot_be_read_is_not_compared(
+    terms_copy: Path, unchanged: Path, invoke: Invoke, content: str
+) -> None:
     (terms_copy / "descriptors" / "age.yaml").write_text(content, "utf-8")
     for command in ("preview", "diff"):
-        out = invoke(command, root, terms_copy, "--source", terms_copy)[1]
+        out = invoke(command, unchanged, terms_copy, "--source", terms_copy)[1]
         assert "every sentence is unchanged" not in out
         assert ("ot compared" in out, "age.yaml" in out) == (True, True)
 
 
 def test_layout_is_suggested_and_is_not_the_work_of_the_contributor(
-    terms_copy: Path, root: Path, tmp_path: Path, invoke: Invoke
+    terms_copy: Path, unchanged: Path, tmp_path: Path, invoke: Invoke
 ) -> None:
-    path = terms_copy / "descriptors" / "age.yaml"
-    entry = f"  - text: calm-aged\n    id: age.calm-aged\n{TAIL}    bucket: adult\n"
+    path = terms_copy / "descriptors" / "nonce.yaml"
+    entry = f"  - text: calm\n    id: nonce.calm\n{TAIL}"
     path.write_text(path.read_text("utf-8") + entry, "utf-8")
     written = tmp_path / "suggestions.json"
-    out = invoke.printed("preview", root, terms_copy, "--suggestions", written, "--source", terms_copy)
+    out = invoke.printed("preview", unchanged, terms_copy, "--suggestions", written, "--source", terms_copy)
     assert "## Ready for review, not yet to merge: the layout" in out
     (comment,) = json.loads(written.read_text("utf-8"))
     suggested = re.fullmatch(r".*```suggestion\n(.*)```", comment["body"], re.DOTALL)

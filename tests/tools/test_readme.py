@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import doctest
 import re
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from folders import copy_terms
+from repositories import commit_all
 
 
 @pytest.fixture(scope="module")
@@ -40,15 +42,14 @@ def test_python_examples(readme: str) -> None:
 
 def test_dataset_commands(
     readme: str,
-    terms_copy: Path,
+    root: Path,
+    tmp_path: Path,
     invoke: Callable[..., tuple[int, str, str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Run in a clone, in order; `...` matches any text."""
-    commit = ["-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-qm", "x"]
-    for git in (["init", "-q"], ["add", "-A"], commit):
-        subprocess.run(["git", "-C", str(terms_copy), *git], check=True, capture_output=True)
-    monkeypatch.chdir(terms_copy)
+    monkeypatch.chdir(copy_terms(root, tmp_path / "terms"))
+    commit_all(Path())
     run = [(line, output) for line, output in commands(readme) if line.split()[0] in {"build", "add", "diff"}]
     assert [line.split()[0] for line, _ in run] == ["build", "add", "diff"]
     for line, output in run:

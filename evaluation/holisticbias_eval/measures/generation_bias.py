@@ -109,12 +109,10 @@ class GenerationBias(Measure):
 
     def problems(self, figures: Figures) -> Iterator[str]:
         """Find negative variances, shares outside 0 to 1, and corrected figures without an uncorrected one."""
+        yield from super().problems(figures)
         for figure in figures.by(NAME, FULL, "axis"):
             if figure.value is not None and figure.value < 0:
                 yield f"{figure.keys['axis']}: a variance over descriptors cannot be negative"
-        for figure in figures.by(NAME, "variance_share", "axis"):
-            if figure.value is not None and not 0 <= figure.value <= 1:
-                yield f"{figure.keys['axis']}: a share of variance must lie between 0 and 1"
         for figure in figures.by(NAME, FULL + CORRECTED, "axis"):
             if figure.value is not None and figures.value(NAME, FULL, figure.keys) is None:
                 yield f"{figure.keys['axis']}: {FULL} is missing"

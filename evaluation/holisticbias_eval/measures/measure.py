@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeVar
 
+import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
@@ -197,6 +198,14 @@ class Measure(ABC):
             own = figure.measure == self.info.name and figure.unit == "share"
             if own and figure.value is not None and not 0 <= figure.value <= 1:
                 yield f"{figure.keys}: a share must lie between 0 and 1"
+
+
+def audited(audit: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """The fixed texts with mentions replaced, and those as they are, each with the ending of their figures' names."""
+    censored = np.asarray(audit["censored"].to_numpy(zero_copy_only=False), bool)
+    for ending, rows in (("", censored), ("_uncensored", ~censored)):
+        if rows.any():
+            yield ending, audit.filter(pa.array(rows))
 
 
 def _changes(both: Mapping[str, Figure]) -> Iterator[Figure]:

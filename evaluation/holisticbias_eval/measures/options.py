@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from holisticbias_eval.models.settings import KEEPING, of_model
-from holisticbias_eval.settings import Condition, Settings, Use, Values, setting, split_names
+from holisticbias_eval.settings import Condition, Settings, Use, Values, read_settings, setting, split_names
 
 
 class Resampling(Settings):
@@ -96,7 +96,7 @@ def _is_chat(values: Values) -> bool:
     """Whether a classifier that is named asks a chat model."""
     from holisticbias_eval.readers.card import CARDS
 
-    names = Judging.model_validate({"classifier": tuple(values.get("classifier", ()))}).names
+    names = read_settings(Judging, values).names
     return any(CARDS.read(name).engine == "chat" for name in names)
 
 
@@ -104,7 +104,7 @@ def _has_weights(values: Values) -> bool:
     """Whether a classifier that is named, or the measure's own, is a model of transformers."""
     from holisticbias_eval.readers.card import CARDS
 
-    names = Judging.model_validate({"classifier": tuple(values.get("classifier", ()))}).names
+    names = read_settings(Judging, values).names
     return not names or any(CARDS.read(name).engine == "transformers" for name in names)
 
 

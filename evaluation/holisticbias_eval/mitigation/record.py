@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,9 +12,8 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.mitigation.settings import TrainingSettings
-from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.records import FolderRecord
-from holisticbias_eval.results.signature import ModelSignature
 from holisticbias_eval.stereotypes.specifications import specification_digest
 
 RECORD = "mitigation.json"
@@ -131,11 +130,6 @@ def sign_specification(specification: Specification, groups: tuple[str, ...]) ->
         groups=groups,
         held_out=tuple(group.name for group in specification.groups if group.name not in groups),
     )
-
-
-def sign_model(identity: ModelIdentity) -> ModelSignature:
-    """A model in a record."""
-    return ModelSignature(**asdict(identity))
 
 
 def read_mitigation(folder: Path) -> Mitigation:

@@ -24,7 +24,6 @@ from holisticbias_eval.mitigation.record import (
     SpecificationSignature,
     TrainedOn,
     read_mitigation,
-    sign_model,
 )
 from holisticbias_eval.mitigation.settings import Rank, TrainingSettings, rank, varied
 from holisticbias_eval.mitigation.texts import contexts_of
@@ -76,7 +75,7 @@ def plan_mitigation(lesson: Lesson, loaded: LoadedModel, search: Search) -> Miti
         method=info.name,
         title=info.title,
         source=info.source,
-        base_model=sign_model(loaded.identity),
+        base_model=loaded.identity,
         specification=lesson.specification,
         trained_on=TrainedOn(
             name=lesson.name,

@@ -119,7 +119,7 @@ def _load_generator(
         raise ModelError("a masked model cannot answer prompts: choose a causal or an encoder-decoder model")
     loaded = load_kind(source, kind, settings.device)
     if settings.dtype != "float32":
-        identity = replace(loaded.identity, dtype=settings.dtype)
+        identity = loaded.identity.model_copy(update={"dtype": settings.dtype})
         loaded = replace(loaded, model=loaded.load(settings.dtype).to(loaded.model.device), identity=identity)
     control = choose_control(loaded.identity.name, conversation.control, notice)
     text = find_conversation(loaded.tokenizer, replace(conversation, control=control), kind)

@@ -5,23 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import pyarrow as pa
+from pydantic import Field
 
 from holisticbias_eval.arrays import Floats
+from holisticbias_eval.figures import Part
 from holisticbias_eval.progress import Progress
 
 Kind = Literal["causal", "masked", "seq2seq"]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelIdentity:
-    """Everything that identifies a model.
-
-    ``weights_sha256`` and ``parameters`` are missing for a model behind a server.
-    ``quantization`` and ``file_sha256`` describe a file of quantized weights; missing for other weights.
-    """
+class ModelSignature(Part):
+    """The model that was scored."""
 
     name: str
     architecture: str
@@ -29,17 +26,33 @@ class ModelIdentity:
     weights_sha256: str | None
     parameters: int | None
     dtype: str
-    note: str | None = None
-    quantization: str | None = None
-    file_sha256: str | None = None
+    note: str | None
+    quantization: str | None = Field(
+        default=None, description="the types of a GGUF file's tensors, the commonest first"
+    )
+    file_sha256: str | None = Field(default=None, description="digest of that file")
+
+    @classmethod
+    def unknown(cls, name: str, architecture: str, note: str | None = None, file_sha256: str | None = None) -> Self:
+        """A model whose weights this process cannot read, such as that of a server."""
+        return cls(
+            name=name,
+            architecture=architecture,
+            revision=None,
+            weights_sha256=None,
+            parameters=None,
+            dtype="unknown",
+            note=note,
+            file_sha256=file_sha256,
+        )
 
     def __str__(self) -> str:
         return f"{self.name} ({self.architecture})"
 
 
-def server_identity(name: str, base: str) -> ModelIdentity:
+def server_identity(name: str, base: str) -> ModelSignature:
     """The identity of a model behind a server, of which only the name and the address are known."""
-    return ModelIdentity(name, "behind a server", None, None, None, "unknown", f"asked at {base}")
+    return ModelSignature.unknown(name, "behind a server", f"asked at {base}")
 
 
 class Model(Protocol):
@@ -50,7 +63,7 @@ class Model(Protocol):
     many answers its store holds, in words; null without a store.
     """
 
-    identity: ModelIdentity
+    identity: ModelSignature
     kind: Kind
     settings: Mapping[str, str]
     kept: str | None
@@ -63,10 +76,11 @@ class GivenModel:
     ``content`` is what the task asks, such as weights to train or a folder; None if only answers are known.
     """
 
-    identity: ModelIdentity
+    identity: ModelSignature
     settings: Mapping[str, str] = field(default_factory=dict)
     kind: str = ""
     content: Any = None
+    kept: None = None
 
 
 class PairScorer(ABC):
@@ -75,7 +89,7 @@ class PairScorer(ABC):
     ``keys`` are the columns of the texts, and ``block`` is the number of rows that are stored together.
     """
 
-    identity: ModelIdentity
+    identity: ModelSignature
     kind: Kind
     settings: Mapping[str, str]
     keys: ClassVar[tuple[str, ...]]

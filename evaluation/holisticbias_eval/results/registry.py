@@ -26,8 +26,9 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.models.embedded import SHIPPED
+from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.results.run import Run
-from holisticbias_eval.results.signature import ModelSignature, ReleaseSignature, SchemaVersion, Signature, same_model
+from holisticbias_eval.results.signature import ReleaseSignature, SchemaVersion, Signature, same_model
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 FOLDERS = (_PACKAGE / "data" / "results", _PACKAGE.parent / "results")

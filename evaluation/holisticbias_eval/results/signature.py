@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
 from holisticbias_eval.figures import Count, Part
-from holisticbias_eval.models.generation.requests import Sameness
-from holisticbias_eval.models.likelihood.scorer import Probe
+from holisticbias_eval.models.generation.requests import SamenessRecord
+from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, RoundingRecord
 from holisticbias_eval.models.machine import machine, package_versions
-from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.prompts.selection import Skipped, Terms
 
 _LONGEST_NAME = 80
@@ -61,50 +61,6 @@ def in_short(parts: Sequence[str]) -> str:
     """Filters and limits as a part of a file's name; long ones as a digest."""
     named = "-".join(parts)
     return named if len(named) <= _LONGEST_NAME else f"part-{hashlib.sha256(named.encode()).hexdigest()[:8]}"
-
-
-class ModelSignature(Part):
-    """The model that was scored."""
-
-    name: str
-    architecture: str
-    revision: str | None
-    weights_sha256: str | None
-    parameters: int | None
-    dtype: str
-    note: str | None
-    quantization: str | None = Field(
-        default=None, description="the types of a GGUF file's tensors, the commonest first"
-    )
-    file_sha256: str | None = Field(default=None, description="digest of that file")
-
-
-class RoundingRecord(Part):
-    """Rounding error of a precision other than float32, on some texts of the run: nats per text."""
-
-    dtype: str
-    texts: int
-    largest: float
-    mean: float
-
-
-class ExactnessRecord(Part):
-    """The method of scoring, and its largest error against float64 on some texts, in nats per text.
-
-    ``plain_error`` is the error of scoring one text at a time. Both are null if the model cannot run in float64.
-    """
-
-    method: str
-    texts: int
-    error: float | None
-    plain_error: float | None
-
-
-class SamenessRecord(Part):
-    """How many of ``tried`` responses were the ``same`` when made alone and in a batch with others."""
-
-    tried: int
-    same: int
 
 
 class Signature(Part):
@@ -220,7 +176,7 @@ def _in_brief(settings: Mapping[str, str]) -> str:
 
 def sign(
     release: ReleaseSignature,
-    model: ModelIdentity,
+    model: ModelSignature,
     settings: EngineSettings,
     measuring: Mapping[str, Mapping[str, str]],
     scored: int,
@@ -234,7 +190,7 @@ def sign(
     """
     return Signature(
         release=release,
-        model=ModelSignature(**asdict(model)),
+        model=model,
         scoring=dict(settings.scoring),
         generation=dict(settings.generation),
         classifiers={name: dict(about) for name, about in settings.classifiers.items()},
@@ -247,18 +203,3 @@ def sign(
         versions=package_versions(),
         machine=machine(),
     )
-
-
-def with_probe(signature: Signature, probe: Probe | None) -> Signature:
-    """Add the error of the scores to a signature."""
-    if probe is None:
-        return signature
-    rounding = RoundingRecord(**asdict(probe.rounding)) if probe.rounding else None
-    return signature.model_copy(update={"rounding": rounding, "exactness": ExactnessRecord(**asdict(probe.exactness))})
-
-
-def with_sameness(signature: Signature, sameness: Sameness | None) -> Signature:
-    """Add how many responses were the same alone and in a batch."""
-    if sameness is None:
-        return signature
-    return signature.model_copy(update={"sameness": SamenessRecord(**asdict(sameness))})

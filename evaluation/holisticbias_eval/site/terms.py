@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from holisticbias.contribute.issue_forms import issue_link
-from holisticbias.contribute.proposals import MADE_UP
 from holisticbias.contribute.readings import TermForm, forms
 from holisticbias.source.addresses import REPOSITORY
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import QUORUM, Descriptor, Judgement, has_quorum
+from holisticbias.terms.entries import MADE_UP, QUORUM, Descriptor, Judgement, has_quorum
 from holisticbias.terms.file_kinds import DescriptorFile
 from holisticbias.terms.versions import version_key
 from holisticbias_eval.site.changes import FieldChange, field_changes

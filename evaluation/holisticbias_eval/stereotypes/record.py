@@ -16,7 +16,7 @@ from pydantic import Field
 from holisticbias.release.bounded import check_parquet
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part, make_figure
-from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.records import FolderRecord
 from holisticbias_eval.statistics.intervals import wilson
 from holisticbias_eval.stereotypes.targets import Target
@@ -59,7 +59,7 @@ class SentencesRecord(FolderRecord):
     schema_version: Literal[1] = 1
     source: Literal["generated", "imported"]
     generator: str
-    model: ModelIdentity | None
+    model: ModelSignature | None
     specifications: tuple[SpecificationRecord, ...]
     settings: dict[str, str] = Field(description="seed, form of requests, shots, rules, decoding ...")
     classifiers: dict[str, dict[str, str]] = Field(default_factory=dict, description="settings of each, by its id")

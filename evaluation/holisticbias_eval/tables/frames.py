@@ -19,13 +19,16 @@ _LABEL = "the table"
 
 @contextmanager
 def file_of(table: Any, column: str) -> Iterator[str]:
-    """The name of a table: its own, or a file for as long as the block runs; a list is of rows, or of texts.
+    """The name of a table: its own, or a file for as long as the block runs.
 
-    Messages name that file as the table. Raises ``TableError`` if it is not a table.
+    A list is of rows, or of texts in this column, and so is a column of a frame. Messages name that file as the table.
+    Raises ``TableError`` if it is not a table.
     """
     if isinstance(table, str | Path):
         yield str(table)
         return
+    if hasattr(table, "to_list"):  # a column of pandas or polars
+        table = table.to_list()
     with TemporaryDirectory() as folder:
         path = _write(table, column, Path(folder))
         try:
@@ -54,8 +57,8 @@ def _arrow_of(table: Any, column: str) -> pa.Table:
         names = dict.fromkeys(name for row in rows for name in row) or {column: None}
         return pa.table({name: [row.get(name) for row in rows] for name in names})
     if not hasattr(table, "__arrow_c_stream__") or not hasattr(table, "columns"):
-        kind = type(table).__name__
-        raise TableError(f"a table is a file, a list of rows, or a pandas, polars or Arrow table, not {kind}")
+        wanted = "a file, a list, or a pandas, polars or Arrow table"
+        raise TableError(f"{_LABEL}: it must be {wanted}, not {type(table).__name__}")
     return pa.Table.from_pandas(table, preserve_index=False) if hasattr(table, "iloc") else pa.table(table)
 
 

@@ -102,7 +102,7 @@ class DialoguesTask(Task):
         """Load the weights."""
         chosen = given.read(ModelSettings)
         with given.display.step(f"Loading model {given.model_name or EMBEDDED_MODEL}"):
-            kind = find_kind(given.model) if chosen.kind == "auto" else chosen.kind
+            kind = find_kind(given.model, chosen.kind)
             loaded = load_kind(given.model, kind, chosen.device)
         about = {**SETTINGS.record, "tokenizer_sha256": tokenizer_digest(loaded.tokenizer)}
         return GivenModel(loaded.identity, about, kind, loaded)

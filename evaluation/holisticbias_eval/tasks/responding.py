@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,17 +17,16 @@ from holisticbias_eval.models.generation.frame import Style
 from holisticbias_eval.models.generation.requests import (
     Generator,
     PromptRequests,
-    Sameness,
+    SamenessRecord,
     respond_all,
     unique_requests,
 )
 from holisticbias_eval.models.loading.source import file_sha256
-from holisticbias_eval.models.model import GivenModel, ModelIdentity
+from holisticbias_eval.models.model import GivenModel, ModelSignature
 from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import read_context
 from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing
-from holisticbias_eval.results.signature import with_sameness
 from holisticbias_eval.settings import Chosen, Seed, Variants
 from holisticbias_eval.tasks.response_settings import DECODING, Personas, Responding, Samples
 from holisticbias_eval.tasks.sources import TaskSource
@@ -67,9 +65,7 @@ def find_drawing(given: Given, per_cell: int = PER_CELL) -> PromptDrawing:
 def given_model(name: str | None, file: Path) -> GivenModel:
     """The model whose responses are in a file."""
     digest = file_sha256(file) if file.is_file() else None
-    identity = ModelIdentity(
-        name or file.stem, "responses given in a file", None, None, None, "unknown", file_sha256=digest
-    )
+    identity = ModelSignature.unknown(name or file.stem, "responses given in a file", file_sha256=digest)
     return GivenModel(identity, {"responses": f"given in {file.name}", "responses_sha256": digest or ""})
 
 
@@ -77,24 +73,22 @@ def given_model(name: str | None, file: Path) -> GivenModel:
 class ResponseRequests(TaskRequests):
     """Prompts that a generator answers, or responses that are given; ``made`` makes rows of answers of them."""
 
+    answers = "responses"
     prompts: pa.Table
     generator: Generator | GivenModel
     made: Callable[[pa.Table], pa.Table] = lambda table: table
 
     @property
-    def kept(self) -> str:
-        """The number of responses in the store, in words."""
-        kept = None if isinstance(self.generator, GivenModel) else self.generator.kept
-        if kept is None:
-            return "no responses are kept with --no-store; the same command starts from the beginning"
-        return f"{kept}; run the same command again to continue"
+    def stored(self) -> str | None:
+        """The number of responses in the store."""
+        return self.generator.kept
 
     def answer(self, display: Display) -> Answered:
         """Answer each prompt."""
         if isinstance(self.generator, GivenModel):
             return Answered(self.made(self.prompts))
         sameness, table = answer_prompts(self.prompts, self.generator, display)
-        return Answered(self.made(table), partial(with_sameness, sameness=sameness))
+        return Answered(self.made(table), {"sameness": sameness})
 
 
 class RespondingTask(Task):
@@ -111,7 +105,7 @@ class RespondingTask(Task):
         return start_text_reading(given)
 
 
-def answer_prompts(prompts: pa.Table, generator: Generator, display: Display) -> tuple[Sameness | None, pa.Table]:
+def answer_prompts(prompts: pa.Table, generator: Generator, display: Display) -> tuple[SamenessRecord | None, pa.Table]:
     """Answer each prompt; returns how many responses were the same alone and in a batch, and the table with responses.
 
     The columns ``response``, ``finish``, ``tokens`` and ``reasoning`` are added; see ``Responses``.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,9 +14,8 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.loading.load import load_config
 from holisticbias_eval.models.loading.source import file_sha256
-from holisticbias_eval.models.model import GivenModel, ModelIdentity
+from holisticbias_eval.models.model import GivenModel, ModelSignature
 from holisticbias_eval.progress import Display
-from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Settings, Use, setting
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.retain_command import Reported, run_retain_command, split_command
@@ -51,11 +49,7 @@ class CommandRequests(TaskRequests):
         """Run the command."""
         with display.step(f"Running {split_command(self.command)[0]}"):
             table = reported_table(run_retain_command(self.command, self.place))
-        return Answered(table, partial(_counted, rows=table.num_rows))
-
-
-def _counted(signature: Signature, rows: int) -> Signature:
-    return signature.model_copy(update={"sentences_scored": rows, "sentences_available": rows})
+        return Answered(table, {"sentences_scored": table.num_rows, "sentences_available": table.num_rows})
 
 
 _SCHEMA = pa.schema(
@@ -106,7 +100,7 @@ class ResultsTask(Task):
         shipped = SHIPPED.get(name)
         place = str(shipped.folder) if shipped else name
         config, weights = load_config(place), Path(place) / "model.safetensors"
-        identity = ModelIdentity(
+        identity = ModelSignature(
             name=name,
             architecture=(config.architectures or [type(config).__name__])[0],
             revision=getattr(config, "_commit_hash", None),

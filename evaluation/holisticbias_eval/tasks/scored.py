@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,12 +20,10 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import AskedSpans, Context, read_context
 from holisticbias_eval.prompts.sentences import AskedSentences
 from holisticbias_eval.results.run import MaskedInputs
-from holisticbias_eval.results.signature import with_probe
 from holisticbias_eval.settings import Settings, setting
 from holisticbias_eval.tasks.sources import TaskSource
 from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests
 
-NOTHING_KEPT = "no scores are kept with --no-store; the same command starts from the beginning"
 _TRIED = 4096
 
 
@@ -60,16 +57,16 @@ class SpanRequests(TaskRequests):
     ``tried`` gives the rows by which texts are weighted when the error is measured.
     """
 
+    answers = "scores"
     asked: AskedSpans | AskedSentences
     engine: Scorer
     scorer: Scorer
     tried: Callable[[Ints], Ints] = lambda rows: rows
 
     @property
-    def kept(self) -> str:
-        """The number of scores in the store, in words."""
-        kept = self.scorer.kept
-        return NOTHING_KEPT if kept is None else f"{kept}; run the same command again to continue"
+    def stored(self) -> str | None:
+        """The number of scores in the store."""
+        return self.scorer.kept
 
     def answer(self, display: Display) -> Answered:
         """Measure the error of the scores, and score."""
@@ -81,7 +78,7 @@ class SpanRequests(TaskRequests):
         del distinct  # measuring needs the memory
         table = self.asked.answer(scores.take(rows))
         inputs = _masked_inputs(before, self.scorer.input_counts(), display)
-        return Answered(table, partial(with_probe, probe=probe), masked_inputs=inputs)
+        return Answered(table, probe.signed if probe else {}, inputs)
 
     def plan(self, display: Display) -> Plan:
         """Count how much there is to score, and estimate how long it takes; nothing is written."""
@@ -89,7 +86,7 @@ class SpanRequests(TaskRequests):
             distinct, _ = unique_spans(self.asked.together)
             blocks = self.scorer.blocks(distinct)
         with display.step("Counting tokens and timing a few texts"):
-            return plan_work(self.engine, len(distinct), blocks)
+            return plan_work(self.engine, distinct, blocks)
 
     def _probe(self, distinct: Spans, rows: Ints, display: Display) -> Probe | None:
         """Measure the error of the scores before any text is scored or read from the store."""

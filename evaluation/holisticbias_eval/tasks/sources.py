@@ -14,7 +14,7 @@ from holisticbias.errors import WithdrawnVersionWarning
 from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.versions import is_version
-from holisticbias_eval.models.model import ModelIdentity
+from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.results.signature import ReleaseSignature, Signature, in_short
 
@@ -67,7 +67,7 @@ class TaskSource:
     default_model: str | None = None
     is_selected: bool = False
 
-    def run_name(self, model: ModelIdentity, signature: Signature, task: str) -> str:
+    def run_name(self, model: ModelSignature, signature: Signature, task: str) -> str:
         """The default name of the run's folder."""
         names = [file_name(model.name), self.name]
         if self.is_selected and signature.selected:

@@ -33,13 +33,13 @@ Ability = Literal["score", "generate", "train", "command"]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The table of answers, with what only asking finds out, such as changes of the signature.
+    """The table of answers, and the fields of the signature that only asking finds out.
 
     ``masked_inputs`` counts the inputs of masked models that this process ran.
     """
 
     table: pa.Table
-    signed: Callable[[Signature], Signature] = lambda signature: signature
+    signed: Mapping[str, object] = field(default_factory=dict)
     masked_inputs: MaskedInputs | None = None
 
 
@@ -48,8 +48,11 @@ class TaskRequests(ABC):
     """Requests of one source to one model.
 
     ``count`` is the number of sentences, pairs or responses that are asked for, ``settings`` what the answers depend
-    on besides the model's own settings, and ``skipped`` and ``terms`` say what is not asked.
+    on besides the model's own settings, and ``skipped`` and ``terms`` say what is not asked. ``answers`` is the name of
+    what a store keeps; null if nothing can be kept.
     """
+
+    answers: ClassVar[str | None] = None
 
     count: int = 0
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -57,9 +60,17 @@ class TaskRequests(ABC):
     terms: Terms | None = None
 
     @property
+    def stored(self) -> str | None:
+        """The number of answers that the store holds, in words; null without a store."""
+        return None
+
+    @property
     def kept(self) -> str:
-        """How many answers the store holds and how to continue, in words, for an interruption."""
-        return "nothing is kept; the same command starts from the beginning"
+        """The number of answers in the store and how to continue, in words, for an interruption."""
+        if self.stored is not None:
+            return f"{self.stored}; run the same command again to continue"
+        nothing = f"no {self.answers} are kept with --no-store" if self.answers else "nothing is kept"
+        return f"{nothing}; the same command starts from the beginning"
 
     @abstractmethod
     def answer(self, display: Display) -> Answered:

@@ -20,6 +20,7 @@ from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.anonymise import GROUP, NAME, anonymise, swapped
 from holisticbias_eval.readers.judging import describe_judges, show_reading, start_text_judges
 from holisticbias_eval.readers.reader import NAMING, Reader, named_of
+from holisticbias_eval.settings import read_settings
 from holisticbias_eval.tasks.judging import judging_options
 from holisticbias_eval.tasks.task import Given, TaskReading
 
@@ -86,8 +87,8 @@ def naming_figures(table: pa.Table, measures: Sequence[GroupMeasure], read: Read
 
 def measure_settings(given: Given) -> MeasureSettings:
     """The settings of the measures of texts."""
-    names = [name for use in READERS.values() for name in use.settings_type.model_fields]
-    return MeasureSettings.model_validate({name: given.values[name] for name in names if name in given.values})
+    names = {name for use in READERS.values() for name in use.settings_type.model_fields}
+    return read_settings(MeasureSettings, given.values, without={*MeasureSettings.model_fields} - names)
 
 
 def start_text_reading(given: Given, *, censored: bool = False) -> TextReading:

@@ -30,7 +30,7 @@ from known import known
 
 REPERTOIRE = read_repertoire()
 PLANTED, EQUAL = "nonce", "cultural"  # an axis with plants, and one without
-DRAWS = 12
+DRAWS = 8
 SOME = ("dialogue.im", "dialogue.how-are-you", "dialogue.friends", "dialogue.love", "dialogue.what-do-you-think")
 COLUMNS = ("axis", "descriptor_id", "descriptor", "template_id", "template", "noun", "text")
 AXES = [PLANTED, EQUAL]
@@ -39,7 +39,7 @@ FAR = 1.7  # half widths of a 95 % interval that 0.1 % of samples exceed: some t
 
 @pytest.fixture(scope="module")
 def prompts(release: Release) -> pa.Table:
-    """Twelve sentences of each cell, in their stylistic variants: all templates with plants, some without."""
+    """Some sentences of each cell, in their stylistic variants: all templates with plants, some without."""
     sentences = release.sentences.filter(pc.is_in(release.sentences["axis"].cast(pa.string()), pa.array(AXES)))
     drawn = sample_sentences(sentences, sentences.num_rows, 11, stylistic_variants=True).to_pylist()
     rows, cells = [], Counter[tuple[str, str]]()

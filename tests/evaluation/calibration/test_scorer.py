@@ -34,7 +34,6 @@ from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.results.run import Result
 
 BIASED = read_biases()
-FOLDER = SHIPPED[EMBEDDED_MODEL].folder
 # of the 26 templates, an example for each plant in some templates, and a template without these plants
 SCORED = ("dialogue.im", "dialogue.how-are-you", "dialogue.friends", "dialogue.love", "dialogue.hate")
 
@@ -268,14 +267,15 @@ def test_a_wrong_file_is_one_clear_line(tmp_path: Path, old: str, new: str, mess
     assert message in str(caught.value)
 
 
-@given(st.text(max_size=60))
-def test_any_text_is_decoded_as_it_was(text: str) -> None:
-    tokenizer = shipped_tokenizer()
-    assert tokenizer.decode(tokenizer.encode(text, add_special_tokens=False).ids, skip_special_tokens=False) == text
-
-
+@pytest.fixture(scope="module")
 def shipped_tokenizer() -> Tokenizer:
-    return Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
+    return Tokenizer.from_file(str(SHIPPED[EMBEDDED_MODEL].folder / "tokenizer.json"))
+
+
+@given(text=st.text(max_size=60))
+def test_any_text_is_decoded_as_it_was(shipped_tokenizer: Tokenizer, text: str) -> None:
+    ids = shipped_tokenizer.encode(text, add_special_tokens=False).ids
+    assert shipped_tokenizer.decode(ids, skip_special_tokens=False) == text
 
 
 def test_a_tree_has_the_distribution_of_each_next_token(release: Release) -> None:

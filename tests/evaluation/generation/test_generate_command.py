@@ -41,8 +41,8 @@ def rows(folder: Path) -> dict[str, dict[str, Any]]:
     return {row["response_id"]: row for row in pq.read_table(folder / "responses.parquet").to_pylist()}
 
 
-def test_a_release_is_asked_about(generate: Callable[..., Answer], tmp_path: Path) -> None:
-    code, said, _ = generate(*FEW)
+def test_a_release_is_asked_about(generate: Callable[..., Answer], tmp_path: Path, short: Path) -> None:
+    code, said, _ = generate(*FEW, "--decoding", short)
     assert code == 0
     found = rows(tmp_path / "responses")
     assert len(found) == 5 * 2 * 2
@@ -52,7 +52,7 @@ def test_a_release_is_asked_about(generate: Callable[..., Answer], tmp_path: Pat
     content = json.loads((tmp_path / "responses" / GENERATION).read_text("utf-8"))
     jsonschema.validate(content, Generation.model_json_schema())
     assert content["counts"]["responses"] == 20
-    assert content["generation"]["decoding"] == "sampled"
+    assert content["generation"]["decoding"] == "short"
     assert content["generation"]["prompts_per_cell"] == "2"
     assert content["generation"]["seed"] == "0"
     assert content["model"]["weights_sha256"]
@@ -140,6 +140,7 @@ def test_personas_are_read_first(generate: Callable[..., Answer], tmp_path: Path
         (("--chat", "on"), "--chat on: the tokenizer has no chat template"),
         (("--personas", "none.txt"), "none.txt cannot be read: No such file"),
         (("--engine", "api"), "the api engine needs --api-base"),
+        (("--prompts", "prompts.txt"), "prompts.txt and --release exclude each other"),
     ],
 )
 def test_mistakes_are_one_line(
@@ -150,9 +151,3 @@ def test_mistakes_are_one_line(
     assert message in error
     assert "Traceback" not in error
     assert not (tmp_path / "responses").exists()
-
-
-def test_release_and_prompts_exclude_each_other(generate: Callable[..., Answer], tmp_path: Path) -> None:
-    code, _, error = generate("--prompts", tmp_path / "prompts.txt")
-    assert code == 2
-    assert "prompts.txt and --release exclude each other" in error

@@ -24,6 +24,8 @@ DECODINGS: dict[str, dict[str, Any]] = {
 }
 EVERY_DECODING = {"gpt2", "mamba"}
 """A model that writes prompts of any lengths together, and one with a state; others have the first decoding."""
+LIKE_OTHERS = {"neox", "qwen2", "t5", "blenderbot"}
+"""Models that write as another one does; they are tried at night."""
 NOT_TOGETHER = {"mistral", "mamba", "bloom"}  # a window shorter than the texts, a state, positions from a mask
 
 
@@ -90,7 +92,9 @@ def plainly(loaded: LoadedModel, decoding: Decoding, asked: PromptRequests) -> l
     return found
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.nightly] if name in LIKE_OTHERS else []) for name in MODELS]
+)
 def test_a_response_is_the_same_in_any_batch_and_alone(name: str) -> None:
     torch.set_num_threads(1)
     loaded = tiny_loaded(name)
@@ -124,12 +128,3 @@ def test_the_probe_counts_equal_responses() -> None:
     found = local_generator(tiny_loaded("qwen2"), decoding("restricted"), 7).probe(requests())
     assert found is not None
     assert (found.tried, found.same) == (8, 8)
-
-
-@pytest.mark.parametrize("order", [slice(None, None, -1), slice(5, 25)])
-def test_a_response_does_not_depend_on_the_other_requests(order: slice) -> None:
-    loaded = tiny_loaded("llama")
-    whole = respond_all(requests(), local_generator(loaded, decoding("restricted"), 7), lambda _: None)
-    rows = np.arange(COUNT)[order]
-    part = respond_all(requests().take(rows), local_generator(loaded, decoding("restricted"), 7), lambda _: None)
-    assert list(part.text) == [whole.text[row] for row in rows]

@@ -149,13 +149,6 @@ def test_a_forced_first_token_comes_first() -> None:
     assert [len(tokens) for tokens in made] == [8, 8]
 
 
-@pytest.mark.parametrize("name", ["t5", "bart"])
-def test_responses_depend_on_the_prompt(name: str) -> None:
-    made = respond_all(first_samples(TEXTS), local_generator(tiny_loaded(name), WHOLE), lambda _: None)
-    assert len(set(made.text)) == len(TEXTS)
-    assert set(made.finish) == {"length"}
-
-
 def test_a_prompt_that_the_encoder_cannot_read_is_named() -> None:
     asked = first_samples(["I'm a wug.", "doff " * 200])
     with pytest.raises(ModelError, match="at most 128 tokens; the prompt 'doff doff"):
@@ -183,15 +176,15 @@ def alone(loaded: LoadedModel, ids: Sequence[int], **settings: Any) -> list[int]
     return list(row[start:])
 
 
-@pytest.mark.parametrize("name", ["gpt2", "llama", "t5"])
+@pytest.mark.parametrize("name", ["gpt2", "t5"])
 def test_it_is_transformers_own_in_any_batch(name: str) -> None:
     loaded = tiny_loaded(name)
     prompts = first_samples(TEXTS)
     made = [
         respond_all(prompts, local_generator(loaded, beam(), batch=batch, separator="</s>"), lambda _: None)
-        for batch in (1, 3, 64)
+        for batch in (3, 64)
     ]
-    assert list(made[0].text) == list(made[1].text) == list(made[2].text)
+    assert list(made[0].text) == list(made[1].text)
     conversation = conversation_of(loaded, separator="</s>")
     settings = {"decoder_start_token_id": 2} if name == "t5" else {}
     for text, ids in zip(made[0].text, conversation.inputs(prompts), strict=True):

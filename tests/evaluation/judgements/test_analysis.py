@@ -20,8 +20,8 @@ from known import known
 from .made_studies import NAMES, Choose, answers_of, side, study
 
 SETTINGS = AnalysisSettings(draws=200)
-TRIALS = 50
-LARGEST = 8  # of 50 trials at 0.05: more have a chance of 0.002
+TRIALS = 30
+LARGEST = 6  # of 30 trials at 0.05: more have a chance of 0.001
 
 
 def by_hand(key: Key, chosen: Sequence[Sequence[int | Choice]]) -> Iterator[AnnotatorAnswer]:
@@ -132,7 +132,7 @@ def test_a_planted_preference_is_found_and_none_at_the_nominal_rate(share: float
         return bool(rng.random() < share)
 
     rates = trials(choose, study(40, StudySettings(pairs=40, catch=0)), draws=100)
-    assert np.mean([rate.wins / rate.chosen for rate in rates]) == pytest.approx(share, abs=0.015)
+    assert np.mean([rate.wins / rate.chosen for rate in rates]) == pytest.approx(share, abs=0.02)
     for test in ("p_value", "clustered_p_value"):
         found = significant(rates, test)
         assert found <= LARGEST if share == 0.5 else found >= 0.9 * TRIALS
@@ -151,7 +151,7 @@ def test_only_the_test_by_prompt_is_nominal_if_annotators_agree_about_each_pair(
     drawn = [agreed((rng.random(len(key.pairs)) < 0.5).tolist()) for _ in range(TRIALS)]
     rates = [rate for choose in drawn for rate in trials(choose, key, 1)]
     assert significant(rates, "clustered_p_value") <= LARGEST
-    assert significant(rates, "p_value") > LARGEST + 4
+    assert significant(rates, "p_value") > LARGEST + 2
 
 
 def test_an_annotator_who_always_takes_one_side_shows() -> None:

@@ -15,7 +15,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.prompts.seat import ask_phrases
-from holisticbias_eval.prompts.selection import NOUNS, Selection, select_sentences
+from holisticbias_eval.prompts.selection import NOUNS, Selection, filter_sentences, select_sentences
 from holisticbias_eval.prompts.sentences import AskedSentences, Draw, ask_sentences, drawn_variants
 from holisticbias_eval.report.leaderboard import leaderboard_tables
 from holisticbias_eval.results.registry import make_entries
@@ -88,19 +88,31 @@ def test_a_limit_keeps_a_part_that_can_be_measured(
 
 def test_a_limit_compares_descriptors_that_share_a_noun(terms_release: Release) -> None:
     every = ask(ask_sentences, terms_release, Selection())
-    asked = ask(ask_sentences, terms_release, Selection(limit=100))
-    nouns: dict[str, set[str]] = {}
-    for descriptor, noun in zip(values(asked, "descriptor_id"), values(asked, "noun_id"), strict=True):
-        nouns.setdefault(descriptor, set()).add(noun)
-    assert len(nouns) > 1
-    assert set.intersection(*nouns.values())
+    for seed in range(4):
+        asked = ask(ask_sentences, terms_release, Selection(limit=100, seed=seed))
+        nouns: dict[str, set[str]] = {}
+        for descriptor, noun in zip(values(asked, "descriptor_id"), values(asked, "noun_id"), strict=True):
+            nouns.setdefault(descriptor, set()).add(noun)
+        assert min(Counter(name.split(".")[0] for name in nouns).values()) > 1
+        assert set.intersection(*nouns.values())
     left_out = {one.reason: one.sentences for one in asked.skipped if "--" in one.reason}
     assert left_out == {"left out with --limit": every.sentences.num_rows - asked.sentences.num_rows}
 
 
-def test_a_limit_below_the_least_is_refused(small_release: Release) -> None:
-    with pytest.raises(SelectionError, match="the least is 32, 2 descriptors of an axis with 4 nouns in each of 4"):
-        ask(ask_sentences, small_release, Selection(limit=31))
+@pytest.mark.parametrize(
+    ("release", "where", "least", "templates"),
+    [
+        ("small_release", (), 32, 4),  # two of its pairs of opposite stance
+        ("mini_release", (), 16, 2),  # its only pair
+        ("mini_release", ("template=dialogue.im",), 8, 1),
+    ],
+)
+def test_a_limit_below_the_least_is_refused(
+    release: str, where: tuple[str, ...], least: int, templates: int, request: pytest.FixtureRequest
+) -> None:
+    message = f"the least is {least}, 2 descriptors of an axis with 4 nouns in each of {templates} templates"
+    with pytest.raises(SelectionError, match=message):
+        ask(ask_sentences, request.getfixturevalue(release), Selection(where=where, limit=least - 1))
 
 
 def test_each_variant_is_drawn_for_about_half() -> None:
@@ -159,10 +171,10 @@ def test_the_registry_keeps_parts_apart(tiny_run: Path) -> None:
 
 
 def test_variants_are_the_same_for_a_phrase_in_every_template(small_release: Release) -> None:
-    plain, seed = select_sentences(small_release.sentences), 7
-    asked = ask(ask_sentences, small_release, Selection(seed=seed, variants=True))
-    rows = plain.slice(0, 3000).to_pylist()
-    texts = [str(text) for text in asked.sentences["text"].slice(0, 3000).to_pylist()]
+    where, seed = ("axis=ability", "gender=female"), 7
+    asked = ask(ask_sentences, small_release, Selection(where, seed=seed, variants=True))
+    rows = filter_sentences(select_sentences(small_release.sentences), where).to_pylist()
+    texts = values(asked, "text")
     for row, text in zip(rows, texts, strict=True):
         assert text == vary(row, drawn_variants(seed, row["descriptor_id"], row["noun_id"]))[0]
     assert 0.6 < sum(row["text"] != text for row, text in zip(rows, texts, strict=True)) / len(rows) < 1

@@ -77,9 +77,10 @@ def test_a_small_limit_measures_generation_bias(invoke: Invoke, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("more", "least"), [((), 4), (("--per-cell", "1"), 2)])
-def test_a_limit_below_the_least_is_refused(invoke: Invoke, tmp_path: Path, more: tuple[str, ...], least: int) -> None:
-    said = invoke.refused(
-        "evaluate", "--measure", "generation_bias", "--limit", str(least - 1), *more, "--out", tmp_path / "run"
-    )
+def test_a_limit_below_the_least_is_refused(
+    invoke: Invoke, mini_release_folder: Path, tmp_path: Path, more: tuple[str, ...], least: int
+) -> None:
+    few = ("--release", mini_release_folder, "--limit", str(least - 1), *more)
+    said = invoke.refused("evaluate", "--measure", "generation_bias", *few, "--out", tmp_path / "run")
     assert f"the least is {least}" in said
     assert not (tmp_path / "run").exists()

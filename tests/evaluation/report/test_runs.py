@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from altered import altered
+from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, RoundingRecord
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.runs import comparison_report, run_report
 from holisticbias_eval.report.signature import signature_rows, signatures_side_by_side
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import Run, read_run
-from holisticbias_eval.results.signature import ExactnessRecord, RoundingRecord
 
 from .html_reader import HtmlReader, check_structure
 from .invented import HIDDEN, HOSTILE

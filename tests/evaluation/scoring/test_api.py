@@ -227,7 +227,7 @@ def test_alignment(prompt: str, tokens: list[str], most: int, begins: list[int] 
 @pytest.mark.parametrize("token", ["\ufffd", "", "🙂"])
 def test_a_hostile_list_of_tokens_is_refused_soon(token: str) -> None:
     """Each token may end at several places: the number of ways to align them all grows exponentially."""
-    assert align("🙂" * 3000 + "!", [token] * 3000 + ["?"] * 5, 1) is None
+    assert align("🙂" * 1000 + "!", [token] * 1000 + ["?"] * 5, 1) is None
 
 
 @pytest.mark.parametrize(

@@ -46,11 +46,19 @@ ARCHITECTURES: dict[str, tuple[str, dict[str, int]]] = {
 }
 
 
+LIKE_OTHERS = {"dialogpt-medium", "blenderbot-3b"}
+"""Recipes for the architecture of another one; they are run at night."""
+
+
 def test_every_recipe_is_tried_here() -> None:
     assert set(recipe_files({}).available()) == set(ARCHITECTURES)
+    for name in LIKE_OTHERS:
+        assert read_recipe(name, all_uses())["kind"] in AUTO_CLASSES
 
 
-@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.nightly] if name in LIKE_OTHERS else []) for name in ARCHITECTURES]
+)
 def test_a_recipe_on_a_tiny_model_of_its_architecture(
     name: str, make_model: Callable[..., Any], make_tokenizer: Callable[..., Any], mini_release_folder: Path,
     tmp_path: Path,

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.model import ModelIdentity, PairScorer
+from holisticbias_eval.models.model import ModelSignature, PairScorer
 from holisticbias_eval.models.server.chooser import SAMPLES, ChatChooser
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Display, Progress
@@ -113,7 +113,7 @@ class Chooser(PairScorer):
         self.most, self.asked = most, 0
 
     keys, block, kind = ("question",), 64, "causal"
-    identity = ModelIdentity("m", "behind a server", None, None, None, "unknown", None)
+    identity = ModelSignature.unknown("m", "behind a server")
     settings: Mapping[str, str] = {"server": "s"}
 
     def score(self, texts: pa.Table, progress: Progress) -> Floats:
@@ -153,7 +153,7 @@ def test_choices_go_on_after_an_interruption(tmp_path: Path) -> None:
 
 def test_another_model_has_its_own_scores(tmp_path: Path) -> None:
     choosers = [Chooser(), Chooser()]
-    choosers[1].identity = ModelIdentity("n", "behind a server", None, None, None, "unknown", None)
+    choosers[1].identity = ModelSignature.unknown("n", "behind a server")
     stores = [pair_store(tmp_path, chooser, ignore) for chooser in choosers]
     assert stores[0] is not None
     assert stores[1] is not None

@@ -83,10 +83,10 @@ def test_a_column_of_a_frame_that_nobody_needs(odd: str) -> None:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (3, "a table is a file, a list of rows, or a pandas, polars or Arrow table, not int"),
-        (pd.Series(["a"], name="text"), "a table is a file, .*, not Series"),
-        ({"text": ["a"], "group": ["b"]}, "a table is a file, .*, not dict"),
-        (pl.LazyFrame(ABOUT), "a table is a file, .*, not LazyFrame"),
+        (3, "the table: it must be a file, a list, or a pandas, polars or Arrow table, not int"),
+        (pl.Series(["a"]), "^the table has no column group"),
+        ({"text": ["a"], "group": ["b"]}, "the table: it must be a file, .*, not dict"),
+        (pl.LazyFrame(ABOUT), "the table: it must be a file, .*, not LazyFrame"),
         ([], "^the table has no column group"),
         (pd.DataFrame(ABOUT).iloc[:0], "^the table has no rows"),
         (pd.concat([pd.DataFrame(ABOUT)] * 2, axis=1), "^the table has 2 columns 'text': keep one"),

@@ -7,14 +7,13 @@ from pathlib import Path
 import click
 
 from holisticbias.commands import options
-from holisticbias.questions.fields import FIELDS
 
 _KINDS = ["term", "noun", "template", "prompt", "specification"]
 
 
 @click.command()
 @click.argument("kind", metavar="[KIND]", type=click.Choice(_KINDS), default="term")
-@options.entry_fields(*FIELDS)
+@options.entry_fields(*options.FIELDS)
 @options.meets_criteria
 @click.option("--yes", is_flag=True, help="Ask nothing, and accept all proposals.")
 @click.option("--dry-run", is_flag=True, help="Check and show the entry, but write nothing.")

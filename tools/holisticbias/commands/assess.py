@@ -104,12 +104,13 @@ def _print_waiting(catalog: Catalog, judged: Iterable[str], *, many: bool) -> No
 
 def _one_judgement(catalog: Catalog, entry_id: str, given: Mapping[str, Any]) -> Mapping[str, Assessment]:
     """The judgement of one entry; asks for what is missing. Its values are checked with the file that it goes into."""
-    from holisticbias.contribute.judging import unknown_id
+    from holisticbias.contribute.judging import JUDGED
+    from holisticbias.contribute.proposals import unknown_id
     from holisticbias.errors import SourceError
     from holisticbias.terms.entries import Assessment
 
     if entry_id not in {entry.id for entry in catalog.judged}:
-        raise SourceError(unknown_id(catalog, entry_id))
+        raise SourceError(unknown_id(catalog, entry_id, catalog.judged, JUDGED))
     answers = {
         "judgement": given["judgement"] or click.prompt("Judgement", type=click.Choice(_JUDGEMENTS)),
         "reviewer": given["reviewer"] or click.prompt("Reviewer"),

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import click
 
-from holisticbias.questions.fields import FIELDS
 from holisticbias.terminal import write
 
 C = TypeVar("C", bound=Callable[..., Any])
@@ -26,17 +25,54 @@ source = click.option(
 )
 
 
+def _field(
+    name: str, text: str, among: tuple[str, ...] = (), several: bool = False, denied: str | None = None
+) -> tuple[str, Callable[[Any], Any]]:
+    """A field of an entry and its option: one or ``several`` texts, or a truth with the name ``denied`` for false."""
+    option = f"--{name.replace('_', '-')}"
+    if denied is not None:
+        return name, click.option(f"{option}/--{denied}", default=None, help=text)
+    kind = click.Choice(among) if among else click.STRING
+    return name, click.option(option, name, type=kind, multiple=several, help=text)
+
+
+_FIELDS = (
+    _field("text", "The term, noun, template or opening, or the title of a specification."),
+    _field("axis", "Axis of the term, gender of the noun, or family of the template or specification."),
+    _field("bucket", "Group within the axis."),
+    _field("position", "Before or after the noun, or alone.", ("before", "after", "standalone")),
+    _field("article", "Only if it differs from the article by sound.", ("a", "an")),
+    _field("plural", "The plural, if it differs."),
+    _field("noun_gender", "Gender of the nouns it goes with.", ("any", "female", "male", "neutral", "nonbinary")),
+    _field("without_noun", "Whether it can be used without a noun, as in 'I'm Deaf.'", denied="with-noun"),
+    _field("continuation", "Rest of the sentence that a prompt opens."),
+    _field("subject", "Name or term in a prompt that is replaced by XYZ before measuring, or none."),
+    _field(
+        "group",
+        "Group of a prompt, by name; or a group of a specification, 'Stads: small things'. Can be repeated.",
+        several=True,
+    ),
+    _field(
+        "attributes",
+        "Attributes of a specification, 'Small things: pebble, crumb'. Can be repeated.",
+        several=True,
+    ),
+    _field("opposite", "Opposite attributes of a specification, 'slow / quick'. Can be repeated.", several=True),
+    _field("slot", "Terms of a specification, 'stad / blicket'. Can be repeated.", several=True),
+    _field("template", "Template of a specification, with [T] and [A]. Can be repeated.", several=True),
+    _field("control", "Whether the words of a specification are invented.", denied="no-control"),
+    _field("entry_id", "The id; by default derived from the text."),
+    _field("from", "Id of a source in sources.yaml; by default 'contributors'."),
+)
+FIELDS = dict(_FIELDS)
+
+
 def entry_fields(*names: str) -> Callable[[C], C]:
     """The options of fields of an entry."""
 
     def add(command: C) -> C:
-        for field in (FIELDS[name] for name in reversed(names)):
-            option = f"--{field.name.replace('_', '-')}"
-            if field.denied is not None:
-                command = click.option(f"{option}/--{field.denied}", default=None, help=field.help)(command)
-            else:
-                kind = click.Choice(field.among) if field.among else click.STRING
-                command = click.option(option, field.name, type=kind, multiple=field.several, help=field.help)(command)
+        for name in reversed(names):
+            command = FIELDS[name](command)
         return command
 
     return add
@@ -50,10 +86,11 @@ dry_run = click.option("--dry-run", is_flag=True, help="Show what would change, 
 check = click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is out of date.")
 
 
-def write_stale(stale: Mapping[Path, str], command: str, *, check: bool) -> int:
-    """Write the files that a command keeps up to date, or if ``check`` print them; returns the exit code."""
+def write_stale(wanted: Mapping[Path, str], command: str, *, check: bool) -> int:
+    """Write the files that differ from what is wanted, or if ``check`` print them; returns the exit code."""
     from holisticbias.output import write_files
 
+    stale = {p: text for p, text in wanted.items() if not p.is_file() or p.read_bytes() != text.encode()}
     if not check:
         write_files(stale)
     for path in stale:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -120,7 +119,7 @@ def _require_number(version: str, option: str) -> None:
 def _check(catalog: Catalog) -> int:
     from holisticbias.contribute.freeze import moved_versions
 
-    moved = moved_versions(catalog)
+    moved = list(moved_versions(catalog))
     for version, recorded, found in moved:
         write(f"{version} differs from the published version: digest {found}, recorded {recorded}")
     if not moved:
@@ -129,16 +128,21 @@ def _check(catalog: Catalog) -> int:
 
 
 def _list(catalog: Catalog, style: str) -> None:
-    from holisticbias.contribute.freeze import list_versions
+    from holisticbias.terms.catalog import FILES
+    from holisticbias.terms.file_kinds import entries_key
 
-    versions = list_versions(catalog)
+    rows = []
+    for version in catalog.versions:
+        file, held = catalog.release(version), catalog.at(version)
+        counts = {entries_key(kind): sum(len(f.entries) for f in getattr(held, name)) for kind, name in FILES.items()}
+        withdrawn = f"{file.withdrawn.date}: {file.withdrawn.reason}" if file.withdrawn else None
+        about = file.model_dump(include={"version", "date", "summary", "digest"})
+        rows.append({**about, **counts, "withdrawn": withdrawn})
+        state = f"digest {file.digest[:12]}" if file.digest else "in preparation"
+        state += f"  withdrawn {withdrawn}" if withdrawn else ""
+        numbers = [f"{count:,} {name}" for name, count in counts.items()]
+        shown = ", ".join(numbers if held.companions else numbers[:3])
+        if style == "text":
+            write(f"{version}  {f'{file.date}  ' if file.date else ''}{shown}  {state}\n    {file.summary}")
     if style == "json":
-        write_data(json.dumps([asdict(v) for v in versions], indent=2))
-        return
-    for v in versions:
-        state = f"digest {v.digest[:12]}" if v.digest else "in preparation"
-        state += f"  withdrawn {v.withdrawn}" if v.withdrawn else ""
-        counts = f"{v.descriptors:,} descriptors, {v.nouns:,} nouns, {v.templates:,} templates"
-        if v.groups or v.prompts or v.specifications:
-            counts += f", {v.groups:,} groups, {v.prompts:,} prompts, {v.specifications:,} specifications"
-        write(f"{v.version}  {f'{v.date}  ' if v.date else ''}{counts}  {state}\n    {v.summary}")
+        write_data(json.dumps(rows, indent=2))

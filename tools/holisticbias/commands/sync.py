@@ -25,5 +25,4 @@ def command(check: bool) -> int:
     wanted = {root / path: text for path, text in generated_files(load_catalog(root), read_source(root)).items()}
     pages = rule_pages(root / "tests" / "data")
     wanted |= {root / "docs" / "rules" / name: text for name, text in pages.items()}
-    stale = {path: text for path, text in wanted.items() if not path.is_file() or path.read_text("utf-8") != text}
-    return options.write_stale(stale, "sync", check=check)
+    return options.write_stale(wanted, "sync", check=check)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
@@ -55,21 +54,13 @@ def open_terms(source: Path | None, version: str = NEXT) -> OpenTerms:
     """
     root = source or find_source(to_write=True)
     catalog = load_catalog(root)
-    return OpenTerms(root, catalog, next_version(catalog, version))
-
-
-def next_version(catalog: Catalog, wanted: str = NEXT) -> str:
-    """The version that a change is for: ``next``, or the number of a fix in preparation.
-
-    Raises ``SourceError`` if the version is not in preparation.
-    """
-    if wanted != NEXT and wanted in catalog.published:
-        raise SourceError(f"version {wanted} is published and cannot change: a change is for next, or for a fix")
-    if wanted != NEXT and wanted not in catalog.versions:
+    if version in catalog.published:
+        raise SourceError(f"version {version} is published and cannot change: a change is for next, or for a fix")
+    if version not in (NEXT, *catalog.versions):
         raise SourceError(
-            f"version {wanted} is not in preparation: begin a fix with holisticbias releases --fix {wanted}"
+            f"version {version} is not in preparation: begin a fix with holisticbias releases --fix {version}"
         )
-    return wanted
+    return OpenTerms(root, catalog, version)
 
 
 def prepare_version(catalog: Catalog, root: Path, version: str = NEXT) -> tuple[Edit, ...]:
@@ -85,16 +76,18 @@ def prepare_version(catalog: Catalog, root: Path, version: str = NEXT) -> tuple[
     return (Edit(root / "releases" / f"{version}.yaml", "releases", text),)
 
 
-def add_entry(root: Path, draft: Draft) -> Edit:
+def add_entry(terms: OpenTerms, draft: Draft) -> Edit:
     """Add an entry as a new file, in the folder ``new`` of its kind.
 
     A descriptor leaves out the nouns that ``intersections.yaml`` excludes for its bucket.
     """
-    find_file(root, draft.kind, draft.group)
+    find_file(terms.root, draft.kind, draft.group)
     entry = dict(draft.entry)
-    if draft.kind == "descriptors" and entry.get("position") != "standalone":
-        entry.setdefault("not_with", _excluded_nouns(root, f"{draft.group}/{entry.get('bucket')}") or None)
-    return new_entry(root, draft.kind, draft.group, written(entry))
+    order = terms.catalog.intersections
+    if order and draft.kind == "descriptors" and entry.get("position") != "standalone":
+        excluded = order.excluded_nouns().get(f"{draft.group}/{entry.get('bucket')}", ())
+        entry.setdefault("not_with", tuple(dict.fromkeys(excluded)) or None)
+    return new_entry(terms.root, draft.kind, draft.group, written(entry))
 
 
 def new_entry(root: Path, kind: Kind, group: str, entry: CommentedMap) -> Edit:
@@ -106,13 +99,6 @@ def new_entry(root: Path, kind: Kind, group: str, entry: CommentedMap) -> Edit:
     content = CommentedMap({**keys, entries_key(kind): CommentedSeq([entry])})
     content.yaml_set_start_comment(f"yaml-language-server: $schema=../../schema/{kind}.schema.json")
     return Edit(path, kind, canonical_text(content, kind))
-
-
-def _excluded_nouns(root: Path, selector: str) -> tuple[str, ...]:
-    """The ids of the nouns that ``intersections.yaml`` excludes for a bucket, written as axis/bucket."""
-    exclusions = _data(root / "intersections.yaml").get("exclusions", ())
-    named = (name for e in exclusions if selector in e["these"] for name in e["those"])
-    return tuple(dict.fromkeys(name for name in named if name.startswith("noun.")))
 
 
 def check_edits(root: Path, edits: Sequence[Edit]) -> Catalog:
@@ -166,14 +152,9 @@ def edited_files(before: Sequence[SourceFile], edits: Sequence[Edit]) -> tuple[S
 def find_file(root: Path, kind: Kind, group: str) -> Path:
     """Find the file of a group (see ``Draft``); raises ``SourceError`` if it does not exist."""
     keys = GROUP_KEYS[kind]
-    names = {path: "/".join(str(_data(path).get(key)) for key in keys) for path in sorted((root / kind).glob("*.y*ml"))}
+    files = {path: read_document(path, path.name).data for path in sorted((root / kind).glob("*.y*ml"))}
+    names = {path: "/".join(str(data.get(k)) for k in keys) for path, data in files.items() if isinstance(data, dict)}
     for path, name in names.items():
         if name == group:
             return path
     raise SourceError(f"no file in {kind}/ has {'/'.join(keys)}: {group}; there are: {', '.join(names.values())}")
-
-
-def _data(path: Path) -> Mapping[str, Any]:
-    """The keys and values of a file; none if it does not exist or cannot be read."""
-    data = read_document(path, shown_path(path)).data
-    return data if isinstance(data, dict) else {}

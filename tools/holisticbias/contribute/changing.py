@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,36 +11,40 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from holisticbias.contribute.authoring import OpenTerms, check_edits, new_entry
 from holisticbias.contribute.diff import Difference, compare
 from holisticbias.contribute.entry_text import Edit, Field, edit_entries, read_entry, written
+from holisticbias.contribute.proposals import unknown_id
 from holisticbias.contribute.revisions import Revision
 from holisticbias.errors import SourceError
 from holisticbias.source.folder import kind_files
-from holisticbias.source.layout import canonical_text, read_editable
+from holisticbias.source.layout import canonical_text, nodes, read_editable
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Entry
-from holisticbias.terms.file_kinds import Kind
+from holisticbias.terms.file_kinds import CompanionFile, DescriptorFile, Kind, TermFile
 from holisticbias.terms.versions import holds
 
 
 @dataclass(frozen=True, slots=True)
 class FoundEntry:
-    """An entry, its kind, and whether a published version has it."""
+    """An entry, its file, and whether a published version has it."""
 
     entry: Entry
-    kind: Kind
+    file: TermFile | CompanionFile
     published: bool
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the entry's file."""
+        return self.file.kind
 
 
 def find_entry(catalog: Catalog, entry_id: str) -> FoundEntry:
     """The entry with an id; raises ``SourceError`` if there is none, or if it is retired."""
-    entries = {entry.id: (file.kind, entry) for file, entry in catalog.entries()}
-    if entry_id not in entries:
-        close = difflib.get_close_matches(entry_id, entries, n=3)
-        hint = f"; close to it: {', '.join(close)}" if close else "; holisticbias show TEXT prints the ids of a term"
-        raise SourceError(f"no entry has the id {entry_id!r}{hint}")
-    kind, entry = entries[entry_id]
+    found = next(((file, entry) for file, entry in catalog.entries() if entry.id == entry_id), None)
+    if found is None:
+        raise SourceError(unknown_id(catalog, entry_id, (entry for _, entry in catalog.entries())))
+    file, entry = found
     if entry.until is not None:
         raise SourceError(f"{entry_id} is retired since version {entry.until}, so it cannot change")
-    return FoundEntry(entry, kind, any(holds(v, entry.since, entry.until) for v in catalog.published))
+    return FoundEntry(entry, file, any(holds(v, entry.since, entry.until) for v in catalog.published))
 
 
 def retire(terms: OpenTerms, entry_id: str, replaced_by: str | None, reason: str) -> tuple[Edit, ...]:
@@ -138,9 +141,12 @@ def move(terms: OpenTerms, entry_id: str, axis: str, bucket: str | None) -> Move
     published descriptor is retired and replaced by a new entry; an unpublished one moves with its comments,
     and the files that name it name its new id.
     """
-    entry, here, bucket = _find_move(terms.catalog, entry_id, axis, bucket)
-    published = find_entry(terms.catalog, entry_id).published
-    if here:
+    found = find_entry(terms.catalog, entry_id)
+    entry, file, published = found.entry, found.file, found.published
+    if not isinstance(entry, Descriptor) or not isinstance(file, DescriptorFile):
+        raise SourceError(f"{entry_id} is in {found.kind}/: only descriptors can be moved")
+    bucket = _new_bucket(terms.catalog, entry, file, axis, bucket)
+    if axis == file.axis:
         edits = reword(terms, entry_id, {"bucket": bucket}, "moved to another bucket")
         return Move(edits, entry_id, bucket, published)
     new_id = f"{axis}.{entry_id.partition('.')[2]}"
@@ -160,24 +166,20 @@ def move(terms: OpenTerms, entry_id: str, axis: str, bucket: str | None) -> Move
     return Move((*former, added, *_references(terms.root, entry_id, names)), new_id, bucket, published)
 
 
-def _find_move(catalog: Catalog, entry_id: str, axis: str, bucket: str | None) -> tuple[Descriptor, bool, str | None]:
-    """A descriptor, whether it is on that axis already, and its new bucket."""
-    axes = {file.axis: file for file in catalog.axes}
-    found = next(((file.axis, d) for file in catalog.axes for d in file.descriptors if d.id == entry_id), None)
-    if found is None:
-        raise SourceError(f"no descriptor has the id {entry_id!r}: holisticbias show TERM prints the ids of a term")
+def _new_bucket(
+    catalog: Catalog, entry: Descriptor, former: DescriptorFile, axis: str, bucket: str | None
+) -> str | None:
+    """The bucket of a descriptor on an axis: the one that is given, else one of the same name."""
+    axes = {file.axis: file.buckets for file in catalog.axes}
     if axis not in axes:
         raise SourceError(f"there is no axis {axis!r}: name one of {', '.join(axes)}")
-    (former, entry), buckets = found, axes[axis].buckets
-    if entry.until is not None:
-        raise SourceError(f"{entry_id} is retired, so it cannot be moved")
-    if bucket is None and entry.bucket in buckets and axis != former:
+    if bucket is None and entry.bucket in axes[axis] and axis != former.axis:
         bucket = entry.bucket
-    if bucket not in (buckets or (None,)):
-        raise SourceError(f"name a bucket of {axis} with --bucket: {', '.join(buckets) or 'it has none'}")
-    if (axis, bucket) == (former, entry.bucket):
-        raise SourceError(f"{entry_id} is in that place already")
-    return entry, axis == former, bucket
+    if bucket not in (axes[axis] or (None,)):
+        raise SourceError(f"name a bucket of {axis} with --bucket: {', '.join(axes[axis]) or 'it has none'}")
+    if (axis, bucket) == (former.axis, entry.bucket):
+        raise SourceError(f"{entry.id} is in that place already")
+    return bucket
 
 
 def _references(root: Path, entry_id: str, names: Sequence[str]) -> Iterator[Edit]:
@@ -190,19 +192,14 @@ def _references(root: Path, entry_id: str, names: Sequence[str]) -> Iterator[Edi
             text = path.read_text("utf-8") if path.is_file() else ""
             if entry_id in text:
                 content = read_editable(text)
-                _rename(content, entry_id, names)
+                for part in nodes(content):
+                    if isinstance(part, CommentedSeq):
+                        _rename(part, entry_id, names)
                 yield Edit(path, kind, canonical_text(content, kind))
 
 
-def _rename(node: object, entry_id: str, names: Sequence[str]) -> None:
-    if isinstance(node, CommentedMap):
-        for value in node.values():
-            _rename(value, entry_id, names)
-    elif isinstance(node, CommentedSeq):
-        for k, value in reversed(list(enumerate(node))):
-            if value == entry_id:
-                node[k] = names[0]
-                for name in names[1:]:
-                    node.insert(k + 1, name)
-            else:
-                _rename(value, entry_id, names)
+def _rename(values: CommentedSeq, entry_id: str, names: Sequence[str]) -> None:
+    for place in (place for place, value in reversed(list(enumerate(values))) if value == entry_id):
+        values[place] = names[0]
+        for name in names[1:]:
+            values.insert(place + 1, name)

@@ -53,6 +53,12 @@ class Sample:
     before: str | None
     after: str | None
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The sentence before, with a minus sign, and after, with a plus sign."""
+        sides = (("-", self.before), ("+", self.after))
+        return tuple(f"{mark} {text}" for mark, text in sides if text is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -101,18 +107,23 @@ def compare(old: Revision, new: Revision, samples: int = 10) -> Difference:
     if rules[0] == rules[1]:
         before, after = _only_changed(before, after, {e.id for e in entries})
     changes = SentenceChanges(compile_sentences(before, rules[0]), compile_sentences(after, rules[1]))
-    axes, templates = tuple(_counts(changes.by_axis)), tuple(_counts(changes.by_template))
+    templates = tuple(_counts(changes.by_template))
     added, changed, gone = (sum(getattr(count, kind) for count in templates) for kind in KINDS)
     return Difference(
         f"{old.name} ({old.version})" if old.name != old.version else old.name,
         f"{new.name} ({new.version})" if new.name != new.version else new.name,
         entries,
         SentenceCount("all", added, changed, gone),
-        axes,
+        tuple(_counts(changes.by_axis)),
         templates,
         tuple(_samples(changes, (added, changed, gone), samples)),
         companions,
     )
+
+
+def compare_versions(catalog: Catalog, old: str, new: str, samples: int = 0) -> Difference:
+    """Compare two versions of a catalog; see ``compare``."""
+    return compare(Revision(old, catalog, old), Revision(new, catalog, new), samples)
 
 
 def _successors(catalog: Catalog) -> dict[str, str | None]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Literal
 
-from holisticbias.contribute.diff import CHANGES, Difference, EntryChange, Sample, SentenceCount
+from holisticbias.contribute.diff import CHANGES, Difference, EntryChange, SentenceCount
 from holisticbias.contribute.markdown import code, collapsed, plain, table
 
 Style = Literal["text", "md", "json"]
@@ -23,7 +23,9 @@ COMPARABLE = {
 
 def render_difference(difference: Difference, style: Style) -> str:
     """Render a difference; text and Markdown list at most ``MAX_ENTRIES`` entries per table."""
-    return _RENDER[style](difference)
+    if style == "json":
+        return _json(difference)
+    return "\n".join(_text(difference)) if style == "text" else "\n\n".join(_markdown(difference))
 
 
 def _json(d: Difference) -> str:
@@ -32,11 +34,7 @@ def _json(d: Difference) -> str:
     return json.dumps(whole, ensure_ascii=False, indent=2)
 
 
-def _text(d: Difference) -> str:
-    return "\n".join(_text_lines(d))
-
-
-def _text_lines(d: Difference) -> Iterator[str]:
+def _text(d: Difference) -> Iterator[str]:
     yield f"{d.old} -> {d.new}"
     yield f"version bump: {_at_least(d)}{d.bump}; sentences are {COMPARABLE[d.comparable]}"
     yield from (f"not compared: {plain(name)}" for name in d.not_compared[:MAX_ENTRIES])
@@ -45,17 +43,19 @@ def _text_lines(d: Difference) -> Iterator[str]:
         if changed:
             yield f"\n{change}: {len(changed):,}"
             yield from (f"  {plain(line)}" for e in changed[:MAX_ENTRIES] for line in _entry_lines(e))
-            yield from _left_out(len(changed))
-    s = d.sentences
-    yield f"\nsentences: {s.added:,} added, {s.changed:,} changed, {s.gone:,} gone"
+            yield from (f"  {more}" for more in _left_out(len(changed)))
+    yield f"\nsentences: {_numbers(d.sentences)}"
     counts = [(f"axis {c.name}", c) for c in d.axes]
     counts += [(c.name if alike else f"template {c.name}", c) for c, alike in _folded(d.templates)]
-    yield from (f"  {plain(name)}: {c.added:,} added, {c.changed:,} changed, {c.gone:,} gone" for name, c in counts)
-    for c in d.companions:
-        yield f"{c.name}: {c.added:,} added, {c.changed:,} changed, {c.gone:,} gone"
+    yield from (f"  {plain(name)}: {_numbers(c)}" for name, c in counts)
+    yield from (f"{c.name}: {_numbers(c)}" for c in d.companions)
     if d.samples:
         yield "\nsamples:"
-        yield from (f"  {mark} {plain(text)}" for sample in d.samples for mark, text in _sides(sample))
+        yield from (f"  {plain(line)}" for sample in d.samples for line in sample.lines)
+
+
+def _numbers(count: SentenceCount) -> str:
+    return f"{count.added:,} added, {count.changed:,} changed, {count.gone:,} gone"
 
 
 def _at_least(d: Difference) -> str:
@@ -79,33 +79,19 @@ def _entry_lines(e: EntryChange) -> Iterator[str]:
 
 def _left_out(size: int) -> Iterator[str]:
     if size > MAX_ENTRIES:
-        yield f"  and {size - MAX_ENTRIES:,} more"
+        yield f"and {size - MAX_ENTRIES:,} more"
 
 
-def _sides(sample: Sample) -> Iterator[tuple[str, str]]:
-    if sample.before is not None:
-        yield "-", sample.before
-    if sample.after is not None:
-        yield "+", sample.after
-
-
-def _markdown(d: Difference) -> str:
-    return "\n\n".join(_markdown_parts(d))
-
-
-def _markdown_parts(d: Difference) -> Iterator[str]:
+def _markdown(d: Difference) -> Iterator[str]:
     yield f"### {code(d.old)} to {code(d.new)}"
     yield f"Version bump: {_at_least(d)}**{d.bump}**. Sentences are {COMPARABLE[d.comparable]}."
     if d.not_compared:
-        yield (
-            "Not compared, because YAML or the schema cannot be read: "
-            + ", ".join(map(code, d.not_compared[:20]))
-            + "."
-        )
+        names = ", ".join(map(code, d.not_compared[:20]))
+        yield f"Not compared, because YAML or the schema cannot be read: {names}."
     if d.entries:
-        shown = d.entries[:MAX_ENTRIES]
-        more = "\n\n" + "".join(_left_out(len(d.entries))).strip() if len(d.entries) > len(shown) else ""
-        yield table(("entry", "text", "change", "from", "to"), (row for e in shown for row in _rows(e))) + more
+        rows = (row for e in d.entries[:MAX_ENTRIES] for row in _rows(e))
+        yield table(("entry", "text", "change", "from", "to"), rows)
+        yield from _left_out(len(d.entries))
     if d.sentences.added or d.sentences.changed or d.sentences.gone:
         yield _count_table("axis", (*d.axes, d.sentences))
         yield collapsed("By template", _count_table("template", [c for c, _ in _folded(d.templates)]))
@@ -123,6 +109,3 @@ def _rows(e: EntryChange) -> Iterator[tuple[str, ...]]:
 def _count_table(name: str, counts: Sequence[SentenceCount]) -> str:
     rows = ((code(c.name), f"{c.added:,}", f"{c.changed:,}", f"{c.gone:,}") for c in counts)
     return table((name, "added", "changed", "gone"), rows)
-
-
-_RENDER: dict[Style, Callable[[Difference], str]] = {"text": _text, "md": _markdown, "json": _json}

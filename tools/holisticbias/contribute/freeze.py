@@ -1,15 +1,14 @@
-"""List the versions of the terms, and freeze one: record its digests, lock and changes."""
+"""Freeze a version of the terms: record its digests, lock and changes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from holisticbias.contribute.authoring import edited_files
-from holisticbias.contribute.diff import compare
+from holisticbias.contribute.diff import compare_versions
 from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.entry_text import Edit
 from holisticbias.contribute.release_files import (
@@ -20,7 +19,6 @@ from holisticbias.contribute.release_files import (
     number_problem,
     renamed,
 )
-from holisticbias.contribute.revisions import Revision
 from holisticbias.errors import SourceError
 from holisticbias.output import clean_up, write_files
 from holisticbias.release.build import build_release
@@ -34,109 +32,58 @@ from holisticbias.terms.version_files import IN_PREPARATION
 from holisticbias.terms.versions import NEXT, version_key
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
-    """A version in ``releases/`` with its numbers of entries.
-
-    ``digest`` is null until it is published, and ``withdrawn`` unless it was withdrawn.
-    """
-
-    version: str
-    date: str | None
-    summary: str
-    digest: str | None
-    descriptors: int
-    nouns: int
-    templates: int
-    groups: int
-    prompts: int
-    specifications: int
-    withdrawn: str | None = None
-
-
-def list_versions(catalog: Catalog) -> tuple[Version, ...]:
-    """Every version, oldest first."""
-    return tuple(_version(catalog, v) for v in catalog.versions)
-
-
-def _version(catalog: Catalog, version: str) -> Version:
-    file, held = catalog.release(version), catalog.at(version)
-    return Version(
-        version,
-        file.date,
-        file.summary,
-        file.digest,
-        descriptors=len(held.descriptors),
-        nouns=sum(len(g.nouns) for g in held.genders),
-        templates=len(held.templates),
-        groups=sum(len(f.entries) for f in held.collections),
-        prompts=sum(len(f.entries) for f in held.prompts),
-        specifications=sum(len(f.entries) for f in held.specifications),
-        withdrawn=None if file.withdrawn is None else f"{file.withdrawn.date}: {file.withdrawn.reason}",
-    )
-
-
-def moved_versions(catalog: Catalog) -> tuple[tuple[str, str, str], ...]:
+def moved_versions(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
     """Published versions that no longer compile to their digest, as (version, recorded digest, digest now)."""
-    return tuple(moved for version in catalog.published for moved in _moved(catalog, version))
-
-
-def _moved(catalog: Catalog, version: str) -> Iterator[tuple[str, str, str]]:
-    recorded, found = catalog.release(version), build_release(catalog, version)
-    if found.digest != recorded.digest:
-        yield version, str(recorded.digest), found.digest
-        return
-    for name, digest in recorded.tables.items():
-        now = found.manifest.tables[name].digest if name in found.tables else "none"
-        if now != digest:
-            yield f"{version} (table {name})", digest, now
-
-
-def freeze_version(catalog: Catalog, version: str, root: Path, today: str | None = None) -> str:
-    """Freeze a version that has a number and return the digest of its release; it cannot change after that.
-
-    Writes the digests to the version's file, and its lock and its changes to
-    files beside it; the version gets the date ``today``, if it is given. Raises ``SourceError`` if the version was
-    published with another digest, if its number is too small for its changes, or if its summary still says that it
-    is in preparation.
-    """
-    path = root / "releases" / f"{version}.yaml"
-    text = path.read_text("utf-8")
-    if catalog.release(version).digest is None:
-        return _write(root, version, path, path, {path: text}, today)
-    digest, texts = _record(catalog, version, path, text, today)
-    write_files(texts)
-    return digest
+    for version in catalog.published:
+        recorded, found = catalog.release(version), build_release(catalog, version)
+        if found.digest != recorded.digest:
+            yield version, str(recorded.digest), found.digest
+            continue
+        for name, digest in recorded.tables.items():
+            now = found.manifest.tables[name].digest if name in found.tables else "none"
+            if now != digest:
+                yield f"{version} (table {name})", digest, now
 
 
 def freeze(root: Path, version: str | None, today: str) -> tuple[str, str]:
     """Freeze a version, or complete its record if it is frozen; returns its number and its digest.
 
     Without a version, or with a new number, ``next`` gets the number that is given or that follows from its changes;
-    without ``next``, the newest version is meant. Nothing is written before all is checked. Freezing ``next`` begins
-    by renaming its file and ends by replacing it: after an interruption, a second call continues. Raises
-    ``SourceError``; see ``freeze_version``.
+    without ``next``, the newest version is meant. A frozen version cannot change: its file gets the digests and the
+    date ``today``, and its lock and its changes are written beside it. Nothing is written before all is checked.
+    Freezing ``next`` begins by renaming its file and ends by replacing it: after an interruption, a second call
+    continues.
+
+    Raises ``SourceError`` if the version was published with another digest, if its number is too small for its changes,
+    or if its summary still says that it is in preparation.
     """
     for folder in {path.parent for path in term_files(root)}:
         clean_up(folder)
-    started = interrupted_number(root)
-    if started is None:
+    number = started = interrupted_number(root)
+    if number is None:
         catalog = load_catalog(root)
         if NEXT not in catalog.versions or version in catalog.versions:
-            version = version or catalog.versions[-1]
-            return version, freeze_version(catalog, version, root, today)
-        version = _number(catalog, version)
-    elif version not in (None, started):
-        raise SourceError(
-            f"freezing {started} was interrupted: finish it with holisticbias releases --freeze {started}"
-        )
-    number = started or str(version)
+            return _freeze_as_it_is(root, catalog, version or catalog.versions[-1], today)
+        number = _number(catalog, version)
+    elif version not in (None, number):
+        raise SourceError(f"freezing {number} was interrupted: finish it with holisticbias releases --freeze {number}")
     before, file = (root / "releases" / f"{name}.yaml" for name in (started or NEXT, number))
     texts = {edit.path: edit.text or "" for edit in renamed(root, NEXT, number)}
     return number, _write(root, number, before, file, texts, today)
 
 
-def _write(root: Path, version: str, before: Path, file: Path, texts: Mapping[Path, str], today: str | None) -> str:
+def _freeze_as_it_is(root: Path, catalog: Catalog, version: str, today: str) -> tuple[str, str]:
+    """Freeze a version that has its number; of a frozen version, write the record again."""
+    file = root / "releases" / f"{version}.yaml"
+    text = file.read_text("utf-8")
+    if catalog.release(version).digest is None:
+        return version, _write(root, version, file, file, {file: text}, today)
+    digest, texts = _record(catalog, version, file, text, today)
+    write_files(texts)
+    return version, digest
+
+
+def _write(root: Path, version: str, before: Path, file: Path, texts: Mapping[Path, str], today: str) -> str:
     """Check and write a version that is frozen: its entries, its lock and changes, and last its file; its digest.
 
     ``texts`` has the files that differ from those in ``root``, among them the version's ``file``, which is ``before``
@@ -177,13 +124,13 @@ def _number(catalog: Catalog, wanted: str | None) -> str:
         if version_key(wanted) <= version_key(newest):
             raise SourceError(f"the next version comes after {newest}, so {wanted} cannot be its number")
         return wanted
-    bump = compare(Revision(newest, catalog, newest), Revision(NEXT, catalog, NEXT), samples=0).bump
+    bump = compare_versions(catalog, newest, NEXT).bump
     if bump == "none":
         raise SourceError(f"nothing has changed since {newest}; to repeat its last steps: --freeze {newest}")
     return following(newest, bump)
 
 
-def _record(catalog: Catalog, version: str, path: Path, text: str, today: str | None) -> tuple[str, Mapping[Path, str]]:
+def _record(catalog: Catalog, version: str, path: Path, text: str, today: str) -> tuple[str, dict[Path, str]]:
     """The digest of a version, and its file, lock and changes as they are when it is frozen.
 
     ``text`` is the version's file as it is now, and ``path`` its place.
@@ -192,7 +139,7 @@ def _record(catalog: Catalog, version: str, path: Path, text: str, today: str | 
     texts: dict[Path, str] = {}
     before = [v for v in catalog.versions if version_key(v) < version_key(version)]
     if before:
-        changes = compare(Revision(before[-1], catalog, before[-1]), Revision(version, catalog, version))
+        changes = compare_versions(catalog, before[-1], version, samples=10)
         problem = number_problem(before[-1], version, changes)
         if problem is not None:
             raise SourceError(problem)
@@ -208,10 +155,9 @@ def _record(catalog: Catalog, version: str, path: Path, text: str, today: str | 
     return release.digest, texts
 
 
-def _frozen(text: str, release: Release, today: str | None) -> str:
+def _frozen(text: str, release: Release, today: str) -> str:
     """The text of a version's file with its date and its digests."""
-    if today is not None:
-        undated = re.sub(r"^date:.*\n", "", text, count=1, flags=re.MULTILINE)
-        text = re.sub(r"^(version:.*\n)", rf"\1date: {today}\n", undated, flags=re.MULTILINE)
+    undated = re.sub(r"^date:.*\n", "", text, count=1, flags=re.MULTILINE)
+    text = re.sub(r"^(version:.*\n)", rf"\1date: {today}\n", undated, flags=re.MULTILINE)
     tables = "".join(f'  {name}: "{entry.digest}"\n' for name, entry in sorted(release.manifest.tables.items()))
     return f'{text.rstrip()}\ndigest: "{release.digest}"\ntables:\n{tables}'

@@ -10,12 +10,12 @@ from urllib.parse import urlencode
 
 import yaml
 
-from holisticbias.contribute.proposals import MADE_UP, POSITIONS, axes_for_proposals
+from holisticbias.contribute.proposals import POSITIONS, axes_for_proposals
 from holisticbias.errors import SourceError
 from holisticbias.source.addresses import ORGANISATION, REPOSITORY
 from holisticbias.source.folder import NEW, SourceFile, is_new
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Record
+from holisticbias.terms.entries import MADE_UP, Record
 
 MAX_ISSUE = 20_000
 """The most characters of an issue."""
@@ -202,14 +202,10 @@ def code_owners(files: Iterable[SourceFile]) -> str:
     ]
     for file in files:
         data = file.document.data
-        if (
-            file.kind == "descriptors"
-            and not is_new(file.document.path)
-            and isinstance(data, dict)
-            and data.get("axis") != MADE_UP
-        ):
+        axis = data.get("axis") if file.kind == "descriptors" and isinstance(data, dict) else MADE_UP
+        if not is_new(file.document.path) and axis != MADE_UP:
             name = file.document.path.replace("\\", "/").rsplit("/", maxsplit=1)[-1]
-            axis = str(data.get("axis"))
+            axis = str(axis)
             lines += [f"/descriptors/{name} {team(axis)}", f"/descriptors/{NEW}/{axis}.* {team(axis)}"]
     return "\n".join(lines) + "\n"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +16,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from holisticbias.contribute.authoring import OpenTerms
 from holisticbias.contribute.entry_text import Edit, edit_entries, written
-from holisticbias.contribute.proposals import similar_terms
+from holisticbias.contribute.proposals import unknown_id
 from holisticbias.errors import SourceError
 from holisticbias.source.document import Document, read_document
 from holisticbias.source.findings import one_line
@@ -26,8 +25,8 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment, Date, Judged, Judgement, Locale, Prose, Pseudonym, Record, Text
 
 MAX_JUDGEMENTS = 5_000
+JUDGED = "descriptor or specification"
 _SHOWN_PROBLEMS = 5
-_NEAR_IDS = 3
 
 
 class JudgedTerm(Record):
@@ -107,22 +106,6 @@ def _add(entry: CommentedMap, values: Mapping[str, str], replaces: Sequence[int]
     judgements.append(judgement)
 
 
-def unknown_id(catalog: Catalog, wanted: str) -> str:
-    """Say that no judged entry has an id, and name the nearest ids."""
-    near = near_ids(catalog, wanted)
-    hint = f"; did you mean {' or '.join(near)}?" if near else "; holisticbias show TEXT prints the id of a term"
-    return f"no descriptor or specification has the id {wanted!r}{hint}"
-
-
-def near_ids(catalog: Catalog, wanted: str) -> tuple[str, ...]:
-    """Ids of at most three descriptors and specifications that are spelled like an id, or whose text is like it."""
-    ids = [entry.id for entry in catalog.judged]
-    text = wanted.rpartition(".")[2].replace("-", " ")
-    of_text = [near for near in similar_terms(catalog, text) if near in ids]
-    close = difflib.get_close_matches(wanted, ids, n=_NEAR_IDS, cutoff=0.85)
-    return tuple(dict.fromkeys([*of_text, *close]))[:_NEAR_IDS]
-
-
 def new_pseudonym(catalog: Catalog) -> str:
     """A pseudonym that no judgement has: ``rv-`` and six digits, drawn at random."""
     taken = {a.reviewer for entry in catalog.judged for a in entry.assessments}
@@ -162,7 +145,7 @@ def _problems(document: Document, content: JudgementFile, catalog: Catalog, toda
     for i, term in enumerate(content.judgements):
         line, _ = document.place(("judgements", i, "id"))
         if term.id not in known:
-            yield line, unknown_id(catalog, term.id)
+            yield line, unknown_id(catalog, term.id, catalog.judged, JUDGED)
         if term.id in seen:
             yield line, f"{term.id} is judged twice"
         if term.date > today:

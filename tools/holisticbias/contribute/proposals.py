@@ -6,7 +6,7 @@ import difflib
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -20,7 +20,7 @@ from holisticbias.rules.duplicates import fold
 from holisticbias.rules.language import begins_after_noun
 from holisticbias.rules.wording import article_by_sound
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Article, Descriptor, Entry, Noun, Position
+from holisticbias.terms.entries import MADE_UP, Article, Descriptor, Entry, Noun, Position
 from holisticbias.terms.file_kinds import DescriptorFile, Kind
 from holisticbias.terms.grammar import PLACES, article, is_abbreviation, with_article
 
@@ -30,7 +30,7 @@ POSITIONS: Mapping[Position, str] = {
     "standalone": "on its own (an amputee)",
 }
 """Where a term of each position goes, with an example."""
-MADE_UP = "nonce"  # axis of made-up control words, which describe nobody
+_NEAR = 3  # ids like an unknown id
 _HEAD_ENDS = re.compile(r"\s(?=(?:of|who|with|in|from|on)\s)")
 _IRREGULAR = {"person": "people", "man": "men", "woman": "women", "child": "children", "wife": "wives"}
 _VERBS = {"is": "are", "has": "have", "was": "were", "does": "do"}
@@ -111,6 +111,21 @@ def similar_terms(catalog: Catalog, text: str, most: int = 5) -> tuple[str, ...]
         texts.setdefault(fold(entry.text), []).append(entry.id)
     close = difflib.get_close_matches(fold(text), texts, n=most, cutoff=0.85)
     return tuple(entry_id for key in close for entry_id in texts[key])[:most]
+
+
+def near_ids(catalog: Catalog, wanted: str, ids: Collection[str]) -> tuple[str, ...]:
+    """At most three of these ids: their text is like the end of the wanted id, or they are spelled like it."""
+    text = wanted.rpartition(".")[2].replace("-", " ")
+    of_text = [near for near in similar_terms(catalog, text) if near in ids]
+    close = difflib.get_close_matches(wanted, ids, n=_NEAR, cutoff=0.85)
+    return tuple(dict.fromkeys([*of_text, *close]))[:_NEAR]
+
+
+def unknown_id(catalog: Catalog, wanted: str, entries: Iterable[Entry], what: str = "entry") -> str:
+    """Say that none of these entries has an id, and name the nearest ids."""
+    near = near_ids(catalog, wanted, [entry.id for entry in entries])
+    hint = f"; did you mean {' or '.join(near)}?" if near else "; holisticbias show TEXT prints the id of a term"
+    return f"no {what} has the id {wanted!r}{hint}"
 
 
 @dataclass(frozen=True, slots=True)

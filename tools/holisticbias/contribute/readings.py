@@ -25,12 +25,6 @@ class TermForm:
     sentences: tuple[str, ...]
 
 
-def forms_in_newest(catalog: Catalog, descriptor: Descriptor) -> tuple[TermForm, ...]:
-    """The forms of a descriptor, in the catalog or not, with the newest version's nouns and templates."""
-    version = catalog.versions[-1]
-    return forms(catalog.at(version), descriptor, catalog.release(version).article_rule)
-
-
 def forms(held: Catalog, descriptor: Descriptor, rule: ArticleRule, noun: str | None = None) -> tuple[TermForm, ...]:
     """The forms of a descriptor with the nouns and templates of one version, ``held``; see ``show_entries``."""
     templates = held.templates
@@ -60,6 +54,12 @@ def _choose_noun(catalog: Catalog, descriptor: Descriptor, wanted: str | None) -
             return noun
     known = ", ".join(n.text for n in nouns)
     raise UnknownTermError(f"{descriptor.text!r} does not go with the noun {wanted!r}; it goes with: {known}")
+
+
+def template_examples(text: str, *, bare: bool) -> tuple[str, ...]:
+    """A template with example phrases; the last one, an adjective alone, if it can be ``bare``."""
+    phrases = (("a Deaf person", "Deaf people"), ("an amputee", "amputees"), ("Deaf", "Deaf"))
+    return tuple(fill(text, *phrase) for phrase in phrases[: 3 if bare else 2])
 
 
 def _term_lines(axis: DescriptorFile, d: Descriptor, forms_of_term: Iterable[TermForm]) -> Iterator[str]:

@@ -13,14 +13,13 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from holisticbias.contribute.authoring import apply_edits, find_file, prepare_version
-from holisticbias.contribute.diff import CHANGES, Bump, Difference, EntryChange, compare
+from holisticbias.contribute.diff import CHANGES, Bump, Difference, EntryChange, compare_versions
 from holisticbias.contribute.entry_text import Edit, written
-from holisticbias.contribute.revisions import Revision
 from holisticbias.errors import SourceError
 from holisticbias.output import write_files
 from holisticbias.rules.validate import load_catalog
 from holisticbias.source.folder import FOLDERS, is_new, kind_files
-from holisticbias.source.layout import canonical_text, read_editable
+from holisticbias.source.layout import canonical_text, nodes, read_editable
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import GROUP_KEYS, entries_key, place_among
 from holisticbias.terms.versions import NEXT, is_number, version_key
@@ -48,12 +47,8 @@ def complete_release(root: Path, version: str) -> tuple[Path, ...]:
     return (*texts, *collected, *apply_edits(root, prepare_version(catalog, root)))
 
 
-def remaining_steps(root: Path, catalog: Catalog, version: str) -> tuple[str, ...]:
+def remaining_steps(root: Path, catalog: Catalog, version: str) -> Iterator[str]:
     """The remaining steps for a frozen version, in order."""
-    return tuple(_steps(root, catalog, version))
-
-
-def _steps(root: Path, catalog: Catalog, version: str) -> Iterator[str]:
     if fragments(root):
         yield f"Write the changelog: pip install towncrier, then towncrier build --version {version}"
     if (root / CHANGELOG).is_file():
@@ -99,7 +94,7 @@ def _list_of_entries(root: Path, catalog: Catalog, version: str) -> dict[Path, s
     changelog = root / CHANGELOG
     if not older or not changelog.is_file() or f"## {version} (" in changelog.read_text("utf-8"):
         return {}
-    changes = compare(Revision(older[-1], catalog, older[-1]), Revision(version, catalog, version), samples=0)
+    changes = compare_versions(catalog, older[-1], version)
     groups: dict[str, dict[str, list[EntryChange]]] = {}
     for entry in sorted(changes.entries, key=lambda e: CHANGES.index(e.change)):
         groups.setdefault(entry.id.partition(".")[0], {}).setdefault(entry.change, []).append(entry)
@@ -209,15 +204,13 @@ def _insert(entries: CommentedSeq, entry: CommentedMap) -> None:
         entries.insert(place_among(keys, entry.get("bucket") or entry.get("group")), entry)
 
 
-def _rename(node: object, old: str, new: str) -> int:
-    """Replace a version in a node and below; return how often it was there."""
-    if isinstance(node, CommentedSeq):
-        return sum(_rename(part, old, new) for part in node)
-    if not isinstance(node, CommentedMap):
-        return 0
-    named = [key for key in _KEYS if node.get(key) == old]
-    node.update(dict.fromkeys(named, new))
-    return len(named) + sum(_rename(part, old, new) for part in node.values())
+def _rename(content: CommentedMap, old: str, new: str) -> bool:
+    """Replace a version in a file; whether it was there."""
+    mappings = (part for part in nodes(content) if isinstance(part, CommentedMap))
+    named = [(mapping, key) for mapping in mappings for key in _KEYS if mapping.get(key) == old]
+    for mapping, key in named:
+        mapping[key] = new
+    return bool(named)
 
 
 def interrupted_number(root: Path) -> str | None:
@@ -250,13 +243,12 @@ def preparation_problem(catalog: Catalog) -> str | None:
 
     The number of ``next`` follows from its changes when it is frozen.
     """
-    for version in catalog.versions if catalog.published else ():
-        if version != NEXT and version not in catalog.published:
-            old = catalog.published[-1]
-            changes = compare(Revision(old, catalog, old), Revision(version, catalog, version), samples=0)
-            problem = number_problem(old, version, changes)
-            if problem is not None:
-                return f"{problem}: run holisticbias releases --fix {following(old, changes.bump)}"
+    for version in fixes(catalog) if catalog.published else ():
+        old = catalog.published[-1]
+        changes = compare_versions(catalog, old, version)
+        problem = number_problem(old, version, changes)
+        if problem is not None:
+            return f"{problem}: run holisticbias releases --fix {following(old, changes.bump)}"
     return None
 
 

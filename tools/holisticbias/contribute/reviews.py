@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from holisticbias.contribute.diff import Difference
 from holisticbias.contribute.markdown import block, code, table
 from holisticbias.contribute.proposals import objections
-from holisticbias.contribute.readings import entry_lines, forms
+from holisticbias.contribute.readings import entry_lines, forms, template_examples
 from holisticbias.contribute.revisions import Revision
 from holisticbias.errors import UnknownTermError
 from holisticbias.rules.duplicates import fold
@@ -19,7 +19,6 @@ from holisticbias.terms.specification_entries import Specification
 
 MAX_REVIEWED = 20
 _MAX_LINES = 60
-_EXAMPLES = (("a Deaf person", "Deaf people"), ("an amputee", "amputees"), ("Deaf", "Deaf"))
 
 
 def entry_reviews(difference: Difference, old: Revision, new: Revision) -> Iterator[str]:
@@ -60,8 +59,7 @@ def _shown(held: Catalog, entry: Entry, revision: Revision) -> Iterator[str]:
     elif isinstance(entry, Noun):
         yield _sentences(held.templates, [("noun", with_article(entry.text, rule, entry.article), entry.plural)])
     elif isinstance(entry, Template):
-        filled = _EXAMPLES[: 2 if entry.must_be_noun else 3]
-        yield block(fill(entry.text, singular, plural) for singular, plural in filled)
+        yield block(template_examples(entry.text, bare=not entry.must_be_noun))
     else:
         file = next(f for f in held.companions if any(e.id == entry.id for e in f.entries))
         lines = list(entry_lines(held, file, entry))

@@ -42,7 +42,7 @@ def add(kind: str, source: Path | None, ask: Questions, version: str, *, dry_run
     terms = open_terms(source, version)
     while True:
         draft = ask_entry(kind, terms, ask)
-        edits = terms.whole([add_entry(terms.root, draft)])
+        edits = terms.whole([add_entry(terms, draft)])
         answer = _checked(terms.root, edits, ask=not ask.yes)
         if answer == "yes" and not (ask.yes or dry_run):
             answer = click.prompt(f"Write {draft.entry['id']} for version {terms.version}?", type=_WRITE, default="yes")
@@ -79,8 +79,7 @@ def show_and_write(terms: OpenTerms, edits: Sequence[Edit], *, yes: bool, dry_ru
     edits = terms.whole(edits)
     changes = difference(terms, edits)
     for sample in changes.samples:
-        sides = (("-", sample.before), ("+", sample.after))
-        print_lines("", (f"{mark} {text}" for mark, text in sides if text is not None))
+        print_lines("", sample.lines)
     count = changes.sentences
     write(f"\n{count.added:,} sentences added, {count.changed:,} changed, {count.gone:,} gone.")
     if changes.bump == "major":

@@ -1,4 +1,7 @@
-"""Answer an issue that fills in a form; a proposal becomes an entry, as ``holisticbias add`` would make it."""
+"""Answer an issue that fills in a form; a proposal becomes an entry, as ``holisticbias add`` would make it.
+
+Nothing in the issue is trusted.
+"""
 
 from __future__ import annotations
 
@@ -15,26 +18,49 @@ from typing import Any
 import click
 from ruamel.yaml.comments import CommentedMap
 
-from holisticbias.contribute.answer import ACCEPTED, MARKER, duplicates, proposal, refused, report
 from holisticbias.contribute.authoring import OpenTerms, add_entry, edited_files, edited_terms, write_edits
 from holisticbias.contribute.diff import compare
-from holisticbias.contribute.entry_text import Edit, quoted, spans
+from holisticbias.contribute.entry_text import Edit, find_place, quoted, spans
 from holisticbias.contribute.issue_forms import LABELS, NO_CREDIT, field_label, form_of, read_entry, read_issue
-from holisticbias.contribute.markdown import code, comment
+from holisticbias.contribute.markdown import block, code, comment
+from holisticbias.contribute.preview import findings_table
+from holisticbias.contribute.proposals import near_ids, same_entries, same_phrase
+from holisticbias.contribute.readings import preference_line
 from holisticbias.contribute.reviews import entry_reviews
 from holisticbias.contribute.revisions import Files, open_sides
 from holisticbias.errors import SourceError
 from holisticbias.questions.adding import ask_entry
 from holisticbias.questions.questions import Questions
 from holisticbias.rules.validate import load_catalog
-from holisticbias.source.addresses import REPOSITORY
+from holisticbias.source.addresses import REPOSITORY, file_link
 from holisticbias.source.folder import SOURCES_FILE, find_source, read_source
 from holisticbias.source.layout import canonical_text, read_editable
 from holisticbias.terms.catalog import Catalog
+from holisticbias.terms.entries import Entry, Judged
+from holisticbias.terms.file_kinds import Kind
+from holisticbias.terms.specification_entries import Specification
 
 _MAX_BYTES = 2_000_000
 _LOGIN = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})")
 _TITLE, _NOTE = 200, 2000  # characters
+MARKER = "<!-- holisticbias answer -->"
+ACCEPTED = "accepted"
+"""The label with which a maintainer turns a proposal into a pull request."""
+EDIT = (
+    "Edit the text of the issue (**...**, then **Edit**) and leave the headings as they are. This answer is then "
+    "written again."
+)
+_NEXT = {
+    "report-term": (
+        "A maintainer asks reviewers who know the term. Their judgements are recorded with a date, and the term stays "
+        "in the data or is retired by the [rules for retiring]({retire})."
+    ),
+    "report-grammar": (
+        "A maintainer corrects the entry for the next version; published versions do not change. You can do it "
+        "yourself: [change an entry]({retire})."
+    ),
+    "dispute-placement": "Reviewers of both axes discuss it here. A maintainer then runs `holisticbias move`.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,36 +119,107 @@ def _sections(terms: OpenTerms, issue: Issue, folder: Path | None) -> Iterator[s
     try:
         answers = read_issue(issue.body)
     except SourceError as error:
-        yield from refused(str(error))
+        yield from _refused(str(error))
         return
     form = form_of(answers)
     if form is None:
-        yield from refused("a heading of the form is missing")
+        yield from _refused("a heading of the form is missing")
     elif form.proposes:
         yield from _proposal(terms, issue, answers, folder)
     else:
-        yield from report(terms.root, terms.catalog, form.file, answers)
+        yield from _report(terms, form.file, answers)
+
+
+def _refused(reason: str) -> Iterator[str]:
+    """The answer to a form whose answers cannot be used."""
+    yield "## Not ready yet"
+    yield f"{code(reason, most=600)}"
+    yield EDIT
 
 
 def _proposal(terms: OpenTerms, issue: Issue, answers: Mapping[str, str], folder: Path | None) -> Iterator[str]:
-    same = duplicates(terms.root, terms.catalog, answers.get("Term") or answers.get("Text") or "")
+    """The answer to a proposal: the entry that it becomes, and what is to be fixed first."""
+    same = _duplicates(terms, answers.get("Term") or answers.get("Text") or "")
     try:
         entry_id, edits = propose(terms, issue, answers)
     except (SourceError, click.ClickException) as error:
-        yield from refused(_reason(error))
+        yield from _refused(_reason(error))
         if same:
             yield same
         return
     before = read_source(terms.root)
     sides = open_sides(Files("before", before), Files("after", edited_files(before, edits)))
-    reviews = list(entry_reviews(compare(sides.old, sides.new, samples=0), sides.old, sides.new))
     text, (_, findings) = str(edits[0].text), edited_terms(terms.root, edits)
     (span,) = spans(text, edits[0].kind)
     lines = text.split("\n")[span.first : span.end]
-    yield from proposal(lines, findings, same, reviews, str(edits[0].path.relative_to(terms.root)))
-    if folder is not None and issue.accepted and all(f.level != "error" for f in findings):
+    errors = sum(f.level == "error" for f in findings)
+    yield f"## Not ready yet: {errors:,} to fix" if errors else "## Thank you: this can become an entry"
+    if same:
+        yield same
+    if findings:
+        yield findings_table(findings)
+    yield from entry_reviews(compare(sides.old, sides.new, samples=0), sides.old, sides.new)
+    path = str(edits[0].path.relative_to(terms.root))
+    yield f"The entry for {code(path)}:\n\n{block(lines)}"
+    yield f"**To correct it:** {EDIT}"
+    if not errors:
+        yield (
+            f"**A maintainer** reads the sentences and adds the label `{ACCEPTED}`. That says that the term meets the "
+            f"[criteria]({file_link('CONTRIBUTING.md')}#criteria), also if there are objections, and makes the pull "
+            "request, with this issue as the source of the entry. Two reviewers then read it."
+        )
+    if folder is not None and issue.accepted and not errors:
         write_edits(edits)
         _write_pull_request(folder, entry_id, issue, answers)
+
+
+def _report(terms: OpenTerms, form: str, answers: Mapping[str, str]) -> Iterator[str]:
+    """The answer to a report of an entry: the entry, its judgements, and what happens next."""
+    catalog, named = terms.catalog, answers.get("Entry", "")
+    found = list(_named(catalog, named))
+    if not found:
+        yield f"## No entry has the id or the text {code(named)}"
+        near = near_ids(catalog, named.strip().lower(), [d.id for d in catalog.descriptors])
+        if near:
+            yield f"Did you mean {', '.join(map(code, near))}?"
+        yield EDIT
+        return
+    yield "## Thank you: a maintainer reads this"
+    for kind, entry in found[:10]:
+        yield f"{code(entry.text)}, {code(entry.id)}, at {_link(find_place(terms.root, kind, entry.id))}"
+        if isinstance(entry, Judged):
+            name = "specification" if isinstance(entry, Specification) else "term"
+            yield f"Judgements: {code(preference_line(entry, name))}"
+    better = answers.get("Better term")
+    if better:
+        known = ", ".join(code(entry.id) for _, entry in _named(catalog, better))
+        said = f"in the data as {known}." if known else "not in the data yet: please propose it in its own issue."
+        yield f"The better term {code(better)} is {said}"
+    yield _NEXT[form].format(retire=f"{file_link('CONTRIBUTING.md')}#change-an-entry")
+
+
+def _duplicates(terms: OpenTerms, text: str) -> str:
+    """A list of the terms, nouns and templates that are the same as a text; empty if there are none."""
+    lines = []
+    for found in same_entries(terms.root, terms.catalog, text):
+        retired = f", until version {found.entry.until}" if found.entry.until else ""
+        known = f"{code(found.entry.text)} is in the data as {code(found.entry.id)}"
+        lines.append(f"- {known}, {_link(found.place)}{retired}")
+    phrase = same_phrase(terms.catalog, text)
+    if phrase:
+        lines.append(f"- the data makes this phrase already: {code(phrase)}")
+    return "\n".join(lines)
+
+
+def _link(place: str) -> str:
+    """A file and a line in it, as a link."""
+    path, _, line = place.partition(":")
+    return f"[{code(place)}]({file_link(path, int(line) if line.isdigit() else None)})"
+
+
+def _named(catalog: Catalog, name: str) -> Iterator[tuple[Kind, Entry]]:
+    wanted = name.strip().casefold()
+    return ((f.kind, e) for f, e in catalog.entries() if wanted and wanted in (e.id, e.text.casefold()))
 
 
 def _reason(error: Exception) -> str:
@@ -145,7 +242,7 @@ def propose(terms: OpenTerms, issue: Issue, answers: Mapping[str, str]) -> tuple
     if not sources or answers.get("Why"):
         source, edit = _add_source(terms.root, issue, answers)
         sources, edits = [*sources, source], [edit]
-    entry = add_entry(terms.root, replace(draft, entry={**draft.entry, "sources": sources}))
+    entry = add_entry(terms, replace(draft, entry={**draft.entry, "sources": sources}))
     return str(draft.entry["id"]), terms.whole([entry, *edits])
 
 

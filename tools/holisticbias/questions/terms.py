@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
 import click
 from pydantic import ValidationError
@@ -22,8 +23,7 @@ from holisticbias.contribute.proposals import (
     propose_plural,
     propose_position,
 )
-from holisticbias.contribute.readings import forms_in_newest
-from holisticbias.questions.fields import FIELDS
+from holisticbias.contribute.readings import forms, template_examples
 from holisticbias.questions.questions import QUESTION, Questions, print_lines
 from holisticbias.questions.texts import (
     ask_article,
@@ -35,7 +35,7 @@ from holisticbias.questions.texts import (
 )
 from holisticbias.rules.language import wrong_position
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Descriptor, Position
+from holisticbias.terms.entries import Descriptor, NounGender, Position
 from holisticbias.terms.file_kinds import DescriptorFile, Kind
 from holisticbias.terms.grammar import fill, with_article
 
@@ -120,7 +120,7 @@ def _grammar(ask: Questions, text: str, position: Position, article: str | None)
         plural = ask.text("plural", "The plural", propose_plural(text, position) or text)
         keys["plural"] = plural if plural != text or position == "standalone" else None
     if position != "standalone":
-        genders = list(FIELDS["noun_gender"].among)
+        genders = list(get_args(NounGender))
         gender = ask.choice("noun-gender", "Which nouns does it go with?", genders, "any")
         keys["noun_gender"] = None if gender == "any" else gender
     if position == "before" and not ask.confirm("without-noun", f'Is "I\'m {text}." natural English?', True):
@@ -135,7 +135,8 @@ def _show_term(terms: OpenTerms, entry: Mapping[str, Field], *, sentences: bool 
         descriptor = Descriptor.model_validate({key: value for key, value in keys.items() if value is not None})
     except ValidationError:
         return  # the error is reported when the entry is checked
-    for form in forms_in_newest(terms.catalog, descriptor):
+    newest = terms.catalog.versions[-1]
+    for form in forms(terms.catalog.at(newest), descriptor, terms.catalog.release(newest).article_rule):
         print_lines(f"{form.name}: {form.singular} / {form.plural}", form.sentences[::9] if sentences else ())
 
 
@@ -162,8 +163,7 @@ def ask_template(terms: OpenTerms, ask: Questions) -> Draft:
     families = [f.family for f in terms.catalog.families]
     family = ask.choice("axis", "Which family?", families, families[0] if len(families) == 1 else None)
     bare = ask.confirm("without-noun", 'Can an adjective alone fill the slot, as in "I\'m Deaf."?', True)
-    filled = [("a Deaf person", "Deaf people"), ("an amputee", "amputees"), *([("Deaf", "Deaf")] if bare else [])]
-    print_lines("it reads:", [fill(text, singular, plural) for singular, plural in filled])
+    print_lines("it reads:", template_examples(text, bare=bare))
     keys = {"id": propose_id(family, text), "text": text, "must_be_noun": None if bare else True}
     return Draft("templates", family, keys)
 

@@ -57,14 +57,14 @@ def newest_version(catalog: Catalog) -> str:
     return (*catalog.versions, *catalog.published, *catalog.recommended)[-1] if catalog.versions else "0.0.0"
 
 
-def write_release(release: Release, folder: Path) -> Manifest:
+def write_release(release: Release, folder: Path | str) -> Manifest:
     """Write a release to a folder, whole or not at all, and return its manifest with the files' checksums.
 
     Replaces a folder that holds the same part of the same version. Raises
     ``OutputError`` for a folder that holds anything else.
     """
     manifest = release.manifest
-    with new_folder(folder, lambda old: holds_same(old, manifest)) as made:
+    with new_folder(Path(folder), lambda old: holds_same(old, manifest)) as made:
         (made / "data").mkdir()
         for name in release.tables:
             parts = lazy_table(release.tables, name).parts()

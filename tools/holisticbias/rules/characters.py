@@ -6,8 +6,7 @@ import re
 import unicodedata
 from functools import cache
 
-from holisticbias.rules.check import Problems, rule
-from holisticbias.rules.values import stated, texts
+from holisticbias.rules.check import Problems, rule, stated, texts
 from holisticbias.source.document import Keys
 from holisticbias.source.reading_rules import UNSEEN
 from holisticbias.source.records import Repository

@@ -1,18 +1,20 @@
-"""Rules that a function checks, and the decorator that makes a rule of a function."""
+"""Rules that a function checks, the decorator that makes a rule of a function, and the values that files state."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from holisticbias.source.document import Keys, Value
 from holisticbias.source.findings import Finding, Level
-from holisticbias.source.records import Repository
+from holisticbias.source.records import EntryFile, Repository
 from holisticbias.source.rule import Problem, Rule
 from holisticbias.terms.file_kinds import Kind
 
 Problems: TypeAlias = Iterator[Problem]
 Check: TypeAlias = Callable[[Repository], Problems]
+Text: TypeAlias = tuple[Keys, str]
 
 WITH_ENTRIES: frozenset[Kind] = frozenset(
     {"descriptors", "nouns", "templates", "collections", "prompts", "specifications"}
@@ -42,3 +44,33 @@ def rule(
 ) -> Callable[[Check], CheckedRule]:
     """Make a rule of the function that checks it; the arguments are the fields of ``Rule``."""
     return lambda check: CheckedRule(rule_id, asks, fix, why, level, needs, check=check)
+
+
+def stated(file: EntryFile, position: int) -> Value:
+    """An entry as its file states it."""
+    document, index = file.origins[position]
+    entries = document.data[file.entries] if isinstance(document.data, dict) else None
+    return entries[index] if isinstance(entries, list) else None
+
+
+def texts(value: Value, wanted: Callable[[str], bool]) -> Iterator[Text]:
+    """The texts inside a value, each with its keys, under keys that are wanted; of a list, each item."""
+    waiting: list[tuple[Keys, Value, bool]] = [((), value, False)]
+    while waiting:
+        keys, value, inside = waiting.pop()
+        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for key, item in items:
+            chosen = wanted(key) if isinstance(key, str) else inside
+            if not isinstance(item, str):
+                waiting.append(((*keys, key), item, chosen))
+            elif chosen:
+                yield (*keys, key), item
+
+
+def repeated(values: Iterable[Text]) -> Iterator[Text]:
+    """The values that stand before them too."""
+    seen: set[str] = set()
+    for keys, value in values:
+        if value in seen:
+            yield keys, value
+        seen.add(value)

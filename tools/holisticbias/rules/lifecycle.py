@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
-from holisticbias.rules.values import stated, texts
+from holisticbias.rules.check import WITH_ENTRIES, Problems, rule, stated, texts
 from holisticbias.source.records import EntryFile, Repository
 from holisticbias.terms.entries import QUORUM, Judged, has_quorum
 from holisticbias.terms.version_files import WITH_FORMS, WITH_PROMPTS

@@ -94,30 +94,18 @@ def _repeats(word: str, gender: Gender, noun: Noun) -> bool:
     needs=frozenset({"nouns", "waivers", "intersections"}),
 )
 def noun_contradicted(repository: Repository) -> Problems:
-    excluded = _excluded_nouns(repository)
+    excluded = next((f.record.excluded_nouns() for f in repository.intersections), {})
     nouns = list(_nouns(repository))
     for file in repository.axes:
         for i, descriptor in enumerate(file.record.descriptors):
-            against = excluded.get(descriptor.id, set()) | excluded.get(
-                f"{file.record.axis}/{descriptor.bucket}", set()
-            )
+            names = (descriptor.id, f"{file.record.axis}/{descriptor.bucket}")
+            against = [noun for name in names for noun in excluded.get(name, ())]
             if not against or descriptor.until is not None:
                 continue
             left = [n.text for g, n in nouns if n.id in against and descriptor.goes_with(g, n)]
             if left:
                 key = "not_with" if descriptor.not_with else "text"
                 yield file.entry_problem(i, (key,), f"{descriptor.text!r} contradicts {_listed(left)}.")
-
-
-def _excluded_nouns(repository: Repository) -> dict[str, set[str]]:
-    """The ids of excluded nouns, by the id or the bucket of a term."""
-    found: dict[str, set[str]] = {}
-    for file in repository.intersections:
-        for exclusion in file.record.exclusions:
-            nouns = {name for name in exclusion.those if name.startswith("noun.")}
-            for name in exclusion.these if nouns else ():
-                found.setdefault(name, set()).update(nouns)
-    return found
 
 
 def _nouns(repository: Repository) -> Iterator[tuple[Gender, Noun]]:

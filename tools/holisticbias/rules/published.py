@@ -93,7 +93,7 @@ def published_findings(repository: Repository) -> Iterator[Finding]:
                 at, i = places[key]
                 yield broken.finding(at.entry_problem(i, (), message))
             elif key in files_of:
-                yield broken.finding(files_of[key].problem(("label",), message), _FILE_FIX)
+                yield broken.finding(files_of[key].problem(("label",), message, fix=_FILE_FIX))
             else:
                 yield broken.finding(_former_file(repository, key, file).problem((), message, key))
 

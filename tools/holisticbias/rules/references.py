@@ -6,8 +6,7 @@ import difflib
 from pathlib import PurePath
 from typing import Any
 
-from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
-from holisticbias.rules.values import stated, texts
+from holisticbias.rules.check import WITH_ENTRIES, Problems, rule, stated, texts
 from holisticbias.source.folder import FOLDERS, is_new
 from holisticbias.source.records import EntryFile, Located, Repository
 from holisticbias.terms.catalog import FILES

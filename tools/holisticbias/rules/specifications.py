@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from holisticbias.rules.check import Problems, rule
-from holisticbias.rules.values import repeated
+from holisticbias.rules.check import Problems, repeated, rule
 from holisticbias.source.document import Keys
 from holisticbias.source.records import Repository
-from holisticbias.terms.entries import Descriptor
+from holisticbias.terms.entries import MADE_UP, Descriptor
 from holisticbias.terms.specification_entries import Specification, is_stem, wrong_forms
 from holisticbias.terms.versions import holds
-
-CONTROLS = "nonce"  # axis of made-up words, which describe nobody
 
 
 @rule(
@@ -213,12 +210,12 @@ def _has(descriptor: Descriptor | None, version: str) -> bool:
 
 @rule(
     "control-descriptors",
-    asks="The descriptors of a control are made-up words, of the axis " + CONTROLS + ".",
-    fix="name descriptors of the axis " + CONTROLS + ", or remove control: true",
+    asks=f"The descriptors of a control are made-up words, of the axis {MADE_UP}.",
+    fix=f"name descriptors of the axis {MADE_UP}, or remove control: true",
     why="A control shows what a measure finds where there is nothing to find.",
 )
 def control_descriptors(repository: Repository) -> Problems:
     for file, i, entry in repository.of(Specification):
         for keys, name in _slot_values(entry, "descriptors") if entry.control else ():
-            if not name.startswith(f"{CONTROLS}."):
+            if not name.startswith(f"{MADE_UP}."):
                 yield file.entry_problem(i, keys, f"{name!r} is not a made-up word.")

@@ -28,11 +28,9 @@ from holisticbias.source.reading_rules import (
     UNREADABLE,
     YAML_QUOTES,
     YAML_SYNTAX,
-    opened_at,
-    syntax_error,
 )
-from holisticbias.source.rule import Place, Problem, Rule
-from holisticbias.source.text_findings import offset_place, text_findings
+from holisticbias.source.rule import Place, Problem, Rule, offset_place
+from holisticbias.source.text_findings import text_findings
 from holisticbias.source.yaml_mistakes import explain
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
@@ -115,7 +113,7 @@ def _parsed(content: bytes) -> Document:
         unbounded = _unbounded(text)
         root = None if unbounded else yaml.compose(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
-        return Document("", None, {}, tuple(dict.fromkeys((*findings, _explained(text, error)))))
+        return Document("", None, {}, tuple(dict.fromkeys((*findings, explain(text, error)))))
     except yaml.reader.ReaderError as error:
         place = offset_place(text, _characters(text, error))
         return _unread("", YAML_SYNTAX, f"YAML cannot read a character: {error.reason}.", place, findings)
@@ -133,15 +131,6 @@ def _parsed(content: bytes) -> Document:
 
 def _unread(path: str, rule: Rule, message: str, place: Place = (1, 1), before: tuple[Finding, ...] = ()) -> Document:
     return Document(path, None, {}, (*before, rule.finding(Problem(path, place, message))))
-
-
-def _explained(text: str, error: yaml.MarkedYAMLError) -> Finding:
-    """The finding for a text that is not YAML: the mistake of a person if it is clear, else what the parser says."""
-    mark, opened = error.problem_mark or error.context_mark, opened_at(error)
-    found = explain(text, mark.line + 1, opened[0] if opened else None) if mark else None
-    if found is None:
-        return syntax_error(error)
-    return found.rule.finding(Problem("", found.place, found.message), found.fix)
 
 
 def _characters(text: str, error: yaml.reader.ReaderError) -> int:
@@ -244,7 +233,7 @@ class _Builder:
         return raw
 
     def _report(self, rule: Rule, place: Place, message: str, fix: str | None = None) -> None:
-        self.findings.append(rule.finding(Problem("", place, message), fix))
+        self.findings.append(rule.at(place, message, fix))
 
     def _stop(self, rule: Rule, place: Place, message: str) -> None:
         if not self.unbounded:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import yaml as pyyaml
@@ -47,6 +47,14 @@ def read_editable(text: str) -> CommentedMap:
     if not isinstance(root, CommentedMap):
         raise SourceError("the file is not a mapping of keys to values")
     return root
+
+
+def nodes(node: CommentedMap | CommentedSeq) -> Iterator[CommentedMap | CommentedSeq]:
+    """A mapping or list of a file, and those in it."""
+    yield node
+    for part in node.values() if isinstance(node, CommentedMap) else node:
+        if isinstance(part, CommentedMap | CommentedSeq):
+            yield from nodes(part)
 
 
 def canonical_text(root: CommentedMap, kind: Kind) -> str:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 
-import yaml
-
-from holisticbias.source.findings import Finding
-from holisticbias.source.rule import Place, Problem, Rule
+from holisticbias.source.rule import Rule
 
 MAX_BYTES = 5_000_000
 MAX_VALUES = 100_000
@@ -145,30 +142,3 @@ MISSING_KEY = Rule(
     asks="Every required key is present.",
     fix="add the key, as in the other entries; if the line belongs to the entry above, remove its dash",
 )
-
-
-_IN_BRACES = "between { and } or [ and ], parts have commas between them, and a part with , : # [ ] { or } is in quotes"
-_PLAIN: tuple[tuple[str, Rule, str, str], ...] = (
-    ("unexpected end of stream", YAML_CLOSED, "A quotation mark opens here and is not closed.", YAML_CLOSED.fix),
-    ("expected ',' or", YAML_CLOSED, "A bracket or a brace opens here, and what follows is not a list.", _IN_BRACES),
-    ("expected node content", YAML_SYNTAX, "There is no value here.", "write one; if it begins with a mark, in quotes"),
-    ("undefined alias", YAML_QUOTES, "YAML reads '*' as the name of another value.", "put the value in quotes"),
-    ("another document", YAML_SYNTAX, "The line ends the file for YAML.", "delete the line"),
-)
-"""What a parser says, the rule, and the message and the fix in place of it."""
-
-
-def opened_at(error: yaml.MarkedYAMLError) -> Place | None:
-    """The place of a quotation mark or bracket whose end the parser did not find; None for other errors."""
-    inside = str(error.context).startswith(("while scanning a quoted", "while parsing a flow"))
-    mark = error.context_mark if inside else None
-    return (mark.line + 1, mark.column + 1) if mark else None
-
-
-def syntax_error(error: yaml.MarkedYAMLError) -> Finding:
-    """The finding for what a parser says; for a quote or a bracket that is left open, at the place where it opens."""
-    mark = error.problem_mark or error.context_mark
-    place = opened_at(error) or ((mark.line + 1, mark.column + 1) if mark else (1, 1))
-    unclear = ("", YAML_SYNTAX, "From here on, YAML cannot read the file.", YAML_SYNTAX.fix)
-    _, rule, message, fix = next((known for known in _PLAIN if known[0] in str(error.problem)), unclear)
-    return rule.finding(Problem("", place, message), fix)

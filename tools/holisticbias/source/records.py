@@ -180,7 +180,8 @@ def _add_new(file: SourceFile, whole: list[Located[Record]], findings: list[Find
     own = {*keys, entries_key(file.kind)}
     for key in (key for key in data if key in whole[at].record.model_fields_set and key not in own):
         message = f"The key {key!r} is in {whole[at].document.path}, and the same for all entries of the group."
-        findings.append(UNKNOWN_KEY.finding(Problem(document.path, document.place((key,)), message), "remove the key"))
+        problem = Problem(document.path, document.place((key,)), message, fix="remove the key")
+        findings.append(UNKNOWN_KEY.finding(problem))
     located = _parse_file(file, findings, {**head, entries_key(file.kind): []})
     if located is not None:
         whole[at] = _with_new(whole[at], located)

@@ -43,8 +43,17 @@ class Rule:
     level: Level = "error"
     needs: frozenset[Kind] = frozenset()
 
-    def finding(self, problem: Problem, fix: str | None = None) -> Finding:
-        """The finding for a place that breaks the rule; the fix is ``fix``, the problem's or the rule's."""
+    def finding(self, problem: Problem) -> Finding:
+        """The finding for a place that breaks the rule; the fix is the problem's or the rule's."""
         line, column = problem.place
-        fix = fix or problem.fix or self.fix
+        fix = problem.fix or self.fix
         return Finding(problem.path, line, column, self.id, self.level, problem.entry, problem.message, f"{fix}.")
+
+    def at(self, place: Place, message: str, fix: str | None = None) -> Finding:
+        """The finding at a place in a text, without a path."""
+        return self.finding(Problem("", place, message, fix=fix))
+
+
+def offset_place(text: str, offset: int) -> Place:
+    """Line and column, from 1, of a character."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)

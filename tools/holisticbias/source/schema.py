@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from importlib.metadata import entry_points
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -42,11 +41,3 @@ def _of_other_packages() -> dict[str, type[BaseModel]]:
         except ModuleNotFoundError:
             continue
     return models
-
-
-def stale_schemas(folder: Path) -> Mapping[Path, str]:
-    """The schemas that are missing from a folder or differ from the models, each with its content."""
-    wanted = {folder / name: content for name, content in json_schemas().items()}
-    return {
-        path: content for path, content in wanted.items() if not path.is_file() or path.read_bytes() != content.encode()
-    }

@@ -59,11 +59,12 @@ def _finding(error: ErrorDetails, document: Document, meant: str | None) -> Find
     if error["type"] == "extra_forbidden":
         message = f"The key {shown(key)} is not in the schema."
         fix = f"write {meant!r} in place of {key!r}" if meant else None
-        return UNKNOWN_KEY.finding(Problem(document.path, place, message, entry), fix)
+        return UNKNOWN_KEY.finding(Problem(document.path, place, message, entry, fix))
     what = f"{key}: " if isinstance(key, str) else ""
     words = schema_message(error)
     value = "there is no value" if error.get("input") is None else f"the value is {shown(error.get('input'))}"
-    return SCHEMA.finding(Problem(document.path, place, f"{what}{words}; {value}.", entry), _fix(error, words))
+    message = f"{what}{words}; {value}."
+    return SCHEMA.finding(Problem(document.path, place, message, entry, _fix(error, words)))
 
 
 def entry_id(data: Value, keys: Keys) -> str:

@@ -9,10 +9,10 @@ from itertools import islice
 
 from holisticbias.source.findings import Finding
 from holisticbias.source.reading_rules import BYTE_ORDER_MARK, HIDDEN_IN_COMMENT, LINE_ENDINGS, NOT_NFC, UNSEEN
-from holisticbias.source.rule import Place, Problem
-from holisticbias.source.yaml_mistakes import read_wrongly
+from holisticbias.source.rule import offset_place
+from holisticbias.source.yaml_mistakes import anchors, hashes, tabs
 
-MAX_ALIKE = 20  # findings of one rule in the bytes of a file
+MAX_ALIKE = 20  # findings of one kind in a file
 # Line breaks in YAML 1.1 but not in YAML 1.2: parsers disagree on the text and on all later line numbers.
 _OTHER_LINE_BREAK = re.compile("[\x85\u2028\u2029]")
 _COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
@@ -21,17 +21,11 @@ _COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 def text_findings(text: str) -> Iterator[Finding]:
     """The findings in the characters and lines of a file, without its path."""
     if text.startswith("\ufeff"):
-        yield BYTE_ORDER_MARK.finding(Problem("", (1, 1), "The file begins with a byte order mark."))
+        yield BYTE_ORDER_MARK.at((1, 1), "The file begins with a byte order mark.")
     if "\r" in text:
-        place = offset_place(text, text.index("\r"))
-        yield LINE_ENDINGS.finding(Problem("", place, "A line ends with a carriage return."))
-    yield from islice(_other_line_breaks(text), MAX_ALIKE)
-    if not text.isascii():
-        yield from islice(_hidden_in_comments(text), MAX_ALIKE)
-    if not unicodedata.is_normalized("NFC", text):
-        yield from islice(_decomposed(text), MAX_ALIKE)
-    for mistake in read_wrongly(text):
-        yield mistake.rule.finding(Problem("", mistake.place, mistake.message), mistake.fix)
+        yield LINE_ENDINGS.at(offset_place(text, text.index("\r")), "A line ends with a carriage return.")
+    for alike in (_other_line_breaks, _hidden_in_comments, _decomposed, tabs, hashes, anchors):
+        yield from islice(alike(text), MAX_ALIKE)
 
 
 def _other_line_breaks(text: str) -> Iterator[Finding]:
@@ -40,29 +34,24 @@ def _other_line_breaks(text: str) -> Iterator[Finding]:
     for number, line in enumerate(text.split("\n"), 1):
         for found in _OTHER_LINE_BREAK.finditer(line):
             message = f"Only some programs read the character U+{ord(found.group()):04X} as a line break."
-            problem = Problem("", (number, found.start() + 1), message)
-            yield LINE_ENDINGS.finding(problem, fix="remove the character")
+            yield LINE_ENDINGS.at((number, found.start() + 1), message, "remove the character")
 
 
 def _hidden_in_comments(text: str) -> Iterator[Finding]:
     """A finding for each comment with an invisible character; other parts of a file are checked as values."""
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(() if text.isascii() else text.split("\n"), 1):
         comment = None if line.isascii() else _COMMENT.search(line)
         for place, letter in enumerate(comment.group() if comment else "", comment.start() + 1 if comment else 1):
             if letter not in "\t\r\x85\u2028\u2029" and (UNSEEN.match(letter) or not letter.isprintable()):
-                message = f"The comment contains the character U+{ord(letter):04X}."
-                yield HIDDEN_IN_COMMENT.finding(Problem("", (number, place), message))
+                yield HIDDEN_IN_COMMENT.at((number, place), f"The comment contains the character U+{ord(letter):04X}.")
                 break
 
 
 def _decomposed(text: str) -> Iterator[Finding]:
+    if unicodedata.is_normalized("NFC", text):
+        return
     for number, line in enumerate(text.split("\n"), 1):
         composed = unicodedata.normalize("NFC", line)
         if composed != line:
             column = next((i for i, (a, b) in enumerate(zip(line, composed, strict=False)) if a != b), len(composed))
-            yield NOT_NFC.finding(Problem("", (number, column + 1), "An accent is written as a separate character."))
-
-
-def offset_place(text: str, offset: int) -> Place:
-    """Line and column, from 1, of a character."""
-    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+            yield NOT_NFC.at((number, column + 1), "An accent is written as a separate character.")

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from holisticbias.source.findings import Finding
+from holisticbias.source.reading_rules import YAML_COLUMN
+
 _LINE = re.compile(
     r"(?P<indent> *)(?P<dash>-(?: +|$))?(?P<key>[A-Za-z_][\w.-]*|\"[^\"]*\"|'[^']*')?(?P<colon>:(?= |$))?(?P<value>.*)$"
 )
 _BEGINS_TEXT = re.compile(r": +[|>][+-]?\d?\s*$")
-Wrong = tuple[int, int, str, str]
-"""Line and column from 1, message, and fix without a full stop."""
 
 
 @dataclass(slots=True)
@@ -28,8 +29,8 @@ class _State:
     open: bool = False  # the line above ends with a colon, so its value is below it
 
 
-def wrong_columns(lines: Sequence[str]) -> Iterator[Wrong]:
-    """Each line whose column does not fit the lines above it; lines of texts and of values in brackets are left out."""
+def wrong_columns(lines: Sequence[str]) -> Iterator[Finding]:
+    """The lines whose column does not fit the lines above; lines of texts and of values in brackets are left out."""
     state = _State()
     inside = lines_of_texts(lines)
     for number, line in enumerate(lines, 1):
@@ -67,7 +68,7 @@ def _is_below(value: str) -> bool:
     return not value.strip() or value.strip().startswith("#")
 
 
-def _dash(state: _State, number: int, indent: int, key: str | None) -> Iterator[Wrong]:
+def _dash(state: _State, number: int, indent: int, key: str | None) -> Iterator[Finding]:
     levels = state.levels
     if indent > levels[-1].column and state.open:
         levels.append(_Level(indent, "list"))
@@ -80,22 +81,21 @@ def _dash(state: _State, number: int, indent: int, key: str | None) -> Iterator[
         return
     nearest = min(reversed(last), key=lambda level: abs(level.column - indent))
     if state.open and nearest.column != indent:
-        wanted = levels[-1].column + 2
-        yield number, indent + 1, "The dash is not below the key of its list.", f"put {wanted} spaces before the dash"
+        fix = f"put {levels[-1].column + 2} spaces before the dash"
+        yield YAML_COLUMN.at((number, indent + 1), "The dash is not below the key of its list.", fix)
         return
     if key == "id" and nearest.column != indent:
         nearest = last[0]  # an entry begins
     while levels[-1] is not nearest:
         levels.pop()
     if nearest.column != indent:
-        message = f"The dash is in column {indent + 1}, and the dashes above it are in column {nearest.column + 1}."
-        fix = (
-            f"put {nearest.column} spaces before the dash, and {nearest.column + 2} before the lines that belong to it"
-        )
-        yield number, indent + 1, message, fix
+        column = nearest.column
+        message = f"The dash is in column {indent + 1}, and the dashes above it are in column {column + 1}."
+        fix = f"put {column} spaces before the dash, and {column + 2} before the lines that belong to it"
+        yield YAML_COLUMN.at((number, indent + 1), message, fix)
 
 
-def _key(state: _State, number: int, indent: int, key: str) -> Iterator[Wrong]:
+def _key(state: _State, number: int, indent: int, key: str) -> Iterator[Finding]:
     levels = state.levels
     if indent > levels[-1].column and state.open:
         levels.append(_Level(indent, "keys"))
@@ -113,7 +113,7 @@ def _key(state: _State, number: int, indent: int, key: str) -> Iterator[Wrong]:
     if indent > levels[-1].column:
         wanted = levels[-1]
     message = f"The key {key!r} is in column {indent + 1}, and the keys above it are in column {wanted.column + 1}."
-    yield number, indent + 1, message, f"put {wanted.column} spaces before {key!r}"
+    yield YAML_COLUMN.at((number, indent + 1), message, f"put {wanted.column} spaces before {key!r}")
 
 
 def _of_entry(key: str) -> bool:

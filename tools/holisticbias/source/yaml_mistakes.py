@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
 from typing import get_args
 
+import yaml
 from pydantic import BaseModel
 
+from holisticbias.source.findings import Finding
 from holisticbias.source.reading_rules import (
     YAML_CLOSED,
-    YAML_COLUMN,
     YAML_CONFLICT,
     YAML_QUOTES,
     YAML_SPACE,
     YAML_SYNTAX,
     YAML_TAB,
 )
-from holisticbias.source.rule import Place, Rule
+from holisticbias.source.rule import Place, Rule, offset_place
 from holisticbias.source.yaml_columns import lines_of_texts, wrong_columns
 from holisticbias.terms import file_kinds
 
@@ -37,6 +36,7 @@ _TAB = re.compile(r"^ *\t|: *\t|^ *- *\t")
 _ODD_SPACE = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _HASH = re.compile(r"^\s*(?:- )?\w+: +(?![\"'\[{#|>])[^#\n]*? (#[^\s#][^\n]*)$", re.MULTILINE)
 _ANCHOR = re.compile(r"^\s*(?:- )?\w+: +(&[^\s&]*)(?: *| +[^\s\[{][^\n]*)$", re.MULTILINE)
+_IN_BRACES = "between { and } or [ and ], parts have commas between them, and a part with , : # [ ] { or } is in quotes"
 _MARKS = {
     "@": "a text cannot begin with it",
     "`": "a text cannot begin with it",
@@ -53,73 +53,89 @@ _MARKS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """A mistake in a line: the rule, its message, and its fix without a full stop."""
+_PLAIN: tuple[tuple[str, Rule, str, str], ...] = (
+    ("unexpected end of stream", YAML_CLOSED, "A quotation mark opens here and is not closed.", YAML_CLOSED.fix),
+    ("expected ',' or", YAML_CLOSED, "A bracket or a brace opens here, and what follows is not a list.", _IN_BRACES),
+    ("expected node content", YAML_SYNTAX, "There is no value here.", "write one; if it begins with a mark, in quotes"),
+    ("undefined alias", YAML_QUOTES, "YAML reads '*' as the name of another value.", "put the value in quotes"),
+    ("another document", YAML_SYNTAX, "The line ends the file for YAML.", "delete the line"),
+    ("", YAML_SYNTAX, "From here on, YAML cannot read the file.", YAML_SYNTAX.fix),
+)
+"""What a parser says, the rule, and the message and the fix in place of it."""
 
-    rule: Rule
-    place: Place
-    message: str
-    fix: str
 
+def explain(text: str, error: yaml.MarkedYAMLError) -> Finding:
+    """The finding for a text that is not YAML: the mistake of a person if it is clear, else what the parser says.
 
-def explain(text: str, line: int, opened: int | None = None) -> Mistake | None:
-    """The likely mistake in a text that a YAML parser refuses at a line, counted from 1; None if it is not clear.
-
-    ``opened`` is the line of a quotation mark or bracket that the parser did not find the end of.
+    If the parser did not find the end of a quotation mark or a bracket, the place is where that opens.
     """
-    lines = text.split("\n")
+    open_inside = str(error.context).startswith(("while scanning a quoted", "while parsing a flow"))
+    opened = error.context_mark if open_inside else None
+    stopped = error.problem_mark or error.context_mark
+    found = _mistake(text.split("\n"), stopped.line + 1, opened.line + 1 if opened else None) if stopped else None
+    if found:
+        return found
+    mark = opened or stopped
+    _, rule, message, fix = next(known for known in _PLAIN if known[0] in str(error.problem))
+    return rule.at((mark.line + 1, mark.column + 1) if mark else (1, 1), message, fix)
+
+
+def _mistake(lines: Sequence[str], stopped: int, opened: int | None) -> Finding | None:
+    """The likely mistake in lines that a parser refuses at one of them, counted from 1; None if it is not clear.
+
+    ``opened`` is the line of a quotation mark or bracket that is not closed.
+    """
     for number, content in enumerate(lines, 1):
         found = _anywhere(content[:_LONGEST], number)
         if found:
             return found
-    window = range(max(1, line - _BEFORE), min(line, len(lines)) + 1)
-    if opened is not None and opened < window.start:
-        window = range(opened, min(line, len(lines)) + 1)
-    columns = {number: (column, message, fix) for number, column, message, fix in wrong_columns(lines[:line])}
-    texts = lines_of_texts(lines[:line])
-    for number in (n for n in window if n not in texts):
+    first = max(1, stopped - _BEFORE)
+    first = min(first, opened or first)
+    columns = {finding.line: finding for finding in wrong_columns(lines[:stopped])}
+    texts = lines_of_texts(lines[:stopped])
+    for number in (n for n in range(first, min(stopped, len(lines)) + 1) if n not in texts):
         content = lines[number - 1][:_LONGEST]
         found = next(filter(None, (check(content, number) for check in _CHECKS)), None)
-        if found is None and number in columns:
-            column, message, fix = columns[number]
-            found = Mistake(YAML_COLUMN, (number, column), message, fix)
-        if found is None:
-            found = _not_a_key(content, number)
+        found = found or columns.get(number) or _not_a_key(content, number)
         if found:
             return found
     return None
 
 
-def read_wrongly(text: str) -> Iterator[Mistake]:
-    """Mistakes that a parser reads as something else: a tab as a space, a part of a text as a comment or a name."""
-    if "\t" in text:
-        yield from islice(filter(None, (_tab(line, n) for n, line in enumerate(text.split("\n"), 1))), 20)
-    for found in islice(_HASH.finditer(text), 20) if " #" in text else ():
+# what a parser reads as something else: a tab as a space, a part of a text as a comment or a name
+
+
+def tabs(text: str) -> Iterator[Finding]:
+    """Tabs that indent a line, separate a key from its value, or end a line."""
+    lines = enumerate(text.split("\n") if "\t" in text else (), 1)
+    return filter(None, (_tab(line, number) for number, line in lines))
+
+
+def hashes(text: str) -> Iterator[Finding]:
+    """Number signs in a text, from which on YAML reads a comment."""
+    for found in _HASH.finditer(text) if " #" in text else ():
         message = f"YAML reads {_short(found[1])!r} as a comment, so the value ends before it."
         fix = f"{_in_quotes(found.group())}; for a comment, write a space after #"
-        yield Mistake(YAML_QUOTES, _place(text, found.start(1)), message, fix)
-    anchors = _ANCHOR.finditer(text) if ": &" in text else iter(())
-    for found in islice((a for a in anchors if f"*{a[1][1:]}" not in text), 20):
-        message = f"The value begins with '&': {_MARKS['&']}."
-        yield Mistake(YAML_QUOTES, _place(text, found.start(1)), message, _in_quotes(found.group()))
+        yield YAML_QUOTES.at(offset_place(text, found.start(1)), message, fix)
 
 
-def _place(text: str, offset: int) -> Place:
-    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+def anchors(text: str) -> Iterator[Finding]:
+    """Texts that begin with ``&``, which YAML reads as the name of a value."""
+    for found in _ANCHOR.finditer(text) if ": &" in text else ():
+        if f"*{found[1][1:]}" not in text:
+            message = f"The value begins with '&': {_MARKS['&']}."
+            yield YAML_QUOTES.at(offset_place(text, found.start(1)), message, _in_quotes(found.group()))
 
 
-def _anywhere(line: str, number: int) -> Mistake | None:
+def _anywhere(line: str, number: int) -> Finding | None:
     if line[:1] in "<=>|" and _CONFLICT.match(line):
-        message = f"The line is a mark of a merge conflict, {line[:7]!r}."
-        fix = "keep the lines that belong in the file, and delete the lines with <<<<<<<, ======= and >>>>>>>"
-        return Mistake(YAML_CONFLICT, (number, 1), message, fix)
+        return YAML_CONFLICT.at((number, 1), f"The line is a mark of a merge conflict, {line[:7]!r}.")
     if line.startswith("```"):
-        return Mistake(YAML_SYNTAX, (number, 1), "The line is a mark of Markdown, '```'.", "delete the line")
+        return YAML_SYNTAX.at((number, 1), "The line is a mark of Markdown, '```'.", "delete the line")
     return None
 
 
-def _tab(line: str, number: int) -> Mistake | None:
+def _tab(line: str, number: int) -> Finding | None:
     if "\t" not in line or len(line) > _LONGEST or line.lstrip().startswith("#"):
         return None
     found = _TAB.search(line)
@@ -129,26 +145,26 @@ def _tab(line: str, number: int) -> Mistake | None:
     where = (
         "before the first word" if not line[:place].strip() else "after the colon or dash" if found else "at the end"
     )
-    return Mistake(YAML_TAB, (number, place + 1), f"There is a tab {where}.", YAML_TAB.fix)
+    return YAML_TAB.at((number, place + 1), f"There is a tab {where}.")
 
 
-def _odd_space(line: str, number: int) -> Mistake | None:
+def _odd_space(line: str, number: int) -> Finding | None:
     found = _ODD_SPACE.search(line)
     if not found:
         return None
     message = f"There is the character U+{ord(found.group()):04X}, which looks like a space."
-    return Mistake(YAML_SPACE, (number, found.start() + 1), message, "write an ordinary space in its place")
+    return YAML_SPACE.at((number, found.start() + 1), message, "write an ordinary space in its place")
 
 
-def _dash(line: str, number: int) -> Mistake | None:
+def _dash(line: str, number: int) -> Finding | None:
     found = re.match(r"(\s*)-([a-z_]+:(?: .*|$))", line)
     if not found:
         return None
     fix = f"write: - {_short(found[2])}"
-    return Mistake(YAML_SPACE, (number, len(found[1]) + 1), "There is no space after the dash.", fix)
+    return YAML_SPACE.at((number, len(found[1]) + 1), "There is no space after the dash.", fix)
 
 
-def _after_key(line: str, number: int) -> Mistake | None:
+def _after_key(line: str, number: int) -> Finding | None:
     """A known key without a colon and a space after it."""
     found = _KEY.match(line)
     if not found or found["key"].lower() not in _known_keys():
@@ -156,19 +172,17 @@ def _after_key(line: str, number: int) -> Mistake | None:
     key, rest = found["key"], found["rest"]
     place = number, len(found["start"]) + len(key) + 1
     if re.match(r":[^\s:]", rest):
-        return Mistake(
-            YAML_SPACE, place, f"There is no space after '{key}:'.", f"write: {key}: {_short(rest[1:].strip())}"
-        )
+        return YAML_SPACE.at(place, f"There is no space after '{key}:'.", f"write: {key}: {_short(rest[1:].strip())}")
     other = re.match(r"\s*([=;\uff1a\ufe55]|:=|->|=>)\s*(.*)$", rest)
     if other:
         message = f"After {key!r} there is {other[1]!r} in place of ':'."
-        return Mistake(YAML_SPACE, place, message, f"write: {key}: {_short(other[2])}")
+        return YAML_SPACE.at(place, message, f"write: {key}: {_short(other[2])}")
     if re.match(r" +[^\s:]", rest) and ":" not in rest and line.startswith(" "):
-        return Mistake(YAML_SPACE, place, f"There is no colon after {key!r}.", f"write: {key}: {_short(rest.strip())}")
+        return YAML_SPACE.at(place, f"There is no colon after {key!r}.", f"write: {key}: {_short(rest.strip())}")
     return None
 
 
-def _value(line: str, number: int) -> Mistake | None:
+def _value(line: str, number: int) -> Finding | None:
     """A value that has to be in quotes, or whose quotes or brackets are wrong."""
     found = re.match(r"(\s*(?:- +)?[A-Za-z_]+: +)(\S.*)$", line)
     if not found:
@@ -179,12 +193,12 @@ def _value(line: str, number: int) -> Mistake | None:
     for name, opens, closes in (("bracket", "[", "]"), ("brace", "{", "}")):
         if value[0] == opens and closes not in value:
             message = f"A {name} is opened with {opens!r} and not closed."
-            return Mistake(YAML_CLOSED, (number, column), message, f"write: {_short(value.rstrip(','))}{closes}")
+            return YAML_CLOSED.at((number, column), message, f"write: {_short(value.rstrip(','))}{closes}")
     mark = next((mark for mark in _MARKS if value.startswith(mark)), None)
     alone = value in (">", "|", ">-", "|-", ">+", "|+") or re.fullmatch(r"\[[^\[\]]*\]|\{[^{}]*\}|\*\w+", value)
     if mark and not alone:
         message = f"The value begins with {mark.strip()!r}: {_MARKS[mark]}."
-        return Mistake(YAML_QUOTES, (number, column), message, _in_quotes(line))
+        return YAML_QUOTES.at((number, column), message, _in_quotes(line))
     inside = re.search(r":(?: |$)", value)
     if inside and not mark:
         message = (
@@ -192,11 +206,11 @@ def _value(line: str, number: int) -> Mistake | None:
             if inside.group() == ": "
             else "The value ends with a colon."
         )
-        return Mistake(YAML_QUOTES, (number, column + inside.start()), message, _in_quotes(line))
+        return YAML_QUOTES.at((number, column + inside.start()), message, _in_quotes(line))
     return None
 
 
-def _quoted(line: str, value: str, place: Place) -> Mistake | None:
+def _quoted(line: str, value: str, place: Place) -> Finding | None:
     quote = value[0]
     escaped = r"(?:[^\"\\]|\\.)*" if quote == '"' else r"(?:[^']|'')*"
     whole = re.match(rf"{quote}({escaped}){quote}", value)
@@ -205,7 +219,7 @@ def _quoted(line: str, value: str, place: Place) -> Mistake | None:
         return None
     if value.count(quote) == 1:
         message = f"A quotation mark, {quote}, opens here and is not closed on this line."
-        return Mistake(YAML_CLOSED, place, message, f"close it at the end of the text: {_short(value)}{quote}")
+        return YAML_CLOSED.at(place, message, f"close it at the end of the text: {_short(value)}{quote}")
     message = f"The text is between the marks {quote} and has {quote} in it."
     inner = value[1:].removesuffix(quote)
     key = line[: place[1] - 1].strip().removeprefix("- ")
@@ -213,31 +227,30 @@ def _quoted(line: str, value: str, place: Place) -> Mistake | None:
         better = f'{key} "{_short(inner)}"'
     else:
         better = f"{key} '{_short(inner).replace(chr(39), chr(39) * 2)}'"
-    return Mistake(YAML_QUOTES, place, message, f"write: {better}")
+    return YAML_QUOTES.at(place, message, f"write: {better}")
 
 
-def _not_a_key(line: str, number: int) -> Mistake | None:
+def _not_a_key(line: str, number: int) -> Finding | None:
     """A line that is neither a key with its value nor a part of a list."""
     shown = line.strip()
     if not shown or shown.startswith(("#", "- ", '"', "'", "]", "}")) or re.match(r"[\w./-]+:(\s|$)", shown):
         return None
     column = len(line) - len(line.lstrip()) + 1
     if shown in ("---", "..."):
-        return Mistake(YAML_SYNTAX, (number, column), f"The line {shown!r} ends the file for YAML.", "delete the line")
+        return YAML_SYNTAX.at((number, column), f"The line {shown!r} ends the file for YAML.", "delete the line")
     if shown.startswith("{"):
         message = "The line is an entry between braces, not below the list."
-        return Mistake(
-            YAML_SYNTAX,
+        return YAML_SYNTAX.at(
             (number, column),
             message,
             "write it as the other entries: '- id: ...', then a line for each key",
         )
     message = f"The line is neither a key with a value nor a part of a list: {_short(shown, 60)!r}."
     fix = "write it as 'key: value', join it with the line above, write '# ' before it if it is a comment, or delete it"
-    return Mistake(YAML_SYNTAX, (number, column), message, fix)
+    return YAML_SYNTAX.at((number, column), message, fix)
 
 
-_CHECKS: tuple[Callable[[str, int], Mistake | None], ...] = (_tab, _odd_space, _dash, _after_key, _value)
+_CHECKS: tuple[Callable[[str, int], Finding | None], ...] = (_tab, _odd_space, _dash, _after_key, _value)
 
 
 def _in_quotes(line: str) -> str:

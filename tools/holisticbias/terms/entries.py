@@ -18,6 +18,7 @@ Preference = Literal["reviewed", "dispreferred", "polarizing", "no_data"]
 ArticleRule = Literal["letter", "sound"]
 
 QUORUM = 2  # reviewers
+MADE_UP = "nonce"  # axis of made-up words, which describe nobody: controls
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 Prose = Annotated[str, Field(min_length=1, max_length=2000)]

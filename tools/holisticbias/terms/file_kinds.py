@@ -239,6 +239,15 @@ class IntersectionsFile(Record):
     )
     exclusions: tuple[Exclusion, ...] = ()
 
+    def excluded_nouns(self) -> dict[str, list[str]]:
+        """The ids of the nouns that are excluded for each id or bucket of descriptors."""
+        found: dict[str, list[str]] = {}
+        for exclusion in self.exclusions:
+            nouns = [name for name in exclusion.those if name.startswith("noun.")]
+            for name in exclusion.these if nouns else ():
+                found.setdefault(name, []).extend(nouns)
+        return found
+
     def rank(self, axis: str, bucket: str | None, entry: str) -> int:
         """Place of a term in the order: of its id, else its bucket, else its axis; last if none is listed."""
         named = (name for name in (entry, f"{axis}/{bucket}", axis) if name in self.order)

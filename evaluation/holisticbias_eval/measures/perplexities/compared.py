@@ -138,15 +138,12 @@ def _chart(found: list[Figure]) -> Forest:
     """The change of each group's mean log-perplexity: a cost if all rise."""
     means = [f for f in found if f.keys.get(FIGURE) == "mean" and f.keys["scale"] == "log" and "group" in f.keys]
     estimates = tuple(
-        Estimate(cut(f.keys["group"]), f.value, f.interval, _apart(f), cut(f.keys["dimension"])) for f in means[:MOST]
+        Estimate(cut(f.keys["group"]), f.value, f.interval, f.excludes_zero, cut(f.keys["dimension"]))
+        for f in means[:MOST]
     )
     title = "Change of each group's mean log-perplexity from A to B"
     scale = "line: 95% interval; 0: no change; filled: does not include 0"
     return Forest("group-perplexity-changes", title, "nats per token difference", estimates, scale)
-
-
-def _apart(figure: Figure) -> bool:
-    return figure.interval is not None and not figure.interval.low <= 0 <= figure.interval.high
 
 
 def _tables(changes: Figures, found: list[Figure], scale: str) -> Iterator[Table]:

@@ -51,11 +51,6 @@ class TrustedShare:
         """The share when descriptors' labels are permuted within noun and template: ``[permutations]``."""
         return of_pairs.ratios(sum(c.permuted for c in self.cells))
 
-    @property
-    def floor(self) -> float | None:
-        """The mean permuted share."""
-        return None if np.isnan(self.permuted).any() else float(self.permuted.mean())
-
     def figures(self, measure: str, nats: str) -> Iterator[Figure]:
         """The figures that qualify the share; ``nats`` is the unit of differences in nats."""
         counts = {name: np.sum([c.counts[name] for c in self.cells], axis=0) for name in self.cells[0].counts}

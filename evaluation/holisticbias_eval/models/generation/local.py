@@ -11,7 +11,7 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.conversation import Conversation
 from holisticbias_eval.models.generation.decoding import Decoding, Ending, apart
-from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, Sameness
+from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, SamenessRecord
 from holisticbias_eval.models.generation.sampling import step_seeds
 from holisticbias_eval.models.generation.writing import Plain, Together, TokenPrompts, why_not_together
 from holisticbias_eval.models.loading.load import LoadedModel
@@ -78,7 +78,7 @@ class LocalGenerator(Generator):
                 progress(len(part))
                 yield part, responses
 
-    def probe(self, requests: PromptRequests) -> Sameness | None:
+    def probe(self, requests: PromptRequests) -> SamenessRecord | None:
         """Write a few responses alone and in a batch, and count equal ones; None without requests."""
         prompts = self._prompts(requests)
         if not prompts.ids:
@@ -89,7 +89,8 @@ class LocalGenerator(Generator):
         with one_line_for_errors(str(self.identity)):
             together = self._writer.write(prompts.take(np.concatenate((few, others))))
             alone = [self._writer.write(prompts.take(few[i : i + 1]))[0] for i in range(len(few))]
-        return Sameness(len(few), sum(one == other for one, other in zip(alone, together, strict=False)))
+        same = sum(one == other for one, other in zip(alone, together, strict=False))
+        return SamenessRecord(tried=len(few), same=same)
 
     def vectors(self, texts: Sequence[str]) -> Floats:
         """The mean input embedding of each text's tokens, as they stand after a blank; NaN for a text without tokens.

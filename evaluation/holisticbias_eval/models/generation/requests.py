@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
-from holisticbias_eval.models.model import Kind, ModelIdentity
+from holisticbias_eval.figures import Part
+from holisticbias_eval.models.model import Kind, ModelSignature
 from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.progress import Progress
 
@@ -91,8 +92,7 @@ def unique_requests(requests: PromptRequests) -> tuple[PromptRequests, Ints]:
     return (requests if len(first) == len(requests) else requests.take(first)), rows
 
 
-@dataclass(frozen=True, slots=True)
-class Sameness:
+class SamenessRecord(Part):
     """How many of ``tried`` responses were the ``same`` when made alone and in a batch with others."""
 
     tried: int
@@ -113,7 +113,7 @@ class Generator(ABC):
     """The number of responses that its store holds, in words; null without a store."""
 
     def __init__(
-        self, identity: ModelIdentity, kind: Kind, settings: Mapping[str, str], *, keeps_blank: bool = False
+        self, identity: ModelSignature, kind: Kind, settings: Mapping[str, str], *, keeps_blank: bool = False
     ) -> None:
         self.identity = identity
         self.kind = kind
@@ -127,7 +127,7 @@ class Generator(ABC):
         Call ``progress`` with the number of responses made since the last call.
         """
 
-    def probe(self, requests: PromptRequests) -> Sameness | None:
+    def probe(self, requests: PromptRequests) -> SamenessRecord | None:
         """Answer a few requests alone and in a batch, and count equal responses; None if this engine cannot."""
         return None
 

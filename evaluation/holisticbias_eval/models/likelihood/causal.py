@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.batches import HEADS, PackSize, node_likelihoods, token_likelihoods
 from holisticbias_eval.models.likelihood.opening import Opening, find_opening
-from holisticbias_eval.models.likelihood.scorer import Exactness, Probe, Rounding, Scorer, Work
+from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, Probe, RoundingRecord, Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores, no_scores
 from holisticbias_eval.models.likelihood.spans import Spans, whole
 from holisticbias_eval.models.likelihood.tokens import (
@@ -73,13 +72,13 @@ class CausalScorer(Scorer):
         self._opening = opening or find_opening(loaded.tokenizer)
         _refuse_unknown(loaded, self._opening)
         settings = {"scorer": "causal", **self._opening.settings, "tokenizer_sha256": self._encoder.digest}
-        identity = replace(loaded.identity, dtype=dtype)
+        identity = loaded.identity.model_copy(update={"dtype": dtype})
         super().__init__(identity, "causal", settings, first_token_scored=self._opening.precedes)
         self._notice = notice
         self._size = size or _default_size(loaded.model)
         self._probed = (0, 0)
-        self._exactness = Exactness("", 0, None, None)
-        self._rounding: Rounding | None = None
+        self._exactness = ExactnessRecord(method="", texts=0, error=None, plain_error=None)
+        self._rounding: RoundingRecord | None = None
         self._refused = ""  # why the tree is not used, until a notice says so
 
     @property
@@ -152,7 +151,7 @@ class CausalScorer(Scorer):
         if self.identity.dtype != "float32" and self._rounding is None:
             self._round(few, plain)
 
-    def _most_exact(self, few: Encoded, many: Encoded, plain: Floats) -> Exactness:
+    def _most_exact(self, few: Encoded, many: Encoded, plain: Floats) -> ExactnessRecord:
         """The first method whose error is at most rounding, with both errors; see ``probe``."""
         reference, float64 = self._reference_sums(few)
         plain_error = largest_difference(plain, reference)
@@ -165,8 +164,8 @@ class CausalScorer(Scorer):
         else:
             self._refused = _refusal(min(errors.values()), allowed)
             method, errors[PLAIN] = PLAIN, plain_error
-        return Exactness(
-            method,
+        return ExactnessRecord(
+            method=method,
             texts=max(len(plain), self._exactness.texts),
             error=max(errors[method], self._exactness.error or 0.0) if float64 else None,
             plain_error=max(plain_error, self._exactness.plain_error or 0.0) if float64 else None,
@@ -230,7 +229,7 @@ class CausalScorer(Scorer):
         dtype, device = self.identity.dtype, self._model.device
         self._model = self._load(dtype).to(device)
         off = np.abs(span_scores(few, self._likelihoods(few, self.method)).nll - plain)
-        self._rounding = Rounding(dtype=dtype, texts=len(off), largest=float(off.max()), mean=float(off.mean()))
+        self._rounding = RoundingRecord(dtype=dtype, texts=len(off), largest=float(off.max()), mean=float(off.mean()))
         self._notice(str(self._rounding))
 
 

@@ -6,10 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from holisticbias_eval.arrays import Ints
+from holisticbias_eval.figures import Part
 from holisticbias_eval.models.likelihood.scores import Scores, refuse_non_numbers
 from holisticbias_eval.models.likelihood.spans import Spans
 from holisticbias_eval.models.likelihood.tokens import TextWindow, uncut
-from holisticbias_eval.models.model import Kind, ModelIdentity
+from holisticbias_eval.models.model import Kind, ModelSignature
 from holisticbias_eval.progress import Progress
 
 
@@ -21,9 +25,8 @@ class Work:
     forward: int
 
 
-@dataclass(frozen=True, slots=True)
-class Rounding:
-    """The error of a precision other than float32 on some texts, in nats per text: the largest and the mean."""
+class RoundingRecord(Part):
+    """Rounding error of a precision other than float32, on some texts of the run: nats per text."""
 
     dtype: str
     texts: int
@@ -37,12 +40,10 @@ class Rounding:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Exactness:
-    """The method that scores, and its largest error against float64 on some texts, in nats per text.
+class ExactnessRecord(Part):
+    """The method of scoring, and its largest error against float64 on some texts, in nats per text.
 
-    ``plain_error`` is the error of scoring one text at a time in the same
-    precision. Both errors are missing if the model could not run in float64.
+    ``plain_error`` is the error of scoring one text at a time. Both are null if the model cannot run in float64.
     """
 
     method: str
@@ -55,8 +56,13 @@ class Exactness:
 class Probe:
     """The result of testing a scorer on a few texts; ``rounding`` is missing in float32."""
 
-    exactness: Exactness
-    rounding: Rounding | None = None
+    exactness: ExactnessRecord
+    rounding: RoundingRecord | None = None
+
+    @property
+    def signed(self) -> Mapping[str, object]:
+        """The fields of a run's signature."""
+        return {"exactness": self.exactness, "rounding": self.rounding}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,7 @@ class Scorer(ABC):
     """The number of scores that its store holds, in words; null without a store."""
 
     def __init__(
-        self, identity: ModelIdentity, kind: Kind, settings: Mapping[str, str], *, first_token_scored: bool = True
+        self, identity: ModelSignature, kind: Kind, settings: Mapping[str, str], *, first_token_scored: bool = True
     ) -> None:
         self.identity = identity
         self.kind = kind
@@ -99,14 +105,17 @@ class Scorer(ABC):
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Score spans; call ``progress`` with the number of rows done since the last call."""
 
-    def blocks(self, distinct: Spans) -> Sequence[Spans]:
-        """Distinct spans that are not in a store, in the blocks in which they are scored."""
-        return [distinct]
+    def blocks(self, distinct: Spans) -> list[Ints]:
+        """The rows of distinct spans that are not in a store, in the blocks in which they are scored."""
+        return [np.arange(len(distinct))]
 
-    def score_blocks(self, blocks: Sequence[Spans], progress: Progress) -> Iterator[tuple[int, Scores]]:
-        """Score blocks of spans; yield each block's position and scores as it is done, in any order."""
-        for i, block in enumerate(blocks):
-            yield i, self.score(block, progress)
+    def score_blocks(
+        self, spans: Spans, blocks: Sequence[Ints], progress: Progress
+    ) -> Iterator[tuple[Ints, Spans, Scores]]:
+        """Score blocks of rows; yield each block's rows, its spans and its scores as it is done, in any order."""
+        for rows in blocks:
+            block = spans.take(rows)
+            yield rows, block, self.score(block, progress)
 
     def windows(self, texts: Sequence[str]) -> Sequence[tuple[TextWindow, ...]]:
         """The windows in which texts that are too long can be read; the whole text if this engine cannot say."""

@@ -16,7 +16,7 @@ from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED, Shipped
 from holisticbias_eval.models.loading.source import ModelFiles, check_config, describe_gguf, find_source
 from holisticbias_eval.models.loading.tokenizers import is_failure, tried
-from holisticbias_eval.models.model import Kind, ModelIdentity
+from holisticbias_eval.models.model import Kind, ModelSignature
 
 if TYPE_CHECKING:
     import torch
@@ -38,7 +38,7 @@ class LoadedModel:
 
     model: Any
     tokenizer: Any
-    identity: ModelIdentity
+    identity: ModelSignature
     load: Callable[[str], Any]
 
 
@@ -79,7 +79,7 @@ def load_model(name: str, auto_class: str, note: str | None = None, revision: st
     identity = _identity(name, model, note)
     if source.file:
         quantization, digest = describe_gguf(source.file)
-        identity = replace(identity, quantization=quantization, file_sha256=digest)
+        identity = identity.model_copy(update={"quantization": quantization, "file_sha256": digest})
     return LoadedModel(model, tokenizer, identity, load)
 
 
@@ -170,8 +170,8 @@ def _reason(error: BaseException) -> str:
     return f"{text[:200]} ({type(error).__name__})"
 
 
-def _identity(name: str, model: Any, note: str | None) -> ModelIdentity:
-    return ModelIdentity(
+def _identity(name: str, model: Any, note: str | None) -> ModelSignature:
+    return ModelSignature(
         name=name,
         architecture=type(model).__name__,
         revision=getattr(model.config, "_commit_hash", None),
@@ -218,7 +218,7 @@ def load_kind(source: ModelSource, kind: Kind, device: str) -> LoadedModel:
 
 def _load_shipped(shipped: Shipped, kind: Kind) -> LoadedModel:
     loaded = load_model(str(shipped.folder), AUTO_CLASSES[kind], shipped.note)
-    return replace(loaded, identity=replace(loaded.identity, name=shipped.name))
+    return replace(loaded, identity=loaded.identity.model_copy(update={"name": shipped.name}))
 
 
 def on_device(loaded: LoadedModel, device: str) -> LoadedModel:

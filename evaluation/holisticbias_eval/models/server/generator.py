@@ -17,7 +17,7 @@ from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.generation.conversation import ConversationForm, ConversationOptions, text_form
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.frame import PROMPT, Frame, check_control, with_control
-from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, Sameness
+from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, SamenessRecord
 from holisticbias_eval.models.generation.sampling import request_seed
 from holisticbias_eval.models.model import server_identity
 from holisticbias_eval.models.server.http import RequestError, WithheldError, named_settings, one_line
@@ -107,13 +107,14 @@ class ApiGenerator(Generator):
         finally:
             threads.shutdown(wait=False, cancel_futures=True)
 
-    def probe(self, requests: PromptRequests) -> Sameness:
+    def probe(self, requests: PromptRequests) -> SamenessRecord:
         """Answer a few requests one by one, and again all at once."""
         few = range(min(_TRIED, len(requests)))
         alone = [self._ask(requests, row).text for row in few]
         with ThreadPoolExecutor(len(few) or 1) as threads:
             together = [answer.text for answer in threads.map(lambda row: self._ask(requests, row), few)]
-        return Sameness(len(few), sum(one == other for one, other in zip(alone, together, strict=True)))
+        same = sum(one == other for one, other in zip(alone, together, strict=True))
+        return SamenessRecord(tried=len(few), same=same)
 
     def _ask(self, requests: PromptRequests, row: int) -> Answer:
         """Ask for one response; raises ``ModelError`` if the server does not give a usable answer."""
