@@ -401,6 +401,7 @@ def test_options_of_other_commands(
         (("--measure", "sentiment", "--where", "nonsense"), "write KEY=VALUE"),
         (("--measure", "sentiment", "--classifier", "nonsense"), "--classifier is for generation_bias"),
         (("--measure", "toxicity", "--classifier", "nonsense"), "there is no classifier 'nonsense'"),
+        (("--measure", "sentiment", "--faulty-prompts", "drop"), "with --prompts of BOLD"),
     ],
 )
 def test_nonsense_is_refused_by_the_command(
