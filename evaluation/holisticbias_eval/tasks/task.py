@@ -24,7 +24,6 @@ from holisticbias_eval.prompts.selection import Skipped, Terms
 from holisticbias_eval.results.run import MaskedInputs
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Keeping, S, Settings, Use, Values, read_settings
-from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tasks.sources import ReleaseSource, TaskSource, find_release
 
 LOADED_MODEL = "that is loaded already"
@@ -167,7 +166,7 @@ class Task(ABC):
     subject: ClassVar[str]
     ability: ClassVar[Ability]
     uses: ClassVar[tuple[Use, ...]]
-    tables: ClassVar[Mapping[str, Callable[[TableSource], pa.Table]]] = {}
+    tables: ClassVar[Mapping[str, Callable[[Path], pa.Table]]] = {}
     named_by: ClassVar[tuple[type[Settings], str] | None] = None
 
     def is_named(self, values: Values) -> bool:
