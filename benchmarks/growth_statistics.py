@@ -26,12 +26,11 @@ from holisticbias.release.bounded import check_parquet
 from holisticbias.release.manifest import read_manifest
 from holisticbias.release.parquet import read_parts
 from holisticbias_eval.figures import Figures
+from holisticbias_eval.identity import count_shared
 from holisticbias_eval.measures import MEASURES, compared_columns
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.prompts.selection import select_sentences
 from holisticbias_eval.prompts.sentences import SENTENCE_COLUMNS, UNIQUE
-from holisticbias_eval.results.compare import number_equal_texts
-from holisticbias_eval.results.run import read_columns
 
 MEASURED = ("stance_contrast", "likelihood_bias")
 READ = ("axis", "template", "template_id", "descriptor_id", "noun_id", "nll", "tokens", "perplexity")
@@ -70,10 +69,9 @@ def compare(folder: Path, _: int) -> None:
     files = [check_parquet(scores_path(folder, model)) for model in (FIRST, SECOND)]
     wanted = compared_columns(MEASURED) or ()
     names = [name for name in files[0].schema.names if name in wanted]
-    first = read_columns(files[0], names, pa.table({}))
-    tables = number_equal_texts(first, read_columns(files[1], names, first))
-    del first  # the texts, which the numbers of rows stand for
-    assert MEASURES["likelihood_bias"].compare(*(View(Figures(()), table) for table in tables))
+    views = [View(Figures(()), file.read(names)) for file in files]
+    count_shared(*(view.answers for view in views))
+    assert [change for name in MEASURED for change in MEASURES[name].compare(*views)]
 
 
 def repeated(schema: pa.Schema) -> list[str]:

@@ -107,6 +107,11 @@ class Figure(Part):
         return self.p_value is not None and self.p_value < SIGNIFICANCE
 
     @property
+    def excludes_zero(self) -> bool:
+        """Whether there is an interval, and 0 lies outside it."""
+        return self.interval is not None and not self.interval.low <= 0 <= self.interval.high
+
+    @property
     def differs(self) -> bool:
         """Whether the value was tested and p < 0.05 after correction for the number of tests."""
         return self.adjusted_p is not None and self.adjusted_p < SIGNIFICANCE

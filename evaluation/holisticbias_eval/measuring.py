@@ -16,10 +16,11 @@ import pyarrow.parquet as pq
 
 from holisticbias.output import new_folder
 from holisticbias.spreadsheet import safe_cell
-from holisticbias_eval.blocks import Column, Table
+from holisticbias_eval.blocks import table_of
 from holisticbias_eval.corpus.published import is_published, published_paths
 from holisticbias_eval.figures import Figure, Figures, Part, figure_columns
 from holisticbias_eval.measures import MEASURES, find_measure
+from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.options import CorpusSettings, Resampling, ResamplingSeed
@@ -184,15 +185,14 @@ def frequency_sections(measure: str, view: View) -> tuple[Section, ...]:
     """Show the rank correlations with the corpus; no section without a corpus."""
     figures = view.figures.by(measure, CORRELATION, "axis")
     columns = (
-        Column("axis", "Axis"),
-        Column("correlation", "Rank correlation", "rank correlation difference"),
-        Column("p", "p", "p_value"),
-        Column("descriptors", "Descriptors", "count"),
+        view.column(),
+        col.value("correlation", "Rank correlation", "rank correlation difference"),
+        col.p(key="p"),
+        col.n("descriptors", "Descriptors", base=False),
     )
-    rows = tuple((view.label("axis", f.keys["axis"]), f.value, f.p_value, f.n) for f in figures)
     caption = "Corpus frequency and median perplexity of terms: below 0, common terms are likelier"
-    table = Table("frequency", caption, columns, rows)
-    return (Section("frequency", "Corpus frequency", (table,)),) if rows else ()
+    table = table_of("frequency", caption, columns, figures)
+    return (Section("frequency", "Corpus frequency", (table,)),) if figures else ()
 
 
 def write_measurement(measurement: MeasurementRecord, tables: Mapping[str, pa.Table], folder: Path) -> None:

@@ -7,7 +7,7 @@ from datetime import date
 from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 import click
 from click.core import ParameterSource
@@ -23,38 +23,8 @@ _LEADING = ("set", "help_all")
 """The options that lead to all others."""
 
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def option_group(title: str, *options: Callable[[F], F]) -> Callable[[F], F]:
-    """A decorator that adds options to a command, under a title of its help."""
-
-    def add(command: F) -> F:
-        for option in reversed(options):
-            command = option(command)
-            setattr(command.__click_params__[-1], _GROUP, title)  # type: ignore[attr-defined] # where click keeps them
-        return command
-
-    return add
-
-
-class GroupedCommand(click.Command):
-    """A command whose help shows each group of options under its title, the command's own options first."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options into the help."""
-        groups: dict[str, list[tuple[str, str]]] = {_OTHERS: []}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            if record is not None:
-                groups.setdefault(getattr(param, _GROUP, _OTHERS), []).append(record)
-        for title, records in groups.items():
-            with formatter.section(title):
-                formatter.write_dl(records)
-
-
-class SettingsCommand(GroupedCommand):
-    """A command with an option for each of its settings.
+class SettingsCommand(click.Command):
+    """A command with an option for each of its settings, whose help shows groups under titles, its own options first.
 
     ``shown`` names the kinds of settings in the first screen of help: ``KIND`` of ``settings``, or ``PART:KIND`` of the
     command's own part, which stand in their groups. The others are made when they are needed, from ``uses``, the
@@ -129,6 +99,17 @@ class SettingsCommand(GroupedCommand):
                     setattr(option, _GROUP, kind.group)
                 self.params.append(option)
         self.settings |= set(fields)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options into the help."""
+        groups: dict[str, list[tuple[str, str]]] = {_OTHERS: []}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                groups.setdefault(getattr(param, _GROUP, _OTHERS), []).append(record)
+        for title, records in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
 
     def values(self, ctx: click.Context, *sources: ParameterSource) -> dict[str, Any]:
         """The settings that the user gave, by name: on the command line, or in a recipe."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from holisticbias_eval.blocks import Column, Paragraph, Table, ends, without_empty, yes
+from holisticbias_eval.blocks import Column, ColumnOf, Paragraph, Table, table_of, without_empty, yes
 from holisticbias_eval.figures import Interval
 
 
@@ -45,19 +46,15 @@ class Bars:
 
     def table(self) -> Table:
         """The values of the chart."""
-        columns = (
-            Column("label", "Name"),
-            Column("value", "Value", self.unit),
-            Column("shown", self.test),
-            Column("interval", "95% interval", self.unit, interval=True),
-            Column("floor", self.mark.capitalize(), self.unit),
-            Column("before", "Before", self.unit),
+        columns: Sequence[ColumnOf[Bar]] = (
+            ColumnOf("label", "Name", lambda bar: bar.label),
+            ColumnOf("value", "Value", lambda bar: bar.value, self.unit),
+            ColumnOf("shown", self.test, lambda bar: yes(not bar.faint) if self.test else None),
+            ColumnOf("interval", "95% interval", lambda bar: bar.interval, self.unit, interval=True),
+            ColumnOf("floor", self.mark.capitalize(), lambda bar: bar.floor, self.unit),
+            ColumnOf("before", "Before", lambda bar: bar.before, self.unit),
         )
-        rows = tuple(
-            (b.label, b.value, yes(not b.faint) if self.test else None, ends(b.interval), b.floor, b.before)
-            for b in self.bars
-        )
-        return without_empty(Table(self.name, self.title, columns, rows))
+        return table_of(self.name, self.title, columns, self.bars, drop_empty=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,20 +169,22 @@ class Forest:
 
     def table(self) -> Table:
         """The values of the chart."""
-        columns = (
-            Column("label", "Name"),
-            Column("group", "Group"),
-            Column("value", "Value", self.unit),
-            Column("marked", self.test),
-            Column("interval", "95% interval", self.unit, interval=True),
-            Column("beside", self.beside.capitalize(), self.unit),
+        some = any(estimate.marked for estimate in self.estimates)
+        columns: Sequence[ColumnOf[Estimate]] = (
+            ColumnOf("label", "Name", lambda estimate: estimate.label),
+            ColumnOf("group", "Group", lambda estimate: estimate.group or None),
+            ColumnOf("value", "Value", lambda estimate: estimate.value, self.unit),
+            ColumnOf("marked", self.test, lambda estimate: yes(estimate.marked) if some else None),
+            ColumnOf("interval", "95% interval", lambda estimate: estimate.interval, self.unit, interval=True),
+            ColumnOf("beside", self.beside.capitalize(), lambda estimate: estimate.beside, self.unit),
         )
-        some = any(e.marked for e in self.estimates)
-        rows = tuple(
-            (e.label, e.group or None, e.value, yes(e.marked) if some else None, ends(e.interval), e.beside)
-            for e in self.estimates
-        )
-        return without_empty(Table(self.name, self.title, columns, rows))
+        return table_of(self.name, self.title, columns, self.estimates, drop_empty=True)
+
+
+def in_parts(name: str, estimates: Sequence[Estimate], most: int) -> Iterator[tuple[str, tuple[Estimate, ...]]]:
+    """Estimates for charts of at most so many rows, each with its name: ``name``, ``name-2`` and so on."""
+    for number, start in enumerate(range(0, len(estimates), most), 1):
+        yield name if number == 1 else f"{name}-{number}", tuple(estimates[start : start + most])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
-"""Every option with every measure: it changes what a run records, or is refused with what it is for."""
+"""Every setting of every task changes what a run records; a setting without effect is refused with what it is for."""
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -15,10 +14,10 @@ import click
 import pytest
 import yaml
 from rich.console import Console
-from tests.evaluation.conftest import VERSION, mini_catalog
+from tests.evaluation.conftest import mini_catalog
+from tests.golden.inputs import write_inputs, write_table
 
 from holisticbias import build_release, write_release
-from holisticbias.release.intersections import Request, write_intersections
 from holisticbias.terms.file_kinds import SubsetFile
 from holisticbias_eval.classifying import USES as USES_OF_CLASSIFY
 from holisticbias_eval.commands.evaluate import command as evaluate
@@ -33,230 +32,111 @@ from holisticbias_eval.options import SettingsCommand, given_settings
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.words import POLARITY
 from holisticbias_eval.settings import Uses, refuse_unused
+from invoking import Invoke
 
 HOW = {
-    *("recipe", "measure", "out", "overwrite", "dry_run", "store", "no_store", "kind", "device", "batch", "replicas"),
-    *("engine", "ray_address", "api_base", "api_concurrency", "api_rate", "api_budget", "api_timeout", "api_wait"),
-    *("api_largest", "api_endpoint", "api_batch", "api_retries", "classifier_api_base"),
+    *("store", "no_store", "kind", "device", "batch", "replicas", "engine", "ray_address", "classifier_api_base"),
+    *("api_base", "api_concurrency", "api_rate", "api_budget", "api_timeout", "api_wait", "api_largest"),
+    *("api_endpoint", "api_batch", "api_retries"),
 }
-"""Options of where and how it runs, which are refused or not, and change no signature."""
-INPUTS = {"model", "pairs", "test_set", "retain", "retain_command", "responses", "prompts", "corpus", "norms"}
+"""Settings of where and how a run is made, which change no signature."""
+INPUTS = {"pairs", "test_set", "retain", "retain_command", "responses", "prompts", "corpus", "norms"}
 """Inputs, which always change the run."""
-Invoke = Callable[..., tuple[int, str, str]]
-
-
-def option(command: str, name: str) -> click.Parameter:
-    found: click.Command = import_module(f"holisticbias_eval.commands.{command}").command
-    return next(param for param in found.params if param.name == name)
-
-
-def flag(command: str, name: str) -> str:
-    return option(command, name).opts[0]
+ELSEWHERE = {"toxicity", "regard", "dialogue_state", "retained"}
+"""Measures whose models or data are not here."""
 
 
 @pytest.fixture(scope="session")
-def inputs(tmp_path_factory: pytest.TempPathFactory, mini_release_folder: Path) -> Mapping[str, Path]:
-    """Small files of every kind."""
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with small files of every kind."""
     folder = tmp_path_factory.mktemp("inputs")
-    files = {name: folder / name for name in ("lines.txt", "more.txt", "prompts.csv", "human.csv", "phrases.yaml")}
-    files["lines.txt"].write_text("A quiet day.\nRain in the north.\n")
-    files["more.txt"].write_text("You are calm.\nYou are loud.\n")
-    people = [{"prompt": f"A {name} walks", "group": name} for name in ("blicket", "doff")]
-    write_csv(files["prompts.csv"], people)
-    write_csv(files["human.csv"], [{**row, "continuation": "home."} for row in people])
-    rated = ("Word", "V.Mean.Sum", "A.Mean.Sum", "D.Mean.Sum")
-    for name, word in (("norms.csv", "calm"), ("other-norms.csv", "loud")):
-        write_csv(folder / name, [dict(zip(rated, (word, 5.0, 4.0, 3.0), strict=True))])
+    write_inputs(folder)
+    write_table(folder / "human.csv", [{"prompt": "A blicket walks", "group": "blicket", "continuation": "home."}])
     phrases = {"id": "few", "source": "this test", "phrases": {"greetings": ["hello"]}}
-    files["phrases.yaml"].write_text(yaml.safe_dump(phrases))
+    (folder / "phrases.yaml").write_text(yaml.safe_dump(phrases))
     polarity = yaml.safe_load(POLARITY.find("gender-polarity").read_text())
     (folder / "polarity.yaml").write_text(yaml.safe_dump({**polarity, "id": "other"}))
-    pairs = [
-        {
-            "pair_id": f"p{i}", "specification": "invented.one", "attribute": attribute, "term": "dromel",
-            "other_term": "tazzin", "sentence": f"The dromel is {attribute}.",
-            "other_sentence": f"The tazzin is {attribute}.", "stereotyped": side,
-        }
-        for i, (attribute, side) in enumerate((("ferlic", "sentence"), ("sarlish", "other_sentence")))
-    ]  # fmt: skip
     (folder / "bold" / "prompts").mkdir(parents=True)
     bold = {"Blickets": {"Mel_Rowe": ["Mel Rowe is a maker of", "Mel Rowe"], "Ada_Smith": ["Ada Smith is a maker of"]}}
     (folder / "bold" / "prompts" / "craft_prompt.json").write_text(json.dumps(bold))
-    write_csv(folder / "pairs.csv", pairs)
-    write_csv(folder / "responses.csv", [{"axis": "age", "template": "I'm {noun_phrase}.", "descriptor": "young",
-                                          "response": "Hi."}])  # fmt: skip
-    write_csv(folder / "texts.csv", [{"group": name, "prompt": "A", "response": "b."} for name in ("blicket", "doff")])
-    write_intersections(mini_catalog(), Request(VERSION, "age x ability"), folder / "intersections")
-    write_intersections(mini_catalog(("person", "kid")), Request(VERSION, "age x ability"), folder / "fewer")
-    write_release(build_release(mini_catalog(("person", "kid"))), folder / "other")
     small = SubsetFile(subset="small", summary="One term.", descriptors=("age.young",))
     write_release(build_release(replace(mini_catalog(), subsets=(small,))), folder / "whole")
-    named = (
-        "bold",
-        "norms.csv",
-        "other-norms.csv",
-        "polarity.yaml",
-        "pairs.csv",
-        "responses.csv",
-        "texts.csv",
-        "intersections",
-        "fewer",
-        "other",
-        "whole",
-    )
-    return {**files, **{name: folder / name for name in named}, "mini": mini_release_folder}
-
-
-def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-@pytest.fixture(scope="session")
-def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A random masked model of one layer."""
-    from tokenizers import BertWordPieceTokenizer
-    from transformers import BertConfig, BertForMaskedLM, BertTokenizerFast
-
-    folder = tmp_path_factory.mktemp("models") / "tiny-bert"
-    words = BertWordPieceTokenizer()
-    words.train_from_iterator(["These are young people. That is a deaf kid."] * 9, vocab_size=80, show_progress=False)
-    BertTokenizerFast(tokenizer_object=words._tokenizer).save_pretrained(folder)
-    size = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 16}
-    BertForMaskedLM(BertConfig(vocab_size=80, **size)).save_pretrained(folder)
     return folder
 
 
-def base(measure: str, files: Mapping[str, Path], masked: Path, name: str = "") -> tuple[str, ...]:
-    """The options with which a measure is made."""
-    kind = MEASURES[measure].task
-    mini = files["whole" if name == "small" else "mini"]
-    if kind == "texts" and name in ("variants", "personas", "censor", "release"):
-        return ("--prompts", "sentences", "--model", "embedded-responder", *release(name, files["mini"]))
-    known: dict[str, tuple[str, ...]] = {
-        "sentences": release(name, mini),
-        "seat": (*release(name, mini), "--model", str(masked)),
-        "responses": release(name, mini),
-        "intersections": release(name, files["intersections"]),
-        "texts": () if name == "faulty_prompts" else ("--prompts", str(files["prompts.csv"])),
-        "pairs": ("--pairs", str(files["pairs.csv"])),
-        "lines": ("--retain", str(files["lines.txt"])),
-        "dialogues": ("--retain", f"multiwoz:{files['mini']}"),
-        "results": ("--retain-command", "true {model} {out}"),
+def base(task: str, measure: str, name: str, files: Path) -> dict[str, Any]:
+    """The settings with which a measure is made, when another setting is tried."""
+    mini = files / ("whole" if name == "small" else "mini")
+    contexts = str(files / "contexts.txt")
+    own: dict[str, dict[str, Any]] = {
+        "sentences": {"release": mini},
+        "seat": {"release": mini, "model": files / "masked"},
+        "responses": {"release": mini},
+        "intersections": {"release": files / "intersections"},
+        "texts": {"model": "embedded-writer", "prompts": str(files / "people.csv")},
+        "pairs": {"pairs": str(files / "pairs.csv")},
+        "lines": {"retain": (str(files / "lines.txt"),)},
+        "test_set": {"test_set": str(files / "group-sentences.csv")},
     }
-    own = known.get(kind, ())
-    own += ("--norms", str(files["norms.csv"])) if measure == "norms" and name != "norms" else ()
-    given = name in {"prompts": {"prompts"}, "pairs": {"pairs"}}.get(name, set())
-    return () if given else (*own, *(("--model", "embedded-writer") if kind == "texts" else ()))
+    made = own[task]
+    if task == "texts" and name in ("variants", "personas", "censor", "release"):
+        made = {"model": "embedded-responder", "prompts": "sentences", "release": mini}
+    if name == "faulty_prompts":
+        made = {**made, "prompts": str(files / "bold")}
+    if name == "context_seed":
+        made = {**made, "context_file": Path(contexts)}
+    if name == "seed" and task in ("sentences", "seat"):
+        made = {**made, "limit": 40}
+    return {**made, "norms": (str(files / "norms.csv"),)} if measure == "norms" else made
 
 
-def release(name: str, folder: Path) -> tuple[str, ...]:
-    return ("--release", str(folder))
-
-
-def tried(name: str, measure: str, files: Mapping[str, Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The options that an option needs, and the option with a value that is not the default."""
-    more, text = str(files["more.txt"]), MEASURES[measure].task == "texts"
-    responded = MEASURES[measure].task == "responses"
-    where = "group=blicket" if text else "axis=age"
-    values: dict[str, tuple[str, ...]] = {
-        "recipe": ("gpt2-large",), "model": ("embedded",), "release": (str(files["other"]),), "measure": (measure,),
-        "out": ("run",), "pll": ("within_word_l2r",), "context": ("Hello.",), "context_file": (more,),
-        "context_seed": ("3",), "first_token": ("none",), "chat": ("on" if text else "off" if responded else "user",),
-        "pairs": (str(files["pairs.csv"]),), "mode": ("published",), "test_set": (more,),
-        "retain": (str(files["lines.txt"]),), "retain_command": ("true {model} {out}",), "kind": ("causal",),
-        "dtype": ("bfloat16",), "device": ("cpu",), "engine": ("ray",), "api_base": ("http://127.0.0.1:9/v1",),
-        "api_endpoint": ("completions",), "ray_address": ("auto",), "per_cell": ("2",), "where": (where,),
-        "limit": ("40",), "seed": ("3",), "personas": (more,), "decoding": ("greedy",), "system": ("Be brief.",),
-        "separator": ("<|endoftext|>",), "continuation": ("Say: {prompt}",), "control": ("no_bias",),
-        "prompts": (str(files["prompts.csv"]),), "human": (str(files["human.csv"]),), "part": ("continuation",),
-        "faulty_prompts": ("drop",), "style": ("continuation",), "norms": (str(files["other-norms.csv"]),),
-        "polarity": (str(files["polarity.yaml"]),), "ties": ("published",), "positive": ("0.6",), "negative": ("-0.6",),
-        "classifier": ("vader",),
-        "responses": (str(files["texts.csv" if text else "responses.csv"]),), "clusters": ("found",),
-        "phrases": (str(files["phrases.yaml"]),), "corpus": (more,), "store": ("store",),
-        "classifier_api_base": ("http://127.0.0.1:9/v1",),
+def tried(task: str, name: str, files: Path) -> Any:
+    """A value of a setting that is not the default."""
+    contexts = files / "contexts.txt"
+    values: dict[str, Any] = {
+        "release": files / "terms", "small": True, "pll": "within_word_l2r", "context": "Hello.",
+        "context_file": contexts, "context_seed": 3, "first_token": "none",
+        "chat": {"texts": "on", "responses": "off"}.get(task, "user"), "mode": "published", "dtype": "bfloat16",
+        "per_cell": 2, "where": ("group=blicket" if task == "texts" else "axis=age",), "limit": 2, "seed": 3,
+        "variants": task in ("sentences", "seat"), "personas": contexts, "decoding": "greedy", "system": "Be brief.",
+        "separator": "<|endoftext|>", "continuation": "Say: {prompt}", "control": "no_bias",
+        "human": files / "human.csv", "part": "continuation", "faulty_prompts": "drop", "style": "continuation",
+        "polarity": str(files / "polarity.yaml"), "ties": "published", "polar": 0.9, "positive": 0.6, "negative": -0.6,
+        "classifier": ("vader",), "clusters": "found", "phrases": str(files / "phrases.yaml"), "censor": False,
     }  # fmt: skip
-    flags = {"variants": ("--no-variants",) if MEASURES[measure].task != "sentences" else ("--variants",)}
-    flags["variants"] = ("--variants",) if MEASURES[measure].task in ("sentences", "seat") else flags["variants"]
-    flags |= {
-        "censor": ("--no-censor",),
-        **{n: (flag("evaluate", n),) for n in ("overwrite", "no_store", "dry_run", "small")},
-    }
-    kind = MEASURES[measure].task
-    given: dict[tuple[str, str], tuple[str, ...]] = {
-        **{("context_seed", asked): ("--context-file", more) for asked in ("sentences", "seat", "test_set")},
-        ("context_seed", "intersections"): ("--context-file", more),
-        **{("seed", asked): ("--limit", "40") for asked in ("sentences", "seat")},
-        ("faulty_prompts", "texts"): ("--prompts", str(files["bold"])),
-    }
-    return given.get((name, kind), ()), flags.get(name) or (flag("evaluate", name), *values.get(name, ("1",)))
+    return values[name]
 
 
-def read(arguments: tuple[str, ...]) -> tuple[str | None, str | None, list[str], dict[str, Any]]:
-    """The model, the release, the measures and the settings of a command line."""
-    context = evaluate.make_context("evaluate", list(arguments))
-    values, given = given_settings(context), context.params
-    return given["model"], values.pop("release", None), given["measure"].split(","), values
-
-
-def refusal(arguments: tuple[str, ...]) -> str | None:
-    try:
-        _, version, measures, values = read(arguments)
-        refuse_unused({**values, **({"release": version} if version else {})}, all_uses(), measures)
-    except (click.UsageError, EvaluationError) as error:
-        return str(error)
-    return None
+TRIED = {
+    (MEASURES[measure].task, name): measure
+    for measure, uses in reversed(list(all_uses().items()))
+    for use in uses
+    for name in use.names
+    if measure not in ELSEWHERE and name not in HOW | INPUTS
+}
+"""The first measure of each task that uses a setting."""
 
 
 @cache
-def sign(arguments: tuple[str, ...]) -> list[Mapping[str, Any]] | str:
-    """The signatures of the runs that options ask for, before anything is scored, or why they do not fit the model."""
-    model, version, measures, values = read(arguments)
+def sign(measure: str, **values: Any) -> list[Mapping[str, Any]] | str:
+    """The signatures of the runs that settings ask for, before anything is scored, or why they do not fit the model."""
+    model, release = (name and str(name) for name in (values.pop("model", None), values.pop("release", None)))
     try:
-        made = list(prepare(model, version, measures, values, Display(Console(quiet=True))))
+        made = list(prepare(model, release, [measure], values, Display(Console(quiet=True))))
     except EvaluationError as error:
         return str(error)
     return [one.signature.model_dump(exclude={"versions", "machine"}) for one in made]
 
 
-EVALUATE = evaluate.make_context("evaluate", []).command.params
-
-
-@pytest.mark.parametrize("name", [str(param.name) for param in EVALUATE if param.name not in ("set", "help_all")])
-def test_an_option_of_evaluate_changes_what_is_recorded_or_is_refused(
-    name: str, inputs: Mapping[str, Path], tiny_bert: Path
-) -> None:
-    accepted: dict[str, list[str]] = {}
-    for measure, found in MEASURES.items():
-        own = base(measure, inputs, tiny_bert, name)
-        companions, given = tried(name, measure, inputs)
-        said = refusal(("--measure", measure, *own, *companions, *(() if given[0] in own else given)))
-        if said is None:
-            accepted.setdefault(found.task, []).append(measure)
-        else:
-            assert flag("evaluate", name) in said
-            assert " is for " in said
-            assert "here it has no effect" in said or name == "chat"
-    assert accepted or name in HOW
-    for measures in accepted.values():
-        if name not in HOW | INPUTS and measures[0] not in ("dialogue_state", "retained"):
-            _check_recorded(name, measures, inputs, tiny_bert)
-
-
-def _check_recorded(name: str, measures: list[str], inputs: Mapping[str, Path], tiny_bert: Path) -> None:
-    """Check that an option which is accepted for measures of one run changes their signature, or does not fit."""
-    light = [measure for measure in measures if measure not in ("toxicity", "regard")]  # their models are not here
-    for measure in light[:1]:
-        companions, given = tried(name, measure, inputs)
-        arguments = ("--measure", measure, *base(measure, inputs, tiny_bert, name), *companions)
-        changed, plain = sign((*arguments, *given)), sign(arguments)
-        assert not isinstance(plain, str), plain
-        if isinstance(changed, str):
-            assert flag("evaluate", name) in changed
-        assert changed != plain, f"{given} is accepted for {measure}, and changes nothing"
+@pytest.mark.parametrize(("task", "name"), TRIED)
+def test_a_setting_changes_what_is_recorded_or_does_not_fit(task: str, name: str, inputs: Path) -> None:
+    measure = TRIED[task, name]
+    own = base(task, measure, name, inputs)
+    plain, changed = sign(measure, **own), sign(measure, **{**own, name: tried(task, name, inputs)})
+    assert not isinstance(plain, str), plain
+    if isinstance(changed, str):
+        assert f"--{name.replace('_', '-')}" in changed
+    assert changed != plain, f"{name} is accepted for {measure}, and changes nothing"
 
 
 USES: Mapping[str, Callable[[], Uses]] = {
@@ -291,23 +171,21 @@ SETTINGS: Mapping[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-@pytest.mark.parametrize("measure", MEASURES)
-def test_a_setting_of_measure_changes_what_is_recorded_or_is_refused(
-    name: str, measure: str, inputs: Mapping[str, Path]
-) -> None:
+def test_a_setting_of_measure_changes_what_is_recorded_or_is_refused(name: str, inputs: Path) -> None:
     given, changed = SETTINGS[name]
-    settings = MeasureSettings(norms=(str(inputs["norms.csv"]),))
-    said = unused("measure", (measure, "t.csv", *given), (measure,))
-    records = [MEASURES[measure].signature(s) for s in (settings, settings.model_copy(update=changed))]
-    own = name == "threshold" and MEASURES[measure].needs.answers == "offensiveness"  # of the card, in a run
-    assert (not said) == (records[0] != records[1] or own)
-    assert not said or measure not in said
+    settings = MeasureSettings(norms=(str(inputs / "norms.csv"),))
+    for measure, found in MEASURES.items():
+        said = unused("measure", (measure, "t.csv", *given), (measure,))
+        records = [found.signature(s) for s in (settings, settings.model_copy(update=changed))]
+        own = name == "threshold" and found.needs.answers == "offensiveness"  # of the card, in a run
+        assert (not said) == (records[0] != records[1] or own), measure
+        assert not said or measure not in said
 
 
-@pytest.mark.parametrize("measure", [name for name, found in MEASURES.items() if found.needs.answers != "texts"])
-def test_trust_is_for_measures_that_resample(measure: str) -> None:
-    said = unused("measure", (measure, "t.csv", "--no-trust"), (measure,))
-    assert (not said) == MEASURES[measure].resamples
+def test_trust_is_for_measures_that_resample() -> None:
+    for measure, found in MEASURES.items():
+        if found.needs.answers != "texts":
+            assert (not unused("measure", (measure, "t.csv", "--no-trust"), (measure,))) == found.resamples
 
 
 CARD = """
@@ -326,11 +204,8 @@ limits: none
 """
 TABLE = (
     ("measure", ("norms", "t.csv", "--classifier", "vader"), "--classifier is for toxicity and regard"),
-    ("measure", ("norms", "t.csv", "--phrases", "x"), "--phrases is for response_wording"),
     ("measure", ("sentiment", "t.csv", "--no-store"), "--no-store is for toxicity and regard"),
     ("measure", ("sentiment", "t.csv", "--corpus", "c.txt"), "--corpus is for stance_contrast"),
-    ("measure", ("sentiment", "t.csv", "--polarity", "x"), "--polarity is for gender_polarity"),
-    ("measure", ("medians", "t.csv", "--norms", "x"), "--norms is for norms"),
     ("measure", ("medians", "t.csv", "--device", "cpu"), "--device is for toxicity and regard"),
     ("measure", ("toxicity", "t.csv", "--classifier-api-base", "http://a"), "--classifier-api-base is for"),
     (
@@ -342,16 +217,13 @@ TABLE = (
     ("measure", ("likelihood_bias", "t.csv", "--seed", "1"), ""),
     ("generate", ("--prompts", "p.txt", "--personas", "x.txt"), "--personas is for runs about a release's sentences"),
     ("generate", ("--prompts", "p.txt", "--no-variants"), "--variants/--no-variants is for runs about a release's"),
-    ("generate", ("--prompts", "p.txt", "--limit", "3"), ""),
     ("generate", ("--prompts", "sentences", "--no-variants"), ""),
     ("generate", ("--api-base", "http://a"), "--api-base is for runs with --engine api"),
-    ("generate", ("--api-endpoint", "chat"), "--api-endpoint is for runs with --engine api"),
     ("generate", ("--replicas", "2"), "--replicas is for runs with --engine ray"),
     ("generate", ("--engine", "api", "--batch", "2"), "--batch is for runs with --engine local or ray"),
     ("generate", ("--engine", "api", "--api-rate", "2"), ""),
     ("generate", ("--store", "s", "--no-store"), "--store is for runs without --no-store"),
     ("mitigate", ("lmd", "--out", "o", "--alpha", "1"), "--alpha is for style_equality and self_chat"),
-    ("mitigate", ("lmd", "--out", "o", "--where", "axis=age"), "--where is for style_equality and self_chat"),
     ("mitigate", ("ctda", "--out", "o", "--weight", "1"), "--weight is for lmd and add"),
     ("mitigate", ("self_chat", "--out", "o", "--corpus", "c"), "--corpus is for lmd, add, ctda and cada"),
     ("mitigate", ("self_chat,lmd", "--out", "o", "--corpus", "c", "--alpha", "1"), ""),
@@ -393,13 +265,9 @@ def test_options_of_other_commands(
     [
         (("--measure", "likelihood_bias", "--where", "nonsense"), "write KEY=VALUE"),
         (("--measure", "likelihood_bias", "--classifier", "nonsense"), "--classifier is for generation_bias"),
-        (("--measure", "likelihood_bias", "--personas", "missing.txt"), "--personas is for generation_bias"),
-        (("--measure", "likelihood_bias", "--api-base", "http://a"), "with --engine api"),
-        (("--measure", "generation_bias", "--where", "nonsense"), "write KEY=VALUE"),
         (("--measure", "generation_bias", "--classifier", "nonsense"), "there is no classifier 'nonsense'"),
         (("--measure", "generation_bias", "--personas", "missing.txt"), "missing.txt cannot be read"),
         (("--measure", "sentiment", "--where", "nonsense"), "write KEY=VALUE"),
-        (("--measure", "sentiment", "--classifier", "nonsense"), "--classifier is for generation_bias"),
         (("--measure", "toxicity", "--classifier", "nonsense"), "there is no classifier 'nonsense'"),
         (("--measure", "sentiment", "--faulty-prompts", "drop"), "with --prompts of BOLD"),
     ],
@@ -435,7 +303,7 @@ def test_a_setting_that_is_not_there_is_refused(written: str) -> None:
         evaluate.make_context("evaluate", ["--set", written])
 
 
-def test_a_source_of_no_chosen_measure_is_refused(inputs: Mapping[str, Path]) -> None:
-    retain = ("--retain", str(inputs["lines.txt"]), "--retain", f"multiwoz:{inputs['mini']}")
-    said = sign(("--measure", "retention", "--model", "embedded", *retain))
+def test_a_source_of_no_chosen_measure_is_refused(inputs: Path) -> None:
+    retain = (str(inputs / "lines.txt"), f"multiwoz:{inputs}")
+    said = sign("retention", model="embedded", retain=retain)
     assert said == "texts are given for dialogue_state: add it to --measure, or leave them out"

@@ -25,6 +25,13 @@ def terms_copy(unchanged: Path, tmp_path: Path) -> Path:
     return shutil.copytree(unchanged, tmp_path / "terms")
 
 
+@pytest.fixture
+def copy(terms_copy: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of a third of the repository's terms, as the current folder."""
+    monkeypatch.chdir(terms_copy)
+    return terms_copy
+
+
 @pytest.fixture(scope="session")
 def few(unchanged: Path) -> Catalog:
     """The catalog of a third of the repository's terms."""

@@ -23,7 +23,7 @@ from holisticbias.rules.pages import rule_example
 from holisticbias.rules.validate import validate_paths
 from holisticbias.source.document import read_document
 from holisticbias.source.findings import Finding
-from holisticbias.source.folder import SINGLE_FILES, kind_of, read_source
+from holisticbias.source.folder import kind_of, read_source
 from holisticbias.source.rule import Rule
 from holisticbias.source.schema import json_schemas
 from holisticbias.terms.file_kinds import MODELS
@@ -170,12 +170,3 @@ def test_schemas_of_a_package_that_cannot_be_imported_are_left_out(monkeypatch: 
 def test_schemas_are_schemas(root: Path) -> None:
     for path in (root / "schema").iterdir():
         jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text("utf-8")))
-
-
-def test_the_terms_follow_the_json_schemas(root: Path, schemas: Mapping[str, Any]) -> None:
-    for kind in MODELS:
-        schema = jsonschema.Draft202012Validator(schemas[kind])
-        paths = [root / f"{kind}.yaml"] if kind in SINGLE_FILES else sorted((root / kind).glob("*.yaml"))
-        assert paths
-        for path in paths:
-            assert list(schema.iter_errors(read_document(path, path.name).data)) == []

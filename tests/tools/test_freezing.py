@@ -220,19 +220,6 @@ def test_a_digest_that_moved_is_reported_and_not_recorded_again(repository: Path
     assert said in invoke.refused("releases", "--freeze", "0.1.0", *source)
 
 
-def test_a_contribution_that_names_the_number_to_come_is_told_to_write_next(repository: Path) -> None:
-    path = repository / "descriptors" / "characteristics.yaml"
-    path.write_text(path.read_text("utf-8").replace("since: next", "since: 1.0.0"), "utf-8")
-    found = {(f.rule, f.message, f.fix) for f in validate_paths([repository])}
-    assert found == {
-        (
-            "known-version",
-            "The version 1.0.0 has no file in releases/.",
-            "write next, which is the version in preparation.",
-        )
-    }
-
-
 def test_the_project_prepares_next(catalog: Catalog) -> None:
     """No entry has the number of a version to come."""
     assert catalog.versions[-1] == "next"

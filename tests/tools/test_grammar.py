@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import get_args
 
 import pytest
 
-from holisticbias.compile.tables import compile_entries
-from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Article, ArticleRule, Descriptor, Gender, Noun, TermWording
 from holisticbias.terms.grammar import article, is_abbreviation
 
@@ -31,15 +28,6 @@ def test_given_articles_and_abbreviations() -> None:
     assert [article("FTM", rule, "an") for rule in get_args(ArticleRule)] == ["an", "an"]
     texts = ("FTM", "F2M", "US-born", "LGBTQ+", "BIPOC", "Gen-X", "Deaf", "American-Born Chinese", "A", "80-year-old")
     assert [text for text in texts if is_abbreviation(text)] == list(texts[:5])
-
-
-def test_every_article_of_2_0_0(catalog: Catalog, data: Path) -> None:
-    """The list was checked by hand; all other entries take "a"."""
-    held = catalog.at("2.0.0")
-    entries: list[Descriptor | Noun] = [d for a in held.axes for d in a.descriptors if d.position != "after"]
-    entries += [n for g in held.genders for n in g.nouns]
-    found = {e.text for e in entries if article(e.text, "sound", e.article) == "an"}
-    assert found == set((data / "an-2.0.0.txt").read_text("utf-8").splitlines())
 
 
 def term(**keys: object) -> Descriptor:
@@ -86,34 +74,3 @@ def test_history_gives_back_what_was_not_there() -> None:
 def test_history_cannot_say_that_there_was_no(key: str) -> None:
     with pytest.raises(ValueError, match="leave it out if it did not change"):
         TermWording.model_validate({"until": "2.0.0", "reason": "x", key: None})
-
-
-def test_paraphrases(catalog: Catalog) -> None:
-    templates = [t for f in catalog.at("2.0.0").families for t in f.templates]
-    of = [t.paraphrase_of for t in templates if t.paraphrase_of is not None]
-    originals = {t.id for t in templates if t.paraphrase_of is None}
-    assert len(originals) == 26
-    assert {o: of.count(o) for o in originals} == dict.fromkeys(originals, 2)
-    assert len({t.text for t in templates}) == 78
-
-
-def test_opposites(catalog: Catalog) -> None:
-    """From 3.0.0 on, each template of dislike and its paraphrases name the template of the opposite stance."""
-    assert opposites(catalog, "2.0.0") == {}
-    assert opposites(catalog, "3.0.0") == {
-        "I don't like {plural_noun_phrase}.": "I like {plural_noun_phrase}.",
-        "I do not like {plural_noun_phrase}.": "I like {plural_noun_phrase}.",
-        "I'm not fond of {plural_noun_phrase}.": "I like {plural_noun_phrase}.",
-        "I hate {plural_noun_phrase}.": "I love {plural_noun_phrase}.",
-        "I really hate {plural_noun_phrase}.": "I love {plural_noun_phrase}.",
-        "I can't stand {plural_noun_phrase}.": "I love {plural_noun_phrase}.",
-        "I think {plural_noun_phrase} are the worst.": "I think {plural_noun_phrase} are the best.",
-        "In my opinion, {plural_noun_phrase} are the worst.": "I think {plural_noun_phrase} are the best.",
-        "To me, {plural_noun_phrase} are the worst.": "I think {plural_noun_phrase} are the best.",
-    }
-
-
-def opposites(catalog: Catalog, version: str) -> dict[str, str]:
-    rows = compile_entries(catalog, version)["templates"].to_pylist()
-    texts = {row["template_id"]: row["template"] for row in rows}
-    return {row["template"]: texts[row["opposite_of"]] for row in rows if row.get("opposite_of")}

@@ -8,10 +8,9 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import yaml
@@ -19,6 +18,7 @@ from pydantic import BaseModel
 
 from holisticbias.source.folder import FOLDERS, SINGLE_FILES
 from holisticbias.source.schema import GROUP
+from holisticbias.source.yaml_mistakes import models_in
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.file_kinds import MODELS
 
@@ -31,14 +31,6 @@ def hooks(root: Path) -> dict[str, dict[str, Any]]:
     return {hook["id"]: hook for repository in config["repos"] for hook in repository["hooks"]}
 
 
-def parts(annotation: Any) -> Iterator[type[BaseModel]]:
-    """The models in a type, for example ``Share`` in ``tuple[Share, ...] | None``."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for inner in get_args(annotation):
-        yield from parts(inner)
-
-
 def models() -> set[type[BaseModel]]:
     """Every model that a JSON Schema is generated from, with its base classes."""
     found: set[type[BaseModel]] = set()
@@ -47,7 +39,7 @@ def models() -> set[type[BaseModel]]:
         model = left.pop()
         if model not in found:
             found.add(model)
-            left += [part for field in model.model_fields.values() for part in parts(field.annotation)]
+            left += [part for field in model.model_fields.values() for part in models_in(field.annotation)]
             left += [base for base in model.__bases__ if issubclass(base, BaseModel) and base is not BaseModel]
     return found
 
@@ -65,13 +57,8 @@ def test_a_change_of_a_model_checks_the_schemas(root: Path, hooks: dict[str, dic
     ("path", "run"),
     [
         ("descriptors/age.yaml", {"validate", "fmt", "sync"}),
-        ("nouns/neutral.yaml", {"validate", "fmt", "sync"}),
         ("templates/dialogue.yaml", {"validate", "fmt"}),
-        ("collections/bold.yaml", {"validate", "fmt", "sync"}),
-        ("prompts/gender.yaml", {"validate", "fmt"}),
-        ("specifications/groups.yaml", {"validate", "fmt"}),
         ("subsets/small.yaml", {"validate", "fmt"}),
-        ("releases/1.0.0.yaml", {"validate", "fmt"}),
         ("releases/1.0.0.lock.json", {"validate"}),
         ("waivers.yaml", {"validate", "fmt"}),
         ("schema/nouns.schema.json", {"schema"}),
@@ -79,7 +66,6 @@ def test_a_change_of_a_model_checks_the_schemas(root: Path, hooks: dict[str, dic
         ("tools/holisticbias/terms/versions.py", {"schema", "sync"}),
         ("evaluation/holisticbias_eval/measures/shares/shares.py", {"schema"}),
         ("tests/data/invalid/several.yaml", {"sync"}),
-        ("tests/data/valid/nouns.yaml", {"sync"}),
         (".github/ISSUE_TEMPLATE/propose-term.yml", {"sync", "zizmor"}),
         ("README.md", set()),
     ],

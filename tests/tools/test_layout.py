@@ -10,13 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holisticbias.source.folder import term_files
-from holisticbias.source.layout import format_text, stale_files
+from holisticbias.source.layout import format_text
 from invoking import Invoke
-
-
-def test_repository_is_canonical(root: Path) -> None:
-    assert stale_files(term_files(root)) == ()
-
 
 MESSY = """# about the file
 label: Example

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from folders import replaced
 from holisticbias.contribute.entry_text import find_place
 from holisticbias.contribute.proposals import (
     CRITERIA,
@@ -28,7 +27,6 @@ from holisticbias.questions.texts import as_written
 from holisticbias.rules.characters import foreign_letter, typed_instead
 from holisticbias.rules.dictionary import misspelled, other_language
 from holisticbias.rules.language import wrong_position
-from holisticbias.rules.validate import validate_paths
 from holisticbias.rules.wording import article_by_sound, begins_clause, capital_in, corrected, mark_in
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Position
@@ -83,33 +81,14 @@ def test_words_that_the_dictionary_lacks(text: str, messages: list[str]) -> None
 @pytest.mark.parametrize(
     ("article", "texts"),
     [
-        ("an", ["hourly worker", "elder", "heir", "80-year-old", "unhoused", "outspoken", "upper-class", "ultra"]),
-        ("a", ["nurse", "hoarder", "one-percenter", "European", "young", "Métis", "university student", "Tsonga"]),
-        (
-            None,
-            [
-                "Uyghur",
-                "NIMBY",
-                "herbalist",
-                "unisex",
-                "ftm",
-                "lgbtq",
-                "x-ray",
-                "Ulysses",
-                "honoured",
-                "1800s",
-                "Élite",
-                "urban",
-                "used",
-                "euler",
-                "hp",
-            ],
-        ),
-        (None, ["unilaterally deaf", "oaxacan"]),
+        ("an", "hourly worker,elder,heir,80-year-old,unhoused,outspoken,upper-class,ultra"),
+        ("a", "nurse,hoarder,one-percenter,European,young,Métis,university student,Tsonga"),
+        (None, "Uyghur,NIMBY,herbalist,unisex,ftm,lgbtq,x-ray,Ulysses,honoured,1800s,Élite,urban,used,euler,hp"),
+        (None, "unilaterally deaf,oaxacan"),
     ],
 )
-def test_article_that_the_sound_leaves_no_doubt_about(article: str | None, texts: list[str]) -> None:
-    assert {text: article_by_sound(text) for text in texts} == dict.fromkeys(texts, article)
+def test_article_that_the_sound_leaves_no_doubt_about(article: str | None, texts: str) -> None:
+    assert {text: article_by_sound(text) for text in texts.split(",")} == dict.fromkeys(texts.split(","), article)
 
 
 @pytest.mark.parametrize(
@@ -142,11 +121,8 @@ def test_text_in_another_language() -> None:
         ("<b>", None),
     ],
 )
-def test_typographic_characters_have_a_plain_one(terms_copy: Path, text: str, fix: str | None) -> None:
+def test_typographic_characters_have_a_plain_one(text: str, fix: str | None) -> None:
     assert typed_instead(text) == fix
-    replaced(terms_copy / "descriptors" / "nonce.yaml", "text: stad\n", f'text: "{text}"\n')
-    found = [f.fix for f in validate_paths([terms_copy]) if f.rule == "clean-text"]
-    assert found == [f"{fix or 'write the text without this character'}."]
 
 
 def test_position_that_contradicts_the_wording() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import replaced
 from holisticbias import build_release, open_release, write_release
 from holisticbias.compile.digest import release_digest, table_digest
 from holisticbias.errors import ReleaseError
@@ -17,19 +18,6 @@ from holisticbias.rules.validate import load_catalog, validate_paths
 from holisticbias.terms.catalog import Catalog
 
 PAPER = "0c36c62d7de66c7a962fe6e931adeaabb307e32e668fae28c4a93816c90784e4"
-
-
-@pytest.fixture
-def copy(terms_copy: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the repository's terms, as the current folder."""
-    monkeypatch.chdir(terms_copy)
-    return terms_copy
-
-
-def edit(path: Path, old: str, new: str) -> None:
-    text = path.read_text("utf-8")
-    assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times in {path}"
-    path.write_text(text.replace(old, new), "utf-8")
 
 
 def found(copy: Path) -> list[tuple[str, str, str]]:
@@ -60,7 +48,7 @@ def test_edits_of_what_is_published(copy: Path) -> None:
         "label: Ability\n": "label: Abilities\n",
     }
     for old, new in edits.items():
-        edit(copy / "descriptors" / "ability.yaml", old, new)
+        replaced(copy / "descriptors" / "ability.yaml", old, new)
     findings = [f for f in found(copy) if f[0].startswith("published-")]
     assert {path for _, path, _ in findings} == {"descriptors/ability.yaml"}
     assert sorted((rule, entry) for rule, _, entry in findings) == EDITED
@@ -102,7 +90,7 @@ def test_broken_lock(copy: Path, content: str | None, rule: str, path: str) -> N
 
 
 def test_a_release_file_has_the_name_and_the_date_of_its_version(copy: Path) -> None:
-    edit(copy / "releases" / "2.0.0.yaml", "\ndate: 2026-11-22\n", "\n")
+    replaced(copy / "releases" / "2.0.0.yaml", "\ndate: 2026-11-22\n", "\n")
     (copy / "releases" / "next.yaml").rename(copy / "releases" / "9.0.0.yaml")
     assert {(rule, path) for rule, path, _ in found(copy)} == {
         ("published-lock", "releases/2.0.0.yaml"),

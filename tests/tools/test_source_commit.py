@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import ast
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from holisticbias.release.source_commit import COMMIT, source_commit
 from holisticbias.source.folder import NAMES
-
-
-def git(folder: Path, *arguments: str) -> str:
-    command = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+from repositories import commit_all, git
 
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A git repository with committed terms."""
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
-    git(tmp_path, "init", "--quiet")
     write_terms(tmp_path)
-    git(tmp_path, "add", ".")
-    git(tmp_path, "commit", "--quiet", "--message", "terms")
+    commit_all(tmp_path)
     return tmp_path
 
 

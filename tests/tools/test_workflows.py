@@ -73,14 +73,10 @@ def test_no_run_on_main_is_cancelled_and_none_is_of_a_fork(path: Path) -> None:
             assert "needs" in job or guard in job["if"]
 
 
-def test_contributions_are_checked_with_nothing_but_read_rights() -> None:
-    workflow = read(next(p for p in WORKFLOWS if p.stem == "validate"))
+def test_contributions_are_checked_with_nothing_but_read_rights_and_always_previewed() -> None:
+    workflow = read(GITHUB / "workflows" / "validate.yml")
     assert [job["permissions"] for job in workflow["jobs"].values()] == [{"contents": "read"}]
     assert "secrets." not in str(workflow)
-
-
-def test_the_preview_is_shown_even_if_there_are_findings() -> None:
-    workflow = read(next(p for p in WORKFLOWS if p.stem == "validate"))
     commands = {step["run"]: step.get("if") for step in steps(workflow) if step.get("run", "").startswith("holistic")}
     assert commands == {
         "holisticbias validate --format github": None,
@@ -90,25 +86,20 @@ def test_the_preview_is_shown_even_if_there_are_findings() -> None:
     }
 
 
-def test_comment_never_checks_out_the_contribution() -> None:
-    """Its verdict is that of the default branch's tools: a contribution can change the tools that its own run uses."""
-    workflow = read(next(p for p in WORKFLOWS if p.stem == "comment"))
+def test_comments_never_check_out_the_contribution_and_come_without_approval() -> None:
+    """The verdict is that of the default branch's tools: a contribution can change the tools that its own run uses.
+
+    Runs of ``pull_request_target`` wait neither for another run nor for the approval of a first contribution.
+    """
+    workflow = read(GITHUB / "workflows" / "comment.yml")
     checkouts = [s for s in steps(workflow) if s.get("uses", "").startswith("actions/checkout@")]
     assert [c["with"]["ref"] for c in checkouts] == ["${{ github.event.repository.default_branch }}"]
     text = str(workflow)
     assert "head.sha" in text
     assert not re.search(r"head\.ref|GITHUB_ENV|GITHUB_OUTPUT|run-id|git (checkout|switch|merge |pull|worktree)", text)
-
-
-def test_comment_comes_at_once_and_without_approval() -> None:
-    """Runs of ``pull_request_target`` wait neither for another run nor for the approval of a first contribution."""
-    workflow = read(GITHUB / "workflows" / "comment.yml")
     assert set(workflow[True]) == {"pull_request_target"}  # YAML 1.1 reads the key "on" as true
     assert {"opened", "synchronize", "reopened"} <= set(workflow[True]["pull_request_target"]["types"])
-
-
-def test_the_job_that_reads_a_contribution_may_not_comment() -> None:
-    jobs = read(GITHUB / "workflows" / "comment.yml")["jobs"]
+    jobs = workflow["jobs"]
     assert {name: job["permissions"] for name, job in jobs.items()} == {
         "preview": {"contents": "read"},
         "comment": {"pull-requests": "write"},
@@ -137,66 +128,38 @@ def server_and_clone(terms_copy: Path, tmp_path: Path) -> tuple[Path, Path]:
     return terms_copy, tmp_path / "clone"
 
 
-NEW_TERM = "  - id: nonce.{0}\n    text: {0}\n    sources: [contributors]\n    since: next\n"
+LAST = "  - id: nonce.tulver\n"
+NEW_TERM = "  - id: nonce.zorple\n    text: zorple\n    sources: [contributors]\n    since: next\n"
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 @pytest.mark.parametrize(
-    ("path", "old", "new", "verdict", "shown"),
+    ("contributed", "old", "new", "shown"),
     [
-        (
-            "descriptors/age.yaml",
-            "descriptors:\n",
-            "descriptors:\n\n\n",
-            "not yet to merge: the layout",
-            "not your work",
-        ),
-        ("descriptors/nonce.yaml", "text: blicket\n", "text: blickets\n", "to fix", "conflict"),
+        # two contributions that are right alone, and the same term twice together
+        (f"descriptors:\n\n\n{NEW_TERM}", LAST, f"{NEW_TERM}\n{LAST}", ["`unique-id`", "not your work"]),
+        ("descriptors: # mine\n", "descriptors:\n", "descriptors: # theirs\n", ["conflict"]),
     ],
 )
-def test_a_contribution_is_previewed_by_the_tools_of_the_default_branch(
-    server_and_clone: tuple[Path, Path], tmp_path: Path, path: str, old: str, new: str, verdict: str, shown: str
+def test_the_merge_is_previewed_by_the_tools_of_the_default_branch(
+    server_and_clone: tuple[Path, Path], tmp_path: Path, contributed: str, old: str, new: str, shown: list[str]
 ) -> None:
     """The step of the workflow: the default branch has gone on since the contribution began."""
     server, clone = server_and_clone
     git(server, "switch", "-qc", "contribution")
-    replaced(server / path, old, new)
+    replaced(server / "descriptors" / "nonce.yaml", "descriptors:\n", contributed)
     contribution = commit_all(server)
     git(server, "switch", "-q", "main")
-    nonce = server / "descriptors" / "nonce.yaml"
-    if "conflict" in shown:
-        replaced(nonce, "text: blicket\n", "text: blicketty\n")
-    (server / "new.txt").write_text("x", "utf-8")
+    replaced(server / "descriptors" / "nonce.yaml", old, new)
     commit_all(server)
     git(clone, "pull", "-q")
     (step,) = (s for s in steps(read(GITHUB / "workflows" / "comment.yml")) if s["name"] == "Write the preview")
     run_step(step, clone, tmp_path, CONTRIBUTION=contribution)
     text = (tmp_path / "preview" / "comment.md").read_text("utf-8")
-    assert text.startswith(MARKER)
-    assert verdict in text.split("\n\n")[1]
-    assert shown in text
-    assert "every sentence is unchanged" not in text or "age" in path
+    assert text.startswith(f"{MARKER}\n\n## Not ready yet")
+    assert [part for part in shown if part not in text] == []
     json.loads((tmp_path / "preview" / "suggestions.json").read_text("utf-8"))
     assert git(clone, "status", "--porcelain") == ""
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_the_merge_is_previewed_and_not_the_commit(server_and_clone: tuple[Path, Path], tmp_path: Path) -> None:
-    """Two contributions that are right alone, and the same term twice together."""
-    server, clone = server_and_clone
-    git(server, "switch", "-qc", "contribution")
-    nonce = server / "descriptors" / "nonce.yaml"
-    nonce.write_text(f"{nonce.read_text('utf-8')}\n{NEW_TERM.format('zorple')}", "utf-8")
-    contribution = commit_all(server)
-    git(server, "switch", "-q", "main")
-    replaced(nonce, "descriptors:\n", f"descriptors:\n{NEW_TERM.format('zorple')}\n")
-    commit_all(server)
-    git(clone, "pull", "-q")
-    (step,) = (s for s in steps(read(GITHUB / "workflows" / "comment.yml")) if s["name"] == "Write the preview")
-    run_step(step, clone, tmp_path, CONTRIBUTION=contribution)
-    text = (tmp_path / "preview" / "comment.md").read_text("utf-8")
-    assert "## Not ready yet" in text
-    assert "`unique-id`" in text
 
 
 def test_actions_run_on_a_supported_node_and_are_pinned_alike() -> None:
@@ -213,18 +176,14 @@ def test_actions_run_on_a_supported_node_and_are_pinned_alike() -> None:
     assert set(used) == {f"{name}@{commit}" for name, commit, _ in pins}
 
 
-def test_comment_says_so_if_there_is_no_preview() -> None:
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_comment_without_a_preview_links_to_the_run(tmp_path: Path) -> None:
     jobs = read(GITHUB / "workflows" / "comment.yml")["jobs"]
     assert jobs["comment"]["if"] == "${{ !cancelled() && needs.preview.result != 'skipped' }}"
     comment = {step["name"]: step for step in jobs["comment"]["steps"]}
     assert comment["Fetch the preview"]["if"] == "needs.preview.result == 'success'"
-    assert comment["Write that there is no preview"]["if"] == "needs.preview.result != 'success'"
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_comment_without_a_preview_links_to_the_run(tmp_path: Path) -> None:
-    comment = {step["name"]: step for step in steps(read(GITHUB / "workflows" / "comment.yml"))}
     step = comment["Write that there is no preview"]
+    assert step["if"] == "needs.preview.result != 'success'"
     run_url = "${{ github.server_url }}/${{ github.repository }}/actions/runs/${{ github.run_id }}"
     assert step["env"] == {"RUN_URL": run_url}
     run_step(step, tmp_path, tmp_path, RUN_URL="https://example.org/run")

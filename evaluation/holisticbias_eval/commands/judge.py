@@ -46,17 +46,12 @@ def make(first: Path, second: Path, out: Path, **_: Any) -> None:
     folder gets page.html, which is all that an annotator needs, tasks.json and labelling-config.xml for Label Studio,
     and key.json, which says whose response stands on which side: keep it from annotators.
     """
-    from holisticbias_eval.judgements.key import QUESTIONS
-    from holisticbias_eval.judgements.matching import INFLAMMATORY, Filters, read_source
+    from holisticbias_eval.judgements.matching import read_source
     from holisticbias_eval.judgements.report import unjudged
-    from holisticbias_eval.judgements.settings import NO_LIST, StudySettings
+    from holisticbias_eval.judgements.settings import StudySettings
     from holisticbias_eval.judgements.study import PAGE, make_study
 
-    settings = read_own(StudySettings)
-    name = settings.inflammatory
-    filters = Filters(None if name == NO_LIST else INFLAMMATORY.read(name), settings.threshold)
-    sources = read_source(first), read_source(second)
-    key = make_study(sources, QUESTIONS.read(settings.questions), filters, settings, out)
+    key = make_study((read_source(first), read_source(second)), read_own(StudySettings), out)
     write(f"A: {key.models[0].name}; B: {key.models[1].name}")
     write(f"{key.matched:,} pairs of responses to the same prompt")
     for name, count in key.left_out.items():

@@ -8,10 +8,9 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import NONCE, Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.measure import NONCE, Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring, Clustering, CorpusSettings
 from holisticbias_eval.measures.responses.bias_figures import (
     CORRECTED,
@@ -78,8 +77,7 @@ class GenerationBias(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures; settings say which clusters of styles to measure."""
-        if not answers.num_rows:
-            raise SelectionError("no response is left to measure")
+        refuse_empty(answers, "no response is left to measure")
         clusters = settings.clusters if settings else None
         cells = arrange_styles(answers)
         biases = measure_biases(cells, clusters)
@@ -109,12 +107,10 @@ class GenerationBias(Measure):
 
     def problems(self, figures: Figures) -> Iterator[str]:
         """Find negative variances, shares outside 0 to 1, and corrected figures without an uncorrected one."""
+        yield from super().problems(figures)
         for figure in figures.by(NAME, FULL, "axis"):
             if figure.value is not None and figure.value < 0:
                 yield f"{figure.keys['axis']}: a variance over descriptors cannot be negative"
-        for figure in figures.by(NAME, "variance_share", "axis"):
-            if figure.value is not None and not 0 <= figure.value <= 1:
-                yield f"{figure.keys['axis']}: a share of variance must lie between 0 and 1"
         for figure in figures.by(NAME, FULL + CORRECTED, "axis"):
             if figure.value is not None and figures.value(NAME, FULL, figure.keys) is None:
                 yield f"{figure.keys['axis']}: {FULL} is missing"

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeVar
 
+import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
 from holisticbias_eval.blocks import ColumnOf, table_of
+from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, Part, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Better, Info, Needs
@@ -197,6 +199,20 @@ class Measure(ABC):
             own = figure.measure == self.info.name and figure.unit == "share"
             if own and figure.value is not None and not 0 <= figure.value <= 1:
                 yield f"{figure.keys}: a share must lie between 0 and 1"
+
+
+def refuse_empty(answers: pa.Table, said: str) -> None:
+    """Raise ``SelectionError`` if there is nothing to measure."""
+    if not answers.num_rows:
+        raise SelectionError(said)
+
+
+def audited(audit: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """The fixed texts with mentions replaced, and those as they are, each with the ending of their figures' names."""
+    censored = np.asarray(audit["censored"].to_numpy(zero_copy_only=False), bool)
+    for ending, rows in (("", censored), ("_uncensored", ~censored)):
+        if rows.any():
+            yield ending, audit.filter(pa.array(rows))
 
 
 def _changes(both: Mapping[str, Figure]) -> Iterator[Figure]:

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import DEVIATION, Figure, Figures, make_figure
+from holisticbias_eval.figures import DEVIATION, Figure, make_figure
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, audited
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring
 from holisticbias_eval.measures.responses.design import common_responses, paired_changes, read_design
 from holisticbias_eval.measures.responses.offence_sections import MEAN, PROBABILITY, SHARE, SPREAD, offence_sections
@@ -78,22 +78,13 @@ class OffenceMeasure(Measure):
 
         The texts are the same for all descriptors, so the deviation is the classifier's own.
         """
-        censored = np.asarray(audit["censored"].to_numpy(zero_copy_only=False), bool)
         found = []
-        for suffix, rows in (("", censored), ("_uncensored", ~censored)):
-            cells = arrange_responses(audit.filter(pa.array(rows)), {self.column: OFFENSIVE})
-            found += [
-                f.model_copy(update={"name": f"audit_{SPREAD}{suffix}", "of": SPREAD})
-                for f in _spreads(partial(make_figure, self.info.name), cells, cell_means(cells))
-                if f.name == SPREAD
-            ]
+        for ending, texts in audited(audit):
+            cells = arrange_responses(texts, {self.column: OFFENSIVE})
+            spreads = _spreads(partial(make_figure, self.info.name), cells, cell_means(cells))
+            named = {"name": f"audit_{SPREAD}{ending}", "of": SPREAD}
+            found += [figure.model_copy(update=named) for figure in spreads if figure.name == SPREAD]
         return tuple(found)
-
-    def problems(self, figures: Figures) -> Iterator[str]:
-        """Find shares outside 0 to 1."""
-        for figure in figures.by(self.info.name, SHARE, "axis"):
-            if figure.value is not None and not 0 <= figure.value <= 1:
-                yield f"{figure.keys['axis']}: a share of offensive texts must lie between 0 and 1"
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the shares by axis, and the means and standard deviations by template."""

@@ -10,12 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats
-from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import NONCE, Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.measure import NONCE, Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.measures.stance.finding import NAME, NATS, SHARED_NATS
 from holisticbias_eval.measures.stance.pairs import Contrasts, contrast_stances
 from holisticbias_eval.measures.stance.sections import stance_sections
@@ -28,11 +26,10 @@ from holisticbias_eval.statistics.agreement import (
     signed_root,
     sum_products,
 )
-from holisticbias_eval.statistics.intervals import middle_of
+from holisticbias_eval.statistics.intervals import floor_of
 from holisticbias_eval.statistics.tests import benjamini_hochberg, holm
 
 PERMUTATIONS = 1000
-_NO_FLOOR: Mapping[str, Any] = {"floor": None, "floor_interval": None}
 
 
 _figure = partial(make_figure, NAME)
@@ -74,8 +71,7 @@ class StanceContrast(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures; without settings there are no floors and no p-values of axes."""
-        if not answers.num_rows:
-            raise SelectionError("no sentence with a descriptor and a noun is left to measure")
+        refuse_empty(answers, "no sentence with a descriptor and a noun is left to measure")
         axes = contrast_stances(answers)
         rng = np.random.default_rng(settings.seed if settings else 0)
         figures = [*_axis_figures(axes, PERMUTATIONS if settings else 0, rng), *_descriptor_figures(axes)]
@@ -115,23 +111,17 @@ def _agreement_figures(
     keys: dict[str, str], found: Agreement | None, items: int, missing: int, p: float | None
 ) -> Iterator[Figure]:
     value = interval = alpha = without = None
-    floor = alpha_floor = _NO_FLOOR
+    floor: dict[str, Any] = {}
+    alpha_floor: dict[str, Any] = {}
     if found:
         value, alpha = float(signed_root(np.array(found.covariance))), found.alpha
         interval = found.interval and rooted(found.interval.low, found.interval.high)
         without = rooted(found.without.min(), found.without.max()) if len(found.without) else None
-        floor, alpha_floor = _floor(signed_root(found.permuted)), _floor(found.permuted_alpha)
+        floor, alpha_floor = floor_of(signed_root(found.permuted)), floor_of(found.permuted_alpha)
     of = "shared_contrast"
     yield _figure(of, keys, value, SHARED_NATS, items, missing, interval=interval, p_value=p, **floor)
     yield _figure("leave_one_pair_out", keys, value, SHARED_NATS, items, missing, interval=without, of=of)
     yield _figure("reliability", keys, alpha, "alpha", items, missing, of=of, **alpha_floor)
-
-
-def _floor(permuted: Floats) -> Mapping[str, Any]:
-    """The mean of the permuted values, and the middle 95% of them."""
-    if not len(permuted) or np.isnan(permuted).any():
-        return _NO_FLOOR
-    return {"floor": permuted.mean(), "floor_interval": middle_of(permuted)}
 
 
 def _descriptor_figures(axes: Sequence[Contrasts]) -> Iterator[Figure]:

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from holisticbias_eval.figures import Interval
 
+EACH = 4
+"""Names up to which a sentence has all of them."""
+
 
 def percent(share: float) -> str:
     """A share in percent."""
@@ -31,6 +34,11 @@ def significant(value: float) -> str:
     return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], word: str = "and") -> str:
     """Names as a list in a sentence."""
-    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
+    return f" {word} ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
+
+
+def most_and(least: str, named: Sequence[str]) -> str:
+    """Up to four names from the most to the least as a list; of more the first and the last."""
+    return listed(named) if len(named) <= EACH else f"most on {named[0]}, {least} on {named[-1]}"

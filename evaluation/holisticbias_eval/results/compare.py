@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-import pyarrow as pa
 from pydantic import Field
 
 from holisticbias_eval.errors import SelectionError
@@ -17,7 +14,6 @@ from holisticbias_eval.figures import P_RESOLUTION, Figure, Figures, Part
 from holisticbias_eval.identity import SharedSentences, count_shared
 from holisticbias_eval.measures import MEASURES, compared_columns
 from holisticbias_eval.measures.measure import Measure, View
-from holisticbias_eval.prompts.sentences import UNIQUE
 from holisticbias_eval.results.run import Run, read_run
 from holisticbias_eval.results.signature import Signature, same_model
 
@@ -115,28 +111,9 @@ class ComparedRuns(Part):
     left_out: tuple[str, ...] = ()
 
 
-def read_two_runs(first: Path, second: Path) -> tuple[Run, Run]:
-    """Read two runs with the columns that comparing them uses; ``RunError`` if one is damaged.
-
-    Columns that are equal in both are held once, and ids and texts as the numbers of their rows: a comparison asks only
-    which of them are equal, and they take more memory than all others.
-    """
-    one = read_run(first, compared_columns, pa.table({}))
-    other = read_run(second, compared_columns, one.answers)
-    if None in (compared_columns(run.result.signature.measures) for run in (one, other)):
-        return one, other
-    first_answers, second_answers = number_equal_texts(one.answers, other.answers)
-    return replace(one, answers=first_answers), replace(other, answers=second_answers)
-
-
-def number_equal_texts(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """Replace ids and texts that are equal in both tables by the numbers of their rows."""
-    rows = pa.array(np.arange(first.num_rows, dtype=np.int32))
-    tables = first, second
-    for name in UNIQUE:
-        if all(name in table.column_names for table in tables) and first[name].equals(second[name]):
-            tables = tuple(table.set_column(table.column_names.index(name), name, rows) for table in tables)
-    return tables
+def read_compared(folder: Path) -> Run:
+    """Read a run with the columns that comparing it uses; ``RunError`` if it is damaged."""
+    return read_run(folder, compared_columns)
 
 
 def compare_runs(first: Run, second: Run) -> ComparedRuns:

@@ -23,17 +23,22 @@ from holisticbias_eval.results.answer_columns import missing_problem, type_probl
 from holisticbias_eval.results.signature import SchemaVersion, Signature, differences
 
 RESULT = "result.json"
-_ROW_GROUP, _AT_ONCE = 1 << 17, 1 << 16
+_ROW_GROUP = 1 << 17
 REPORT = "report.html"
 _LARGEST = 1_000_000_000  # bytes of a result
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerFile:
-    """The table of answers of one kind of run: its name, its file, and the columns that it must have."""
+    """The table of answers of one kind of run: its name, its file, and the columns that it must have.
+
+    ``mark`` is the column that only this kind has. Answers about groups must have the columns ``of_groups``.
+    """
 
     name: str
     columns: tuple[str, ...]
+    mark: str = ""
+    of_groups: tuple[str, ...] = ()
 
     @property
     def file(self) -> str:
@@ -41,21 +46,27 @@ class AnswerFile:
         return f"{self.name}.parquet"
 
 
-SCORES = AnswerFile("scores", (*SENTENCE_COLUMNS, "nll", "tokens", "perplexity"))
-GROUP_SENTENCES = ("dimension", "group", "sentence", "nll", "tokens", "perplexity")
-"""The columns of scores that are of sentences about several groups."""
-PAIRS = AnswerFile(
-    "scored_pairs", ("pair_id", "specification", "attribute", "sentence", "other_sentence", "score_stereotype")
+_SCORED = ("nll", "tokens", "perplexity")
+SCORES = AnswerFile("scores", (*SENTENCE_COLUMNS, *_SCORED), of_groups=("dimension", "group", "sentence", *_SCORED))
+RESPONSES = AnswerFile(
+    "responses",
+    ("response_id", "axis", "template", "descriptor", "prompt", "response", "finish"),
+    "response",
+    ("response_id", "group", "prompt", "response", "text"),
 )
-LINES = AnswerFile("scored_lines", ("line_id", "text", "nll", "tokens", "bytes"))
-CANDIDATES = AnswerFile("candidates", ("candidate_id", "dialogue", "label", "probability"))
-RESULTS = AnswerFile("results", ("task", "metric", "value"))
-RESPONSES = AnswerFile("responses", ("response_id", "axis", "template", "descriptor", "prompt", "response", "finish"))
-INTERSECTIONS = AnswerFile("intersections", ("axis", "intersection_id", "median_perplexity", "stance_difference"))
+PAIRS = AnswerFile(
+    "scored_pairs",
+    ("pair_id", "specification", "attribute", "sentence", "other_sentence", "score_stereotype"),
+    "other_sentence",
+)
+LINES = AnswerFile("scored_lines", ("line_id", "text", "nll", "tokens", "bytes"), "line_id")
+CANDIDATES = AnswerFile("candidates", ("candidate_id", "dialogue", "label", "probability"), "candidate_id")
+RESULTS = AnswerFile("results", ("task", "metric", "value"), "metric")
+INTERSECTIONS = AnswerFile(
+    "intersections", ("axis", "intersection_id", "median_perplexity", "stance_difference"), "stance_difference"
+)
 KINDS = (SCORES, RESPONSES, PAIRS, LINES, CANDIDATES, RESULTS, INTERSECTIONS)
 """All kinds of tables of answers."""
-TEXTS = ("response_id", "group", "prompt", "response", "text")
-"""The columns of responses that are texts about groups."""
 
 
 class MaskedInputs(Part):
@@ -119,16 +130,12 @@ def _write_scores(answers: pa.Table, path: Path) -> None:
     repeated = [f.name for f in schema if f.name not in UNIQUE and not pa.types.is_floating(f.type)]
     with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=repeated) as writer:
         for start in range(0, max(1, answers.num_rows), _ROW_GROUP):
-            group = answers.slice(start, _ROW_GROUP)
-            parts = [restored(group.slice(at, _AT_ONCE)) for at in range(0, max(1, group.num_rows), _AT_ONCE)]
-            writer.write_table(pa.concat_tables(parts))
+            writer.write_table(restored(answers.slice(start, _ROW_GROUP)))
 
 
 def _kind_of(columns: Sequence[str]) -> AnswerFile:
     """The kind of a table of answers, by a column that only this kind has."""
-    known = {"response": RESPONSES, "other_sentence": PAIRS, "line_id": LINES, "candidate_id": CANDIDATES,
-             "metric": RESULTS, "stance_difference": INTERSECTIONS}  # fmt: skip
-    return next((kind for column, kind in known.items() if column in columns), SCORES)
+    return next((kind for kind in KINDS if kind.mark in columns), SCORES)
 
 
 def _as_json(result: Result) -> Iterator[str]:
@@ -191,14 +198,14 @@ Columns = Callable[[Sequence[str]], Sequence[str] | None]
 """The columns of the answers that are needed of a run of these measures; None means all."""
 
 
-def read_run(folder: Path, columns: Columns = lambda _: None, like: pa.Table | None = None) -> Run:
-    """Read the run in a folder, with ``like`` as in ``read_columns``; ``RunError`` if it is damaged."""
+def read_run(folder: Path, columns: Columns = lambda _: None) -> Run:
+    """Read the run in a folder; ``RunError`` if it is damaged."""
     answers = _answer_file(folder)
     if answers is None or not is_run(folder):
         raise no_run(folder, f"has no {RESULT} and {SCORES.file}, or another table of answers")
     result = _read_result(folder, Result)
     _refuse_infinite(folder, result)
-    table = _read_answers(folder / answers.file, answers, columns(result.signature.measures), like)
+    table = _read_answers(folder / answers.file, answers, columns(result.signature.measures))
     return Run(result, table, Tables(folder, answers))
 
 
@@ -234,24 +241,13 @@ def _refuse_infinite(folder: Path, result: Result) -> None:
             raise RunError(f"{folder / RESULT} is damaged: a number of the figure {figure.name} is not finite")
 
 
-def _read_answers(path: Path, answers: AnswerFile, columns: Sequence[str] | None, like: pa.Table | None) -> pa.Table:
+def _read_answers(path: Path, answers: AnswerFile, columns: Sequence[str] | None) -> pa.Table:
     with _reading(path):
         file = check_parquet(path)
-        names = _answer_columns(file, answers, columns)
-        table = file.read(names) if like is None else read_columns(file, names, like)
+        table = file.read(_answer_columns(file, answers, columns))
     if problem := missing_problem(table):
         raise RunError(f"{path}: {problem}; evaluate again")
     return table
-
-
-def read_columns(file: BoundedFile, names: Sequence[str], like: pa.Table) -> pa.Table:
-    """Read one column after the other; a column that is equal to one of ``like`` shares its memory."""
-    columns = {}
-    for name in names:
-        column = file.read([name])[name]
-        is_known = name in like.column_names and column.equals(like[name])
-        columns[name] = like[name] if is_known else column
-    return pa.table(columns)
 
 
 @contextmanager
@@ -267,8 +263,7 @@ def _answer_columns(file: BoundedFile, answers: AnswerFile, wanted: Sequence[str
     """The columns of a table of answers, or those of them that are wanted; ``RunError`` if it lacks one."""
     path, schema = file.path, file.schema
     names: list[str] = schema.names
-    of_groups = {RESPONSES: TEXTS, SCORES: GROUP_SENTENCES} if "group" in names else {}
-    for name in of_groups.get(answers, answers.columns):
+    for name in (answers.of_groups if "group" in names else ()) or answers.columns:
         if name not in names:
             raise RunError(f"{path} has no column {name}: it is not a run's table of {answers.name}; evaluate again")
     if problem := type_problem(schema):

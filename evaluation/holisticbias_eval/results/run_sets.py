@@ -12,7 +12,7 @@ from pydantic import AliasPath, BaseModel, Field, ValidationError
 
 from holisticbias_eval.errors import RunError, SelectionError
 from holisticbias_eval.figures import Figures, Part
-from holisticbias_eval.results.compare import ComparedRuns, compare_runs, read_two_runs
+from holisticbias_eval.results.compare import ComparedRuns, compare_runs, read_compared
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
 from holisticbias_eval.results.run import RESULT, Run, is_run, no_run, read_signature
 from holisticbias_eval.results.signature import Signature
@@ -26,29 +26,27 @@ class _Point(BaseModel):
     perplexity: float | None = None
 
 
-class _Record(BaseModel):
-    """The parts of ``mitigation.json`` that are read here."""
+class MitigationRecord(BaseModel):
+    """The parts of ``mitigation.json`` that are read here, and the aims of the mitigation; empty without a record."""
 
-    base_model: str = Field(validation_alias=AliasPath("base_model", "name"))
+    base_model: str | None = Field(None, validation_alias=AliasPath("base_model", "name"))
     specification: str | None = Field(None, validation_alias=AliasPath("specification", "id"))
     title: str = Field("", validation_alias=AliasPath("specification", "title"))
     perplexity_before: float | None = None
     points: tuple[_Point, ...] = ()
     chosen: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class MitigationRecord:
-    """The aims of a mitigation, titles of specifications by id, and validation perplexities; empty without a record.
-
-    ``validation`` are the perplexities of validation texts before and after training, null if not recorded.
-    ``base_model`` is the name of the model before training.
-    """
-
     aims: tuple[Aim, ...] = ()
-    titles: Mapping[str, str] = field(default_factory=dict)
-    validation: tuple[float | None, float | None] = (None, None)
-    base_model: str | None = None
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """The title of the specification, by its id."""
+        return {self.specification: self.title} if self.specification else {}
+
+    @property
+    def validation(self) -> tuple[float | None, float | None]:
+        """The perplexities of validation texts before and after training, null if not recorded."""
+        chosen = () if self.chosen is None or self.chosen < 0 else self.points[self.chosen :]
+        return self.perplexity_before, next((point.perplexity for point in chosen), None)
 
 
 def read_recorded(path: Path) -> MitigationRecord:
@@ -64,13 +62,9 @@ def read_recorded(path: Path) -> MitigationRecord:
         raise RunError(f"{path} cannot be read: {str(error)[:200]}") from error
     aims = _aims(content)
     try:
-        record = _Record.model_validate(content)
-    except ValidationError:
-        return MitigationRecord(aims)
-    chosen = record.points[record.chosen :][:1] if record.chosen is not None and record.chosen >= 0 else ()
-    after = next((point.perplexity for point in chosen), None)
-    titles = {record.specification: record.title} if record.specification else {}
-    return MitigationRecord(aims, titles, (record.perplexity_before, after), record.base_model)
+        return MitigationRecord.model_validate({**content, "aims": aims})
+    except (TypeError, ValidationError):
+        return MitigationRecord(aims=aims)
 
 
 def _aims(content: Any) -> tuple[Aim, ...]:
@@ -249,7 +243,7 @@ def _compare(
     failed: list[str] = []
     for name, *folders in pairs:
         step(f"{other.name}: {name}" if name else other.name)
-        before, after = read_two_runs(*folders)
+        before, after = map(read_compared, folders)
         try:
             compared = compare_runs(before, after)
         except SelectionError as error:

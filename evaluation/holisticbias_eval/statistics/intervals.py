@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
@@ -50,6 +52,13 @@ def middle_of(values: Floats) -> Interval | None:
     """The middle 95% of the known values."""
     known = values[~np.isnan(values)]
     return Interval.between(*np.quantile(known, MIDDLE).tolist()) if len(known) else None
+
+
+def floor_of(permuted: Floats) -> dict[str, Any]:
+    """The floor of a figure: the mean of permuted values, and the middle 95% of them; no floor if one is not known."""
+    if not permuted.size or np.isnan(permuted).any():
+        return {}
+    return {"floor": float(permuted.mean()), "floor_interval": middle_of(permuted)}
 
 
 def range_of(values: Floats) -> Interval | None:

@@ -149,8 +149,6 @@ HOW: dict[str, Callable[[list[object]], pa.Array]] = {
 
 @pytest.fixture(scope="module", params=ASKED)
 def answered(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from holisticbias.cli import main
-
     folder = tmp_path_factory.mktemp("runs") / "run"
     measures, *options = ASKED[request.param]
     assert main(["evaluate", "--measure", measures, *options, "--out", str(folder)]) == 0
@@ -162,8 +160,10 @@ def test_an_odd_column(answered: Path, how: str, invoke: Invoke, tmp_path: Path)
     """Each command meets each column and each fault, though not each fault in each column."""
     table = pq.read_table(answered / "responses.parquet")
     folder = Path(shutil.copytree(answered, tmp_path / "odd"))
-    for place, name in enumerate(table.column_names):
-        odd = table.set_column(place, name, HOW[how](table[name].to_pylist()))
+    names = table.column_names
+    alike = [name for name in names if name.startswith("p:")][3:]
+    for place, name in enumerate(name for name in names if name not in alike):
+        odd = table.set_column(names.index(name), name, HOW[how](table[name].to_pylist()))
         pq.write_table(odd, folder / "responses.parquet")
         commands = (("report", folder), ("compare", answered, folder), ("compare", folder, answered))
         code, _, error = invoke(*commands[(place + list(HOW).index(how)) % 3])

@@ -88,19 +88,31 @@ def test_a_limit_keeps_a_part_that_can_be_measured(
 
 def test_a_limit_compares_descriptors_that_share_a_noun(terms_release: Release) -> None:
     every = ask(ask_sentences, terms_release, Selection())
-    asked = ask(ask_sentences, terms_release, Selection(limit=100))
-    nouns: dict[str, set[str]] = {}
-    for descriptor, noun in zip(values(asked, "descriptor_id"), values(asked, "noun_id"), strict=True):
-        nouns.setdefault(descriptor, set()).add(noun)
-    assert len(nouns) > 1
-    assert set.intersection(*nouns.values())
+    for seed in range(4):
+        asked = ask(ask_sentences, terms_release, Selection(limit=100, seed=seed))
+        nouns: dict[str, set[str]] = {}
+        for descriptor, noun in zip(values(asked, "descriptor_id"), values(asked, "noun_id"), strict=True):
+            nouns.setdefault(descriptor, set()).add(noun)
+        assert min(Counter(name.split(".")[0] for name in nouns).values()) > 1
+        assert set.intersection(*nouns.values())
     left_out = {one.reason: one.sentences for one in asked.skipped if "--" in one.reason}
     assert left_out == {"left out with --limit": every.sentences.num_rows - asked.sentences.num_rows}
 
 
-def test_a_limit_below_the_least_is_refused(small_release: Release) -> None:
-    with pytest.raises(SelectionError, match="the least is 32, 2 descriptors of an axis with 4 nouns in each of 4"):
-        ask(ask_sentences, small_release, Selection(limit=31))
+@pytest.mark.parametrize(
+    ("release", "where", "least", "templates"),
+    [
+        ("small_release", (), 32, 4),  # two of its pairs of opposite stance
+        ("mini_release", (), 16, 2),  # its only pair
+        ("mini_release", ("template=dialogue.im",), 8, 1),
+    ],
+)
+def test_a_limit_below_the_least_is_refused(
+    release: str, where: tuple[str, ...], least: int, templates: int, request: pytest.FixtureRequest
+) -> None:
+    message = f"the least is {least}, 2 descriptors of an axis with 4 nouns in each of {templates} templates"
+    with pytest.raises(SelectionError, match=message):
+        ask(ask_sentences, request.getfixturevalue(release), Selection(where=where, limit=least - 1))
 
 
 def test_each_variant_is_drawn_for_about_half() -> None:

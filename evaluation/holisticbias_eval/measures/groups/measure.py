@@ -19,7 +19,7 @@ from holisticbias_eval.measures.groups.readings import TextMethod, read_method, 
 from holisticbias_eval.measures.groups.sections import group_sections
 from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, audited
 from holisticbias_eval.measures.options import CLASSIFIED
 from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.classifier import Classifier
@@ -127,15 +127,12 @@ class GroupMeasure(Measure):
         The texts are the same for all groups, so the difference is that of the classifier or lexicon. The figures are
         ``audit_disparity`` with subjects replaced, and ``audit_disparity_uncensored`` as the texts are; without floors.
         """
-        censored = np.asarray(audit["censored"].to_numpy(zero_copy_only=False), bool)
         found: list[Figure] = []
-        for suffix, rows in (("", censored), ("_uncensored", ~censored)):
-            if rows.any():
-                rng, name = np.random.default_rng(settings.seed), f"{AUDIT}{DISPARITY}{suffix}"
-                groups = self._arrange(audit.filter(pa.array(rows)), rng)
-                bare = {"name": name, "of": DISPARITY, "p_value": None, "floor": None, "floor_interval": None}
-                apart = (figure for figure in comparison_figures(groups, rng) if figure.name == DISPARITY)
-                found += [figure.model_copy(update=bare) for figure in apart]
+        for ending, texts in audited(audit):
+            rng, name = np.random.default_rng(settings.seed), f"{AUDIT}{DISPARITY}{ending}"
+            bare = {"name": name, "of": DISPARITY, "p_value": None, "floor": None, "floor_interval": None}
+            apart = comparison_figures(self._arrange(texts, rng), rng)
+            found += [figure.model_copy(update=bare) for figure in apart if figure.name == DISPARITY]
         return tuple(found)
 
     def naming_figures(self, replaced: pa.Table, written: pa.Table, naming: Bools) -> tuple[Figure, ...]:

@@ -135,8 +135,7 @@ class GroupFigures(MeasureFigures):
         change = self.get(FROM_HUMAN, keys)
         if change is None or change.differs:
             return change is not None
-        alone = change.adjusted_p is None and change.interval is not None and abs(change.value or 0.0) == 1
-        return alone and change.interval is not None and not change.interval.low <= 0 <= change.interval.high
+        return change.adjusted_p is None and abs(change.value or 0.0) == 1 and change.excludes_zero
 
     def differences(self, domain: str, quantity: Quantity) -> Sequence[Figure]:
         """The differences between the groups of a domain."""

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
+from holisticbias_eval.statistics.cells import encode
 from holisticbias_eval.statistics.groups.variance import MOST_GROUPS, GroupValues, variance_shares
 
 NAME = "group_perplexity"
@@ -89,7 +90,7 @@ def read_dimensions(answers: pa.Table) -> tuple[Dimension, ...]:
     found = []
     for name in pc.unique(answers["dimension"]).to_pylist():
         rows = answers.filter(pc.equal(answers["dimension"], name))
-        group, groups = _codes(rows["group"])
+        groups, group = encode(rows["group"])
         if len(groups) < 2:
             raise SelectionError(
                 f"dimension {name[:SHOWN]!r} has one group, {groups[0][:SHOWN]!r}: a comparison needs at least two"
@@ -124,7 +125,7 @@ def _keys(rows: pa.Table, group: Ints, groups: int) -> tuple[Ints, str]:
     for name in (*IDS, "sentence"):
         if name not in rows.column_names or rows[name].null_count:
             continue
-        key, keys = _codes(rows[name].cast(pa.string()))
+        keys, key = encode(rows[name])
         if _shared(key, len(keys), group, groups):
             return key, name
     place = _places(group)
@@ -149,7 +150,7 @@ def _places(group: Ints) -> Ints:
 
 def _refuse_repeated(rows: pa.Table, group: Ints, dimension: str) -> None:
     """Refuse a sentence that a group has twice: one of its perplexities is wrong, or the rows were added twice."""
-    key, sentences = _codes(rows["sentence"])
+    sentences, key = encode(rows["sentence"])
     cells, counts = np.unique(group * len(sentences) + key, return_counts=True)
     if not (counts > 1).any():
         return
@@ -159,12 +160,6 @@ def _refuse_repeated(rows: pa.Table, group: Ints, dimension: str) -> None:
         f"dimension {dimension[:SHOWN]!r} has sentence {sentences[first % len(sentences)][:SHOWN]!r} "
         f"{counts.max()} times in group {named[:SHOWN]!r}: keep one row for each, or name them in a column sentence_id"
     )
-
-
-def _codes(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
-    """Numbers of the distinct values in the order of first occurrence, and the values."""
-    encoded = column.cast(pa.string()).combine_chunks().dictionary_encode()
-    return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary.to_pylist()
 
 
 WARNING = "WARNING"

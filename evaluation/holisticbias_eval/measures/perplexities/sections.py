@@ -14,7 +14,7 @@ from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, Dimension, cut
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, TESTS, UNITS, F, T
 from holisticbias_eval.measures.perplexities.finding import EXPLANATION, DimensionFigures, describe_finding, pair_label
-from holisticbias_eval.sections import Block, Estimate, Forest, HeatMap, Section
+from holisticbias_eval.sections import Block, Estimate, Forest, HeatMap, Section, in_parts
 
 ROWS = 10
 """Sentences of a dimension in the table of the largest differences."""
@@ -165,14 +165,12 @@ def _forests(shown: DimensionFigures) -> Iterator[Forest]:
     """The groups of each dimension around the mean of all groups, or their means if sentences are not paired."""
     for paired in (True, False):
         estimates = [e for d in shown.dimensions if d.paired is paired for e in _estimates(shown, d)]
-        for number, start in enumerate(range(0, len(estimates), MOST_ROWS), 1):
-            name = f"group-perplexity{'' if paired else '-means'}{f'-{number}' if number > 1 else ''}"
+        for name, part in in_parts(f"group-perplexity{'' if paired else '-means'}", estimates, MOST_ROWS):
             if paired:
                 title = "Mean log-perplexity of a group minus that of all groups, on the same sentences"
                 unit, scale = f"{UNITS['log']} difference", "line: 95% interval; 0: as all groups; filled: differs"
             else:
                 title, unit, scale = "Mean log-perplexity of each group", UNITS["log"], "line: 95% interval"
-            part = tuple(estimates[start : start + MOST_ROWS])
             reference = 0.0 if paired else min((e.value for e in part if e.value is not None), default=0.0)
             yield Forest(name, title, unit, part, scale, reference)
 
@@ -182,9 +180,8 @@ def _estimates(shown: DimensionFigures, dimension: Dimension) -> Iterator[Estima
     for group in dimension.groups:
         found = shown.of("deviation" if dimension.paired else "mean", dimension, "log", group=group)
         if found is not None:
-            interval = found.interval
-            apart = dimension.paired and interval is not None and not interval.low <= 0 <= interval.high
-            yield Estimate(cut(group), found.value, interval, apart, heading)
+            marked = dimension.paired and found.excludes_zero
+            yield Estimate(cut(group), found.value, found.interval, marked, heading)
 
 
 def _grids(shown: DimensionFigures) -> Iterator[HeatMap]:

@@ -12,8 +12,9 @@ from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import View
+from holisticbias_eval.measures.measure_figures import MeasureFigures
 from holisticbias_eval.measures.responses.bias_figures import CORRECTED, FULL, NAME, PARTIAL, SUMMED, UNIT
-from holisticbias_eval.measures.responses.examples import Examples, ResponseFigures
+from holisticbias_eval.measures.responses.examples import Examples
 from holisticbias_eval.measures.responses.styles import PREFIX
 from holisticbias_eval.sections import Block, HeatMap, Scatter, ScatterPoint, Section, Stack, StackedBars
 from holisticbias_eval.statistics.tests import holm, rank_correlation
@@ -26,7 +27,7 @@ READING_OF_CLUSTERS = (
 )
 
 
-def tested_columns(shown: ResponseFigures, name: str, heading: str) -> FigureColumns:
+def tested_columns(shown: MeasureFigures, name: str, heading: str) -> FigureColumns:
     """The bias, its corrected value with the interval, its floor and its p-value."""
     corrected = name + CORRECTED
     return (
@@ -43,7 +44,7 @@ def _size(figure: Figure) -> float:
     return figure.value or 0.0
 
 
-def cluster_section(shown: ResponseFigures) -> Iterator[Section]:
+def cluster_section(shown: MeasureFigures) -> Iterator[Section]:
     """The clusters by axis as parts of a bar, and tables of clusters and of styles."""
     clusters, styles = shown.by(PARTIAL, "cluster"), shown.by(PARTIAL, "style")
     members: dict[str, list[str]] = defaultdict(list)
@@ -76,7 +77,7 @@ def cluster_section(shown: ResponseFigures) -> Iterator[Section]:
         yield Section("clusters", "Clusters and styles", (*blocks, Paragraph(READING_OF_CLUSTERS, "note")))
 
 
-def _stacked(shown: ResponseFigures, clusters: Sequence[Figure]) -> StackedBars:
+def _stacked(shown: MeasureFigures, clusters: Sequence[Figure]) -> StackedBars:
     names = tuple(f.keys["cluster"] for f in clusters)
     axes = [f for f in shown.by(FULL, "axis") if f.value is not None]
     bars = [Stack(shown.axis(f), tuple(shown.value(PARTIAL, {**f.keys, "cluster": c}) for c in names)) for f in axes]
@@ -102,7 +103,7 @@ READING_OF_LEADERS = (
 DIFFERENCE = "probability difference"
 
 
-def leaders_section(shown: ResponseFigures, examples: Examples) -> Iterator[Section]:
+def leaders_section(shown: MeasureFigures, examples: Examples) -> Iterator[Section]:
     """The descriptors with most and least of each style, and of each cluster as a map."""
     tested = shown.by("style_difference", "axis", "descriptor", "style")
     found = [f for f in tested if f.differs]
@@ -120,7 +121,7 @@ def leaders_section(shown: ResponseFigures, examples: Examples) -> Iterator[Sect
         yield Section("leaders", "Descriptors and styles", (Paragraph(said),))
 
 
-def _leaders_table(shown: ResponseFigures, examples: Examples, found: Sequence[Figure]) -> Table:
+def _leaders_table(shown: MeasureFigures, examples: Examples, found: Sequence[Figure]) -> Table:
     columns: FigureColumns = (
         *shown.names,
         col.key("style"),
@@ -138,7 +139,7 @@ def _leaders_table(shown: ResponseFigures, examples: Examples, found: Sequence[F
     return table_of("leaders", caption, columns, _leading(shown, found), details=lines, search=True)
 
 
-def _leading(shown: ResponseFigures, found: Sequence[Figure]) -> Iterator[Figure]:
+def _leading(shown: MeasureFigures, found: Sequence[Figure]) -> Iterator[Figure]:
     """The farthest above of each style, styles of the largest bias first, then the farthest below."""
     styles = sorted(shown.by(PARTIAL, "style"), key=_size, reverse=True)
     by_style: dict[str, list[Figure]] = {f.keys["style"]: [] for f in styles}
@@ -151,7 +152,7 @@ def _leading(shown: ResponseFigures, found: Sequence[Figure]) -> Iterator[Figure
         yield from [f for f in own if _size(f) <= 0][-_EACH:]
 
 
-def _map(shown: ResponseFigures) -> Iterator[HeatMap]:
+def _map(shown: MeasureFigures) -> Iterator[HeatMap]:
     """Differences by cluster of the descriptors that differ most in one of them."""
     clusters = tuple(f.keys["cluster"] for f in shown.by(PARTIAL, "cluster"))
     found = [f for f in shown.by("style_difference", "axis", "descriptor", "cluster") if f.differs]
@@ -184,7 +185,7 @@ def corpus_figures(view: View, texts: Mapping[str, int]) -> tuple[Figure, ...]:
     ``texts`` has the count of each descriptor's text. A correlation is null with fewer than three descriptors or if
     all have the same value.
     """
-    shown, counts = ResponseFigures(view, NAME), {}
+    shown, counts = MeasureFigures(view, NAME), {}
     for f in shown.by("style_mean", "axis", "descriptor", "style"):
         counts[f.keys["axis"], f.keys["descriptor"]] = texts.get(shown.descriptor(f), 0)
     found = [
@@ -207,7 +208,7 @@ def corpus_figures(view: View, texts: Mapping[str, int]) -> tuple[Figure, ...]:
     return tuple(found)
 
 
-def corpus_section(shown: ResponseFigures) -> Iterator[Section]:
+def corpus_section(shown: MeasureFigures) -> Iterator[Section]:
     """Scatter plots of the clusters or styles of the largest bias, and all correlations; none without a corpus."""
     counts = {(f.keys["axis"], f.keys["descriptor"]): _size(f) for f in shown.by(COUNT, "axis", "descriptor")}
     if not counts:
@@ -232,7 +233,7 @@ def corpus_section(shown: ResponseFigures) -> Iterator[Section]:
 
 
 def _scatter(
-    shown: ResponseFigures, counts: Mapping[tuple[str, str], float], key: str, name: str, number: int
+    shown: MeasureFigures, counts: Mapping[tuple[str, str], float], key: str, name: str, number: int
 ) -> Scatter:
     means = [f for f in shown.by("style_mean", "axis", "descriptor", key) if f.keys[key] == name]
     means = [f for f in means if f.value is not None and (f.keys["axis"], f.keys["descriptor"]) in counts]

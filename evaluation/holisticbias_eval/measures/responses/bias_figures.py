@@ -13,7 +13,7 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, make_figure
-from holisticbias_eval.measures.measure import Clusters, baseline_of
+from holisticbias_eval.measures.measure import Clusters, audited, baseline_of
 from holisticbias_eval.measures.responses.styles import Named, arrange_styles, choose_clusters, part_of, style_names
 from holisticbias_eval.statistics.intervals import normal_estimate
 from holisticbias_eval.statistics.responses.bias import Bias, measure_bias
@@ -172,19 +172,16 @@ def audit_figures(audit: pa.Table, clusters: Clusters | None) -> Iterator[Figure
     The texts are the same for all descriptors and a classifier has no noise, so
     nothing is corrected. ``of`` names the figure that each stands beside.
     """
-    censored = np.asarray(audit["censored"].to_numpy(zero_copy_only=False), bool)
     named: Named = {} if clusters is None or isinstance(clusters, str) else clusters
-    for suffix, rows in (("", censored), ("_uncensored", ~censored)):
-        if not rows.any():
-            continue
-        cells = arrange_styles(audit.filter(pa.array(rows)))
+    for ending, texts in audited(audit):
+        cells = arrange_styles(texts)
         full = measure_bias(cells, part_of(cells, cells.labels), by_axis=True)
         found = [(FULL, {"axis": axis} if axis else {}, bias) for axis, bias in full.items()]
         for cluster, styles in named.items():
             if {*styles} <= {*cells.labels}:
                 found.append((PARTIAL, {"cluster": cluster}, measure_bias(cells, part_of(cells, styles))[None]))
         for name, keys, bias in found:
-            yield figure(f"audit_{name}{suffix}", keys, SCALE * bias.raw, UNIT, bias.cells, of=name)
+            yield figure(f"audit_{name}{ending}", keys, SCALE * bias.raw, UNIT, bias.cells, of=name)
 
 
 def bias_changes(first: pa.Table, second: pa.Table, clusters: Named) -> tuple[Figure, ...]:

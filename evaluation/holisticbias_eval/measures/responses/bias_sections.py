@@ -9,6 +9,7 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import NONCE, View, change_bars
+from holisticbias_eval.measures.measure_figures import MeasureFigures
 from holisticbias_eval.measures.responses.bias_details import (
     cluster_section,
     corpus_section,
@@ -16,11 +17,10 @@ from holisticbias_eval.measures.responses.bias_details import (
     tested_columns,
 )
 from holisticbias_eval.measures.responses.bias_figures import CORRECTED, FULL, NAME, UNIT
-from holisticbias_eval.measures.responses.examples import Examples, ResponseFigures
-from holisticbias_eval.measures.text import listed, percent
+from holisticbias_eval.measures.responses.examples import Examples
+from holisticbias_eval.measures.text import most_and, percent
 from holisticbias_eval.sections import Bar, Bars, Block, Section
 
-_EACH = 4
 READING = (
     "Gen Bias is the variance of the mean style probabilities over descriptors, mean over templates, times 1000. Its "
     "sampling noise grows with fewer responses per descriptor: the corrected figure is without it, with the 95% "
@@ -38,7 +38,7 @@ _AUDITED = f"audit_{FULL}"
 
 def bias_sections(view: View) -> tuple[Section, ...]:
     """Show the finding and the axes, clusters and styles, leading descriptors with examples, corpus, and audit."""
-    shown = ResponseFigures(view, NAME)
+    shown = MeasureFigures(view, NAME)
     axes = _ordered(shown)
     if not axes:
         return ()
@@ -57,7 +57,7 @@ def bias_sections(view: View) -> tuple[Section, ...]:
     )
 
 
-def _ordered(shown: ResponseFigures) -> list[Figure]:
+def _ordered(shown: MeasureFigures) -> list[Figure]:
     """First the axes on which responses differ, the largest bias first, then the others as they come."""
 
     def rank(f: Figure) -> tuple[bool, float]:
@@ -66,7 +66,7 @@ def _ordered(shown: ResponseFigures) -> list[Figure]:
     return sorted(shown.by(FULL, "axis"), key=rank)
 
 
-def _finding(shown: ResponseFigures, axes: Sequence[Figure]) -> Iterator[Paragraph]:
+def _finding(shown: MeasureFigures, axes: Sequence[Figure]) -> Iterator[Paragraph]:
     people = [f for f in axes if f.keys["axis"] != NONCE and f.value is not None]
     if not people:
         yield Paragraph(
@@ -89,7 +89,7 @@ def _finding(shown: ResponseFigures, axes: Sequence[Figure]) -> Iterator[Paragra
         )
 
 
-def _by_axis(shown: ResponseFigures, people: Sequence[Figure]) -> str:
+def _by_axis(shown: MeasureFigures, people: Sequence[Figure]) -> str:
     if all(f.above_floor is None for f in people):
         return "This run has no floors, so it does not show whether responses differ by descriptor more than by chance."
     differ = [f for f in people if f.above_floor]
@@ -99,13 +99,12 @@ def _by_axis(shown: ResponseFigures, people: Sequence[Figure]) -> str:
     if not differ:
         return f"{where} responses do not {more}."
     named = [f"{shown.axis(f)} ({_brief(shown, f)})" for f in differ]
-    said = listed(named) if len(named) <= _EACH else f"most on {named[0]}, least on {named[-1]}"
     if people[1:]:
         where = f"On {len(differ)} of {len(people)} axes"
-    return f"{where} responses {more}: {said}."
+    return f"{where} responses {more}: {most_and('least', named)}."
 
 
-def _together(shown: ResponseFigures) -> Iterator[Paragraph]:
+def _together(shown: MeasureFigures) -> Iterator[Paragraph]:
     full, share = shown.get(FULL), shown.value("variance_share")
     if full is None or full.value is None:
         return
@@ -117,7 +116,7 @@ def _together(shown: ResponseFigures) -> Iterator[Paragraph]:
     yield Paragraph(f"{text}.")
 
 
-def _brief(shown: ResponseFigures, raw: Figure) -> str:
+def _brief(shown: MeasureFigures, raw: Figure) -> str:
     """The corrected figure with its interval, or the raw one."""
     corrected = shown.get(raw.name + CORRECTED, raw.keys)
     if corrected is None or corrected.value is None:
@@ -132,7 +131,7 @@ def _number(value: float) -> str:
     return f"{value:z.2f}" if abs(value) >= 0.1 or not value else f"{value:z.3f}"
 
 
-def _bars(shown: ResponseFigures, axes: Sequence[Figure]) -> Iterator[Bars]:
+def _bars(shown: MeasureFigures, axes: Sequence[Figure]) -> Iterator[Bars]:
     """The corrected bias, if there is one, and the bias as published."""
     corrected, raw = [], []
     for f in axes:
@@ -149,7 +148,7 @@ def _bars(shown: ResponseFigures, axes: Sequence[Figure]) -> Iterator[Bars]:
     yield Bars("generation-bias-raw", "Full Gen Bias by axis, as published", UNIT, tuple(raw), scale)
 
 
-def _axis_table(shown: ResponseFigures, axes: Sequence[Figure]) -> Table:
+def _axis_table(shown: MeasureFigures, axes: Sequence[Figure]) -> Table:
     columns: FigureColumns = (
         shown.axis_column,
         *tested_columns(shown, FULL, "Full Gen Bias"),
@@ -164,7 +163,7 @@ def _axis_table(shown: ResponseFigures, axes: Sequence[Figure]) -> Table:
     return table_of("generation-bias-by-axis", "Full Gen Bias by axis", columns, rows, note, drop_empty=True)
 
 
-def _audit_section(shown: ResponseFigures, axes: Sequence[Figure]) -> Iterator[Section]:
+def _audit_section(shown: MeasureFigures, axes: Sequence[Figure]) -> Iterator[Section]:
     """The bias of the responses beside that of the classifier on fixed texts."""
     if shown.get(_AUDITED) is None:
         return

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from functools import cached_property
 from itertools import accumulate, groupby
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.blocks import Column, Marked, Table
+from holisticbias_eval.blocks import ColumnOf, Marked, table_of
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.measure_figures import MeasureFigures
 from holisticbias_eval.measures.responses.design import read_design
 from holisticbias_eval.sections import Section
 
@@ -154,36 +152,11 @@ def repeated_section(view: View) -> Iterator[Section]:
     texts = pc.utf8_trim_whitespace(pc.fill_null(counted["response"].cast(pa.large_string()), ""))
     counted = counted.filter(pc.and_(pc.not_equal(texts, ""), pc.greater_equal(counted["count_all"], _LEAST)))
     order = pc.select_k_unstable(counted, _MOST, [("count_all", "descending"), ("response", "ascending")])
-    rows = tuple(
-        (cut(" ".join(row["response"][:READ].split()), LETTERS), row["count_all"], row["descriptor_count_distinct"])
-        for row in counted.take(order).to_pylist()
+    columns: tuple[ColumnOf[dict[str, Any]], ...] = (
+        ColumnOf("response", "Response", lambda row: cut(" ".join(row["response"][:READ].split()), LETTERS)),
+        ColumnOf("responses", "Responses", lambda row: row["count_all"], "count"),
+        ColumnOf("descriptors", "Descriptors", lambda row: row["descriptor_count_distinct"], "count"),
     )
-    if rows:
-        columns = (
-            Column("response", "Response"),
-            Column("responses", "Responses", "count"),
-            Column("descriptors", "Descriptors", "count"),
-        )
-        table = Table("repeated", "The responses that occur most often", columns, rows)
+    if rows := counted.take(order).to_pylist():
+        table = table_of("repeated", "The responses that occur most often", columns, rows)
         yield Section("repeated-responses", "Repeated responses", (table,), detail=True)
-
-
-@dataclass(frozen=True)
-class ResponseFigures(MeasureFigures):
-    """The figures of a measure of responses."""
-
-    @cached_property
-    def _descriptors(self) -> Mapping[tuple[str, str], str]:
-        """The text of each descriptor by its axis and its id, and by its axis and its text."""
-        answers = self.view.answers
-        names = [n for n in ("axis", "descriptor_id", "descriptor") if n in answers.column_names]
-        rows = answers.select(names).group_by(names, use_threads=False).aggregate([]).to_pylist()
-        by_text = {(row["axis"], row["descriptor"]): row["descriptor"] for row in rows}
-        return by_text | {
-            (row["axis"], row.get("descriptor_id") or row["descriptor"]): row["descriptor"] for row in rows
-        }
-
-    def descriptor(self, figure: Figure) -> str:
-        """The text of a figure's descriptor."""
-        axis, name = figure.keys["axis"], figure.keys["descriptor"]
-        return self._descriptors.get((axis, name), name)

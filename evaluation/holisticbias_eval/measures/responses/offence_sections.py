@@ -11,7 +11,8 @@ from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.responses.examples import Examples, ResponseFigures
+from holisticbias_eval.measures.measure_figures import MeasureFigures
+from holisticbias_eval.measures.responses.examples import Examples
 from holisticbias_eval.measures.text import percent, percents
 from holisticbias_eval.sections import Bar, Bars, Block, Section
 
@@ -27,7 +28,7 @@ def offence_sections(view: View, info: Info, column: str, text: str) -> tuple[Se
 
     ``column`` has the probabilities and ``text`` is the column of the texts.
     """
-    shown, slug = ResponseFigures(view, info.name), info.name.replace("_", "-")
+    shown, slug = MeasureFigures(view, info.name), info.name.replace("_", "-")
     whole = shown.get(SHARE)
     if whole is None:
         return ()
@@ -68,7 +69,7 @@ def _finding(whole: Figure, what: str) -> str:
     return f"The classifier finds {percent(whole.value)} of {whole.n:,} {what}s offensive{interval}.{missing}"
 
 
-def _template_table(shown: ResponseFigures, slug: str) -> Table:
+def _template_table(shown: MeasureFigures, slug: str) -> Table:
     columns: FigureColumns = (
         col.key("template"),
         col.value("mean", "Mean", PROBABILITY),
@@ -87,7 +88,7 @@ def _template_table(shown: ResponseFigures, slug: str) -> Table:
     return table_of(f"{slug}-by-template", "Mean and standard deviation over descriptors", columns, found, note)
 
 
-def _range_table(shown: ResponseFigures, slug: str) -> Iterator[Table]:
+def _range_table(shown: MeasureFigures, slug: str) -> Iterator[Table]:
     """The descriptors of each template by ranges of their mean probability (Table 12 of the paper)."""
     names: dict[tuple[str, int], list[str]] = {}
     for template in dict.fromkeys(f.keys["template"] for f in shown.by(MEAN, "template")):
@@ -116,7 +117,7 @@ def _few(names: list[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _descriptor_table(shown: ResponseFigures, slug: str, column: str, text: str) -> Table:
+def _descriptor_table(shown: MeasureFigures, slug: str, column: str, text: str) -> Table:
     columns: FigureColumns = (
         *shown.names,
         shown.beside(MEAN, "Mean probability", PROBABILITY),

@@ -10,7 +10,8 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import View, change_bars
-from holisticbias_eval.measures.responses.examples import Examples, ResponseFigures, repeated_section
+from holisticbias_eval.measures.measure_figures import MeasureFigures
+from holisticbias_eval.measures.responses.examples import Examples, repeated_section
 from holisticbias_eval.measures.text import listed, percent
 from holisticbias_eval.sections import Bar, Bars, Block, HeatMap, Section
 
@@ -46,7 +47,7 @@ READING = (
 
 def wording_sections(view: View) -> tuple[Section, ...]:
     """Show the finding, parroting, length and endings by axis, phrases, and as details every descriptor."""
-    shown, examples = ResponseFigures(view, NAME), Examples(view.answers)
+    shown, examples = MeasureFigures(view, NAME), Examples(view.answers)
     if not shown.by("length"):
         return ()
     chosen = [name for name in VALUES if shown.get(name)]
@@ -70,13 +71,13 @@ def wording_sections(view: View) -> tuple[Section, ...]:
     )
 
 
-def _value_columns(shown: ResponseFigures, names: Sequence[str]) -> FigureColumns:
+def _value_columns(shown: MeasureFigures, names: Sequence[str]) -> FigureColumns:
     """The values, and the numbers of responses with and without text."""
     values = (shown.beside(name, *VALUES[name]) for name in names)
     return (*values, col.n("responses", "Responses"), col.missing(heading="Without text"))
 
 
-def _endings(shown: ResponseFigures) -> Iterator[str]:
+def _endings(shown: MeasureFigures) -> Iterator[str]:
     parroting = shown.get("parroting_exact")
     if parroting and parroting.value is not None:
         yield f"The model repeats its prompt in {percent(parroting.value)} of {parroting.n:,} responses."
@@ -86,14 +87,14 @@ def _endings(shown: ResponseFigures) -> Iterator[str]:
     }  # fmt: skip
     some = [f"{percent(value)} are {name}" for name, value in found.items() if value]
     none = [name for name, value in found.items() if value == 0]
-    alternatives = " or ".join([*([", ".join(none[:-1])] if none[1:] else []), *none[-1:]])
     if some:
-        yield f"Of all responses {listed(some)}{f'; none is {alternatives}' if none else ''}."
+        rest = f"; none is {listed(none, 'or')}" if none else ""
+        yield f"Of all responses {listed(some)}{rest}."
     elif none:
-        yield f"No response is {alternatives}."
+        yield f"No response is {listed(none, 'or')}."
 
 
-def _differences(shown: ResponseFigures) -> Iterator[Paragraph]:
+def _differences(shown: MeasureFigures) -> Iterator[Paragraph]:
     """The values in which single descriptors differ after correction."""
     alike = []
     for name in TESTED:
@@ -122,7 +123,7 @@ def _quoted(figure: Figure) -> str:
     return f"“{figure.keys['phrase']}”"
 
 
-def _listed_section(shown: ResponseFigures, examples: Examples) -> Iterator[Section]:
+def _listed_section(shown: MeasureFigures, examples: Examples) -> Iterator[Section]:
     """Phrases of the list: how common they are, by axis, and the descriptors that differ in one."""
     figures = shown.by("phrase_share", "phrase")
     present = [f for f in figures if f.value]
@@ -146,7 +147,7 @@ def _listed_section(shown: ResponseFigures, examples: Examples) -> Iterator[Sect
         yield Section("phrases", "Phrases of the list", tuple(blocks))
 
 
-def _by_descriptor(shown: ResponseFigures, examples: Examples) -> Block:
+def _by_descriptor(shown: MeasureFigures, examples: Examples) -> Block:
     tested = shown.by("phrase_share", "axis", "descriptor", "phrase")
     found = sorted((f for f in tested if f.differs), key=lambda f: -(f.value or 0))
     if not found:
@@ -174,7 +175,7 @@ def _by_descriptor(shown: ResponseFigures, examples: Examples) -> Block:
     return table_of(name, caption, columns, found[:_LISTED], note, details=lines, search=True)
 
 
-def _found_section(shown: ResponseFigures, examples: Examples) -> Iterator[Section]:
+def _found_section(shown: MeasureFigures, examples: Examples) -> Iterator[Section]:
     """Phrases that responses to one descriptor have more often than all others."""
     tested = shown.get("phrases_tested")
     if tested is None:
@@ -195,7 +196,7 @@ def _found_section(shown: ResponseFigures, examples: Examples) -> Iterator[Secti
     yield Section("found-phrases", "Phrases found by descriptor", (block, Paragraph(how, "note")))
 
 
-def _found_table(shown: ResponseFigures, examples: Examples, found: Sequence[Figure]) -> Table:
+def _found_table(shown: MeasureFigures, examples: Examples, found: Sequence[Figure]) -> Table:
     columns: FigureColumns = (
         *shown.names,
         col.key("phrase"),
@@ -231,7 +232,7 @@ def wording_changes(changes: Figures, view: View) -> tuple[Section, ...]:
         scale = "share of responses  ·  bar: B, mark: A"
         blocks.append(change_bars(changes, phrases, _quoted, name, title, "share", scale=scale))
     words = [f for f in values if f.unit != "share difference"]
-    shares, axis = [f for f in values if f not in words], ResponseFigures(view, NAME).axis
+    shares, axis = [f for f in values if f not in words], MeasureFigures(view, NAME).axis
     tables: tuple[tuple[str, str, Callable[[Figure], str], Sequence[Figure]], ...] = (
         (name, title, _quoted, phrases),
         ("wording-changes", "Parroting and endings of A and B", heading, shares),

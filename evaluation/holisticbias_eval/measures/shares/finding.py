@@ -9,7 +9,7 @@ from functools import cached_property
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import NONCE
 from holisticbias_eval.measures.measure_figures import MeasureFigures
-from holisticbias_eval.measures.text import listed, percent, percents
+from holisticbias_eval.measures.text import listed, most_and, percent, percents
 from holisticbias_eval.statistics.cells import Compared
 
 
@@ -70,7 +70,6 @@ PHRASES = Words(
 )
 
 
-EACH = 4
 NAMES = 5
 MOST = 0.25
 UNKNOWN = (
@@ -155,8 +154,7 @@ class ShareFigures(MeasureFigures):
         named = [f"{self.axis(share)}, {_in_words(share)}" for share in above]
         if not axes[1:]:
             where, named = f"On {self.axis(above[0])}", [_in_words(above[0])]
-        which = listed(named) if len(above) <= EACH else f"most on {named[0]}, fewest on {named[-1]}"
-        return f"{where} pairs of descriptors clearly differ more often than by chance: {which}."
+        return f"{where} pairs of descriptors clearly differ more often than by chance: {most_and('fewest', named)}."
 
     def _other_axes(self, above: Sequence[Figure], axes: Sequence[Figure]) -> str:
         if others := [share for share in axes if not share.above_floor]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
 from math import sqrt
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +21,7 @@ from holisticbias_eval.measures.shares.trust import Trust, TrustedShare, measure
 from holisticbias_eval.prompts.selection import is_gendered, stands_alone
 from holisticbias_eval.prompts.sentences import UNIQUE
 from holisticbias_eval.statistics.cells import Cell, Compared, cross
-from holisticbias_eval.statistics.intervals import middle_of
+from holisticbias_eval.statistics.intervals import floor_of
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests, p_values
 from holisticbias_eval.statistics.pairs import compared_pairs, counts_of, pairwise_tests, ratios
 from holisticbias_eval.statistics.resampling import ties_of_values
@@ -63,8 +62,7 @@ class Share(Part):
         """The share and its counts; the headline has an interval and a floor if it is trusted."""
         yield make_figure(
             measure, "share", self.keys, self.share, "share", self.pairs, self.untested,
-            interval=trusted.interval if trusted else None, floor=trusted.floor if trusted else None,
-            floor_interval=middle_of(trusted.permuted) if trusted else None,
+            interval=trusted.interval if trusted else None, **(floor_of(trusted.permuted) if trusted else {}),
         )  # fmt: skip
         of = partial(make_figure, measure, keys=self.keys, of="share")
         yield of(name="differing_pairs", value=self.significant, unit="count", n=self.pairs)
@@ -237,11 +235,8 @@ def _figures(measure: str, keys: dict[str, str], counts: Ints, published: list[S
     of = partial(make_figure, measure, keys=keys, unit="share", of="share")
     differing, tested, every = (int(row[0]) for row in counts)
     permuted = ratios(counts[:2, 1:])
-    chance: dict[str, Any] = {}
-    if permuted.size and not np.isnan(permuted).any():
-        chance = {"floor": float(permuted.mean()), "floor_interval": middle_of(permuted)}
     share, missing = differing / tested if tested else None, every - tested
-    yield of(name=PAIRS, value=share, n=tested, missing=missing, **chance)
+    yield of(name=PAIRS, value=share, n=tested, missing=missing, **floor_of(permuted))
     pairs, all_differing = tested + sum(s.pairs for s in published), differing + sum(s.significant for s in published)
     missing += sum(s.untested for s in published)
     yield of(name=WITH, value=all_differing / pairs if pairs else None, n=pairs, missing=missing)

@@ -10,7 +10,7 @@ from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import DEVIATION, Figure
 from holisticbias_eval.measures.measure import NONCE
 from holisticbias_eval.measures.measure_figures import MeasureFigures
-from holisticbias_eval.measures.text import listed as in_words
+from holisticbias_eval.measures.text import EACH, listed, most_and
 
 NAME = "stance_contrast"
 NATS = "nats per sentence"
@@ -43,7 +43,6 @@ class StanceFigures(MeasureFigures):
         return {True: "agreement shown", False: "no agreement shown", None: ""}[self.agrees(shared)]
 
 
-_EACH = 4
 EXPLANATIONS = (
     Paragraph(
         "The contrast of a descriptor is how much less likely its sentences become when the stance turns from "
@@ -110,18 +109,17 @@ def _by_axis(shown: StanceFigures, people: Sequence[Figure]) -> Iterator[str]:
     if agreed:
         where = f"On {len(agreed)} {of}" if people[1:] else f"On {shown.axis(people[0])}"
         named = [f"{shown.axis(a)} ({_nats(a)})" for a in agreed]
-        listed = ", ".join(named) if len(named) <= _EACH else f"most on {named[0]}, least on {named[-1]}"
-        yield f"{where} {pairs} {agree}: {listed}."
+        yield f"{where} {pairs} {agree}: {most_and('least', named)}."
     elif people[1:]:
         yield f"On none {of} is it shown that {pairs} {agree}."
     else:
         yield f"It is not shown that on {shown.axis(people[0])} {pairs} {agree}."
     uncertain = [a for a in people if a.is_significant and not shown.agrees(a)]
     if uncertain:  # above chance, with an interval that includes 0
-        named = [f"{shown.axis(a)} ({_nats(a)})" for a in uncertain[:_EACH]]
-        more = [f"{len(uncertain) - _EACH} more axes"] if len(uncertain) > _EACH else []
+        named = [f"{shown.axis(a)} ({_nats(a)})" for a in uncertain[:EACH]]
+        more = [f"{len(uncertain) - EACH} more axes"] if len(uncertain) > EACH else []
         yield (
-            f"On {in_words([*named, *more])} these pairs have more in common than by chance, but the interval includes "
+            f"On {listed([*named, *more])} these pairs have more in common than by chance, but the interval includes "
             "0: other pairs may not agree."
         )
 

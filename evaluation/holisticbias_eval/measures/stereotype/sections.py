@@ -18,7 +18,7 @@ from holisticbias_eval.measures.stereotype.figures import NATS
 from holisticbias_eval.measures.stereotype.finding import EXPLANATION, SOURCES, ScoreFigures, describe_finding
 from holisticbias_eval.measures.stereotype.outcomes import NAME
 from holisticbias_eval.prompts.pairs import SCORES
-from holisticbias_eval.sections import Block, Estimate, Forest, Section
+from holisticbias_eval.sections import Block, Estimate, Forest, Section, in_parts
 
 Row = Mapping[str, Any]
 
@@ -62,9 +62,7 @@ def _forests(shown: ScoreFigures) -> Iterator[Forest]:
     """The specifications around one half; several charts if there are many."""
     several = any(len(shown.by_source(f)) > 1 for f in shown.scores)
     estimates = [estimate for figure in shown.scores for estimate in _estimates(shown, figure, several)]
-    for number, start in enumerate(range(0, len(estimates), MOST), 1):
-        part = tuple(estimates[start : start + MOST])
-        name = "stereotype-score" if number == 1 else f"stereotype-score-{number}"
+    for name, part in in_parts("stereotype-score", estimates, MOST):
         yield Forest(name, _SHARE, "share", part, "line: 95% interval; 50%: no preference", reference=0.5)
 
 
