@@ -13,7 +13,7 @@ import comparison
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.identity import count_shared
-from holisticbias_eval.measures.shares.changes import share_changes
+from holisticbias_eval.measures.shares.measure import share_changes
 from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.statistics.clusters import Moved, estimate
 
