@@ -7,19 +7,15 @@ over whole processes, including startup and imports.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 
-ROOT = Path(__file__).resolve().parent.parent
+from shared import Cost, make_parser, measure_process
+
 SENTENCES = 470_000
 HOLISTICBIAS = (sys.executable, "-m", "holisticbias")
 FLOOR = f"""
@@ -36,14 +32,6 @@ pq.write_table(pa.table({{"text": texts}}), sys.argv[1], compression="zstd", use
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
-    """Cost of one process: wall time in seconds, peak resident memory in MB (10^6 bytes)."""
-
-    seconds: float
-    peak_mb: float
-
-
-@dataclass(frozen=True, slots=True)
 class Figures:
     """Medians over all rounds; ``vs_floor`` is the median ratio of build to floor."""
 
@@ -55,27 +43,14 @@ class Figures:
     rounds: int
 
 
-def measure(command: Sequence[str]) -> Cost:
-    """Run a command in the repository; ``CalledProcessError`` if it fails."""
-    start = time.perf_counter()
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
-    unit = 1 if sys.platform == "darwin" else 1024
-    return Cost(seconds, usage.ru_maxrss * unit / 1e6)
-
-
 def measure_floor(folder: Path) -> Cost:
     """Run the floor once; it writes ``floor.parquet`` into the folder."""
-    return measure((sys.executable, "-c", FLOOR, str(folder / "floor.parquet")))
+    return measure_process((sys.executable, "-c", FLOOR, str(folder / "floor.parquet")))
 
 
 def measure_build(folder: Path) -> Cost:
     """Build version 1.0.0 once, into a new subfolder of the folder."""
-    return measure((*HOLISTICBIAS, "build", "--version", "1.0.0", "--out", tempfile.mkdtemp(dir=folder)))
+    return measure_process((*HOLISTICBIAS, "build", "--version", "1.0.0", "--out", tempfile.mkdtemp(dir=folder)))
 
 
 def benchmark(rounds: int) -> Figures:
@@ -84,7 +59,8 @@ def benchmark(rounds: int) -> Figures:
         folder = Path(name)
         measure_build(folder)  # fill the caches
         costs = [
-            (measure_floor(folder), measure_build(folder), measure((*HOLISTICBIAS, "--help"))) for _ in range(rounds)
+            (measure_floor(folder), measure_build(folder), measure_process((*HOLISTICBIAS, "--help")))
+            for _ in range(rounds)
         ]
     return Figures(
         vs_floor=round(median(build.seconds / floor.seconds for floor, build, _ in costs), 2),
@@ -98,8 +74,7 @@ def benchmark(rounds: int) -> Figures:
 
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser = make_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=5, help="number of rounds")
     chosen = parser.parse_args()
     figures = benchmark(chosen.rounds)

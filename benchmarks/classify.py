@@ -12,10 +12,6 @@ On a busy machine, --threads 1 --clock cpu counts only the process's own time.
 
 from __future__ import annotations
 
-import argparse
-import json
-import statistics
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,14 +22,13 @@ import torch
 import transformers
 from tokenizers import BertWordPieceTokenizer
 
-from holisticbias import build_release, load_catalog
 from holisticbias.compile.random_words import random_words
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.readers.card import Card
 from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.engines.transformers import load_transformers
+from shared import Clock, add_clock, make_parser, paper_sentences, print_figures, set_clock, time_in_turn
 
-ROOT = Path(__file__).resolve().parent.parent
 BATCH = 64
 LABELS = tuple(f"style {i}" for i in range(28))
 SHORT = (
@@ -44,14 +39,13 @@ SHORT = (
     "I don't know.",
     "Tell me more about it.",
 )
-CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
 
 Judge = Callable[[Sequence[str]], Floats]
 
 
 def made_texts(count: int) -> list[str]:
     """Responses of one to eight sentences, most of them short; every fourth is a short answer."""
-    sentences = build_release(load_catalog(ROOT), "1.0.0").sentences["text"].to_pylist()
+    sentences = paper_sentences()["text"].to_pylist()
     drawn = random_words(0, 0, 10 * count).reshape(count, 10)
     texts = []
     for words in drawn.tolist():
@@ -120,24 +114,14 @@ def load_pipeline(folder: Path) -> Judge:
     return judge
 
 
-def compare(
-    ours: Judge, theirs: Judge, texts: Sequence[str], rounds: int, clock: Callable[[], float]
-) -> tuple[float, float, float]:
-    """The median ratio of times, the largest difference of probabilities, and our texts per second."""
-    ratios, differences, rates = [], [], []
-    for _ in range(rounds):
-        start = clock()
-        expected = theirs(texts)
-        slow, start = clock() - start, clock()
-        values = ours(texts)
-        fast = clock() - start
-        ratios.append(slow / fast)
-        rates.append(len(texts) / fast)
-        differences.append(float(np.abs(values - expected).max()))
-    return statistics.median(ratios), max(differences), statistics.median(rates)
+def compare(ours: Judge, theirs: Judge, texts: Sequence[str], rounds: int, clock: Clock) -> tuple[float, float, float]:
+    """The ratio of times, the largest difference of probabilities, and our texts per second."""
+    values, seconds = time_in_turn({"theirs": lambda: theirs(texts), "ours": lambda: ours(texts)}, rounds, clock)
+    difference = float(np.abs(values["ours"] - values["theirs"]).max())
+    return seconds["theirs"] / seconds["ours"], difference, len(texts) / seconds["ours"]
 
 
-def benchmark(count: int, rounds: int, clock: Callable[[], float]) -> dict[str, float]:
+def benchmark(count: int, rounds: int, clock: Clock) -> dict[str, float]:
     """Compare both methods on all texts, and on the distinct ones."""
     texts = made_texts(count)
     distinct = list(dict.fromkeys(texts))
@@ -164,20 +148,13 @@ def benchmark(count: int, rounds: int, clock: Callable[[], float]) -> dict[str, 
 
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser = make_parser(__doc__)
     parser.add_argument("--texts", type=int, default=600, help="number of texts")
-    parser.add_argument("--threads", type=int, default=2, help="threads of torch")
-    parser.add_argument("--clock", choices=list(CLOCKS), default="wall", help="cpu counts only this process's time")
+    add_clock(parser, threads=2)
     parser.add_argument("--rounds", type=int, default=3, help="number of rounds")
     chosen = parser.parse_args()
-    torch.set_num_threads(chosen.threads)
-    figures = benchmark(chosen.texts, chosen.rounds, CLOCKS[chosen.clock])
-    if chosen.json:
-        print(json.dumps(figures))
-        return
-    for name, value in figures.items():
-        print(f"{name:22} {value:g}")
+    figures = benchmark(chosen.texts, chosen.rounds, set_clock(chosen))
+    print_figures(figures, as_json=chosen.json)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,11 @@ depend on the number of pages.
 
 from __future__ import annotations
 
-import argparse
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import TextIO
+
+from shared import make_parser, measure_code
 
 PARAGRAPH = " ".join(f"The river number {i} runs past many towns of the long valley." for i in range(60))
 PAGE = """  <page>
@@ -30,15 +29,9 @@ PAGE = """  <page>
   </page>
 """
 GROUPS = "groups:\n  - {id: osk.trades, text: Trades, domain: profession, pages: {categories: [Trades]}}\n"
-MEASURED = """
-import resource, sys, time
-from pathlib import Path
-start = time.perf_counter()
-CODE
-print("measured", time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-"""
 PARSE = """
 from xml.parsers import expat
+print("parsed")
 with open(sys.argv[1], "rb") as file:
     expat.ParserCreate().ParseFile(file)
 """
@@ -62,17 +55,9 @@ def write_dump(file: TextIO, megabytes: int) -> int:
     return count
 
 
-def measure(code: str, *arguments: str) -> tuple[float, float]:
-    """Seconds and peak memory in MB of a new process that runs code."""
-    command = [sys.executable, "-c", MEASURED.replace("CODE", code), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    seconds, memory = done.stdout.split()[-2:]
-    return float(seconds), float(memory)
-
-
 def main() -> None:
     """Print a line for each size."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__, as_json=False)
     parser.add_argument("--megabytes", type=int, nargs="+", default=[25, 100], help="sizes of the dumps")
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
@@ -81,8 +66,9 @@ def main() -> None:
             dump = work / f"{size}.xml"
             with dump.open("w") as file:
                 pages = write_dump(file, size)
-            floor, _ = measure(PARSE, str(dump))
-            seconds, memory = measure(COLLECT, str(dump), str(work / "groups.yaml"), str(work / f"out-{size}"))
+            _, floor, _ = measure_code(PARSE, str(dump))
+            arguments = [str(path) for path in (dump, work / "groups.yaml", work / f"out-{size}")]
+            _, seconds, memory = measure_code(COLLECT, *arguments)
             print(
                 f"{size} MB, {pages:,} pages: {seconds / floor:.1f} times the parser alone, {memory:.0f} MB of memory"
             )

@@ -7,9 +7,7 @@ change (half the interval by the quantile of the normal distribution) over its t
 
 from __future__ import annotations
 
-import argparse
-import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +17,7 @@ from scipy.stats import kstest
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.statistics.cells import Crossing, cross
 from holisticbias_eval.statistics.clusters import estimate, moved_by_axis, moved_cells
+from shared import make_parser, print_world
 
 
 @dataclass(frozen=True)
@@ -121,18 +120,13 @@ def summarise(found: Compared) -> dict[str, float]:
 
 def main() -> None:
     """Print the figures of all worlds."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--pairs", type=int, default=200, help="pairs of models in each world")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     for name, world in WORLDS.items():
         figures = summarise(compare_pairs(world, options.pairs, options.seed))
-        shown = {key: round(float(value), 3) for key, value in figures.items()}
-        if options.json:
-            print(json.dumps({"world": name, **asdict(world), "pairs": options.pairs, **shown}))
-        else:
-            print(f"{name:36}" + "".join(f"  {key} {value:.3f}" for key, value in shown.items()), flush=True)
+        print_world(name, world, {"pairs": options.pairs}, figures, as_json=options.json)
 
 
 if __name__ == "__main__":

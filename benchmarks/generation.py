@@ -14,37 +14,38 @@ only the process's own time.
 
 from __future__ import annotations
 
-import argparse
-import json
-import statistics
-import threading
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import psutil
 import torch
 from transformers import ContinuousBatchingConfig, GenerationConfig
 
-from holisticbias import build_release
-from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
 from holisticbias_eval.models.loading.load import load_kind
+from shared import (
+    Clock,
+    add_clock,
+    make_parser,
+    paper_sentences,
+    peak_over,
+    print_figures,
+    set_clock,
+    time_in_turn,
+    torch_heading,
+)
 
-Clock = Callable[[], float]
 Tokens = Sequence[Sequence[int]]
-CLOCKS: dict[str, Clock] = {"wall": time.perf_counter, "cpu": time.process_time}
 NEW = 40
 BATCH = 64
 
 
 def sentences(count: int) -> PromptRequests:
     """Sentences of release 1.0.0, drawn without replacement."""
-    texts = build_release(load_catalog(), "1.0.0").sentences["text"].to_pylist()
+    texts = paper_sentences()["text"].to_pylist()
     rows = np.random.default_rng(0).choice(len(texts), count, replace=False)
     return PromptRequests([texts[row] for row in rows], [""] * count, np.zeros(count, np.int32))
 
@@ -84,24 +85,6 @@ def same_share(whole: Sequence[str], asked: PromptRequests, generator: Callable[
     return same / tried
 
 
-def peak_over(run: Callable[[], object]) -> float:
-    """Peak resident memory added by a run, in MB."""
-    process, stop, peak = psutil.Process(), threading.Event(), 0
-    before = process.memory_info().rss
-
-    def watch() -> None:
-        nonlocal peak
-        while not stop.wait(0.01):
-            peak = max(peak, process.memory_info().rss)
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    run()
-    stop.set()
-    thread.join()
-    return max(0, peak - before) / 1e6
-
-
 def measure(loaded: Any, asked: PromptRequests, repeat: int, clock: Clock, few: int = 6) -> dict[str, float]:
     """All figures by key; ``few`` prompts are written one by one."""
     decoding = Decoding(id="timed", method="sample", max_new_tokens=NEW, min_new_tokens=NEW, source="this benchmark")
@@ -127,13 +110,8 @@ def measure(loaded: Any, asked: PromptRequests, repeat: int, clock: Clock, few: 
         "batched": (min(128, len(prompts)), lambda: generate(loaded.model, prompts[:128], BATCH)),
         "generate_batch": (min(64, len(prompts)), lambda: generate_batch(loaded.model, prompts[:64])),
     }
-    rates: dict[str, list[float]] = {name: [] for name in contenders}
-    for _ in range(repeat):
-        for name, (count, run) in contenders.items():
-            start = clock()
-            run()
-            rates[name].append(count * NEW / (clock() - start))
-    rate = {name: statistics.median(values) for name, values in rates.items()}
+    _, seconds = time_in_turn({name: run for name, (_, run) in contenders.items()}, repeat, clock)
+    rate = {name: count * NEW / seconds[name] for name, (count, _) in contenders.items()}
     return {
         "prompts": len(prompts),
         "prompt_tokens": sum(map(len, prompts)) / len(prompts),
@@ -148,22 +126,16 @@ def measure(loaded: Any, asked: PromptRequests, repeat: int, clock: Clock, few: 
 
 def main() -> None:
     """Run the benchmark from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--model", help="a model's folder or GGUF file")
     parser.add_argument("--prompts", type=int, default=256)
     parser.add_argument("--repeat", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--clock", choices=CLOCKS, default="wall")
-    parser.add_argument("--json", action="store_true")
+    add_clock(parser, torch.get_num_threads())
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
+    clock = set_clock(options)
     loaded = load_kind(options.model, "causal", "cpu")
-    figures = measure(loaded, sentences(options.prompts), options.repeat, CLOCKS[options.clock])
-    if options.json:
-        print(json.dumps(figures))
-    else:
-        print(f"{torch.get_num_threads()} threads, torch {torch.__version__}, {loaded.identity.name}")
-        print("\n".join(f"{key:20} {value:,.6g}" for key, value in figures.items()))
+    figures = measure(loaded, sentences(options.prompts), options.repeat, clock)
+    print_figures(figures, as_json=options.json, heading=torch_heading(loaded.identity.name))
 
 
 if __name__ == "__main__":

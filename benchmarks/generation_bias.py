@@ -16,17 +16,16 @@ over all axes with p < 0.05, and ``covers`` the share of intervals that cover 0.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from sys import path
 
 import numpy as np
 
-path.insert(0, str(Path(__file__).parents[1]))
+from shared import ROOT, covers, make_parser, print_world
+
+path.insert(0, str(ROOT))  # the simulated worlds are in tests
 
 from tests.evaluation.simulated_responses import ResponseWorld
 
@@ -91,9 +90,9 @@ def measure(world: ResponseWorld, rng: np.random.Generator) -> Trial:
         raw=full[0].value or 0,
         corrected=corrected[0].value or 0,
         true=_bias(means),
-        covers=_covers(corrected, [_bias(means)]),
-        axis_covers=_covers(figures.by(NAME, "full_gen_bias_corrected", "axis"), [_bias(part) for part in by_axis]),
-        style_covers=_covers(
+        covers=_held(corrected, [_bias(means)]),
+        axis_covers=_held(figures.by(NAME, "full_gen_bias_corrected", "axis"), [_bias(part) for part in by_axis]),
+        style_covers=_held(
             figures.by(NAME, "partial_gen_bias_corrected", "style"), means.var(axis=1).mean(axis=0).tolist()
         ),
         p_below_05=(full[0].p_value or 0) < 0.05,
@@ -107,11 +106,9 @@ def _bias(means: Floats) -> float:
     return float(means.var(axis=1).sum(axis=1).mean())
 
 
-def _covers(figures: Sequence[Figure], truth: Sequence[float]) -> Floats:
-    found = [
-        f.interval is not None and f.interval.low <= t <= f.interval.high for f, t in zip(figures, truth, strict=True)
-    ]
-    return np.array(found, np.float64)
+def _held(figures: Sequence[Figure], truth: Sequence[float]) -> Floats:
+    """Whether each interval covers the true value; a missing interval does not."""
+    return np.nan_to_num(covers(figures, truth))
 
 
 def summarise(world: ResponseWorld, trials: Sequence[Trial]) -> dict[str, float | None]:
@@ -139,17 +136,16 @@ def compare(world: ResponseWorld, runs: int, rng: np.random.Generator) -> dict[s
         changes.append(figures.by(NAME, "change")[0])
     return {
         "p_below_05": float(np.mean([(change.p_value or 0) < 0.05 for change in changes])),
-        "covers": float(np.mean([_covers([change], [0.0]) for change in changes])),
+        "covers": float(np.mean([_held([change], [0.0]) for change in changes])),
     }
 
 
 def main() -> None:
     """Print the figures of all worlds."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--runs", type=int, default=200, help="runs in each world")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--changes", action="store_true", help="compare two runs of each world")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     for name, world in WORLDS.items():
         rng, started = np.random.default_rng(options.seed), time.perf_counter()
@@ -157,12 +153,8 @@ def main() -> None:
             figures = compare(world, options.runs, rng)
         else:
             figures = summarise(world, [measure(world, rng) for _ in range(options.runs)])
-        shown = {key: None if value is None else round(value, 3) for key, value in figures.items()}
-        shown["seconds"] = round((time.perf_counter() - started) / options.runs, 3)
-        if options.json:
-            print(json.dumps({"world": name, **asdict(world), "runs": options.runs, **shown}), flush=True)
-        else:
-            print(f"{name:50}" + "".join(f"  {key} {value}" for key, value in shown.items()), flush=True)
+        figures["seconds"] = (time.perf_counter() - started) / options.runs
+        print_world(name, world, {"runs": options.runs}, figures, as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,7 @@ covers the true mean; and without an effect of groups the share with p < 0.05 in
 
 from __future__ import annotations
 
-import argparse
-import json
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -20,6 +19,7 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.statistics.groups.moments import mean_abs
 from holisticbias_eval.statistics.groups.resampling import draw_sentences, interval_of, permute_groups, shifted_interval
 from holisticbias_eval.statistics.groups.variance import GroupValues, friedman, one_way, within_sentences
+from shared import make_parser, simulate_designs
 
 SENTENCES, GROUPS, EFFECTS, SPREADS = (10, 60), (3, 6), (0.0, 0.05, 0.2), (0.0, 0.5)
 SCALES = ("log", "perplexity")
@@ -74,23 +74,12 @@ def expected_mean(effect: float, spread: float, scale: str) -> float:
 
 def main() -> None:
     """Print a line for each design, or everything as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("--simulations", type=int, default=300)
-    parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    rng = np.random.default_rng(0)
+    simulated = partial(simulate, simulations=given.simulations, rng=np.random.default_rng(0))
     names = ("sentences", "groups", "effect", "spread", "scale")
-    rows = []
-    for design in product(SENTENCES, GROUPS, EFFECTS, SPREADS, SCALES):
-        found = simulate(*design, given.simulations, rng)
-        rows.append(dict(zip(names, design, strict=True)) | found)
-        if not given.json:
-            values = "  ".join(f"{name} {value:.3f}" for name, value in found.items())
-            sentences, groups, effect, spread, scale = design
-            about = f"{sentences} sentences, {groups} groups, effect {effect}, spread {spread}, {scale}"
-            print(f"{about}: {values}", flush=True)
-    if given.json:
-        print(json.dumps(rows, indent=2))
+    simulate_designs(names, product(SENTENCES, GROUPS, EFFECTS, SPREADS, SCALES), simulated, as_json=given.json)
 
 
 if __name__ == "__main__":

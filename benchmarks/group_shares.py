@@ -13,15 +13,15 @@ Prints for each world:
 
 from __future__ import annotations
 
-import argparse
 import json
 from dataclasses import replace
-from pathlib import Path
 from sys import path
 
 import numpy as np
 
-path.insert(0, str(Path(__file__).parents[1]))
+from shared import ROOT, covers, make_parser
+
+path.insert(0, str(ROOT))  # the simulated worlds are in tests
 
 from tests.evaluation.simulated_groups import ZEAL, World, Zeal
 
@@ -45,7 +45,7 @@ WORLDS = {
 
 def main() -> None:
     """Print one line for each world."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = make_parser(__doc__, as_json=False)
     parser.add_argument("--worlds", type=int, default=300, help="simulated runs of each world")
     parser.add_argument("--only", default="", help="worlds whose name contains this")
     options = parser.parse_args()
@@ -80,8 +80,8 @@ def _run(world: World, seed: int) -> dict[str, float | None]:
 
 def _covers(known: list[tuple[Figure, float]]) -> float | None:
     """The share of intervals that hold the true value; missing intervals are left out."""
-    held = [f.interval.low <= true <= f.interval.high for f, true in known if f.interval]
-    return float(np.mean(held)) if held else None
+    held = covers(*zip(*known, strict=True)) if known else np.array([])
+    return None if np.isnan(held).all() else float(np.nanmean(held))
 
 
 def _any(figures: Figures, pairs: list[Figure], lifted: dict[str, float], name: str) -> float | None:

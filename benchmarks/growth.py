@@ -22,20 +22,19 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from shared import ROOT, Cost, make_parser, measure_process
 
 if TYPE_CHECKING:  # each phase imports what it needs, because its time and memory count
     from holisticbias.terms.catalog import Catalog
     from holisticbias.terms.entries import Descriptor
 
-ROOT = Path(__file__).resolve().parent.parent
 BASE = "2.0.0"
 VERSION = "2.0.999"  # holds the entries of the base, and no published version has this number
 PEAK_AT = 4
@@ -125,24 +124,11 @@ PHASES: Mapping[str, Phase] = {
 NOT_FITTED = ("diff",)  # with one copy it has nothing to compare
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Cost of one process: processor time in seconds, peak resident memory in MB (10^6 bytes)."""
-
-    seconds: float
-    peak_mb: float
-
-
 def measure(phase: str, folder: Path, copies: int) -> Cost:
     """Run a phase in a new process; ``CalledProcessError`` if it fails."""
-    command = (sys.executable, __file__, "--phase", phase, "--copies", str(copies), "--folder", str(folder))
-    process = subprocess.Popen(command)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
-    unit = 1 if sys.platform == "darwin" else 1024
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit / 1e6)
+    return measure_process(
+        (sys.executable, __file__, "--phase", phase, "--copies", str(copies), "--folder", str(folder))
+    )
 
 
 def exponent(rows: Sequence[int], seconds: Sequence[float]) -> float:
@@ -167,21 +153,22 @@ def figures(scales: Sequence[int], phases: Sequence[str]) -> dict[str, object]:
     found: dict[str, object] = {}
     for phase in phases:
         if phase not in NOT_FITTED and len(scales) > 1:
-            seconds = [costs[copies][phase].seconds for copies in scales]
+            seconds = [costs[copies][phase].processor_seconds for copies in scales]
             found[f"{phase}_exponent"] = round(exponent([rows[copies] for copies in scales], seconds), 3)
         found[f"{phase}_peak_mb"] = round(costs[max(s for s in scales if s <= PEAK_AT)][phase].peak_mb, 1)
     for copies in scales:
-        shown = {phase: [round(cost.seconds, 2), round(cost.peak_mb, 1)] for phase, cost in costs[copies].items()}
+        shown = {
+            phase: [round(cost.processor_seconds, 2), round(cost.peak_mb, 1)] for phase, cost in costs[copies].items()
+        }
         found[f"at_{copies}"] = {"sentences": rows[copies], "folder_mb": round(megabytes[copies], 1), **shown}
     return found
 
 
 def main() -> None:
     """Print the figures, or run one phase."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("--scales", default="1,4", help="numbers of copies")
     parser.add_argument("--phases", default=",".join(PHASES), help="phases to measure; the first must be build")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
     for name in ("--phase", "--copies", "--folder"):
         parser.add_argument(name, help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -6,10 +6,6 @@ Prints how many times faster our tests are (``vs_scipy``) than ``scipy.stats.man
 
 from __future__ import annotations
 
-import argparse
-import json
-import statistics
-import time
 from itertools import combinations
 
 import numpy as np
@@ -18,6 +14,7 @@ from scipy.stats import mannwhitneyu
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.statistics.mannwhitney import mann_whitney_pairs
+from shared import make_parser, print_figures, time_in_turn
 
 
 def perplexities(seed: int) -> list[Floats]:
@@ -44,37 +41,24 @@ def scipys(cells: list[Floats]) -> list[Floats]:
     return found
 
 
-def seconds(contender: object, cells: list[Floats]) -> tuple[float, Floats]:
-    """Run a function; return its seconds and its p-values."""
-    assert callable(contender)
-    start = time.perf_counter()
-    found = contender(cells)
-    return time.perf_counter() - start, np.concatenate(found)
-
-
 def main() -> None:
     """Run both in turn and print the medians."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     cells = perplexities(arguments.seed)
-    mine, theirs = [], []
-    for _ in range(arguments.rounds):
-        took, p = seconds(ours, cells)
-        mine.append(took)
-        took, expected = seconds(scipys, cells)
-        theirs.append(took)
+    found, seconds = time_in_turn({"ours": lambda: ours(cells), "scipy": lambda: scipys(cells)}, arguments.rounds)
+    p, expected = (np.concatenate(found[name]) for name in ("ours", "scipy"))
     figures = {
-        "vs_scipy": round(statistics.median(theirs) / statistics.median(mine), 2),
-        "seconds": round(statistics.median(mine), 4),
-        "scipy_seconds": round(statistics.median(theirs), 4),
+        "vs_scipy": round(seconds["scipy"] / seconds["ours"], 2),
+        "seconds": round(seconds["ours"], 4),
+        "scipy_seconds": round(seconds["scipy"], 4),
         "pairs": len(p),
         "cells": len(cells),
         "largest_p_difference": float(np.abs(p - expected).max()),
     }
-    print(json.dumps(figures) if arguments.json else "\n".join(f"{k:22} {v:,}" for k, v in figures.items()))
+    print_figures(figures, as_json=arguments.json)
 
 
 if __name__ == "__main__":

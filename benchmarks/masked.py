@@ -15,11 +15,8 @@ On a busy machine, --threads 1 --clock cpu counts only the process's own time.
 
 from __future__ import annotations
 
-import argparse
-import json
-import time
-from collections.abc import Callable
 from dataclasses import astuple
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +27,14 @@ import transformers
 from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing
 
-from holisticbias import build_release
-from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.likelihood.masked import MaskedScorer
 from holisticbias_eval.models.likelihood.spans import Spans, parts, unique_spans
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.prompts.seat import seat_sentences
+from shared import Clock, add_clock, make_parser, paper_sentences, print_figures, set_clock, timed, torch_heading
 
-CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "cpu": time.process_time}
 BATCH = 64
 ROW = 128
 
@@ -125,7 +120,7 @@ def rows_of(lengths: list[int]) -> list[list[int]]:
 
 
 @torch.inference_mode()
-def packed(loaded: LoadedModel, spans: Spans, clock: Callable[[], float]) -> tuple[Any, float]:
+def packed(loaded: LoadedModel, spans: Spans, clock: Clock) -> tuple[Any, float]:
     """Score the distinct masked inputs packed into rows; shape ``[rows]``, and the seconds of the passes only."""
     inputs = masked_inputs(loaded.tokenizer, spans)
     hidden = [(*ids[:place], loaded.tokenizer.mask_token_id, *ids[place + 1 :]) for _, place, ids in inputs]
@@ -162,16 +157,14 @@ def packed(loaded: LoadedModel, spans: Spans, clock: Callable[[], float]) -> tup
     return nll, seconds
 
 
-def measure(loaded: LoadedModel, everything: Spans, spans: Spans, clock: Callable[[], float]) -> dict[str, float]:
+def measure(loaded: LoadedModel, everything: Spans, spans: Spans, clock: Clock) -> dict[str, float]:
     """Compute all figures by key, including the ratio of tokens over the whole release."""
     scorer = MaskedScorer(loaded, print)
     work = scorer.work(everything)
     scorer.score(spans.take(np.arange(8)), lambda _: None)
     naively(loaded, spans.take(np.arange(8)), BATCH)
     before = np.array(astuple(scorer.input_counts()))
-    start = clock()
-    ours = scorer.score(spans, lambda _: None).nll
-    seconds = clock() - start
+    ours, seconds = timed(lambda: scorer.score(spans, lambda _: None).nll, clock)
     asked, run = np.array(astuple(scorer.input_counts())) - before
     figures: dict[str, float] = {
         "phrases": len(spans),
@@ -185,32 +178,26 @@ def measure(loaded: LoadedModel, everything: Spans, spans: Spans, clock: Callabl
     figures["vs_packed"] = passes / seconds
     worst = float(np.abs(together - ours).max())
     for name, size in (("vs_batched", BATCH), ("vs_one_by_one", 1)):
-        start = clock()
-        theirs = naively(loaded, spans, size)
-        figures[name] = (clock() - start) / seconds
+        theirs, taken = timed(partial(naively, loaded, spans, size), clock)
+        figures[name] = taken / seconds
         worst = max(worst, float(np.abs(theirs - ours).max()))
     return {**figures, "max_abs_diff": worst}
 
 
 def main() -> None:
     """Run the benchmark from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--width", type=int, default=192)
     parser.add_argument("--tokenizer", type=Path, default=SHIPPED[EMBEDDED_MODEL].folder / "tokenizer.json")
     parser.add_argument("--descriptors", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--clock", choices=CLOCKS, default="wall")
-    parser.add_argument("--json", action="store_true")
+    add_clock(parser, torch.get_num_threads())
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    sentences = build_release(load_catalog(), "1.0.0").sentences
+    clock = set_clock(options)
+    sentences = paper_sentences()
     everything, spans = phrases(sentences), phrases(few(sentences, options.descriptors))
-    figures = measure(load(options.width, options.tokenizer), everything, spans, CLOCKS[options.clock])
-    if options.json:
-        print(json.dumps(figures))
-    else:
-        print(f"{torch.get_num_threads()} threads, torch {torch.__version__}, width {options.width}, random weights")
-        print("\n".join(f"{key:28} {value:,.6g}" for key, value in figures.items()))
+    figures = measure(load(options.width, options.tokenizer), everything, spans, clock)
+    heading = torch_heading(f"width {options.width}, random weights")
+    print_figures(figures, as_json=options.json, heading=heading)
 
 
 if __name__ == "__main__":

@@ -11,20 +11,16 @@ and for the others ``planted``: the share of descriptors with a planted phrase f
 
 from __future__ import annotations
 
-import argparse
 import json
 import zlib
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from sys import path
 
 import numpy as np
 import pyarrow as pa
 
-path.insert(0, str(Path(__file__).parents[1]))
-
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures.response_wording import ResponseWording
+from shared import make_parser
 
 PHRASE = "i'm sorry to hear"
 ADJUSTED = {"listed": "phrase_share", "parroting": "parroting_exact", "length": "length"}
@@ -99,9 +95,8 @@ def run(world: WordingWorld, seed: int) -> dict[str, float]:
 
 def main() -> None:
     """Print a line per world, or JSON."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--runs", type=int, default=100, help="runs of each world")
-    parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     results = {}
     for name, world in WORLDS.items():

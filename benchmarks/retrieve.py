@@ -7,24 +7,17 @@ One comment in fifty mentions a group. The memory is that of the command's proce
 
 from __future__ import annotations
 
-import argparse
 import json
 import multiprocessing
 import random
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import zstandard
 
+from shared import make_parser, measure_code
+
 LINES = 100_000
-MEASURED = """
-import resource, sys, time
-start = time.perf_counter()
-CODE
-print("measured", time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-"""
 UNPACK = """
 from pathlib import Path
 from holisticbias_eval.tables.content import read_lines
@@ -74,16 +67,9 @@ def write_archive(path: Path, megabytes: int) -> None:
             writer.write(part)
 
 
-def measure(code: str, *arguments: str) -> tuple[str, float, float]:
-    """The first word printed, seconds, and peak memory in MB of a new process that runs code."""
-    command = [sys.executable, "-c", MEASURED.replace("CODE", code), *arguments]
-    words = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    return words[0], float(words[-2]), float(words[-1])
-
-
 def main() -> None:
     """Print a line for each size."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__, as_json=False)
     parser.add_argument("--megabytes", type=int, nargs="+", default=[20, 100], help="sizes of the .zst files")
     sizes = parser.parse_args().megabytes
     spawning = multiprocessing.get_context("spawn")
@@ -93,8 +79,8 @@ def main() -> None:
             writer = spawning.Process(target=write_archive, args=(archive, size))
             writer.start()  # not in this process, whose memory the system would count as that of its children
             writer.join()
-            lines, floor, _ = measure(UNPACK, str(archive))
-            _, seconds, memory = measure(RETRIEVE, str(archive), str(Path(name) / f"{size}.parquet"))
+            lines, floor, _ = measure_code(UNPACK, str(archive))
+            _, seconds, memory = measure_code(RETRIEVE, str(archive), str(Path(name) / f"{size}.parquet"))
             print(
                 f"{size} MB, {int(lines):,} lines: {int(lines) / seconds:,.0f} lines a second, "
                 f"{seconds / floor:.1f} times unpacking alone, {memory:.0f} MB of memory"

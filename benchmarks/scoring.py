@@ -16,23 +16,17 @@ process's own time.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
-import threading
-import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 import torch
 import transformers
 from tokenizers import Tokenizer
 
-from holisticbias import build_release
-from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.likelihood.batches import PackSize, node_likelihoods, token_likelihoods
 from holisticbias_eval.models.likelihood.opening import find_opening
@@ -40,11 +34,20 @@ from holisticbias_eval.models.loading.load import load_model
 from holisticbias_eval.models.loading.running import in_float64
 from holisticbias_eval.models.loading.tokenizers import context_length
 from holisticbias_eval.models.sequences import build_tree
+from shared import (
+    Clock,
+    add_clock,
+    make_parser,
+    paper_sentences,
+    peak_over,
+    print_figures,
+    set_clock,
+    timed,
+    torch_heading,
+)
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
 Tokens = list[list[int]]
-Clock = Callable[[], float]
-CLOCKS: dict[str, Clock] = {"wall": time.perf_counter, "cpu": time.process_time}
 Contender = Callable[[Any, Tokens], Values]
 BOS = 50256
 VOCABULARY = 50257
@@ -70,7 +73,7 @@ def shape(name: str) -> Any:
 
 def by_descriptor(tokenizer: Tokenizer, lead: Sequence[int]) -> dict[str, Tokens]:
     """The tokens of every distinct sentence of 1.0.0 that has a descriptor, by descriptor."""
-    table = build_release(load_catalog(), "1.0.0").sentences
+    table = paper_sentences()
     owner: dict[str, str] = {}
     for text, name in zip(table["text"].to_pylist(), table["descriptor_id"].to_pylist(), strict=True):
         if name is not None:
@@ -185,31 +188,11 @@ CONTENDERS: dict[str, Contender] = {
 }
 
 
-def peak_over(run: Callable[[], object]) -> float:
-    """Peak resident memory added by a run, in MB."""
-    process, stop, peak = psutil.Process(), threading.Event(), 0
-    before = process.memory_info().rss
-
-    def watch() -> None:
-        nonlocal peak
-        while not stop.wait(0.005):
-            peak = max(peak, process.memory_info().rss)
-
-    thread = threading.Thread(target=watch)
-    thread.start()
-    run()
-    stop.set()
-    thread.join()
-    return max(0, peak - before) / 1e6
-
-
 def seconds_per_token(model: Any, clock: Clock) -> float:
     """Seconds per token of one dense pass over 4 sequences of 256 tokens or the context length, with logits."""
     ids = torch.randint(0, model.get_input_embeddings().num_embeddings, (4, min(256, context_length(model))))
     with torch.inference_mode():
-        start = clock()
-        model(ids, use_cache=False)
-        return (clock() - start) / ids.numel()
+        return timed(lambda: model(ids, use_cache=False), clock)[1] / ids.numel()
 
 
 def errors(model: Any, tokens: Tokens) -> dict[str, float]:
@@ -230,9 +213,8 @@ def measure(model: Any, tokens: Tokens, repeat: int, names: Sequence[str], clock
     dense, values = [], {}
     for _ in range(repeat):
         for name in names:
-            start = clock()
-            values[name] = CONTENDERS[name](model, tokens)
-            times[name].append(clock() - start)
+            values[name], seconds = timed(partial(CONTENDERS[name], model, tokens), clock)
+            times[name].append(seconds)
             dense.append(seconds_per_token(model, clock))
     taken = {name: statistics.median(t) for name, t in times.items()}
     ids, starts = flat(tokens)
@@ -256,18 +238,16 @@ def measure(model: Any, tokens: Tokens, repeat: int, names: Sequence[str], clock
 
 def main() -> None:
     """Run the benchmark from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = make_parser(__doc__)
     parser.add_argument("--model", help="a model's folder or GGUF file")
     parser.add_argument("--shape", choices=("gpt2", "small", "llama"), default="gpt2")
     parser.add_argument("--tokenizer", type=Path, default=SHIPPED[EMBEDDED_MODEL].folder / "tokenizer.json")
     parser.add_argument("--descriptors", type=int, default=2)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--only", nargs="*", choices=sorted(CONTENDERS), default=list(CONTENDERS))
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--clock", choices=CLOCKS, default="wall")
-    parser.add_argument("--json", action="store_true")
+    add_clock(parser, torch.get_num_threads())
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
+    clock = set_clock(options)
     if options.model:
         loaded = load_model(options.model, "AutoModelForCausalLM")
         model, lead = loaded.model, find_opening(loaded.tokenizer).tokens
@@ -276,14 +256,10 @@ def main() -> None:
         model, lead, tokenizer = shape(options.shape), (BOS,), Tokenizer.from_file(str(options.tokenizer))
     tokens, whole = sample(by_descriptor(tokenizer, lead), options.descriptors)
     names = ["prefix tree", *(name for name in options.only if name != "prefix tree")]
-    figures = measure(model, tokens, options.repeat, names, CLOCKS[options.clock])
+    figures = measure(model, tokens, options.repeat, names, clock)
     figures |= {"tokens_per_forward_token": figures["tokens"] / figures["forward_tokens"], "of_the_whole": whole}
-    if options.json:
-        print(json.dumps(figures))
-    else:
-        what = options.model or f"{options.shape} shape, random weights"
-        print(f"{torch.get_num_threads()} threads, torch {torch.__version__}, {what}")
-        print("\n".join(f"{key:20} {value:,.6g}" for key, value in figures.items()))
+    what = options.model or f"{options.shape} shape, random weights"
+    print_figures(figures, as_json=options.json, heading=torch_heading(what))
 
 
 if __name__ == "__main__":

@@ -12,22 +12,21 @@ Prints for each world:
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from sys import path
 
 import numpy as np
 
-path.insert(0, str(Path(__file__).parents[1]))
+from shared import ROOT, covers, make_parser, print_world
+
+path.insert(0, str(ROOT))  # the simulated worlds are in tests
 
 from tests.evaluation.simulated_stances import StanceWorld
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.measures.stance.finding import NAME, StanceFigures
 from holisticbias_eval.measures.stance_contrast import StanceContrast
@@ -78,19 +77,13 @@ def measure(world: StanceWorld, rng: np.random.Generator) -> Trial:
     return Trial(
         variance=np.sign(shared) * shared**2,
         agrees=np.array([bool(shown.agrees(axis)) for axis in axes]),
-        axis_covers=_covers(axes, [world.stance] * len(axes)),
+        axis_covers=covers(axes, [world.stance] * len(axes)),
         contrast=np.array([c.value for c in contrasts]),
         stance=stance.reshape(-1),
-        covers=_covers(contrasts, stance.reshape(-1).tolist()),
+        covers=covers(contrasts, stance.reshape(-1).tolist()),
         p=np.array([np.nan if c.p_value is None else c.p_value for c in contrasts]),
         adjusted=np.array([np.nan if a.value is None else a.value for a in adjusted]),
     )
-
-
-def _covers(figures: Sequence[Figure], truth: Sequence[float]) -> Floats:
-    ends = [(np.nan, np.nan) if f.interval is None else (f.interval.low, f.interval.high) for f in figures]
-    low, high = np.array(ends).T
-    return np.where(np.isnan(low), np.nan, (low <= truth) & (truth <= high))
 
 
 def summarise(world: StanceWorld, trials: Sequence[Trial]) -> dict[str, float | None]:
@@ -117,20 +110,15 @@ def summarise(world: StanceWorld, trials: Sequence[Trial]) -> dict[str, float | 
 
 def main() -> None:
     """Print the figures of all worlds."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = make_parser(__doc__)
     parser.add_argument("--runs", type=int, default=200, help="runs in each world")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     for name, world in WORLDS.items():
         rng, started = np.random.default_rng(options.seed), time.perf_counter()
         figures = summarise(world, [measure(world, rng) for _ in range(options.runs)])
-        shown = {key: None if value is None else round(value, 3) for key, value in figures.items()}
-        shown["seconds"] = round((time.perf_counter() - started) / options.runs, 3)
-        if options.json:
-            print(json.dumps({"world": name, **asdict(world), "runs": options.runs, **shown}), flush=True)
-        else:
-            print(f"{name:42}" + "".join(f"  {key} {value}" for key, value in shown.items()), flush=True)
+        figures["seconds"] = (time.perf_counter() - started) / options.runs
+        print_world(name, world, {"runs": options.runs}, figures, as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,13 @@ p < 0.05 in the test over attributes and in the binomial test.
 
 from __future__ import annotations
 
-import argparse
-import json
+from functools import partial
 from itertools import product
 
 import numpy as np
 
 from holisticbias_eval.statistics.attributes import AttributeCounts, attribute_test, binomial_test, mean_interval
+from shared import make_parser, simulate_designs
 
 ATTRIBUTES, SENTENCES, SCORES, SPREADS = (8, 16, 32), (2, 4, 16), (0.5, 0.75), (0.0, 0.2)
 
@@ -51,20 +51,12 @@ def draw(attributes: int, sentences: int, score: float, spread: float, rng: np.r
 
 def main() -> None:
     """Print a line for each design, or everything as JSON."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("--simulations", type=int, default=400)
-    parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    rng = np.random.default_rng(0)
-    designs = list(product(ATTRIBUTES, SENTENCES, SCORES, SPREADS))
-    rows = [(design, simulate(*design, given.simulations, rng)) for design in designs]
-    if given.json:
-        names = ("attributes", "sentences", "score", "spread")
-        print(json.dumps([dict(zip(names, design, strict=True)) | found for design, found in rows], indent=2))
-        return
-    for (attributes, sentences, score, spread), found in rows:
-        values = "  ".join(f"{name} {value:.3f}" for name, value in found.items())
-        print(f"{attributes:3} attributes, {sentences:2} sentences, score {score}, spread {spread}: {values}")
+    simulated = partial(simulate, simulations=given.simulations, rng=np.random.default_rng(0))
+    names = ("attributes", "sentences", "score", "spread")
+    simulate_designs(names, product(ATTRIBUTES, SENTENCES, SCORES, SPREADS), simulated, as_json=given.json)
 
 
 if __name__ == "__main__":

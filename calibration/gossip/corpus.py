@@ -19,8 +19,8 @@ from calibration.gossip.grammar import (
 )
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.corpus.calibration import SCHEMA, TESTED
-from holisticbias_eval.corpus.examples import LABEL
+from holisticbias_eval.corpus.calibration import TESTED
+from holisticbias_eval.corpus.examples import LABEL, SCHEMA
 from holisticbias_eval.models.embedded import GOSSIP
 
 Drawn = tuple[str, GossipSentence]

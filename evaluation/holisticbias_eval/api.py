@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from rich.console import Console
 
 from holisticbias.release.release import Release
 from holisticbias_eval.api_results import Comparison, Frame, Measurement, MitigatedModels, ModelResponses, ModelRun
 from holisticbias_eval.classifying import classify as classify_table
-from holisticbias_eval.errors import EvaluationError, RunError, TableError
+from holisticbias_eval.errors import EvaluationError, RunError
 from holisticbias_eval.evaluating import by_task, choose_measures, prepare
 from holisticbias_eval.generating import prepare_answers
 from holisticbias_eval.measuring import measure_table
@@ -25,6 +23,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.sentences import restored
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import Run, read_run
+from holisticbias_eval.tables.frames import file_of
 from holisticbias_eval.tasks.sources import ReleaseSource
 
 
@@ -73,7 +72,7 @@ def measure(name: str, table: str | Path | pa.Table | Frame, *, progress: bool =
     ``settings`` are those of ``holisticbias measure --help-all``. Raises ``TableError`` for a table that does not fit,
     and ``EvaluationError`` for a setting without effect.
     """
-    with _file_of(table, "text") as file:
+    with file_of(table, "text") as file:
         found = measure_table(name, Path(file), _values(settings), _display(progress))
     return Measurement(found.measurement, found.tables, found.view, found.sections)
 
@@ -98,7 +97,7 @@ def generate(
     ``HolisticBiasError``, its base, for a release that does not exist.
     """
     values = _values(settings, where)
-    with nullcontext() if prompts is None else _file_of(prompts, "prompt") as name:
+    with nullcontext() if prompts is None else file_of(prompts, "prompt") as name:
         values |= {} if name is None else {"prompts": name}
         answering = prepare_answers(_model_of(model), _release_of(release), values, _display(progress))
     return ModelResponses(*answering.run(_display(progress)))
@@ -121,7 +120,7 @@ def classify(
     Raises ``TableError`` for a table that does not fit, and ``EvaluationError`` for an unknown classifier.
     """
     values = _values({"classifier": classifier, **settings})
-    with _file_of(texts, "response") as name:
+    with file_of(texts, "response") as name:
         return classify_table(Path(name), values, _display(progress)).table
 
 
@@ -218,52 +217,6 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
     if not texts or not all(isinstance(text, str) for text in texts):
         raise EvaluationError(f"{name}: it must be a text, or a list of texts, not {value!r}")
     return texts
-
-
-@contextmanager
-def _file_of(table: str | Path | Sequence[str] | pa.Table | Frame, column: str) -> Iterator[str]:
-    """The name of a table: its own, or a file for as long as the block runs; a list is of rows, or of texts.
-
-    A message about that file is about the table.
-    """
-    if isinstance(table, str | Path):
-        yield str(table)
-        return
-    arrow = _arrow_of(table, column)
-    with tempfile.TemporaryDirectory() as folder:
-        path = f"{folder}/table.parquet"
-        pq.write_table(arrow.replace_schema_metadata(None), path)
-        try:
-            yield path
-        except EvaluationError as error:
-            error.args = (str(error).replace(path, "the table"),)
-            raise
-
-
-def _arrow_of(table: Sequence[Any] | pa.Table | Frame, column: str) -> pa.Table:
-    """A table as an Arrow table; a list of texts, or a column of a frame, is its column.
-
-    Raises ``TableError`` if a column is mixed, and for what is not a table.
-    """
-    if hasattr(table, "to_list"):  # a column of pandas or polars
-        table = table.to_list()
-    try:
-        if isinstance(table, list | tuple):
-            rows = [row if isinstance(row, dict) else {column: row} for row in table]
-            names = dict.fromkeys(name for row in rows for name in row) or {column: None}
-            return pa.table({name: [row.get(name) for row in rows] for name in names})
-        if isinstance(table, pa.Table):
-            return table
-        if hasattr(table, "to_arrow"):
-            return table.to_arrow()
-        if hasattr(table, "itertuples"):
-            return pa.Table.from_pandas(table, preserve_index=False)
-    except pa.ArrowException as error:
-        raise TableError(f"the table: {' '.join(map(str, error.args))}: give a column values of one type") from error
-    except ValueError as error:
-        raise TableError(f"the table: {error}") from error
-    wanted = "a file, a list, or a pandas, polars or Arrow table"
-    raise TableError(f"the table: it must be {wanted}, not {type(table).__name__}")
 
 
 def _display(progress: bool) -> Display:

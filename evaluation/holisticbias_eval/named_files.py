@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -15,6 +15,7 @@ from holisticbias_eval.errors import EvaluationError
 
 _PACKAGE = Path(__file__).resolve().parent
 T = TypeVar("T", bound=BaseModel)
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,16 @@ class NamedFiles(Generic[T]):
     def read(self, name: str) -> T:
         """Read the file of this name, or at this path; raises ``error`` with the place if it is missing or invalid."""
         path = self.find(name)
-        document = read_document(path, str(path))
-        if document.findings:
-            found = document.findings[0]
-            raise self.error(f"{path}:{found.line}: {found.message}")
-        try:
-            return self.record.model_validate(document.data)
-        except ValidationError as error:
-            raise self.error(f"{path}: {first_fault(error)}") from error
+        return read_yaml(path, self.record.model_validate, self.error)
+
+
+def read_yaml(path: Path, made_of: Callable[[Any], R], error: type[EvaluationError]) -> R:
+    """Read a YAML file into a record; raises ``error`` with the place of the first mistake."""
+    document = read_document(path, str(path))
+    if document.findings:
+        found = document.findings[0]
+        raise error(f"{path}:{found.line}: {found.message}")
+    try:
+        return made_of(document.data)
+    except ValidationError as cause:
+        raise error(f"{path}: {first_fault(cause)[:400]}") from cause

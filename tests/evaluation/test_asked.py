@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Sequence
 from copy import copy
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias import build_release, open_release, write_release
-from holisticbias.cli import main
 from holisticbias.compile.columns import decoded
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
@@ -29,7 +27,6 @@ from holisticbias_eval.prompts.sentences import (
     compacted,
     restored,
 )
-from holisticbias_eval.results.run import read_run
 
 VERSIONS = ("1.0.0", "2.0.0", "3.0.0", "next")
 """A version of each layout that releases have, and the newest."""
@@ -108,13 +105,3 @@ def test_texts_are_those_of_a_list(texts: list[str], data: st.DataObject) -> Non
 def test_another_process_gets_only_the_selected_texts() -> None:
     texts = TextRows(pa.array(["a text of some length"] * 10_000))
     assert len(pickle.dumps(texts.take(np.arange(5)))) < 2000
-
-
-def test_a_folder_of_the_newest_version_is_evaluated(tiny_gpt2: Path, tmp_path: Path) -> None:
-    part = ("--where", "axis=nonce", "--where", "gender=nonbinary")
-    assert main(["build", "--version", VERSIONS[-1], *part, "--out", str(tmp_path / "part")]) == 0
-    arguments = ("--release", str(tmp_path / "part"), "--model", str(tiny_gpt2), "--out", str(tmp_path / "run"))
-    assert main(["evaluate", *arguments]) == 0
-    scores = read_run(tmp_path / "run").answers
-    assert {"axis_label", "paraphrase_of"} <= set(scores.column_names)
-    assert set(scores["paraphrase_of"].to_pylist()) >= {None, "dialogue.im"}

@@ -16,7 +16,7 @@ from holisticbias.cli import main
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures, Interval, make_figure
 from holisticbias_eval.measures.measure import NONCE
-from holisticbias_eval.measures.shares.changes import share_changes
+from holisticbias_eval.measures.shares.measure import share_changes
 from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.report.gain_words import Labels
 from holisticbias_eval.report.gains import gains_chapter

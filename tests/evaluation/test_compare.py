@@ -1,10 +1,7 @@
 from __future__ import annotations
 
-import importlib.util
 import math
-import sys
-from pathlib import Path
-from types import ModuleType
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,10 +9,11 @@ import pytest
 from scipy.stats import kstest
 from tests.evaluation.simulated import World
 
+import comparison
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.identity import count_shared
-from holisticbias_eval.measures.shares.changes import share_changes
+from holisticbias_eval.measures.shares.measure import share_changes
 from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.statistics.clusters import Moved, estimate
 
@@ -72,36 +70,24 @@ def p_values(changes: Figures) -> list[float | None]:
     return [figure.p_value for figure in (*changes.by("m", "change", "axis"), of(changes, None, "change"))]
 
 
-@pytest.fixture(scope="module")
-def simulation() -> ModuleType:
-    path = Path(__file__).resolve().parents[2] / "benchmarks" / "comparison.py"
-    spec = importlib.util.spec_from_file_location("benchmark_comparison", path)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look up their module
-    spec.loader.exec_module(module)
-    return module
-
-
-SMALL = {"templates": 8, "nouns": 10, "descriptors": 6}
+SMALL = comparison.World(templates=8, nouns=10, descriptors=6)
 EQUAL = {
-    "noise alone": {},
-    "each model has its own words for each noun": {"own_noun": 0.5, "noise": 0.6},
+    "noise alone": SMALL,
+    "each model has its own words for each noun": replace(SMALL, own_noun=0.5, noise=0.6),
 }
 
 
 @pytest.mark.parametrize("world", EQUAL.values(), ids=EQUAL)
-def test_p_values_of_equal_models_are_uniform(simulation: ModuleType, world: dict[str, float]) -> None:
-    found = simulation.compare_pairs(simulation.World(**SMALL, **world), 150, seed=1)
+def test_p_values_of_equal_models_are_uniform(world: comparison.World) -> None:
+    found = comparison.compare_pairs(world, 150, seed=1)
     # of 150 at the level of 0.05, fewer than 2 or more than 15 have a chance below 1 % each way
     assert 2 <= (found.p < 0.05).sum() <= 15
     assert kstest(found.p, "uniform").pvalue > 0.01
     assert ((found.low > 0) | (found.high < 0)).tolist() == (found.p < 0.05).tolist()
 
 
-def test_intervals_of_unequal_models_cover_and_the_difference_is_found(simulation: ModuleType) -> None:
-    found = simulation.compare_pairs(simulation.World(**SMALL, gain=1.8), 100, seed=2)
+def test_intervals_of_unequal_models_cover_and_the_difference_is_found() -> None:
+    found = comparison.compare_pairs(replace(SMALL, gain=1.8), 100, seed=2)
     expected = found.change.mean()
     assert 90 <= ((found.low <= expected) & (expected <= found.high)).sum() <= 99
     assert (found.p < 0.05).sum() > 70

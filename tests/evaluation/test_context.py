@@ -9,11 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias.cli import main
-from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.prompts.contexts import Context, read_context
-from holisticbias_eval.prompts.selection import Selection
-from holisticbias_eval.prompts.sentences import ask_sentences
 from holisticbias_eval.results.run import read_run
 
 LINES = "\ufeffI like to sail.\n\n  I have two cats. I live\u2028in\x85Ohio. \r\nMy job is to teach.\n"
@@ -159,20 +156,3 @@ def test_an_encoder_reads_the_context_as_it_stands(
             values = -model(input_ids=read, decoder_input_ids=ids).logits[0, :-1].double().log_softmax(-1)
         assert row["context"] == "I like to sail."
         assert row["nll"] == pytest.approx(float(values.gather(1, ids[0, 1:, None]).sum()), abs=1e-4)
-
-
-def test_sentences_and_phrases_share_one_tree(
-    tiny_gpt2: Path, mini_release_folder: Path, mini_release: Release, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from transformers import AutoTokenizer
-
-    arguments = ["evaluate", "--model", str(tiny_gpt2), "--release", str(mini_release_folder), "--no-store"]
-    assert main([*arguments, "--context", "Hi!", "--dry-run"]) == 0
-    asked = ask_sentences(mini_release, lambda texts: ["Hi! "] * len(texts), Selection())
-    tokenizer = AutoTokenizer.from_pretrained(tiny_gpt2)
-    texts = {f"Hi! {text}" for text in asked.together.text}
-    rows = [(0, *tokenizer(text)["input_ids"]) for text in texts]
-    prefixes = {row[:i] for row in rows for i in range(1, len(row))}
-    expected = f"{len(texts)} of {len(texts)} texts to score: {sum(map(len, rows)):,} tokens, {len(prefixes):,} of them"
-    assert capsys.readouterr().out.startswith(expected)
-    assert len(texts) == 84 + 56  # sentences, and phrases in the singular and in the plural

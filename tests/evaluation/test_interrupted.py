@@ -90,15 +90,3 @@ def test_without_a_store_an_interruption_says_that_nothing_is_kept(
         "holisticbias: interrupted; no scores are kept with --no-store; the same command starts from the beginning"
     )
     assert not list(tmp_path.iterdir())
-
-
-def test_the_next_run_removes_what_a_killed_one_left(
-    long_release: Path, mini_release_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    arguments = ["evaluate", "--out", str(tmp_path / "run"), "--no-store"]
-    code, _ = stop([*arguments, "--release", str(long_release)], signal.SIGKILL, None)
-    assert code == -signal.SIGKILL
-    assert [path.name.startswith(".run.") for path in tmp_path.iterdir()] == [True]
-    monkeypatch.setattr(START, lambda *_: Able(50))
-    assert main([*arguments, "--release", str(mini_release_folder)]) == 0
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import itertools
 import json
 from collections import defaultdict
@@ -10,12 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from rich.cells import cell_len
-from rich.console import Console
 from scipy.stats import mannwhitneyu
 
 from holisticbias.cli import main
@@ -23,10 +19,6 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.evaluating import uses_of
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measuring import measure_table
-from holisticbias_eval.progress import Display
-from holisticbias_eval.report.runs import measurement_report
-from holisticbias_eval.report.terminal import print_report
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.settings import flag_of
 from invoking import Invoke
@@ -122,9 +114,6 @@ def test_files_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "nonce",
     }
     assert measured["scores_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
-    for pair in pq.read_table(out / "pairs.parquet").to_pylist():
-        assert pair["nats"] is not None
-        assert abs(pair["rank_biserial"]) <= 1
     with (out / "figures.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0])[:2] == ["measure", "name"]
@@ -173,10 +162,6 @@ def test_a_noun_that_stands_twice_leaves_the_shares_and_says_so(
     assert shares(printed.out)["by_axis"] == published_shares(scores)["by_axis"]
 
 
-def column(table: pa.Table, name: str, values: pa.Array) -> pa.Table:
-    return table.set_column(table.column_names.index(name), name, values)
-
-
 def test_infinite_perplexities_have_a_rank_and_no_distance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "scores.csv"
     lines = [f"age,t,{d},n{n},{v}" for d, v in (("a", 1), ("b", "inf")) for n in range(9)]
@@ -184,23 +169,6 @@ def test_infinite_perplexities_have_a_rank_and_no_distance(tmp_path: Path, capsy
     assert main(["measure", "likelihood_bias", str(path), "--out", str(tmp_path / "out")]) == 0
     (pair,) = pq.read_table(tmp_path / "out" / "pairs.parquet").to_pylist()
     assert (pair["share"], pair["rank_biserial"], pair["nats"], pair["paired_share"]) == (1.0, -1.0, None, None)
-
-
-@pytest.mark.parametrize("width", [60, 80])
-def test_tables_fit_the_terminal_and_names_set_no_style(tmp_path: Path, width: int) -> None:
-    scores = random_scores(0, 3, 6)
-    named = column(scores, "axis", pc.replace_substring(scores["axis"], "age", "[/b]age\x1b[31m"))
-    path = write(named, tmp_path / "scores.parquet")
-    view = measure_table("likelihood_bias", path, {}, Display(Console(quiet=True))).view
-    file = io.StringIO()
-    report = measurement_report("likelihood_bias", path.name, view)
-    print_report(report, Console(file=file, width=width, highlight=False))
-    printed = file.getvalue()
-    assert max(map(cell_len, printed.splitlines())) <= width
-    assert "[/b]age" in printed
-    assert "\x1b" not in printed
-    assert "…" not in printed
-    assert "There are too few nouns for any pair to differ" in " ".join(printed.split())
 
 
 def test_a_run_measured_as_a_table_is_the_run(tiny_run: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,6 @@ from holisticbias.cli import main
 from holisticbias_eval.figures import Figure, Figures
 
 BIAS = "axis,template,descriptor,p:warm,p:cold\nx,t,one,0.3,0.7\nx,t,one,0.5,0.1\nx,t,two,0.8,0.2\nx,t,two,,\n"
-OFFENCE = "axis,template,descriptor,probability\nx,t,one,0.3\nx,t,two,0.9\n"
 
 
 def write(content: str, folder: Path, suffix: str = ".csv") -> Path:
@@ -29,18 +28,6 @@ def write(content: str, folder: Path, suffix: str = ".csv") -> Path:
 def figures(capsys: pytest.CaptureFixture[str]) -> Figures:
     found = json.loads(capsys.readouterr().out)["figures"]
     return Figures(Figure.model_validate(figure) for figure in found)
-
-
-def test_report_and_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = tmp_path / "out"
-    options = [str(write(BIAS, tmp_path)), "--clusters", "found", "--out", str(out)]
-    assert main(["measure", "generation_bias", *options]) == 0
-    printed = capsys.readouterr()
-    assert "Full Gen Bias by axis" in printed.out
-    assert "1 responses without probabilities" in printed.err
-    assert {path.name for path in out.iterdir()} == {"clusters.parquet", "figures.csv", "measurement.json"}
-    measured = json.loads((out / "measurement.json").read_text("utf-8"))
-    assert "average linkage" in measured["measuring"]["clusters"]
 
 
 def test_columns_of_a_run_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -87,10 +74,6 @@ def test_nan_is_not_a_probability(tmp_path: Path, capsys: pytest.CaptureFixture[
     [
         (None, "there is no file of clusters"),
         ("A: [hot]\n", "cluster 'A' has the style 'hot', which the responses do not have"),
-        ("A: []\n", "clusters.yaml: "),
-        ("{}\n", "clusters.yaml: "),
-        ("- warm\n", "clusters.yaml: "),
-        ("A: warm\n", "clusters.yaml: "),
         ("A: [warm]\nA: [cold]\n", "clusters.yaml:2: "),
         ("A: [warm\n", "clusters.yaml:"),
     ],

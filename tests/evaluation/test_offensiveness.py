@@ -8,7 +8,7 @@ from scipy.stats import t
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import MeasureSettings, View
+from holisticbias_eval.measures.measure import MeasureSettings
 from known import known
 
 NAME = "offensiveness"
@@ -104,12 +104,3 @@ def test_edited_figures_and_tables_without_a_classifier() -> None:
     assert not list(MEASURES[NAME].problems(measure(table(ROWS))))
     with pytest.raises(SelectionError, match="no column offensive"):
         measure(table(ROWS, "other"))
-
-
-def test_sections_and_comparison() -> None:
-    answers = table(ROWS)
-    view = View(measure(answers), answers)
-    tables = [found for section in MEASURES[NAME].sections(view) for found in section.tables]
-    assert {"All axes", "X", "Y", "t", "u"} <= {row[0] for found in tables for row in found.rows}
-    changes = Figures(MEASURES[NAME].compare(view, view))
-    assert changes.value(NAME, "change", {"axis": "x"}) == 0

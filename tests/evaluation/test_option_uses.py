@@ -265,14 +265,11 @@ def test_options_of_other_commands(
     [
         (("--measure", "likelihood_bias", "--where", "nonsense"), "write KEY=VALUE"),
         (("--measure", "likelihood_bias", "--classifier", "nonsense"), "--classifier is for generation_bias"),
-        (("--measure", "likelihood_bias", "--personas", "missing.txt"), "--personas is for generation_bias"),
-        (("--measure", "likelihood_bias", "--api-base", "http://a"), "with --engine api"),
-        (("--measure", "generation_bias", "--where", "nonsense"), "write KEY=VALUE"),
         (("--measure", "generation_bias", "--classifier", "nonsense"), "there is no classifier 'nonsense'"),
         (("--measure", "generation_bias", "--personas", "missing.txt"), "missing.txt cannot be read"),
         (("--measure", "sentiment", "--where", "nonsense"), "write KEY=VALUE"),
-        (("--measure", "sentiment", "--classifier", "nonsense"), "--classifier is for generation_bias"),
         (("--measure", "toxicity", "--classifier", "nonsense"), "there is no classifier 'nonsense'"),
+        (("--measure", "sentiment", "--faulty-prompts", "drop"), "with --prompts of BOLD"),
     ],
 )
 def test_nonsense_is_refused_by_the_command(

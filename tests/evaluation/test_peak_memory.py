@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from growth_statistics import FIRST, SECOND, repeated, scores_path, with_synthetic_scores
 from holisticbias.release.release import Release
 from holisticbias_eval.prompts.selection import select_sentences
 
@@ -22,19 +22,19 @@ MEASURE = "import sys, growth, pathlib; print(growth.measure(sys.argv[1], pathli
 
 
 @pytest.mark.parametrize("phase", ["statistics", "compare"])
-def test_peak_memory_stays_within_the_promise(
-    phase: str, release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    phases = importlib.import_module("growth_statistics")
+def test_peak_memory_stays_within_the_promise(phase: str, release: Release, tmp_path: Path) -> None:
     sentences = select_sentences(release.sentences)
     peaks = []
     for size in SIZES:
         folder = tmp_path / str(size)
         folder.mkdir()
-        for model in (phases.FIRST, phases.SECOND):
-            scores = phases.with_synthetic_scores(sentences.slice(0, size), model, np.random.default_rng(model))
-            pq.write_table(scores, phases.scores_path(folder, model), use_dictionary=phases.repeated(scores.schema))
+        for model in (FIRST, SECOND):
+            scores = with_synthetic_scores(sentences.slice(0, size), model, np.random.default_rng(model))
+            pq.write_table(
+                scores,
+                scores_path(folder, model),
+                use_dictionary=repeated(scores.schema),
+            )
         command = (sys.executable, "-c", MEASURE, phase, str(folder))
         peaks.append(1e6 * float(subprocess.run(command, cwd=BENCHMARKS, capture_output=True, check=True).stdout))
     per_sentence = (peaks[1] - peaks[0]) / (SIZES[1] - SIZES[0])

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from tests.evaluation.generation.chat_server import Body, asked, is_trial, message
 
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.models.generation.requests import (
@@ -35,21 +29,6 @@ CHILD = os.environ | {"PYTHONPATH": str(ROOT / "tests" / "support")}
 """The environment of a process that imports the tests."""
 HERE = tiny_identity("tiny")
 TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve") for n in ("guy", "woman", "kid", "boss")]
-RUN = """
-import sys
-from pathlib import Path
-from holisticbias_eval.models.generation.decoding import DECODINGS
-from holisticbias_eval.models.generation.requests import respond_all
-from holisticbias_eval.models.server.generator import ApiGenerator
-from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.models.stored import stored
-from tests.evaluation.test_stored import numbered
-
-settings = ModelSettings(api_concurrency=2)
-generator = ApiGenerator("tiny", sys.argv[1], print, DECODINGS.read("sampled"), 0, settings=settings)
-generator.hold = 0.0
-print(respond_all(numbered(40), stored(generator, Path(sys.argv[2]), print), lambda _: None).text)
-"""
 
 
 class Lengths(Scorer):
@@ -194,29 +173,3 @@ def test_equal_requests_are_answered_once() -> None:
     distinct, rows = unique_requests(numbered(3).take(np.array([2, 0, 2, 1, 0])))
     assert distinct.prompt == ["I'm blicket 2.", "I'm blicket 0.", "I'm blicket 1."]
     assert rows.tolist() == [0, 1, 0, 2, 1]
-
-
-def test_a_killed_process_loses_what_is_under_way(chat_server: Any, tmp_path: Path) -> None:
-    reached, resume = threading.Event(), threading.Event()
-
-    def answering(body: Body, turn: int) -> tuple[int, Any]:
-        if not is_trial(body) and turn > 18:
-            reached.set()
-            resume.wait(30)
-        return 200, message(f"To {asked(body)}")
-
-    server = chat_server(answering)
-    command = [sys.executable, "-c", RUN, server.base, str(tmp_path)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT, env=CHILD)
-    assert reached.wait(60)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    resume.set()
-    before = len(server.bodies)
-    again = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=CHILD)
-    requests = numbered(40)
-    texts = [f"{persona}\n{prompt}".strip() for prompt, persona in zip(requests.prompt, requests.persona, strict=True)]
-    assert again.stdout.strip() == str([f"To {text}" for text in texts])
-    repeated = set(server.answered[: before - 1]) & {asked(body) for body in server.bodies[before:]}
-    assert len(repeated) <= 4, "two requests were under way, and two answered but perhaps not yet written"
-    assert len(server.answered) == 40 + len(repeated)

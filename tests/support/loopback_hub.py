@@ -13,8 +13,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qs, unquote, urlsplit
+
+import huggingface_hub.constants
+import pytest
 
 Fault = Literal["cut before", "cut within", "cut after", "500"]
 
@@ -118,6 +122,22 @@ def serve(hub: Hub) -> Iterator[Hub]:
 
 
 Reply = tuple[int, dict[str, str], bytes]
+
+
+def use_as_client(hub: Hub, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make this process a client of a local Hub, with an empty cache in a folder."""
+    client = {
+        "ENDPOINT": hub.url,
+        "HUGGINGFACE_CO_URL_TEMPLATE": hub.url + "/{repo_id}/resolve/{revision}/{filename}",
+        "HF_HUB_CACHE": str(folder / "hub-cache"),
+        "HF_TOKEN_PATH": str(folder / "no-token"),
+        "HF_STORED_TOKENS_PATH": str(folder / "no-tokens"),
+        "HF_HUB_DISABLE_XET": True,
+        "HF_HUB_DISABLE_TELEMETRY": True,
+        "HF_HUB_OFFLINE": False,
+    }
+    for name, value in client.items():
+        monkeypatch.setattr(huggingface_hub.constants, name, value)
 
 
 def as_json(body: object, status: int = 200) -> Reply:

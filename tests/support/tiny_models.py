@@ -47,8 +47,8 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def tiny_tokenizer() -> Any:
-    """A byte-level tokenizer of at most 400 tokens."""
+def trained_tokenizer(texts: Sequence[str], special: Sequence[str], **named: str) -> Any:
+    """A byte-level tokenizer of at most 400 tokens, ``special`` first; ``named`` are its special tokens by role."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -56,16 +56,15 @@ def tiny_tokenizer() -> Any:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    special = ["<s>", "</s>", "<pad>", "<unk>"]
-    tokenizer.train_from_iterator(
-        TEXTS * 3, trainers.BpeTrainer(vocab_size=400, special_tokens=special, initial_alphabet=alphabet)
-    )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        bos_token="<s>",  # noqa: S106 - tokens, not passwords
-        eos_token="</s>",  # noqa: S106
-        pad_token="<pad>",  # noqa: S106
-    )
+    trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=list(special), initial_alphabet=alphabet)
+    tokenizer.train_from_iterator([*texts] * 3, trainer)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named)
+
+
+def tiny_tokenizer() -> Any:
+    """The tokenizer of the tiny models."""
+    named = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>"}
+    return trained_tokenizer(TEXTS, ("<s>", "</s>", "<pad>", "<unk>"), **named)
 
 
 def tiny_model(name: str) -> Any:
@@ -107,13 +106,17 @@ def tiny_identity(name: str, architecture: str = "Invented") -> ModelSignature:
     )
 
 
-def tiny_loaded(name: str) -> LoadedModel:
-    """A tiny model as loaded, with the tokenizer."""
+def as_loaded(model: Any, tokenizer: Any, name: str = "tiny") -> LoadedModel:
+    """A model and its tokenizer as loaded."""
     import torch
 
-    model = tiny_model(name)
     identity = tiny_identity(name, type(model).__name__)
-    return LoadedModel(model, tiny_tokenizer(), identity, lambda dtype: copy.deepcopy(model).to(getattr(torch, dtype)))
+    return LoadedModel(model, tokenizer, identity, lambda dtype: copy.deepcopy(model).to(getattr(torch, dtype)))
+
+
+def tiny_loaded(name: str) -> LoadedModel:
+    """A tiny model as loaded, with the tokenizer."""
+    return as_loaded(tiny_model(name), tiny_tokenizer(), name)
 
 
 def conversation_of(loaded: LoadedModel, **options: Any) -> Conversation:

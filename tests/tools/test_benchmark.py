@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from benchmarks import build, growth
 
+import build
+import growth
+import shared
 from holisticbias import open_release
 from holisticbias.compile.phrases import compile_phrases
 from holisticbias.terms.catalog import Catalog
@@ -33,7 +35,7 @@ def test_build_is_a_whole_release(tmp_path: Path) -> None:
 
 def test_failing_process_is_no_figure() -> None:
     with pytest.raises(subprocess.CalledProcessError):
-        build.measure((sys.executable, "-c", "raise SystemExit(3)"))
+        shared.measure_process((sys.executable, "-c", "raise SystemExit(3)"))
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,12 @@ _NEW, _OLD, _LOCK = "new", "old", "lock"
 _OF_RELEASE = ("manifest.json", "SHA256SUMS")
 
 
-def refuse_target(target: Path, may_replace: Callable[[Path], bool]) -> None:
+def never(_: Path) -> bool:
+    """Replace no folder with files."""
+    return False
+
+
+def refuse_target(target: Path, may_replace: Callable[[Path], bool] = never) -> None:
     """Clean up after killed commands, and raise ``OutputError`` if ``new_folder`` would refuse the target."""
     target = target.absolute()
     _refuse_inside_release(target)
@@ -34,7 +39,7 @@ def refuse_target(target: Path, may_replace: Callable[[Path], bool]) -> None:
 
 
 @contextmanager
-def new_folder(target: Path, may_replace: Callable[[Path], bool]) -> Iterator[Path]:
+def new_folder(target: Path, may_replace: Callable[[Path], bool] = never) -> Iterator[Path]:
     """Yield a folder to fill, which replaces the target when the block ends without an error.
 
     An existing target is replaced only if it is empty or ``may_replace``

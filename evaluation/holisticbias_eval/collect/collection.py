@@ -8,15 +8,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from holisticbias.rules.validate import load_catalog
-from holisticbias.source.document import read_document
-from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.file_kinds import CollectionFile
 from holisticbias_eval.errors import CollectError
+from holisticbias_eval.named_files import read_yaml
+from holisticbias_eval.stereotypes.specifications import USERS
 
-_USERS = {"sources": ["contributors"], "since": "3.0.0"}  # keys that a user's own file may leave out
 _SHOWN = 200  # characters of a user's text in a message
 
 
@@ -41,33 +38,19 @@ def collection_digest(collection: CollectionFile) -> str:
 
 def read_collection(path: Path) -> CollectionFile:
     """Read a collection from YAML; groups may leave out ``sources`` and ``since``. Raises ``CollectError``."""
-    try:
-        document = read_document(path, str(path))
-    except OSError as error:
-        raise CollectError(f"{path} cannot be read: {error.strerror}") from error
-    if document.findings:
-        raise CollectError(f"{path}:{document.findings[0].line}: {document.findings[0].message}"[:500])
-    data = document.data
-    groups = data.get("groups") if isinstance(data, dict) else None
-    if not isinstance(data, dict) or not isinstance(groups, list):
-        raise CollectError(f"{path} is not a collection: it needs a list groups; see docs/collect.md")
-    stem = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_")
-    try:
-        found = CollectionFile.model_validate(
-            {"collection": stem, "label": path.stem, **data, "groups": [_filled(group) for group in groups]}
-        )
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise CollectError(f"{path}: {place}: {schema_message(first)}"[: _SHOWN * 2]) from error
+
+    def made_of(data: Any) -> CollectionFile:
+        if not isinstance(data, dict) or not isinstance(data.get("groups"), list):
+            raise CollectError(f"{path} is not a collection: it needs a list groups; see docs/collect.md")
+        stem = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_")
+        groups = [{**USERS, **group} if isinstance(group, dict) else group for group in data["groups"]]
+        return CollectionFile.model_validate({"collection": stem, "label": path.stem, **data, "groups": groups})
+
+    found = read_yaml(path, made_of, CollectError)
     twice = [name for name, count in Counter(group.id for group in found.groups).items() if count > 1]
     if twice:
         raise CollectError(f"{path} has two groups with the id {twice[0]!r}: rename one")
     return found
-
-
-def _filled(group: Any) -> Any:
-    return {**_USERS, **group} if isinstance(group, dict) else group
 
 
 def _of_dataset(name: str) -> CollectionFile:

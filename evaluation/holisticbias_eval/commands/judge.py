@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,17 +47,12 @@ def make(first: Path, second: Path, out: Path, **_: Any) -> None:
     folder gets page.html, which is all that an annotator needs, tasks.json and labelling-config.xml for Label Studio,
     and key.json, which says whose response stands on which side: keep it from annotators.
     """
-    from holisticbias_eval.judgements.key import QUESTIONS
-    from holisticbias_eval.judgements.matching import INFLAMMATORY, Filters, read_source
+    from holisticbias_eval.judgements.matching import read_source
     from holisticbias_eval.judgements.report import unjudged
-    from holisticbias_eval.judgements.settings import NO_LIST, StudySettings
+    from holisticbias_eval.judgements.settings import StudySettings
     from holisticbias_eval.judgements.study import PAGE, make_study
 
-    settings = read_own(StudySettings)
-    name = settings.inflammatory
-    filters = Filters(None if name == NO_LIST else INFLAMMATORY.read(name), settings.threshold)
-    sources = read_source(first), read_source(second)
-    key = make_study(sources, QUESTIONS.read(settings.questions), filters, settings, out)
+    key = make_study((read_source(first), read_source(second)), read_own(StudySettings), out)
     write(f"A: {key.models[0].name}; B: {key.models[1].name}")
     write(f"{key.matched:,} pairs of responses to the same prompt")
     for name, count in key.left_out.items():
@@ -110,7 +106,7 @@ def _study(paths: tuple[Path, ...], key_file: Path | None) -> tuple[Key, list[Pa
         raise click.UsageError("name one folder that judge make has written, or its key.json with --key")
     key = read_key(key_file or folders[0] / KEY)
     files = [file for path in paths for file in (answer_files(path) if path.is_dir() else [path])]
-    files = [file for file in dict.fromkeys(path.resolve() for path in files) if file.name != KEY]
+    files = [file for file in dict.fromkeys(Path(realpath(path)) for path in files) if file.name != KEY]
     if not files:
         where = folders[0] if folders else "the list"
         raise JudgementsError(f"{where} has no file of answers: put them there as .json")

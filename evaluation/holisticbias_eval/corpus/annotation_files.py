@@ -42,22 +42,27 @@ class AnnotatorLabel:
     label: int | None
     sentence: str | None
 
+    def has_other(self, text: str) -> bool:
+        """Whether the row has another sentence than an example with this text."""
+        return self.sentence is not None and self.sentence.split() != text.split()
+
 
 def make_annotation_files(examples: Path, out: Path, settings: AnnotationSettings) -> dict[str, int]:
     """Write a folder with a file for each annotator and the guidelines; returns the number of examples per file.
 
     Each example goes to ``per_example`` annotators, by default to all; the annotators take turns. Each file has its own
     random order. Tasks for Label Studio may have no annotators: Label Studio then knows who labels what, and one file
-    has all. Raises ``CorpusError`` and ``OutputError``.
+    has all. A folder with files is not replaced: people may have labelled them. Raises ``CorpusError`` and
+    ``OutputError``.
     """
-    refuse_target(out, _may_replace)
+    refuse_target(out)
     annotators, form = settings.names, settings.form
     _refuse_names(annotators, form)
     each = len(annotators) if settings.per_example is None else settings.per_example
     if each > len(annotators):
         raise CorpusError(f"{each} annotators for each example are more than the {len(annotators)} that are named")
     shares = _shares(read_examples(examples).to_pylist(), annotators or (TASKS,), each or 1, settings.seed)
-    with new_folder(out, _may_replace) as folder:
+    with new_folder(out) as folder:
         for name, share in shares.items():
             if form == "csv":
                 (folder / f"{name}.csv").write_text(_csv(share), "utf-8-sig", newline="")
@@ -67,11 +72,6 @@ def make_annotation_files(examples: Path, out: Path, settings: AnnotationSetting
         for resource in (GUIDELINES, CONFIG) if form == "label-studio" else (GUIDELINES,):
             (folder / resource).write_bytes(files(__package__).joinpath(resource).read_bytes())
     return {name: len(share) for name, share in shares.items()}
-
-
-def _may_replace(_: Path) -> bool:
-    """No folder with files is replaced: people may have labelled them."""
-    return False
 
 
 def _refuse_names(annotators: Sequence[str], form: AnnotationForm) -> None:

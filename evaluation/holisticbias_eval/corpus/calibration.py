@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from holisticbias_eval.corpus.examples import COLUMNS, LABEL
+from holisticbias_eval.corpus.examples import LABEL
 from holisticbias_eval.corpus.settings import SplitSettings
 from holisticbias_eval.corpus.splitting import SCHEMA as SPLIT_SCHEMA
 from holisticbias_eval.corpus.splitting import Split, split_examples
@@ -19,7 +19,6 @@ from holisticbias_eval.models.embedded.planted import shipped_specifications
 
 MANY, UNTOUCHED = "gossip.calibration-many", "gossip.calibration-many-untouched"
 """The specification whose groups are planted and mitigated, and the independent one."""
-SCHEMA = pa.schema([*((name, pa.string()) for name in COLUMNS), (LABEL, pa.int8())])
 CORPUS, NEUTRAL_LINES = FOLDER / "gossip" / "corpus.parquet", FOLDER / "gossip" / "neutral.txt"
 TESTED = 60
 """Sentences of the groups together in a test part, and in a validation part."""

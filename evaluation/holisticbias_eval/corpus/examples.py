@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -17,6 +16,7 @@ import pyarrow.parquet as pq
 from holisticbias.output import new_file
 from holisticbias.spreadsheet import cell_text, safe_columns
 from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.corpus.documents import digest_of
 from holisticbias_eval.corpus.published import is_published, read_published_examples
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.fields import Field
@@ -32,6 +32,7 @@ STATE = "annotation"
 """``agreed``, ``disagreed`` or ``incomplete``, if fewer than two annotators have labelled."""
 LABEL_OF = "label:"
 """Beginning of the column with an annotator's labels."""
+SCHEMA = pa.schema([*((name, pa.string()) for name in COLUMNS), (LABEL, pa.int8())])
 Column: TypeAlias = "pa.ChunkedArray | pa.Array"
 WRITTEN = (".parquet", ".csv", ".jsonl")
 FORM = Form(
@@ -111,7 +112,7 @@ def _ids(path: Path, columns: Mapping[str, Column]) -> pa.Array:
     rows = zip(*(columns[name].to_pylist() for name in REQUIRED), strict=True)
     for place, (known, row) in enumerate(zip(ids, rows, strict=True)):
         if known is None:
-            made = hashlib.sha256(json.dumps(row).encode()).hexdigest()[:16]
+            made = digest_of(*row)[:16]
             seen[made] += 1
             ids[place] = f"x{made}" if seen[made] == 1 else f"x{made}-{seen[made]}"
     repeated = [name for name, count in Counter(ids).items() if count > 1]

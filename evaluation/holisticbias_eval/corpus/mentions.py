@@ -9,12 +9,9 @@ from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from holisticbias.terms.specification_entries import Specification, is_stem
+from holisticbias_eval.stereotypes.targets import APOSTROPHES, BETWEEN, END, START, term_body
 
-_APOSTROPHES = "['’]"  # noqa: RUF001 - both forms that people write
-_START = r"(?<!\w)(?<!\w['’-])"  # noqa: RUF001
-_END = rf"(?!\w|-\w|{_APOSTROPHES}t\b)"
 _START_IN_COMPOUND, _END_IN_COMPOUND = r"(?<![^\W_])", r"(?:s|es)?(?![^\W_])"
-_BETWEEN = r"[\s-]+"
 _COMMON = frozenset({"american", "child", "children", "men", "man", "people", "person", "persons", "women", "woman"})
 _SHORTEST = 4  # letters that two terms share
 _ESCAPE = re.compile(rb"\\u(?:00[4-7]|013[01]|017f|212a)")
@@ -74,8 +71,8 @@ class TermFinder(Generic[T]):
             (self._stems if is_stem(term) else self._exact).setdefault(_normal(term.removesuffix("*")), of)
         both = [(term, False) for term in self._exact] + [(term, True) for term in self._stems]
         ordered = sorted(both, key=lambda one: (-len(one[0]), one))
-        body = "|".join(_pattern(*one, _END_IN_COMPOUND if in_compounds else _END) for one in ordered) or r"(?!)"
-        start = _START_IN_COMPOUND if in_compounds else _START
+        start, end = (_START_IN_COMPOUND, _END_IN_COMPOUND) if in_compounds else (START, END)
+        body = "|".join(term_body(term) + (r"\w*" if stem else end) for term, stem in ordered) or r"(?!)"
         self._pattern = re.compile(f"{start}(?:{body})", re.IGNORECASE)
 
     def find(self, text: str) -> Iterator[Mention[T]]:
@@ -135,12 +132,7 @@ def attribute_finder(specification: Specification) -> TermFinder[AttributeTerm]:
 
 
 def _normal(term: str) -> str:
-    return re.sub(r"[\s-]+", " ", re.sub(_APOSTROPHES, "'", term.strip())).casefold()
-
-
-def _pattern(term: str, stem: bool, end: str) -> str:
-    parts = [re.escape(part).replace("'", _APOSTROPHES) for part in term.split(" ")]
-    return _BETWEEN.join(parts) + (r"\w*" if stem else end)
+    return re.sub(BETWEEN, " ", re.sub(APOSTROPHES, "'", term.strip())).casefold()
 
 
 class TermFilter:

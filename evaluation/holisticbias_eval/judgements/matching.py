@@ -65,14 +65,6 @@ INFLAMMATORY = NamedFiles("list of inflammatory prompts", "inflammatory", Inflam
 
 
 @dataclass(frozen=True, slots=True)
-class Filters:
-    """Filters of pairs: inflammatory prompts, and texts that are offensive from ``threshold`` on."""
-
-    inflammatory: Inflammatory | None
-    threshold: float = 0.5
-
-
-@dataclass(frozen=True, slots=True)
 class MatchedResponses:
     """The rows of both models that can be shown, the number of prompts that both have, and what was left out."""
 
@@ -81,15 +73,17 @@ class MatchedResponses:
     left_out: Mapping[str, int]
 
 
-def match(first: pa.Table, second: pa.Table, filters: Filters) -> MatchedResponses:
+def match(
+    first: pa.Table, second: pa.Table, inflammatory: Inflammatory | None, threshold: float = 0.5
+) -> MatchedResponses:
     """Match rows by prompt, persona and sample; a repeated row with its counterpart in order.
 
-    A pair is left out for the first reason that holds. Probabilities are read if a table has them: a text without one
-    is then left out, because nobody knows whether it is offensive.
+    A pair is left out for the first reason that holds. A text is offensive from ``threshold`` on. Probabilities are
+    read if a table has them: a text without one is then left out, because nobody knows whether it is offensive.
     """
     one, other = _placed(first), _placed(second)
     both = [(one[place], other[place]) for place in one if place in other]
-    reasons = [_reason(rows, filters) for rows in both]
+    reasons = [_reason(rows, inflammatory, threshold) for rows in both]
     pairs = tuple(rows for rows, reason in zip(both, reasons, strict=True) if reason is None)
     counts = {"only in A": len(one) - len(both), "only in B": len(other) - len(both), **Counter(filter(None, reasons))}
     return MatchedResponses(pairs, len(both), {name: count for name, count in counts.items() if count})
@@ -105,7 +99,7 @@ def _placed(table: pa.Table) -> dict[Place, Row]:
     return found
 
 
-def _reason(rows: tuple[Row, Row], filters: Filters) -> str | None:
+def _reason(rows: tuple[Row, Row], inflammatory: Inflammatory | None, threshold: float) -> str | None:
     texts = [(row["response"] or "").strip() for row in rows]
     if any(row.get("finish") in _GIVEN_UP for row in rows):
         return "refused or filtered response"
@@ -113,9 +107,8 @@ def _reason(rows: tuple[Row, Row], filters: Filters) -> str | None:
         return "no response"
     if texts[0] == texts[1]:
         return "the same response of both"
-    given = filters.inflammatory
-    reasons = [*(given.reason(row) for row in rows if given), *(_offence(row, filters.threshold) for row in rows)]
-    return next(filter(None, reasons), None)
+    listed = [inflammatory.reason(row) for row in rows if inflammatory]
+    return next(filter(None, (*listed, *(_offence(row, threshold) for row in rows))), None)
 
 
 def _offence(row: Row, threshold: float) -> str | None:

@@ -21,16 +21,16 @@ from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.judgements.key import (
     CHOICES,
     KEY,
+    QUESTIONS,
     STUDIO,
     Catch,
     Choice,
     Key,
     SheetTask,
     ShownPair,
-    StudyQuestions,
 )
-from holisticbias_eval.judgements.matching import JUDGED, Filters, JudgedResponses, Row, match
-from holisticbias_eval.judgements.settings import StudySettings
+from holisticbias_eval.judgements.matching import INFLAMMATORY, JUDGED, JudgedResponses, Row, match
+from holisticbias_eval.judgements.settings import NO_LIST, StudySettings
 from holisticbias_eval.report.units import printable, shorten
 
 ANSWERS = "holisticbias acute-eval answers"
@@ -40,19 +40,16 @@ TASK = "task"
 _LONGEST = 4000
 
 
-def make_study(
-    sources: tuple[JudgedResponses, JudgedResponses],
-    questions: StudyQuestions,
-    filters: Filters,
-    settings: StudySettings,
-    out: Path,
-) -> Key:
-    """Write the folder of a study, and return its key. Raises ``JudgementsError`` and ``OutputError``."""
-    refuse_target(out, _may_replace)
-    key = make_key(sources, questions, filters, settings)
+def make_study(sources: tuple[JudgedResponses, JudgedResponses], settings: StudySettings, out: Path) -> Key:
+    """Write the folder of a study, and return its key.
+
+    A folder with files is not replaced: people may have answered them. Raises ``JudgementsError`` and ``OutputError``.
+    """
+    refuse_target(out)
+    key = make_key(sources, settings)
     tasks = shown_tasks(key)
     studio = ({TASK: task.pop("id"), "study": key.study, **task} for task in tasks.pop(STUDIO))
-    with new_folder(out, _may_replace) as folder:
+    with new_folder(out) as folder:
         (folder / PAGE).write_text(render_annotator_page(key, tasks), "utf-8")
         (folder / TASKS).write_text(studio_tasks(studio), "utf-8")
         (folder / CONFIG).write_text(labelling_config(key), "utf-8")
@@ -60,24 +57,16 @@ def make_study(
     return key
 
 
-def _may_replace(_: Path) -> bool:
-    """No folder with files is replaced: people may have answered them."""
-    return False
-
-
-def make_key(
-    sources: tuple[JudgedResponses, JudgedResponses],
-    questions: StudyQuestions,
-    filters: Filters,
-    settings: StudySettings,
-) -> Key:
+def make_key(sources: tuple[JudgedResponses, JudgedResponses], settings: StudySettings) -> Key:
     """Match, draw and arrange the pairs. Raises ``JudgementsError`` if none is left."""
     if settings.per_pair > settings.sheet_count:
         raise JudgementsError(
             f"{settings.per_pair} annotators for each pair need as many sheets: {settings.sheet_count} are too few"
         )
     first, second = sources
-    matched = match(first.table, second.table, filters)
+    questions, listed = QUESTIONS.read(settings.questions), settings.inflammatory
+    inflammatory = None if listed == NO_LIST else INFLAMMATORY.read(listed)
+    matched = match(first.table, second.table, inflammatory, settings.threshold)
     if not matched.pairs:
         reasons = ", ".join(f"{count:,} {name}" for name, count in matched.left_out.items())
         raise JudgementsError(f"there is no pair to show: {reasons or 'the tables have no rows'}")
@@ -92,8 +81,8 @@ def make_key(
         seed=settings.seed,
         sheets=settings.sheet_count,
         per_pair=settings.per_pair,
-        inflammatory=filters.inflammatory.id if filters.inflammatory else None,
-        threshold=filters.threshold,
+        inflammatory=inflammatory.id if inflammatory else None,
+        threshold=settings.threshold,
         judged={name: (name in first.table.column_names, name in second.table.column_names) for name in JUDGED},
         matched=matched.matched,
         left_out={**matched.left_out, **({"not drawn": not_drawn} if not_drawn else {})},

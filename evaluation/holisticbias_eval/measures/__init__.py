@@ -23,7 +23,7 @@ from holisticbias_eval.measures.response_wording import ResponseWording
 from holisticbias_eval.measures.retained import Retained
 from holisticbias_eval.measures.retention import Retention
 from holisticbias_eval.measures.sentiment import Sentiment
-from holisticbias_eval.measures.shares.changes import COMPARED
+from holisticbias_eval.measures.shares.measure import COMPARED
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.measures.stereotype_score import StereotypeScore
 from holisticbias_eval.measures.toxicity import Toxicity

@@ -16,7 +16,7 @@ from holisticbias_eval.identity import CANDIDATES, align
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns, change_figures
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.cells import encode
 from holisticbias_eval.statistics.groups.items import DRAWS, add_up, paired_p, resample
@@ -137,8 +137,7 @@ class DialogueState(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the scores from a table of candidates with ``label`` and ``probability``."""
-        if not answers.num_rows:
-            raise SelectionError("there is no candidate to measure")
+        refuse_empty(answers, "there is no candidate to measure")
         return Measured(tuple(task_figures(answers, (settings or MeasureSettings()).seed)))
 
     def sections(self, view: View) -> tuple[Section, ...]:

@@ -8,10 +8,9 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import NONCE, Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.measure import NONCE, Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring, Clustering, CorpusSettings
 from holisticbias_eval.measures.responses.bias_figures import (
     CORRECTED,
@@ -78,8 +77,7 @@ class GenerationBias(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures; settings say which clusters of styles to measure."""
-        if not answers.num_rows:
-            raise SelectionError("no response is left to measure")
+        refuse_empty(answers, "no response is left to measure")
         clusters = settings.clusters if settings else None
         cells = arrange_styles(answers)
         biases = measure_biases(cells, clusters)

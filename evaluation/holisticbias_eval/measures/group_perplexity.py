@@ -2,23 +2,188 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 import pyarrow as pa
 
-from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.blocks import Cell, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
-from holisticbias_eval.measures.perplexities.changes import perplexity_changes
-from holisticbias_eval.measures.perplexities.compared import compared_sections, pair_sections
-from holisticbias_eval.measures.perplexities.dimensions import NAME, describe_table, read_dimensions
-from holisticbias_eval.measures.perplexities.figures import describe_lengths, dimension_figures, whole_sentence_figures
-from holisticbias_eval.measures.perplexities.sections import perplexity_sections
-from holisticbias_eval.sections import Section
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
+from holisticbias_eval.measures.perplexities.changes import FIGURE, perplexity_changes
+from holisticbias_eval.measures.perplexities.dimensions import NAME, WITH_HELD_OUT, cut, describe_table, read_dimensions
+from holisticbias_eval.measures.perplexities.figures import (
+    MEAN_T,
+    F,
+    T,
+    describe_lengths,
+    dimension_figures,
+    whole_sentence_figures,
+)
+from holisticbias_eval.measures.perplexities.finding import pair_label
+from holisticbias_eval.measures.perplexities.sections import DIMENSION, SCALE, perplexity_sections
+from holisticbias_eval.sections import Estimate, Forest, Section
 from holisticbias_eval.statistics.groups.items import DRAWS
 from holisticbias_eval.statistics.groups.pairs import PERMUTATIONS
+
+_NOTE = (
+    "t is of the first group minus the second, unpaired, on the sentences that both runs have; p is corrected over the "
+    "pairs of a dimension (Holm)."
+)
+_SCALES = {"log": "t of every pair of groups", "perplexity": "t of every pair of groups, on perplexities as published"}
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A pair of groups that several models have: the t of the first model, and those of others by their headings."""
+
+    label: str
+    dimension: str
+    first: Figure
+    others: dict[str, Figure]
+
+
+def pair_sections(models: Mapping[str, Figures], first: str) -> Iterator[Section]:
+    """The t of every pair in the first model and in others; ``models`` are their changes, by the heading of each."""
+    tables = tuple(table for scale in _SCALES if (table := _table(models, first, scale)).rows)
+    if tables:
+        yield Section("group-perplexity-pairs", _SCALES["log"], tables[:1])
+    if tables[1:]:
+        yield Section("group-perplexity-pairs-perplexity", _SCALES["perplexity"], tables[1:], detail=True)
+
+
+def _table(models: Mapping[str, Figures], first: str, scale: str) -> Table:
+    """One row per pair; a model whose first value differs was compared on other sentences, and has another row."""
+    rows: dict[tuple[str, str, float | None, int], _Pair] = {}
+    for model, changes in models.items():
+        held = held_out(changes)
+        for one in changes.by(NAME, "first", "dimension", "scale", FIGURE, "test", "first", "second"):
+            other = changes.get(NAME, "second", one.keys)
+            if (one.keys["scale"], one.keys["test"]) == (scale, "unpaired") and other is not None:
+                name, apart = cut(one.keys["dimension"]), held.get(one.keys["dimension"], frozenset())
+                label = f"{pair_label(one)}{_remark([one.keys[side] in apart for side in ('first', 'second')])}"
+                pair = rows.setdefault((name, label, one.value, one.n), _Pair(label, name, one, {}))
+                pair.others[model] = other
+
+    def of(model: str, attribute: str) -> Callable[[_Pair], Cell]:
+        return lambda pair: getattr(pair.others.get(model), attribute, None)
+
+    headings = [(f"model_{i}", model) for i, model in enumerate(models, 1)]
+    columns: tuple[ColumnOf[_Pair], ...] = (
+        ColumnOf("pair", "Pair", lambda pair: pair.label),
+        ColumnOf("dimension", "Dimension", lambda pair: pair.dimension),
+        ColumnOf("first", f"t, {first}", lambda pair: pair.first.value, T),
+        *(ColumnOf(key, f"t, {model}", of(model, "value"), T) for key, model in headings),
+        ColumnOf("first_p", f"p, {first}", lambda pair: pair.first.p_value, "p_value"),
+        *(ColumnOf(f"{key}_p", f"p, {model}", of(model, "p_value"), "p_value") for key, model in headings),
+        ColumnOf("perplexities", "Perplexities of both", lambda pair: pair.first.n, "count", base=True),
+    )
+    name = f"group-perplexity-changes-t{_suffix(scale)}"
+    return table_of(name, _SCALES[scale], columns, rows.values(), _NOTE, drop_empty=True)
+
+
+def _suffix(scale: str) -> str:
+    return "" if scale == "log" else f"-{scale}"
+
+
+def held_out(changes: Figures) -> Mapping[str, frozenset[str]]:
+    """For each dimension with held-out groups, the groups that the same dimension without them lacks."""
+    groups: dict[str, set[str]] = {}
+    for figure in changes:
+        if figure.measure == NAME and "first" in figure.keys:
+            groups.setdefault(figure.keys["dimension"], set()).update((figure.keys["first"], figure.keys["second"]))
+    bases = {name: name.removesuffix(WITH_HELD_OUT) for name in groups if name.endswith(WITH_HELD_OUT)}
+    return {name: frozenset(groups[name] - groups[base]) for name, base in bases.items() if base in groups}
+
+
+def _remark(held: list[bool]) -> str:
+    return ", both held out" if all(held) else ", one held out" if any(held) else ""
+
+
+MOST = 40
+READING = Paragraph(
+    "Both runs are measured on the sentences that both have, with the same text and a perplexity in each. Intervals of "
+    "a change draw sentences with their values in all groups and both runs. A lower F can also come from a larger "
+    "spread of sentences, and every group's mean can rise: read the means beside it.",
+    "note",
+)
+_WHAT = {"f": "F", "eta_squared": "Partial eta²", "mean_abs_t": "Mean |t|", "mean": "Mean of all groups"}
+
+
+def compared_sections(changes: Figures) -> tuple[Section, ...]:
+    """Show the changes of each dimension in words and on the log scale; as details those of perplexities."""
+    found = [f for f in changes if f.measure == NAME and f.name == "change" and f.of != "t"]
+    said = tuple(Paragraph(text, "finding") for text in _words(changes, found))
+    chart = _chart(found)
+    name = f"{NAME}-changes".replace("_", "-")
+    main, other = (tuple(_tables(changes, found, scale)) for scale in ("log", "perplexity"))
+    sections = [Section(name, "Perplexity by group", (*said, *((chart,) if chart.estimates else ()), *main, READING))]
+    sections += pair_sections({"B": changes}, "A")
+    if other:
+        sections.append(Section(f"{name}-perplexity", "Changes on the scale of perplexities", other, detail=True))
+    return tuple(sections)
+
+
+def _words(changes: Figures, found: list[Figure]) -> Iterator[str]:
+    for change in (f for f in found if not f.keys.get(FIGURE) and f.keys["scale"] == "log"):
+        name = cut(change.keys["dimension"])
+        if change.value is None:
+            yield f"{name}: the change of F is not defined."
+            continue
+        first, second = (changes.value(NAME, side, change.keys) or 0.0 for side in ("first", "second"))
+        said = f"{name}: F of log-perplexity is {first:.2f} in A and {second:.2f} in B, on {change.n:,} perplexities"
+        if change.interval is None:
+            yield f"{said}."
+            continue
+        low, high = change.interval.low, change.interval.high
+        said += f" (change {change.value:+z.2f}, 95% interval {low:+z.2f} to {high:+z.2f})."
+        cost = changes.get(NAME, "change", {**change.keys, FIGURE: "mean"})
+        if cost is not None and cost.value is not None and cost.interval is not None:
+            low, high = cost.interval.low, cost.interval.high
+            said += f" Mean log-perplexity changes by {cost.value:+z.3f} ({low:+z.3f} to {high:+z.3f})."
+        yield said
+
+
+def _chart(found: list[Figure]) -> Forest:
+    """The change of each group's mean log-perplexity: a cost if all rise."""
+    means = [f for f in found if f.keys.get(FIGURE) == "mean" and f.keys["scale"] == "log" and "group" in f.keys]
+    estimates = tuple(
+        Estimate(cut(f.keys["group"]), f.value, f.interval, f.excludes_zero, cut(f.keys["dimension"]))
+        for f in means[:MOST]
+    )
+    title = "Change of each group's mean log-perplexity from A to B"
+    scale = "line: 95% interval; 0: no change; filled: does not include 0"
+    return Forest("group-perplexity-changes", title, "nats per token difference", estimates, scale)
+
+
+def _tables(changes: Figures, found: list[Figure], scale: str) -> Iterator[Table]:
+    """A table for each unit."""
+    kinds = {
+        "f": ("Change of F", F), "mean_abs_t": ("Change of the mean of |t|", MEAN_T),
+        "eta_squared": ("Change of partial eta²", "share"), "log": ("Change of mean log-perplexity", "nats per token"),
+        "perplexity": ("Change of mean perplexity", "perplexity"),
+    }  # fmt: skip
+    for kind, (caption, unit) in kinds.items():
+        own = [f for f in found if f.keys["scale"] == scale and kind == (scale if f.of == "mean" else f.of)]
+        columns: FigureColumns = (
+            DIMENSION,
+            SCALE,
+            ColumnOf("what", "Of", _what),
+            *col.changes(changes, unit),
+            col.n("perplexities", "Perplexities in both"),
+        )
+        if own:
+            name = f"group-perplexity-changes-{kind.replace('_', '-')}{_suffix(scale)}"
+            yield table_of(name, caption, columns, own, drop_empty=True)
+
+
+def _what(change: Figure) -> str:
+    what = cut(change.keys["group"]) if "group" in change.keys else _WHAT[change.of or "f"]
+    return f"{what}, {change.keys['test']}" if "test" in change.keys else what
 
 
 class GroupPerplexity(Measure):
@@ -67,8 +232,7 @@ class GroupPerplexity(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from ``dimension, group, sentence, perplexity``; see ``read_dimensions``."""
-        if not answers.num_rows:
-            raise SelectionError("there is no sentence to measure")
+        refuse_empty(answers, "there is no sentence to measure")
         dimensions = read_dimensions(answers)
         found = tuple(figure for dimension in dimensions for figure in dimension_figures(dimension, settings))
         found += tuple(whole_sentence_figures(answers))

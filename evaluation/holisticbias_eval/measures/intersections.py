@@ -11,11 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.blocks import Paragraph, table_of
-from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.measures.stance.pairs import stance_differences
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_medians
@@ -56,8 +55,7 @@ class Intersections(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from a row for each two descriptors; see ``summarise``."""
-        if not answers.num_rows:
-            raise SelectionError("no sentence with two descriptors is left to measure")
+        refuse_empty(answers, "no sentence with two descriptors is left to measure")
         return Measured(tuple(_figures(answers)))
 
     def sections(self, view: View) -> tuple[Section, ...]:

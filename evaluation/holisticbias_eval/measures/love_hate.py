@@ -12,13 +12,12 @@ from scipy.special import ndtri
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.blocks import Paragraph, table_of
-from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.descriptors.sections import NO_FLOORS, descriptor_changes
 from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, SHOWN
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.measures.shares.finding import PERPLEXITIES, ShareFigures
 from holisticbias_eval.sections import Bar, Bars, Block, Section
 from holisticbias_eval.statistics.cells import is_text
@@ -138,8 +137,7 @@ class LoveHate(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the differences, their shares, and the size expected by chance; needs no settings."""
-        if not answers.num_rows:
-            raise SelectionError("no sentence is left to measure")
+        refuse_empty(answers, "no sentence is left to measure")
         rows, figure = measure_love_hate(answers).to_pylist(), partial(make_figure, MEASURE)
         figures, counts = [], []
         for row in rows:

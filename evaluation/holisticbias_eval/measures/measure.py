@@ -13,6 +13,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from holisticbias_eval.blocks import ColumnOf, table_of
+from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, Part, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Better, Info, Needs
@@ -198,6 +199,12 @@ class Measure(ABC):
             own = figure.measure == self.info.name and figure.unit == "share"
             if own and figure.value is not None and not 0 <= figure.value <= 1:
                 yield f"{figure.keys}: a share must lie between 0 and 1"
+
+
+def refuse_empty(answers: pa.Table, said: str) -> None:
+    """Raise ``SelectionError`` if there is nothing to measure."""
+    if not answers.num_rows:
+        raise SelectionError(said)
 
 
 def audited(audit: pa.Table) -> Iterator[tuple[str, pa.Table]]:

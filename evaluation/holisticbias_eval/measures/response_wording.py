@@ -9,10 +9,9 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import stdtr
 
-from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, corrected, make_figure
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.measures.options import Phrasing
 from holisticbias_eval.measures.responses.design import (
     Design,
@@ -93,8 +92,7 @@ class ResponseWording(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures; nothing is resampled, so settings only choose the phrases."""
-        if not answers.num_rows:
-            raise SelectionError("there is no response to measure")
+        refuse_empty(answers, "there is no response to measure")
         design, wordings = read_design(answers), read_wordings(answers)
         maker, phrases = DesignFigures(NAME, design), self._phrases(settings)
         figures: list[Figure] = []

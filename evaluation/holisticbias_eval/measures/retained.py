@@ -9,11 +9,10 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.dialogue_state import change_table, score_section
 from holisticbias_eval.measures.info import Better, Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.intervals import CRITICAL_Z, normal_estimate
 
@@ -50,8 +49,7 @@ class Retained(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """One figure for each row: its value, with an interval if there is a standard error."""
-        if not answers.num_rows:
-            raise SelectionError("there is no number to measure")
+        refuse_empty(answers, "there is no number to measure")
         return Measured(tuple(_figure(row) for row in answers.to_pylist()))
 
     def sections(self, view: View) -> tuple[Section, ...]:

@@ -18,7 +18,7 @@ from holisticbias_eval.identity import LINES, align
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns, change_figures
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.groups.items import DRAWS, paired_p, resample
 from holisticbias_eval.statistics.intervals import t_quantile
@@ -184,8 +184,7 @@ class Retention(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from a table of lines with ``nll``, ``tokens`` and ``bytes``."""
-        if not answers.num_rows:
-            raise SelectionError("there is no line to measure")
+        refuse_empty(answers, "there is no line to measure")
         return Measured(tuple(line_figures(answers, (settings or MeasureSettings()).seed)))
 
     def sections(self, view: View) -> tuple[Section, ...]:

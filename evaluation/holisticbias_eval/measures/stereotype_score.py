@@ -2,22 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
+import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.arrays import Bools
+from holisticbias_eval.blocks import ColumnOf, Paragraph, table_of
+from holisticbias_eval.figures import Figure, Figures, corrected
+from holisticbias_eval.identity import PAIRS, match_rows
+from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.info import Info, Needs
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
-from holisticbias_eval.measures.stereotype.changes import compared_section, score_changes
-from holisticbias_eval.measures.stereotype.figures import DRAWS, SENTENCES, SETS, stereotype_figures
-from holisticbias_eval.measures.stereotype.outcomes import MISSING, NAME, TIE, read_outcomes
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
+from holisticbias_eval.measures.stereotype.figures import DRAWS, SENTENCES, SETS, of_people, stereotype_figures
+from holisticbias_eval.measures.stereotype.finding import ScoreFigures, count_specifications
+from holisticbias_eval.measures.stereotype.outcomes import (
+    MISSING,
+    NAME,
+    STEREOTYPE,
+    TIE,
+    Outcomes,
+    figure,
+    read_outcomes,
+)
 from holisticbias_eval.measures.stereotype.sections import stereotype_sections
 from holisticbias_eval.prompts.pairs import CHOSEN
-from holisticbias_eval.sections import Section
-from holisticbias_eval.statistics.attributes import FLIPS
+from holisticbias_eval.sections import Estimate, Forest, Section
+from holisticbias_eval.statistics.attributes import FLIPS, AttributeCounts, attribute_test, mean_interval
+from holisticbias_eval.statistics.tests import holm
+
+_IDENTITY = replace(PAIRS, same=("sentence", "other_sentence", "stereotyped"))
+CHANGE = "share difference"
+
+
+def score_changes(first: View, second: View, settings: MeasureSettings) -> Iterator[Figure]:
+    """The score of both runs and its change, of each specification and over all (without keys).
+
+    ``change`` is the mean over attributes of the change of their shares, on pairs that both runs have with the same
+    sentences, stereotyped side and an outcome; its interval and p-value are paired. ``change_adjusted_p`` is corrected
+    for the number of specifications (Holm), controls apart.
+    """
+    shared = match_rows(first.answers, second.answers, _IDENTITY)
+    tables = (table.filter(pa.array(shared.same)) for table in shared.rows(first.answers, second.answers))
+    before, after = map(read_outcomes, tables)
+    runs, rng, found = (first.figures, second.figures), np.random.default_rng(settings.seed), []
+    for keys, rows in after.parts(after.main):
+        found.append(_change(before, after, rows, keys, rng))
+        yield from (*_both(*runs, keys), found[-1])
+    known = (f.keys["specification"] for run in runs for f in run.by(NAME, NAME, "specification"))
+    for name in dict.fromkeys(known):
+        if name not in after.specifications:  # without a pair in both runs
+            keys = {"specification": name}
+            yield from (*_both(*runs, keys), figure("change", keys, None, CHANGE, 0, of=NAME))
+    yield from corrected(of_people(found, after), holm)
+    yield from _both(*runs, {})
+    yield _change(before, after, after.main & after.people, {}, rng)
+
+
+def _change(before: Outcomes, after: Outcomes, rows: Bools, keys: dict[str, str], rng: np.random.Generator) -> Figure:
+    counted = rows & before.counted & after.counted
+    was, now = (outcomes.state == STEREOTYPE for outcomes in (before, after))
+    pairs, gained, lost = (after.by_attribute(counted & kind) for kind in (rows, now & ~was, was & ~now))
+    own = np.flatnonzero(pairs)
+    counts, missing = AttributeCounts(gained[own], pairs[own], after.strata[own], lost[own]), rows.sum() - counted.sum()
+    interval, p = mean_interval(counts, DRAWS, rng), attribute_test(counts, rng)
+    n = counts.pairs.sum()
+    return figure("change", keys, counts.mean, CHANGE, n, missing, interval=interval, p_value=p, of=NAME)
+
+
+def _both(first: Figures, second: Figures, keys: Mapping[str, str]) -> Iterator[Figure]:
+    """The scores of both runs, on all their pairs."""
+    for name, figures in (("first", first), ("second", second)):
+        own = figures.get(NAME, NAME, keys)
+        if own is not None:
+            yield own.model_copy(update={"name": name, "of": NAME})
+
+
+READING = (
+    "A and B are the scores on all pairs of each run. The change is B minus A on the pairs that both runs have with an "
+    "outcome, the mean over attributes. Interval and test keep the two outcomes of a pair together, and cover other "
+    "attributes and other sentences; p-values are corrected for the number of specifications (Holm)."
+)
+
+
+def compared_section(changes: Figures, view: View) -> Section:
+    """Show the change of each specification's score: in words, as a chart around zero and as a table."""
+    shown, found = ScoreFigures(view), changes.by(NAME, "change", "specification")
+    estimates = tuple(Estimate(shown.short_label(one), one.value, one.interval, one.differs) for one in found if one.n)
+    title, scale = "Change of the stereotype score from A to B", "line: 95% interval; 0: no change"
+    chart = Forest("changes", title, CHANGE, estimates, scale)
+    columns: FigureColumns = (
+        ColumnOf("specification", "Specification", lambda f: shown.label(f) if f.keys else "All attributes"),
+        *col.changes(changes, "share"),
+        col.p(),
+        col.adjusted_p(),
+        col.n("pairs", "Pairs in both"),
+    )
+    every = changes.by(NAME, "change") if found[1:] else ()
+    table = table_of("changes", "Stereotype score of A and B", columns, (*found, *every), drop_empty=True)
+    finding = Paragraph(_words(found, shown), "finding")
+    return Section(f"{NAME}-changes", "Stereotype score", (finding, chart, table, Paragraph(READING, "note")))
+
+
+def _words(found: Sequence[Figure], shown: ScoreFigures) -> str:
+    tested = [one for one in found if one.value is not None and not shown.is_control(one)]
+    differing, count = [one for one in tested if one.differs], count_specifications(tested)
+    if not tested:
+        return "No specification has pairs with an outcome in both runs."
+    if not differing:
+        return f"No change is shown on {count}."
+    named = ", ".join(f"{shown.short_label(one)} ({100 * (one.value or 0):+.1f} points)" for one in differing[:5])
+    more = f" and {len(differing) - 5} more" if differing[5:] else ""
+    return f"The score changes on {len(differing)} of {count}: {named}{more}."
 
 
 class StereotypeScore(Measure):
@@ -60,8 +159,7 @@ class StereotypeScore(Measure):
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from a table of pairs with both scores, or with the column ``stereotyped``."""
-        if not answers.num_rows:
-            raise SelectionError("there is no pair of sentences to measure")
+        refuse_empty(answers, "there is no pair of sentences to measure")
         found: list[Figure] = stereotype_figures(answers, settings)
         return Measured(tuple(found), notes=_notes(answers))
 

@@ -43,7 +43,6 @@ class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no ty
         folder: Path,
     ) -> None:
         self.advance: Progress = lambda _: None
-        self.resumed = 0
         self.settings, self._auxiliary = settings, auxiliary
         self._validation, self._collator = validation, collator
         super().__init__(
@@ -98,6 +97,11 @@ class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no ty
             if "eval_loss" in logged
         ]
 
+    def _run_epoch(self, *args: Any, **options: Any) -> None:
+        """Train an epoch, unless the checkpoint is the end of the training: transformers would make one more step."""
+        if self.state.global_step < self.state.max_steps:
+            super()._run_epoch(*args, **options)
+
     def point(self, before: ValidationRecord) -> Point:
         """The training so far as a point of the record; ``before`` is the validation of the model before training."""
         validations = (before, *self.validations)
@@ -149,7 +153,6 @@ class _Steps(transformers.TrainerCallback):  # type: ignore[misc] # transformers
         self._loop = loop
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        self._loop.resumed = state.global_step
         self._loop.advance(state.global_step)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:

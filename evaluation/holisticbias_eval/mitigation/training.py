@@ -38,14 +38,10 @@ _FULL = (
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A trained model in evaluation mode, with any adapters merged, and its point of the record.
-
-    ``resumed`` of the steps were made in an earlier process.
-    """
+    """A trained model in evaluation mode, with any adapters merged, and its point of the record."""
 
     model: Any
     point: Point
-    resumed: int
 
 
 def train(
@@ -87,7 +83,7 @@ def train(
     point = loop.point(first).model_copy(update={"cut": learned.cut, "counts": dict(counts)})
     model = loop.accelerator.unwrap_model(loop.model)
     model = model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
-    return Trained(model.eval(), point, loop.resumed)
+    return Trained(model.eval(), point)
 
 
 def _check(learned: EncodedTexts, validated: EncodedTexts, display: Display) -> None:

@@ -80,6 +80,7 @@ class GivenModel:
     settings: Mapping[str, str] = field(default_factory=dict)
     kind: str = ""
     content: Any = None
+    kept: None = None
 
 
 class PairScorer(ABC):

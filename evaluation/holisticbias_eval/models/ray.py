@@ -6,7 +6,7 @@ import logging
 import os
 import re
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,10 +18,9 @@ from holisticbias_eval.models.generation.requests import (
     Generator,
     PromptRequests,
     Responses,
-    SamenessRecord,
     respond_all,
 )
-from holisticbias_eval.models.likelihood.scorer import Probe, Scorer
+from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.scores import Scores, no_scores
 from holisticbias_eval.models.likelihood.spans import Spans
 from holisticbias_eval.models.settings import ModelSettings
@@ -91,7 +90,7 @@ class Cluster:
 
         return ray.get([replica.probe.remote(asked) for replica in self.replicas])[0]
 
-    def answer(self, blocks: Sequence[Any], progress: Progress) -> Iterator[tuple[int, Any]]:
+    def answer(self, blocks: Iterable[Any], progress: Progress) -> Iterator[tuple[int, Any]]:
         """Answer blocks on the replicas; yield each block's position and answers as it is done."""
         from ray.util import ActorPool
 
@@ -120,23 +119,21 @@ class RayScorer(Scorer):
         self.cluster = Cluster(start, settings, notice)
         identity, kind, depends, scored = self.cluster.about("identity", "kind", "settings", "first_token_scored")
         super().__init__(identity, kind, depends, first_token_scored=scored)
-
-    def probe(self, spans: Spans) -> Probe | None:
-        """Let every replica test itself on some of the spans; returns the first one's result."""
-        found: Probe | None = self.cluster.probe(spans)
-        return found
+        vars(self).update(probe=self.cluster.probe)
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Score spans in blocks; see ``Scores``."""
-        blocks = self.cluster.split(spans.order())
         scores = no_scores(len(spans))
-        for i, found in self.score_blocks([spans.take(rows) for rows in blocks], progress):
-            scores.put(blocks[i], found)
+        for rows, _, found in self.score_blocks(spans, self.cluster.split(spans.order()), progress):
+            scores.put(rows, found)
         return scores
 
-    def score_blocks(self, blocks: Sequence[Spans], progress: Progress) -> Iterator[tuple[int, Scores]]:
-        """Score blocks on the replicas; yield each block's position and scores as it is done."""
-        yield from self.cluster.answer(blocks, progress)
+    def score_blocks(
+        self, spans: Spans, blocks: Sequence[Ints], progress: Progress
+    ) -> Iterator[tuple[Ints, Spans, Scores]]:
+        """Score blocks on the replicas; yield the rows, the spans and the scores of each as it is done."""
+        for i, found in self.cluster.answer(map(spans.take, blocks), progress):
+            yield blocks[i], spans.take(blocks[i]), found
 
 
 class RayGenerator(Generator):
@@ -146,18 +143,14 @@ class RayGenerator(Generator):
         self.cluster = Cluster(start, settings, notice)
         identity, kind, depends, keeps_blank = self.cluster.about("identity", "kind", "settings", "keeps_blank")
         super().__init__(identity, kind, depends, keeps_blank=keeps_blank)
-
-    def probe(self, requests: PromptRequests) -> SamenessRecord | None:
-        """Let every replica test itself on the requests; returns the first one's result."""
-        found: SamenessRecord | None = self.cluster.probe(requests)
-        return found
+        vars(self).update(probe=self.cluster.probe)
 
     def generate(self, requests: PromptRequests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Answer requests in blocks of neighbours in alphabetical order."""
         texts = list(zip(requests.persona, requests.prompt, strict=True))
         order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
         blocks = self.cluster.split(order, _LARGEST_BLOCK)
-        for i, responses in self.cluster.answer([requests.take(rows) for rows in blocks], progress):
+        for i, responses in self.cluster.answer(map(requests.take, blocks), progress):
             yield blocks[i], responses
 
 

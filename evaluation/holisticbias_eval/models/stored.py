@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar, overload
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -22,13 +21,11 @@ from holisticbias_eval.models.generation.requests import (
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.scores import SCORE_FIELDS, Scores, no_scores, refuse_non_numbers
 from holisticbias_eval.models.likelihood.spans import SPAN_FIELDS, Spans
-from holisticbias_eval.models.model import Model
 from holisticbias_eval.models.store.shards import ShardStore, fingerprint
 from holisticbias_eval.progress import Notice, Progress
 
-_FORMS = {"scores": (SPAN_FIELDS, SCORE_FIELDS), "responses": (REQUEST_FIELDS, RESPONSE_FIELDS)}
-_VERSIONS = {"scores": 2, "responses": 1}
-"""Versions of the computations: with another version everything is answered again."""
+_SCORES, _RESPONSES = (2, SPAN_FIELDS, SCORE_FIELDS), (1, REQUEST_FIELDS, RESPONSE_FIELDS)
+"""The version of each computation, with which all is answered again, the fields of its keys, and of its answers."""
 _IDENTIFYING = {"weights_sha256", "revision", "dtype"}
 
 M = TypeVar("M", Scorer, Generator)
@@ -45,7 +42,7 @@ def stored(model: M, folder: Path, notice: Notice, release_digest: str | None = 
 
 def store_of(model: Scorer | Generator, folder: Path, notice: Notice, release_digest: str | None = None) -> ShardStore:
     """The store of a model's answers, in a subfolder named after their fingerprint."""
-    keys, values = _FORMS[_answers(model)]
+    _, keys, values = _SCORES if isinstance(model, Scorer) else _RESPONSES
     about = {"model": json.dumps(model.identity.model_dump()), "settings": json.dumps(dict(model.settings))}
     if release_digest is not None:
         about["release"] = release_digest
@@ -63,31 +60,8 @@ def answers_fingerprint(model: Scorer | Generator) -> str:
     about = {key: value for key, value in identity.model_dump().items() if key in _IDENTIFYING}
     if identity.weights_sha256 is None:
         about["name"] = identity.name
-    return fingerprint({"version": _VERSIONS[_answers(model)], "model": about, "settings": dict(model.settings)})
-
-
-def _answers(model: Model) -> str:
-    return "scores" if isinstance(model, Scorer) else "responses"
-
-
-@dataclass(frozen=True, slots=True)
-class _Blocks(Sequence[Spans]):
-    """Blocks of spans, each made when it is asked for; ``rows`` are the positions of each block's spans."""
-
-    spans: Spans
-    rows: tuple[Ints, ...]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    @overload
-    def __getitem__(self, place: int) -> Spans: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Spans]: ...
-    def __getitem__(self, place: int | slice) -> Spans | Sequence[Spans]:
-        if isinstance(place, slice):
-            return _Blocks(self.spans, self.rows[place])
-        return self.spans.take(self.rows[place])
+    version, *_ = _SCORES if isinstance(model, Scorer) else _RESPONSES
+    return fingerprint({"version": version, "model": about, "settings": dict(model.settings)})
 
 
 class _StoredScorer(Scorer):
@@ -99,8 +73,8 @@ class _StoredScorer(Scorer):
         self._scorer, self._store, self.kept = scorer, store, f"scores of earlier runs are kept in {store.folder}"
         vars(self).update({name: getattr(scorer, name) for name in ("windows", "work", "probe", "input_counts")})
 
-    def blocks(self, distinct: Spans) -> Sequence[Spans]:
-        """The distinct spans that the store lacks, in the blocks they are scored in; shared prefixes together."""
+    def blocks(self, distinct: Spans) -> list[Ints]:
+        """The rows that the store lacks, in the blocks in which they are scored; shared prefixes are together."""
         known = np.zeros(len(distinct), np.bool_)
         for _ in self._store.held(distinct, known):
             pass
@@ -111,10 +85,9 @@ class _StoredScorer(Scorer):
         scores = no_scores(len(spans))
 
         def missing(rows: Ints) -> Iterator[tuple[Ints, pa.Table]]:
-            blocks = self._blocks(spans, rows)
-            for i, of_block in self._scorer.score_blocks(blocks, progress):
-                refuse_non_numbers(blocks[i].text, of_block)
-                yield blocks.rows[i], of_block.table()
+            for places, block, made in self._scorer.score_blocks(spans, self._blocks(spans, rows), progress):
+                refuse_non_numbers(block.text, made)
+                yield places, made.table()
 
         def count(kept: int) -> None:
             self.kept = f"{kept:,} of {len(spans):,} scores are kept in {self._store.folder}"
@@ -123,10 +96,10 @@ class _StoredScorer(Scorer):
             scores.put(places, Scores.of(rows))
         return scores
 
-    def _blocks(self, distinct: Spans, rows: Ints) -> _Blocks:
+    def _blocks(self, distinct: Spans, rows: Ints) -> list[Ints]:
         ordered = rows[(distinct if len(rows) == len(distinct) else distinct.take(rows)).order()]
         size = self._scorer.block_size
-        return _Blocks(distinct, tuple(ordered[start : start + size] for start in range(0, len(ordered), size)))
+        return [ordered[start : start + size] for start in range(0, len(ordered), size)]
 
 
 class _StoredGenerator(Generator):

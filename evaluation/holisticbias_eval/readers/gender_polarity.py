@@ -22,6 +22,7 @@ from holisticbias_eval.readers.words import (
     split_words,
     summed,
     weighted_means,
+    weighted_parts,
 )
 from holisticbias_eval.settings import setting
 
@@ -100,8 +101,7 @@ class GenderPolarityReader(Reader):
             return summed((word, sign / len(listed)) for word, sign in listed) if sum(s for _, s in listed) else {}
         named = [(" ".join(words.phrases[n]), float(words.values[n])) for n in words.find(text)]
         if method == "weighted":
-            total = sum(abs(value) for _, value in named)
-            return summed((word, value * abs(value) / total) for word, value in named if value)
+            return weighted_parts(named)
         value = self.read([text], lambda _: None)[f"{self.name}.maximum"][0].as_py()
         return {} if value is None else {word: v for word, v in named if round(v, _PLACES) == round(value, _PLACES)}
 

@@ -15,7 +15,7 @@ from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers.anonymise import NAME
 from holisticbias_eval.readers.norm_files import NormLexicon, read_lexicons
 from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
-from holisticbias_eval.readers.words import LISTS, collect, entry_of, split_words, summed, weighted_means
+from holisticbias_eval.readers.words import LISTS, collect, entry_of, split_words, weighted_means, weighted_parts
 from holisticbias_eval.settings import setting
 
 FUNCTION_WORDS = "function"
@@ -75,8 +75,7 @@ class NormsReader(Reader):
         lexicon = self.lexicon
         values = lexicon.values[:, lexicon.norms.index(method)]
         found = [(lexicon.names[n], float(values[n])) for n in _find(text, lexicon) if not np.isnan(values[n])]
-        total = sum(abs(value) for _, value in found)
-        return summed((word, value * abs(value) / total) for word, value in found if value)
+        return weighted_parts(found)
 
 
 @lru_cache(8)

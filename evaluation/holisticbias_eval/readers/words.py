@@ -74,6 +74,12 @@ def weighted_means(found: FoundEntries, values: Floats) -> Floats:
     return means
 
 
+def weighted_parts(named: Sequence[tuple[str, float]]) -> dict[str, float]:
+    """The parts of the words of a text in ``weighted_means``, which add up to its mean."""
+    total = sum(abs(value) for _, value in named)
+    return summed((word, value * abs(value) / total) for word, value in named if value)
+
+
 class Phrases:
     """Phrases as their words, which are found in a text from left to right: the longest counts, and is read over."""
 

@@ -17,6 +17,7 @@ from holisticbias_eval.stereotypes.agreement import (
     same_verb_form,
     with_article,
 )
+from holisticbias_eval.stereotypes.targets import BETWEEN, term_body
 
 RULES: Mapping[str, str] = {
     "no-term": "The sentence does not have the group's term as a word.",
@@ -153,9 +154,6 @@ def _context(sentence: str, mention: re.Match[str]) -> tuple[str, str]:
     return before, sentence[end : end + _CONTEXT]
 
 
-_SEPARATOR = re.compile(r"[\s-]+")
-
-
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """A term of one group and its counterpart in another, null if there is none; ``form`` is that of their slot."""
@@ -210,17 +208,13 @@ def _any_of(words: set[str]) -> re.Pattern[str]:
     if not words:
         return re.compile(r"(?!)")
     longest = sorted(words, key=lambda word: (-len(word), word))
-    choices = "|".join(_SEPARATOR.sub(r"[\\s-]+", word) for word in map(_escaped, longest))
+    choices = "|".join(map(term_body, longest))
     return re.compile(rf"(?<!\w)(?<!\w-)(?:{choices})(?!\w|-\w)", re.IGNORECASE)
-
-
-def _escaped(word: str) -> str:
-    return re.sub(r"[^\w\s-]", lambda sign: "['\u2019]" if sign[0] == "'" else re.escape(sign[0]), word)
 
 
 def _key_of(mention: str) -> str:
     """A mention as the keys of ``exchanges`` are written, apart from blanks and hyphens."""
-    return _SEPARATOR.sub(" ", mention.lower().replace("\u2019", "'"))
+    return re.sub(BETWEEN, " ", mention.lower().replace("\u2019", "'"))
 
 
 def _exchanges(specification: Specification, group: str, other: str) -> Iterator[Exchange]:

@@ -12,18 +12,20 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from holisticbias.release.bounded import require_file
 from holisticbias.rules.validate import load_catalog
-from holisticbias.source.document import read_document
-from holisticbias.source.schema_messages import first_fault, schema_message
+from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.file_kinds import SpecificationFile
 from holisticbias.terms.specification_entries import Specification, is_stem, wrong_forms
 from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.models.embedded import SHIPPED
 from holisticbias_eval.models.embedded.planted import shipped_specifications
+from holisticbias_eval.named_files import read_yaml
 
 SUFFIXES = (".yaml", ".yml", ".json")
 _SHOWN = 200  # characters of a user's text in a message
-_USERS = {"sources": ["contributors"], "since": "3.0.0"}  # keys that a user's own file may leave out
+USERS = {"sources": ["contributors"], "since": "3.0.0"}
+"""Keys of an entry that a user's own file may leave out."""
 
 
 def read_specification(name: str, version: str | None = None) -> Specification:
@@ -125,21 +127,16 @@ def read_file(path: Path) -> tuple[Specification, ...]:
     """
     if path.suffix.lower() == ".json":
         return from_published(path)
-    document = read_document(path, str(path))
-    if document.findings:
-        finding = document.findings[0]
-        raise SpecificationError(f"{path}:{finding.line}: {finding.message}")
-    data = document.data
-    if not isinstance(data, dict):
-        raise SpecificationError(f"{path} is not a mapping of keys: see docs/stereotypes.md for the form")
-    try:
+
+    def made_of(data: Any) -> tuple[Specification, ...]:
+        if not isinstance(data, dict):
+            raise SpecificationError(f"{path} is not a mapping of keys: see docs/stereotypes.md for the form")
         if "specifications" in data:
-            read = SpecificationFile.model_validate(data).specifications
-        else:
-            named = {"id": f"own.{_joined(path.stem, '-') or 'specification'}", "text": path.stem}
-            read = (Specification.model_validate({**_USERS, **named, **data}),)
-    except ValidationError as error:
-        raise SpecificationError(f"{path}: {first_fault(error)[: 2 * _SHOWN]}") from error
+            return SpecificationFile.model_validate(data).specifications
+        named = {"id": f"own.{_joined(path.stem, '-') or 'specification'}", "text": path.stem}
+        return (Specification.model_validate({**USERS, **named, **data}),)
+
+    read = read_yaml(path, made_of, SpecificationError)
     for specification in read:
         for keys, message in wrong_forms(specification, {}):
             raise SpecificationError(f"{path}: {'.'.join(map(str, keys))}: {message[:_SHOWN]}")
@@ -191,7 +188,7 @@ def from_published(path: Path) -> tuple[Specification, ...]:
     Raises ``SpecificationError``.
     """
     try:
-        data = json.loads(path.read_text("utf-8"))
+        data = json.loads(require_file(path).read_text("utf-8-sig"))
     except OSError as error:
         raise SpecificationError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

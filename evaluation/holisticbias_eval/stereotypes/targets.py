@@ -15,7 +15,10 @@ from holisticbias.compile.random_words import random_words
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EvaluationError
 
-_APOSTROPHE = "['’]"  # noqa: RUF001 - both forms that people write
+APOSTROPHES = "['’]"  # noqa: RUF001 - both forms that people write
+START, END = r"(?<!\w)(?<!\w['’-])", rf"(?!\w|-\w|{APOSTROPHES}t\b)"  # noqa: RUF001
+"""What stands at the ends of a whole word."""
+BETWEEN = r"[\s-]+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +114,13 @@ def term_pattern(term: str) -> re.Pattern[str]:
 
     A possessive or contracted ``'s`` may follow it. A plural does not match, nor does a part of a hyphenated word.
     """
-    parts = [re.escape(part).replace("'", _APOSTROPHE) for part in re.split(r"[\s-]+", term.strip()) if part]
-    body = r"[\s-]+".join(parts)
-    end = rf"(?!\w|-\w|{_APOSTROPHE}t\b)"
-    return re.compile(rf"(?<!\w)(?<!\w['’-]){body}{end}", re.IGNORECASE)  # noqa: RUF001
+    return re.compile(f"{START}{term_body(term)}{END}", re.IGNORECASE)
+
+
+def term_body(term: str) -> str:
+    """A pattern of a term's letters, with a hyphen or blanks between its parts."""
+    parts = [re.escape(part).replace("'", APOSTROPHES) for part in re.split(BETWEEN, term.strip()) if part]
+    return BETWEEN.join(parts)
 
 
 def has_term(text: str, term: str) -> bool:

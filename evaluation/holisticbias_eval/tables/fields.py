@@ -30,11 +30,9 @@ TYPES: Mapping[Kind, pa.DataType] = {
 ROUNDING = 1e-6
 """A probability may exceed 1 by this much: sums of float32 do."""
 _TEXTS = ("name", "label", "text")
-_NUMBERS = ("number", "count", "probability")
+_NUMBERS: tuple[Kind, ...] = ("number", "count", "probability")
 _PARSED: Mapping[Kind, str] = {
-    "number": "a number",
-    "count": "a number",
-    "probability": "a number",
+    **dict.fromkeys(_NUMBERS, "a number"),
     "flag": "true or false, or 1 or 0",
     "words": "a list of texts, or texts with ; between them",
 }
@@ -116,7 +114,12 @@ class Field:
         kind = column.type
         if pa.types.is_nested(kind) or (self.kind in _NUMBERS and pa.types.is_boolean(kind)):
             raise pa.ArrowInvalid("of another kind")
-        if self.kind == "text" and (pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+        if self.kind in _TEXTS and (pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
+            column = column.cast(pa.large_string())  # which checks that it is UTF-8
+        if self.kind in _TEXTS and pa.types.is_floating(kind):
+            column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
+        is_other = pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+        if self.kind == "text" and is_other and column.null_count < len(column):
             raise pa.ArrowInvalid("not text")
         if self.kind in _TEXTS and pa.types.is_floating(kind) and pc.all(pc.equal(column, pc.round(column))).as_py():
             column = column.cast(pa.int64())  # whole numbers with a missing one are floats in a data frame

@@ -1,12 +1,13 @@
-"""Open a table in any usual form: CSV, JSON lines, a JSON array, Parquet, or a data frame."""
+"""Open a table in any usual form: CSV, JSON lines, a JSON array or Parquet."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any, TypeAlias
+from typing import Any
 
 import pyarrow as pa
 
@@ -16,11 +17,8 @@ from holisticbias_eval.tables.content import COMPRESSED
 from holisticbias_eval.tables.csv_files import CsvFile
 from holisticbias_eval.tables.rows import read_rows
 
-TableSource: TypeAlias = "str | Path | Any"
-"""A file, or a pandas, polars or Arrow table."""
 Columns = Sequence[str]
 CSV, JSON, PARQUET = (".csv", ".tsv"), (".jsonl", ".ndjson", ".json"), (".parquet",)
-FRAME = "the data frame"
 _FORMS = ".csv, .jsonl, .json or .parquet"
 _MOST_COLUMNS = 10_000
 _SPARE_CELLS, _CELLS_PER_BYTE = 64_000_000, 50
@@ -60,24 +58,19 @@ def table_suffix(path: PurePath) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def open_table(source: TableSource, wanted: Columns = ()) -> OpenedTable:
-    """Open a file, compressed or not, or a data frame; a delimiter is known by the columns that are ``wanted``.
+def open_table(source: Path, wanted: Columns = ()) -> OpenedTable:
+    """Open a file, compressed or not; a delimiter is known by the columns that are ``wanted``.
 
     Raises ``TableError`` if it is not a table, or has more columns than are read.
     """
-    if isinstance(source, str):
-        source = Path(source)
-    if not isinstance(source, Path):
-        opened = _open_frame(source)
-    elif not is_table_name(source):
+    if not is_table_name(source):
         raise TableError(f"{source} is not {_FORMS}: save the table as one of them")
-    elif not source.is_file():
+    if not source.is_file():
         raise TableError(f"{source} does not exist or is not a file")
-    else:
-        try:
-            opened = _open_file(source, wanted)
-        except (OSError, pa.ArrowException) as error:
-            raise _unreadable(str(source), error) from error
+    try:
+        opened = _open_file(source, wanted)
+    except (OSError, pa.ArrowException) as error:
+        raise _unreadable(str(source), error) from error
     if not opened.names:
         raise TableError(f"{opened.label} has no rows: there is nothing to measure")
     if len(opened.names) > _MOST_COLUMNS:
@@ -115,29 +108,6 @@ def _open_json(path: Path) -> OpenedTable:
     return OpenedTable(str(path), names, read)
 
 
-def _open_frame(frame: Any) -> OpenedTable:
-    """Open a data frame; a column of pandas may hold values of several types."""
-    if hasattr(frame, "iloc"):
-        names = tuple(map(str, frame.columns))
-
-        def read(known: Columns, others: Columns) -> pa.Table:
-            chosen = {name: frame.iloc[:, names.index(name)] for name in (*known, *others)}
-            return pa.table({name: _pandas_column(column, name, name in others) for name, column in chosen.items()})
-
-        return OpenedTable(FRAME, names, read)
-    if not hasattr(frame, "__arrow_c_stream__"):
-        raise TableError(f"a table is a file, or a pandas, polars or Arrow table, not {type(frame).__name__}")
-    table = pa.table(frame)
-    return OpenedTable(FRAME, tuple(table.column_names), lambda known, others: table.select([*known, *others]))
-
-
-def _pandas_column(column: Any, name: str, any_value: bool) -> pa.Array | pa.ChunkedArray:
-    try:
-        return pa.Array.from_pandas(column)
-    except (pa.ArrowException, UnicodeEncodeError, OverflowError):
-        return _column(FRAME, name, column.astype(object).where(column.notna(), None).tolist(), any_value)
-
-
 def _column(label: str, name: str, cells: Sequence[Any], any_value: bool) -> pa.Array:
     """A column of Python values with its own type, or as text if it has several types or half a character.
 
@@ -149,8 +119,9 @@ def _column(label: str, name: str, cells: Sequence[Any], any_value: bool) -> pa.
     except (pa.ArrowException, UnicodeEncodeError, OverflowError):
         texts = []
     for row, cell in enumerate(cells, 1):
-        text = _cell_text(cell)
-        if text is None and cell is not None:
+        is_missing = cell is None or (isinstance(cell, float) and math.isnan(cell))
+        text = None if is_missing else _cell_text(cell)
+        if text is None and not is_missing:
             text = json.dumps(cell, default=str)
             if not any_value:
                 raise TableError(f"{label}: row {row}: column {name} is not one value but {text[:60]}")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.tables.fields import Field, Kind
-from holisticbias_eval.tables.files import OpenedTable, TableSource, open_table
+from holisticbias_eval.tables.files import OpenedTable, open_table
 
 _FEW = 10
 Check = Callable[[str, pa.Table], None]
@@ -37,13 +38,13 @@ class Form:
     blank_is_missing: bool = False
     any_case: bool = False
 
-    def open(self, source: TableSource) -> OpenedTable:
-        """Open a file or a data frame that may have this form; raises ``TableError``."""
+    def open(self, source: Path) -> OpenedTable:
+        """Open a file that may have this form; raises ``TableError``."""
         wanted = (*(field.name for field in self.fields), *(name for names in self.published for name in names))
         return open_table(source, wanted)
 
-    def read(self, source: TableSource | OpenedTable) -> pa.Table:
-        """Read the columns of a file or a data frame that this form has, in its order.
+    def read(self, source: Path | OpenedTable) -> pa.Table:
+        """Read the columns of a file that this form has, in its order.
 
         Raises ``TableError`` with the file, and the row and column of what is wrong.
         """

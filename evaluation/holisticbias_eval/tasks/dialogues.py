@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import pyarrow as pa
@@ -17,7 +18,6 @@ from holisticbias_eval.models.settings import LOADED, ModelSettings, of_model
 from holisticbias_eval.progress import Display
 from holisticbias_eval.settings import Use
 from holisticbias_eval.tables.fields import Field
-from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.lines import RetainSettings
 from holisticbias_eval.tasks.multiwoz import DATA, candidate_text, make_candidates, read_multiwoz, slot_values
@@ -34,7 +34,7 @@ CANDIDATES = Form("candidates", (
 ))  # fmt: skip
 
 
-def read_candidates(source: TableSource) -> pa.Table:
+def read_candidates(source: Path) -> pa.Table:
     """Candidates numbered in their order; a label is 1 or 0, a probability that of 1."""
     table = CANDIDATES.read(source)
     ids = pa.array([str(row) for row in range(table.num_rows)])
@@ -102,7 +102,7 @@ class DialoguesTask(Task):
         """Load the weights."""
         chosen = given.read(ModelSettings)
         with given.display.step(f"Loading model {given.model_name or EMBEDDED_MODEL}"):
-            kind = find_kind(given.model) if chosen.kind == "auto" else chosen.kind
+            kind = find_kind(given.model, chosen.kind)
             loaded = load_kind(given.model, kind, chosen.device)
         about = {**SETTINGS.record, "tokenizer_sha256": tokenizer_digest(loaded.tokenizer)}
         return GivenModel(loaded.identity, about, kind, loaded)

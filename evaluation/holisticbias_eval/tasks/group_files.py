@@ -10,7 +10,6 @@ from holisticbias_eval.corpus.published import is_published, read_group_perplexi
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.measures.perplexities.dimensions import IDS
 from holisticbias_eval.tables.fields import Field
-from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 
 TEST_FILE = "test.parquet"
@@ -34,7 +33,7 @@ PERPLEXITIES = Form(
 """``sentence`` is an id that groups share, or the text of the sentence; ``IDS`` then say which belong together."""
 
 
-def read_group_scores(source: TableSource) -> pa.Table:
+def read_group_scores(source: Path) -> pa.Table:
     """Read perplexities, which may be missing; without ``dimension`` all rows are of one.
 
     A published file or folder is read with the files of its other groups; see ``published.read_group_perplexities``.

@@ -26,7 +26,7 @@ from holisticbias_eval.prompts.contexts import Context, Unscored
 from holisticbias_eval.prompts.sentences import with_stances
 from holisticbias_eval.settings import ReleaseName, Use
 from holisticbias_eval.tables.forms import Form, columns
-from holisticbias_eval.tasks.scored import NOTHING_KEPT, ContextSettings, find_context, texts_to_try
+from holisticbias_eval.tasks.scored import ContextSettings, find_context, texts_to_try
 from holisticbias_eval.tasks.sentences import SentencesTask
 from holisticbias_eval.tasks.sources import TaskSource, release_source
 from holisticbias_eval.tasks.task import Answered, Given, TaskRequests
@@ -93,6 +93,7 @@ INTERSECTIONS = Form("intersections", (
 class ShardRequests(TaskRequests):
     """The shards of a release; neither their sentences nor their scores are kept in memory."""
 
+    answers = "scores"
     release: Release
     model: Scorer
     folder: Path | None
@@ -100,11 +101,9 @@ class ShardRequests(TaskRequests):
     context: Context
 
     @property
-    def kept(self) -> str:
-        """The folder of stored scores, in words."""
-        if self.folder is None:
-            return NOTHING_KEPT
-        return f"the scores so far are kept in {self.folder}; run the same command again to continue"
+    def stored(self) -> str | None:
+        """The folder of the scores."""
+        return None if self.folder is None else f"the scores so far are kept in {self.folder}"
 
     def answer(self, display: Display) -> Answered:
         """Score and summarise each shard."""

@@ -23,7 +23,6 @@ from holisticbias_eval.prompts.contexts import AskedSpans, count_unscored
 from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.settings import Settings, Use, setting
 from holisticbias_eval.tables.content import text_lines
-from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
 from holisticbias_eval.tasks.sources import TaskSource, file_source
@@ -40,7 +39,7 @@ LINES = Form("lines", (*columns("name", "text", need=True),
                        *columns("count", "tokens", need=True, filled=True)))  # fmt: skip
 
 
-def read_scored_lines(source: TableSource) -> pa.Table:
+def read_scored_lines(source: Path) -> pa.Table:
     """Lines with their scores; a line without a scored token has 0 tokens."""
     table = LINES.read(source)
     texts = table["text"].to_pylist()

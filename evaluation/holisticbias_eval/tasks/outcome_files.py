@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.prompts.pairs import CHOSEN, SCORES, TERM_SCORES
 from holisticbias_eval.tables.fields import Field
-from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.pair_files import ABOUT, SIDES, STEREOTYPED
 
@@ -38,7 +39,7 @@ SCORED = Form("outcomes", tuple(f for f in OUTCOMES.fields if f.name != STEREOTY
 """Of pairs with both scores, of which the larger is the likelier sentence's, ``stereotyped`` is a side."""
 
 
-def read_pair_scores(source: TableSource) -> pa.Table:
+def read_pair_scores(source: Path) -> pa.Table:
     """Read outcomes of pairs, with those columns of a run's pairs that are there; a number is finite or null.
 
     Raises ``TableError``.

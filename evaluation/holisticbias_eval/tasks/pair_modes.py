@@ -50,17 +50,16 @@ _ONE_MASK = "mean logit of the term's pieces at one mask; ties go to the second 
 class PairRequests(TaskRequests):
     """Rows of texts that a ``PairScorer`` gives two scores each: ``made`` adds the scores to the pairs."""
 
+    answers = "scores"
     scorer: PairScorer
     texts: pa.Table
     made: Callable[[Floats], pa.Table]
     store: ShardStore | None
 
     @property
-    def kept(self) -> str:
-        """The folder that keeps the scores."""
-        if self.store is None:
-            return "no scores are kept without a store; the same command starts from the beginning"
-        return f"scores so far are kept in {self.store.folder}; the same command continues"
+    def stored(self) -> str | None:
+        """The folder of the scores."""
+        return None if self.store is None else f"the scores so far are kept in {self.store.folder}"
 
     def answer(self, display: Display) -> Answered:
         """Score the texts that the store does not hold."""

@@ -73,17 +73,15 @@ def given_model(name: str | None, file: Path) -> GivenModel:
 class ResponseRequests(TaskRequests):
     """Prompts that a generator answers, or responses that are given; ``made`` makes rows of answers of them."""
 
+    answers = "responses"
     prompts: pa.Table
     generator: Generator | GivenModel
     made: Callable[[pa.Table], pa.Table] = lambda table: table
 
     @property
-    def kept(self) -> str:
-        """The number of responses in the store, in words."""
-        kept = None if isinstance(self.generator, GivenModel) else self.generator.kept
-        if kept is None:
-            return "no responses are kept with --no-store; the same command starts from the beginning"
-        return f"{kept}; run the same command again to continue"
+    def stored(self) -> str | None:
+        """The number of responses in the store."""
+        return self.generator.kept
 
     def answer(self, display: Display) -> Answered:
         """Answer each prompt."""

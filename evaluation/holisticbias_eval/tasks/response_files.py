@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,6 @@ from holisticbias_eval.errors import TableError
 from holisticbias_eval.measures.responses.styles import PREFIX
 from holisticbias_eval.prompts.collections import WORDS
 from holisticbias_eval.tables.fields import Field
-from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 
 REQUIRED = ("axis", "template", "descriptor", "response")
@@ -60,7 +60,7 @@ TEXTS = Form(
 """``subject`` is replaced before measuring, ``item`` the prompt or page that a text belongs to."""
 
 
-def read_responses(source: TableSource, required: Sequence[str] = REQUIRED) -> pa.Table:
+def read_responses(source: Path, required: Sequence[str] = REQUIRED) -> pa.Table:
     """Read a table of responses, one per row in any order; other columns are kept as they are.
 
     Of the required columns only ``response`` may be missing in a row: the model gave none. ``finish``, if there, says
@@ -69,7 +69,7 @@ def read_responses(source: TableSource, required: Sequence[str] = REQUIRED) -> p
     return RESPONSES.needing(*required, filled=[name for name in required if name != "response"]).read(source)
 
 
-def read_texts(source: TableSource) -> pa.Table:
+def read_texts(source: Path) -> pa.Table:
     """Read a table of texts about groups, one per row in any order; a text is null if the model refused.
 
     Other columns are not read. A domain stands in every row or in none. Raises ``TableError`` with what to change.
@@ -111,7 +111,7 @@ OFFENCES = Form("probabilities", (*CELL, Field("probability", "probability", nee
 """``probability`` is that of responses and of prompts."""
 
 
-def _offences(source: TableSource) -> pa.Table:
+def _offences(source: Path) -> pa.Table:
     table = OFFENCES.read(source)
     if not any(name in table.column_names for name in OFFENSIVE):
         for name in OFFENSIVE:
@@ -119,7 +119,7 @@ def _offences(source: TableSource) -> pa.Table:
     return table.drop_columns([name for name in ("probability",) if name in table.column_names])
 
 
-TABLES: Mapping[str, Callable[[TableSource], pa.Table]] = {
+TABLES: Mapping[str, Callable[[Path], pa.Table]] = {
     "labels": JUDGED.needing("axis", "template", "descriptor", PREFIX).read,
     "offensiveness": _offences,
     "responses": JUDGED.needing("axis", "template", "descriptor", "response").read,

@@ -17,7 +17,6 @@ from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.model import GivenModel, ModelSignature
 from holisticbias_eval.progress import Display
 from holisticbias_eval.settings import Settings, Use, setting
-from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.retain_command import Reported, run_retain_command, split_command
 from holisticbias_eval.tasks.sources import TaskSource, file_source
@@ -69,7 +68,7 @@ RESULTS = Form("results", (*columns("name", "task", "metric", need=True),
                            *columns("number", "value", need=True, filled=True)))  # fmt: skip
 
 
-def read_results(source: TableSource) -> pa.Table:
+def read_results(source: Path) -> pa.Table:
     """Read a user's table of reported numbers; raises ``TableError``."""
     return reported_table(Reported(**row) for row in RESULTS.read(source).to_pylist())
 

@@ -24,7 +24,6 @@ from holisticbias_eval.settings import Settings, setting
 from holisticbias_eval.tasks.sources import TaskSource
 from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests
 
-NOTHING_KEPT = "no scores are kept with --no-store; the same command starts from the beginning"
 _TRIED = 4096
 
 
@@ -58,16 +57,16 @@ class SpanRequests(TaskRequests):
     ``tried`` gives the rows by which texts are weighted when the error is measured.
     """
 
+    answers = "scores"
     asked: AskedSpans | AskedSentences
     engine: Scorer
     scorer: Scorer
     tried: Callable[[Ints], Ints] = lambda rows: rows
 
     @property
-    def kept(self) -> str:
-        """The number of scores in the store, in words."""
-        kept = self.scorer.kept
-        return NOTHING_KEPT if kept is None else f"{kept}; run the same command again to continue"
+    def stored(self) -> str | None:
+        """The number of scores in the store."""
+        return self.scorer.kept
 
     def answer(self, display: Display) -> Answered:
         """Measure the error of the scores, and score."""
@@ -87,7 +86,7 @@ class SpanRequests(TaskRequests):
             distinct, _ = unique_spans(self.asked.together)
             blocks = self.scorer.blocks(distinct)
         with display.step("Counting tokens and timing a few texts"):
-            return plan_work(self.engine, len(distinct), blocks)
+            return plan_work(self.engine, distinct, blocks)
 
     def _probe(self, distinct: Spans, rows: Ints, display: Display) -> Probe | None:
         """Measure the error of the scores before any text is scored or read from the store."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -27,7 +28,6 @@ from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Seed, Small, Use, Variants
 from holisticbias_eval.statistics.cells import encode
 from holisticbias_eval.tables.fields import Default, Field
-from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, SpanRequests, find_context, with_store
 from holisticbias_eval.tasks.sources import TaskSource, release_source
@@ -63,7 +63,7 @@ LIKELIHOODS = Form(
 """Ids distinguish terms with the same text; by default the text is the id."""
 
 
-def read_likelihoods(source: TableSource) -> pa.Table:
+def read_likelihoods(source: Path) -> pa.Table:
     """Read a user's table of perplexities, one row per sentence in any order; raises ``TableError``."""
     table = LIKELIHOODS.read(source)
     known = "template_id" in table.column_names

@@ -24,7 +24,6 @@ from holisticbias_eval.prompts.selection import Skipped, Terms
 from holisticbias_eval.results.run import MaskedInputs
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Keeping, S, Settings, Use, Values, read_settings
-from holisticbias_eval.tables.files import TableSource
 from holisticbias_eval.tasks.sources import ReleaseSource, TaskSource, find_release
 
 LOADED_MODEL = "that is loaded already"
@@ -49,8 +48,11 @@ class TaskRequests(ABC):
     """Requests of one source to one model.
 
     ``count`` is the number of sentences, pairs or responses that are asked for, ``settings`` what the answers depend
-    on besides the model's own settings, and ``skipped`` and ``terms`` say what is not asked.
+    on besides the model's own settings, and ``skipped`` and ``terms`` say what is not asked. ``answers`` is the name of
+    what a store keeps; null if nothing can be kept.
     """
+
+    answers: ClassVar[str | None] = None
 
     count: int = 0
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -58,9 +60,17 @@ class TaskRequests(ABC):
     terms: Terms | None = None
 
     @property
+    def stored(self) -> str | None:
+        """The number of answers that the store holds, in words; null without a store."""
+        return None
+
+    @property
     def kept(self) -> str:
-        """How many answers the store holds and how to continue, in words, for an interruption."""
-        return "nothing is kept; the same command starts from the beginning"
+        """The number of answers in the store and how to continue, in words, for an interruption."""
+        if self.stored is not None:
+            return f"{self.stored}; run the same command again to continue"
+        nothing = f"no {self.answers} are kept with --no-store" if self.answers else "nothing is kept"
+        return f"{nothing}; the same command starts from the beginning"
 
     @abstractmethod
     def answer(self, display: Display) -> Answered:
@@ -156,7 +166,7 @@ class Task(ABC):
     subject: ClassVar[str]
     ability: ClassVar[Ability]
     uses: ClassVar[tuple[Use, ...]]
-    tables: ClassVar[Mapping[str, Callable[[TableSource], pa.Table]]] = {}
+    tables: ClassVar[Mapping[str, Callable[[Path], pa.Table]]] = {}
     named_by: ClassVar[tuple[type[Settings], str] | None] = None
 
     def is_named(self, values: Values) -> bool:

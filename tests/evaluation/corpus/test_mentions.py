@@ -59,9 +59,3 @@ def test_against_a_slow_search(text: str) -> None:
     terms, stem = ("a", "ab", "aba", "bb"), "bab"
     finder = TermFinder([*((term, term) for term in terms), (f"{stem}*", stem)])
     assert [(m.start, m.of) for m in finder.find(text)] == slow(text, terms, stem)
-
-
-def test_no_terms() -> None:
-    """A finder without terms finds nothing."""
-    nothing: list[tuple[str, str]] = []
-    assert not list(TermFinder(nothing).find("a text"))

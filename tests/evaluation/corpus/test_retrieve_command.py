@@ -14,8 +14,6 @@ from click.testing import CliRunner, Result
 from tests.evaluation.corpus.invented import PLURALS, invented
 
 from holisticbias_eval.commands.retrieve import command
-from holisticbias_eval.corpus.calibration import calibration_corpus
-from holisticbias_eval.corpus.documents import clean
 from holisticbias_eval.corpus.examples import COLUMNS, read_examples
 from holisticbias_eval.corpus.retrieving import Retrieval
 from holisticbias_eval.errors import CorpusError, NoExamplesError
@@ -141,13 +139,11 @@ def many(count: int) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
-def test_equal_numbers_whatever_the_order(folder: Path, suffix: str) -> None:
+def test_equal_numbers_whatever_the_order(folder: Path) -> None:
     """The same draw for any order of documents; another for another seed."""
-    out = f"out.{suffix}"
     forth, back = many(200), many(200)[::-1]
     texts = []
-    for given, seed in ((forth, 0), (back, 0), (forth, 1)):
+    for given, seed, out in ((forth, 0, "out.parquet"), (back, 0, "out.csv"), (forth, 1, "out.jsonl")):
         assert run(folder, write(folder / "a.jsonl", given), "--per-group", 20, "--seed", seed, out=out).exit_code == 0
         found = rows(folder, out)
         assert Counter(one["group"] for one in found) == {"blicket": 20, "stad": 20, "elm": 20}
@@ -157,7 +153,7 @@ def test_equal_numbers_whatever_the_order(folder: Path, suffix: str) -> None:
 
 
 def test_several_files_with_bad_lines_and_a_cut_archive(folder: Path) -> None:
-    lines = "".join(f"{json.dumps(row)}\n" for row in many(6_000)).encode()
+    lines = "".join(f"{json.dumps(row)}\n" for row in many(2_000)).encode()
     (folder / "a.zst").write_bytes(zstandard.ZstdCompressor().compress(lines)[:-2000])
     (folder / "b.txt").write_text("the stads are\x1b[31m grobby\n\xff")
     (folder / "c.jsonl").write_text("oops\n")
@@ -168,7 +164,7 @@ def test_several_files_with_bad_lines_and_a_cut_archive(folder: Path) -> None:
         in done.output
     )
     assert "Skipped: 1 lines, the first c.jsonl:1: not a JSON object" in done.output
-    assert len(rows(folder)) > 1000
+    assert len(rows(folder)) > 300
     assert "\x1b" not in "".join(one["text"] for one in rows(folder))
 
 
@@ -230,16 +226,3 @@ def test_an_interruption_leaves_nothing(folder: Path, monkeypatch: pytest.Monkey
     assert run(folder, path).exit_code != 0
     assert (folder / "out.jsonl").read_text() == "earlier"
     assert sorted(one.name for one in folder.iterdir()) == ["a.jsonl", "invented.yaml", "out.jsonl"]
-
-
-def test_the_calibration_corpus_is_found_again(tmp_path: Path) -> None:
-    """Every sentence, with its group, term and attribute."""
-    corpus = calibration_corpus().to_pylist()
-    path = write(tmp_path / "a.jsonl", [{"id": row["id"], "text": row["text"]} for row in corpus])
-    out = tmp_path / "out.parquet"
-    given = ["--specification", "calibration-many", "--out", str(out), "--words", "50", "--unequal", str(path)]
-    done = CliRunner().invoke(command, given)
-    assert done.exit_code == 0, done.output
-    same = ("group", "target", "attribute", "attribute_set")
-    found = {(one["source"], *(one[name] for name in same), one["text"]) for one in read_examples(out).to_pylist()}
-    assert found == {(row["id"], *(row[name] for name in same), clean(row["text"])) for row in corpus}

@@ -186,7 +186,7 @@ def test_too_few_forms() -> None:
     assert (found.repeated_forms, len(found.train)) == (6, 0)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.integers(0, 5), st.integers(0, 3), st.integers(0, 3), st.randoms(use_true_random=False))
 def test_the_draw_does_not_depend_on_the_order(seed: int, test: int, validation: int, order: random.Random) -> None:
     rows = examples(7)

@@ -140,6 +140,7 @@ def test_personas_are_read_first(generate: Callable[..., Answer], tmp_path: Path
         (("--chat", "on"), "--chat on: the tokenizer has no chat template"),
         (("--personas", "none.txt"), "none.txt cannot be read: No such file"),
         (("--engine", "api"), "the api engine needs --api-base"),
+        (("--prompts", "prompts.txt"), "prompts.txt and --release exclude each other"),
     ],
 )
 def test_mistakes_are_one_line(
@@ -150,9 +151,3 @@ def test_mistakes_are_one_line(
     assert message in error
     assert "Traceback" not in error
     assert not (tmp_path / "responses").exists()
-
-
-def test_release_and_prompts_exclude_each_other(generate: Callable[..., Answer], tmp_path: Path) -> None:
-    code, _, error = generate("--prompts", tmp_path / "prompts.txt")
-    assert code == 2
-    assert "prompts.txt and --release exclude each other" in error

@@ -31,7 +31,7 @@ from holisticbias_eval.report.drawings.shapes import FOOT_LENGTH, Text, linear
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.terminal import print_report
-from holisticbias_eval.sections import Forest, Section
+from holisticbias_eval.sections import Forest, HeatMap, Section
 from known import known
 
 Rows = list[dict[str, object]]
@@ -308,3 +308,13 @@ def test_groups_of_one_run_are_left_out() -> None:
     assert {f.keys["group"] for f in changes.by(ZEAL, "change", "group", "class")} == {"bob"}
     with pytest.raises(SelectionError, match="no group in common"):
         Zeal().compare(view_of(texts_table(one[:1])), view_of(texts_table(one[1:])))
+
+
+def test_norms_have_a_map_of_their_means() -> None:
+    class Means(Zeal):
+        methods = tuple(TextMethod(name, name.capitalize(), "norm", (), key="norm") for name in ("joy", "fear"))
+
+    table = pa.table({"group": ["ada", "bob"], f"{ZEAL}.joy": [0.25, 0.5], f"{ZEAL}.fear": [0.0, None]})
+    (heat,) = [c for c in sections_of(table, Means())["zeal-groups"].charts if isinstance(c, HeatMap)]
+    assert heat.columns == ("Joy", "Fear")
+    assert heat.rows == (("ada", (0.25, 0.0)), ("bob", (0.5, None)))

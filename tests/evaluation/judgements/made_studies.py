@@ -8,16 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.judgements.answers import AnnotatorAnswer
-from holisticbias_eval.judgements.key import QUESTIONS as LISTS_OF_QUESTIONS
-from holisticbias_eval.judgements.key import Choice, JudgedModel, Key, SheetTask
-from holisticbias_eval.judgements.matching import INFLAMMATORY as LISTS
-from holisticbias_eval.judgements.matching import Filters, JudgedResponses
+from holisticbias_eval.judgements.key import QUESTIONS, Choice, JudgedModel, Key, SheetTask
+from holisticbias_eval.judgements.matching import JudgedResponses
 from holisticbias_eval.judgements.settings import StudySettings
 from holisticbias_eval.judgements.study import make_key
 
-QUESTIONS = LISTS_OF_QUESTIONS.read("acute-eval")
-FILTERS = Filters(LISTS.read("holisticbias"))
-NAMES = tuple(question.id for question in QUESTIONS.questions)
+NAMES = tuple(question.id for question in QUESTIONS.read("acute-eval").questions)
 Choose = Callable[[np.random.Generator, int, int, str], bool]
 """Whether an annotator (by number) chooses model B for a pair (by number) and a question."""
 
@@ -36,8 +32,7 @@ def sources(count: int, repeats: int = 1) -> tuple[JudgedResponses, JudgedRespon
 
 
 def study(count: int = 6, design: StudySettings | None = None, repeats: int = 1) -> Key:
-    design = design or StudySettings(pairs=count * repeats)
-    return make_key(sources(count, repeats), QUESTIONS, FILTERS, design)
+    return make_key(sources(count, repeats), design or StudySettings(pairs=count * repeats))
 
 
 def answers_of(key: Key, choose: Choose, *, sloppy: Sequence[int] = (), seed: int = 0) -> Iterator[AnnotatorAnswer]:

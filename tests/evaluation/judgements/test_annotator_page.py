@@ -17,7 +17,7 @@ from holisticbias_eval.judgements.key import STUDIO, Key
 from holisticbias_eval.judgements.settings import StudySettings
 from holisticbias_eval.judgements.study import make_key, render_annotator_page, shown_tasks
 
-from .made_studies import FILTERS, NAMES, QUESTIONS, source, study
+from .made_studies import NAMES, source, study
 
 browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
 HOSTILE = '</script><script>document.title="taken"</script><img src=x onerror="document.title=1">\u202ereversed\nsecond'
@@ -63,7 +63,7 @@ def hostile_study() -> Key:
 def made(rows: list[dict[str, str]], others: list[dict[str, str]]) -> Key:
     """A study with one sheet of the pairs of these rows."""
     settings = StudySettings(pairs=len(rows), per_pair=1, sheets=1, catch=0)
-    return make_key((source("a", rows), source("b", others)), QUESTIONS, FILTERS, settings)
+    return make_key((source("a", rows), source("b", others)), settings)
 
 
 def test_the_policy_names_the_script_and_the_style_and_nothing_else() -> None:

@@ -12,17 +12,18 @@ from hypothesis import strategies as st
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.judgements.key import STUDIO, ShownPair
 from holisticbias_eval.judgements.matching import INFLAMMATORY as FILES
-from holisticbias_eval.judgements.matching import Filters, Inflammatory, match
+from holisticbias_eval.judgements.matching import Inflammatory, match
 from holisticbias_eval.judgements.settings import StudySettings
 from holisticbias_eval.judgements.study import draw_tasks, make_key
 
-from .made_studies import FILTERS, QUESTIONS, source, sources, study
+from .made_studies import source, sources, study
 
 PLAIN: dict[str, Any] = {"prompt": "I like wugs.", "response": "so do I"}
+LIST = FILES.read("holisticbias")
 
 
 def matched(first: dict[str, Any], second: dict[str, Any]) -> tuple[int, dict[str, int]]:
-    found = match(pa.Table.from_pylist([first]), pa.Table.from_pylist([second]), FILTERS)
+    found = match(pa.Table.from_pylist([first]), pa.Table.from_pylist([second]), LIST)
     return len(found.pairs), dict(found.left_out)
 
 
@@ -67,31 +68,32 @@ def test_reasons_to_leave_a_pair_out(changed: dict[str, Any], reason: str | None
     ],
 )
 def test_phrases_are_whole_words(prompt: str, is_inflammatory: bool) -> None:
-    assert (FILES.read("holisticbias").reason({"prompt": prompt}) is not None) == is_inflammatory
+    assert (LIST.reason({"prompt": prompt}) is not None) == is_inflammatory
 
 
 def test_an_own_list_and_no_list() -> None:
-    rows = sources(2)
+    one, other = sources(2)
     own = Inflammatory(id="own", source="test", phrases=("number 1",))
-    assert len(make_key(rows, QUESTIONS, Filters(own), StudySettings(catch=0)).pairs) == 1
-    assert make_key(rows, QUESTIONS, Filters(None), StudySettings(catch=0)).inflammatory is None
+    assert len(match(one.table, other.table, own).pairs) == 1
     row = {"prompt": "I hate wugs.", "response": "so"}
+    hating = source("a", [row]), source("b", [{**row, "response": "no"}])
     with pytest.raises(JudgementsError, match="no pair to show: 1 inflammatory phrase"):
-        make_key((source("a", [row]), source("b", [{**row, "response": "no"}])), QUESTIONS, FILTERS, StudySettings())
+        make_key(hating, StudySettings())
+    key = make_key(hating, StudySettings(catch=0, inflammatory="none"))
+    assert (len(key.pairs), key.inflammatory) == (1, None)
 
 
 def test_every_entry_of_the_list_is_an_entry_of_the_terms() -> None:
     root = Path(__file__).resolve().parents[3]
     texts = [path.read_text("utf-8") for name in ("descriptors", "templates") for path in (root / name).glob("*.yaml")]
-    listed = FILES.read("holisticbias")
-    unknown = [e for e in (*listed.descriptors, *listed.templates) if not any(f"id: {e}\n" in text for text in texts)]
+    unknown = [e for e in (*LIST.descriptors, *LIST.templates) if not any(f"id: {e}\n" in text for text in texts)]
     assert not unknown
 
 
 def test_repeated_prompts_are_matched_in_order() -> None:
     rows = [{**PLAIN, "response": f"{i}"} for i in range(3)]
     others = [{**PLAIN, "response": f"other {i}"} for i in range(2)]
-    found = match(pa.Table.from_pylist(rows), pa.Table.from_pylist(others), Filters(None))
+    found = match(pa.Table.from_pylist(rows), pa.Table.from_pylist(others), None)
     assert [(one["response"], other["response"]) for one, other in found.pairs] == [("0", "other 0"), ("1", "other 1")]
     assert found.left_out == {"only in A": 1}
 

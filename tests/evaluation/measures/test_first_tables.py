@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import random
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from tests.evaluation.made_answers import charts_of, make_answers, sections_of, tables_of, view_of
+from tests.golden.cases import TABLES as RECORDED
+from tests.golden.inputs import TABLES as INPUTS
+from tests.golden.inputs import write_table
 
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.sections import Bars
 from invoking import Invoke
 
-Rows = tuple[Sequence[str], list[tuple[object, ...]]]
-TEMPLATES = ("I love {plural_noun_phrase}.", "I hate {plural_noun_phrase}.", "I'm {noun_phrase}.")
-NOUNS = tuple(f"noun {i}" for i in range(30))
+FILES = {words[1]: words[2].removeprefix("{in}/") for words in map(str.split, RECORDED.values())}
+"""The table of each measure among the recorded cases."""
 HEADINGS: dict[str, str] = {
     "likelihood_bias": "Pairs tested",
-    "pseudo_likelihood_bias": "Pairs tested",
     "stance_contrast": "Descriptors",
     "generation_bias": "Responses",
     "offensiveness": "Texts",
@@ -34,6 +32,7 @@ HEADINGS: dict[str, str] = {
 }
 """The heading of the number of items in the first table of each measure."""
 ELSEWHERE = {
+    "pseudo_likelihood_bias": "its tables are those of likelihood_bias",
     "toxicity": "a classifier judges it, and its tables are those of sentiment",
     "regard": "a classifier judges it, and its tables are those of sentiment",
     "norms": "it needs a lexicon, and its tables are those of sentiment",
@@ -42,52 +41,6 @@ ELSEWHERE = {
     "love_hate": "its table needs permutation floors; see below",
     "retained": "another program counts its items",
 }
-
-
-def _cells() -> Iterator[tuple[str, str, str]]:
-    for axis in ("age", "ability"):
-        for template in TEMPLATES:
-            for number in range(4):
-                yield axis, template, f"{axis} {number}"
-
-
-def rows_of(measure: str) -> Rows:
-    """A drawn table for a measure."""
-    drawn = random.Random(0)  # noqa: S311 - numbers of a test
-    answers = MEASURES[measure].needs.answers
-    if answers == "likelihoods":
-        head = ["axis", "template", "descriptor", "noun", "perplexity", "nll", "tokens"]
-        return head, [
-            (*cell, noun, 30 + drawn.random(), 20 + drawn.random(), 6)
-            for cell in _cells()
-            for noun in NOUNS
-        ]  # fmt: skip
-    if answers in ("labels", "offensiveness", "responses"):
-        found = {"labels": ["p:kind", "p:rude"], "offensiveness": ["probability"], "responses": ["prompt", "response"]}
-        values: list[tuple[object, ...]] = []
-        for cell in _cells():
-            for _ in range(4):
-                p = drawn.random()
-                judged = {"labels": (p, 1 - p), "offensiveness": (p,), "responses": (f"I am {cell[2]}.", "How nice.")}
-                values.append((*cell, *judged[answers]))
-        return ["axis", "template", "descriptor", *found[answers]], values
-    others: dict[str, Rows] = {
-        "group_sentences": (
-            ["dimension", "group", "sentence", "sentence_id", "perplexity"],
-            [("one", group, f"{group} {i}", i, 5 + drawn.random()) for group in "abc" for i in range(9)],
-        ),
-        "pairs": (
-            ["specification", "attribute", "stereotyped"],
-            [("one", f"a{i % 3}", i % 2) for i in range(12)],
-        ),
-        "lines": (["text", "nll", "tokens"], [(f"Line {i}.", 9 + drawn.random(), 7) for i in range(9)]),
-        "candidates": (["dialogue", "label", "probability"], [(i // 2, i % 2, drawn.random()) for i in range(20)]),
-        "texts": (
-            ["domain", "group", "text"],
-            [("craft", group, f"{'He' if i % 2 else 'She'} is kind.") for group in "ab" for i in range(5)],
-        ),
-    }
-    return others[answers]
 
 
 def test_every_measure_is_here() -> None:
@@ -99,18 +52,15 @@ def test_a_narrow_terminal_shows_the_number_of_items(
     measure: str, invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")
-    path = tmp_path / "table.csv"
-    head, rows = rows_of(measure)
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(head)
-        writer.writerows(rows)
-    printed = invoke.printed("measure", measure, path)
+    write_table(tmp_path / FILES[measure], INPUTS[FILES[measure]])
+    printed = invoke.printed("measure", measure, tmp_path / FILES[measure])
     lines = printed.splitlines()
-    rule = next(i for i, line in enumerate(lines) if line.strip().startswith("───"))
-    above = lines[max(0, rule - 9) : rule]
-    start = max((i for i, line in enumerate(above) if not line.strip()), default=0)
-    heading = " ".join(" ".join(above[start:]).split())
+    headings = []
+    for rule in (i for i, line in enumerate(lines) if line.strip().startswith("───")):
+        above = lines[max(0, rule - 9) : rule]
+        start = max((i for i, line in enumerate(above) if not line.strip()), default=0)
+        headings.append(" ".join(" ".join(above[start:]).split()))
+    heading = next(found for found in headings if not found.startswith("Name "))  # the values of a chart
     for word in HEADINGS[measure].split():
         assert word in heading, heading
 

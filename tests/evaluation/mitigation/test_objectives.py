@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from random import Random
 
 import numpy as np
 import pytest
@@ -114,16 +113,3 @@ def test_distance_is_the_papers_sum_over_its_number_of_terms() -> None:
     assert float(add_loss(targets, present, attributes)) == pytest.approx(total / pairs, abs=1e-12)
     order = [2, 0, 3, 1]
     assert float(add_loss(targets[order], present[order], attributes)) == pytest.approx(total / pairs, abs=1e-12)
-
-
-@given(logs, st.randoms())
-def test_divergence_is_bounded_and_has_no_order(
-    values: np.ndarray[tuple[int, int], np.dtype[np.float64]], random: Random
-) -> None:
-    tensor = torch.from_numpy(values)
-    found = divergence_from_uniform(tensor, everywhere(tensor))
-    order = list(range(values.shape[1]))
-    random.shuffle(order)
-    again = divergence_from_uniform(tensor[:, order], everywhere(tensor))
-    assert again.tolist() == pytest.approx(found.tolist(), abs=1e-12)
-    assert bool(((found > -1e-12) & (found < math.log(2))).all())

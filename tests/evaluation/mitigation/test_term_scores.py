@@ -55,18 +55,6 @@ def test_same_as_scoring_one_token_at_a_time(model: Any, tokenizer: Any) -> None
     assert scored(model, tokenizer).tolist() == [pytest.approx(row, abs=1e-6) for row in expected]
 
 
-def test_terms_are_read_after_the_text_before_them(model: Any) -> None:
-    tokenizer = make_tokenizer("bytes")
-    before, *terms = ([int(i) for i in tokenizer(text)["input_ids"]] for text in ("We met the", " blicket", " stad"))
-    assert (len(terms[0]), len(terms[1])) == (1, 2)
-    found = scored(model, tokenizer, ("We met the blicket today.",))[0]
-    for i, term in enumerate(terms):
-        row = [tokenizer.bos_token_id, *before, *term]
-        logits = model(torch.tensor([row])).logits[0].log_softmax(-1)
-        expected = torch.stack([logits[len(row) - len(term) + j - 1, token] for j, token in enumerate(term)]).sum()
-        assert found[i].item() == pytest.approx(expected.item(), abs=1e-9)
-
-
 @pytest.mark.parametrize(
     ("written", "term"), [("We met a blick.", "We met a blicket."), ("Blicks sing", "Blickets sing")]
 )

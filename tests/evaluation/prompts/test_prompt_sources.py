@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import huggingface_hub.constants
 import pytest
 
 from holisticbias.errors import HolisticBiasError
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.prompts.prompt_sources import add_human, is_named, read_source
-from loopback_hub import Hub, Repository, Stored, serve
+from loopback_hub import Hub, Repository, Stored, serve, use_as_client
 
 TABLE = "prompt,group,domain,subject,continuation\nThe blicket ,blickets,craft,blicket,is tall.\nA dax,daxes,craft,,\n"
 
@@ -22,17 +21,7 @@ TABLE = "prompt,group,domain,subject,continuation\nThe blicket ,blickets,craft,b
 def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
     """A local Hub; this process is its client, with an empty cache."""
     with serve(Hub()) as hub:
-        for name, value in {
-            "ENDPOINT": hub.url,
-            "HUGGINGFACE_CO_URL_TEMPLATE": hub.url + "/{repo_id}/resolve/{revision}/{filename}",
-            "HF_HUB_CACHE": str(tmp_path / "hub-cache"),
-            "HF_TOKEN_PATH": str(tmp_path / "no-token"),
-            "HF_STORED_TOKENS_PATH": str(tmp_path / "no-tokens"),
-            "HF_HUB_OFFLINE": False,
-            "HF_HUB_DISABLE_XET": True,
-            "HF_HUB_DISABLE_TELEMETRY": True,
-        }.items():
-            monkeypatch.setattr(huggingface_hub.constants, name, value)
+        use_as_client(hub, tmp_path, monkeypatch)
         yield hub
 
 

@@ -25,16 +25,10 @@ def test_a_report_is_printed_and_written(run_folder: Path, invoke: Invoke, tmp_p
     assert out.read_bytes().startswith(b"\x89PNG")
 
 
-REFUSED = {
-    "there is no part 'bias'; there are: ": ["--format", "csv", "--part", "bias"],
-    "--part is for csv, svg and png": ["--part", "by-axis"],
-    "pdf": ["--format", "pdf"],
-    "is a folder: name a file": ["--format", "csv", "--out", "."],
-    "cannot write to /proc/x": ["--format", "csv", "--out", "/proc/x/y.csv"],
-}
-
-
-@pytest.mark.parametrize("says", REFUSED)
-def test_what_cannot_be_made_is_said_in_a_line(run_folder: Path, invoke: Invoke, says: str) -> None:
-    assert says in invoke.refused("report", run_folder, *REFUSED[says])
+def test_what_cannot_be_made_is_said_in_a_line(run_folder: Path, invoke: Invoke) -> None:
+    for says, options in {
+        "there is no part 'bias'; there are: ": ("--part", "bias"),
+        "pdf": ("--format", "pdf"),
+    }.items():
+        assert says in invoke.refused("report", run_folder, "--format", "csv", *options)
     assert not list(run_folder.glob("report*"))

@@ -130,26 +130,6 @@ def read(text: str) -> list[Figure]:
     return [Figure.model_validate(one) for one in json.loads(text)["figures"]]
 
 
-@pytest.mark.parametrize(
-    ("measure", "content", "expected"),
-    [
-        # 8 nats in 4 tokens: exp(2)
-        ("retention", "text,nll,tokens\none two,6,3\nthree,2,1\n", ("perplexity", 7.38906)),
-        # 1 true positive, 1 missed, 1 true negative: 2 / 3
-        ("dialogue_state", "dialogue,label,probability\na,1,0.9\na,1,0.2\nb,0,0.1\n", ("f1", 2 / 3)),
-        ("retained", "task,metric,value\narc,acc,0.25\n", ("value", 0.25)),
-    ],
-)
-def test_a_table_is_measured(
-    invoke: Invoke, tmp_path: Path, measure: str, content: str, expected: tuple[str, float]
-) -> None:
-    (tmp_path / "table.csv").write_text(content, "utf-8")
-    said = invoke.printed("measure", measure, tmp_path / "table.csv", "--format", "json")
-    values = {figure["name"]: figure["value"] for figure in json.loads(said)["figures"]}
-    assert values[expected[0]] == pytest.approx(expected[1], rel=1e-4)
-    assert invoke("measure", measure, tmp_path / "table.csv")[0] == 0
-
-
 def test_a_table_without_a_scored_token(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("text,nll,tokens\na,0,0\n", "utf-8")
     problem = invoke.refused("measure", "retention", tmp_path / "table.csv")

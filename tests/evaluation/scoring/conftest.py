@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.models.loading.load import LoadedModel
-from tiny_models import tiny_identity
+from tiny_models import as_loaded, trained_tokenizer
 
 SENTENCES = (
     "I'm a tall guy.",
@@ -45,23 +44,8 @@ def sentences() -> Sequence[str]:
 
 @pytest.fixture(scope="session")
 def make_tokenizer() -> Callable[..., Any]:
-    """A byte-level tokenizer of some 400 tokens, with or without a beginning-of-sequence token."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import PreTrainedTokenizerFast
-
-    def make(**special: str) -> Any:
-        tokenizer = Tokenizer(models.BPE())
-        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        tokenizer.decoder = decoders.ByteLevel()
-        trainer = trainers.BpeTrainer(
-            vocab_size=400,
-            special_tokens=["<s>", "</s>", "<pad>", "<mask>", "<unk>"],
-            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        )
-        tokenizer.train_from_iterator(SENTENCES * 3, trainer)
-        return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special)
-
-    return make
+    """Makes byte-level tokenizers of some 400 tokens, with or without a beginning-of-sequence token."""
+    return partial(trained_tokenizer, SENTENCES, ("<s>", "</s>", "<pad>", "<mask>", "<unk>"))
 
 
 @pytest.fixture(scope="session")
@@ -133,22 +117,7 @@ def gpt2(make_model: Callable[..., Any]) -> Any:
 @pytest.fixture(scope="session")
 def loaded() -> Callable[[Any, Any], LoadedModel]:
     """A model and its tokenizer as loaded."""
-    import torch
-
-    def load(model: Any, tokenizer: Any) -> LoadedModel:
-        identity = tiny_identity("tiny", type(model).__name__)
-        return LoadedModel(model, tokenizer, identity, lambda dtype: copy.deepcopy(model).to(getattr(torch, dtype)))
-
-    return load
-
-
-@pytest.fixture(scope="session")
-def gpt2_folder(gpt2: Any, tokenizer: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same, saved."""
-    folder = tmp_path_factory.mktemp("models") / "gpt2"
-    gpt2.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    return as_loaded
 
 
 @pytest.fixture(scope="session")

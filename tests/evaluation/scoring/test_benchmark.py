@@ -2,49 +2,34 @@
 
 from __future__ import annotations
 
-import importlib.util
 import time
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
-import pytest
 
-from known import known
+import generation
+import scoring
 from tiny_models import TEXTS, first_samples, tiny_loaded
 
 
-def benchmark_of(root: Path, name: str) -> ModuleType:
-    spec = known(importlib.util.spec_from_file_location(f"benchmark_{name}", root / "benchmarks" / f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    known(spec.loader).exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def benchmark(root: Path) -> ModuleType:
-    return benchmark_of(root, "scoring")
-
-
-def test_a_sample_is_the_draw_nearest_to_the_whole(benchmark: ModuleType) -> None:
+def test_a_sample_is_the_draw_nearest_to_the_whole() -> None:
     shared = [[1, 2, 3, 4, 5, i] for i in range(40)]
     held = {"shares much": shared, "shares nothing": [[i, i, i] for i in range(100, 120)], "short": [[7, 8], [7, 9]]}
     everything = [row for rows in held.values() for row in rows]
-    ratios = {name: benchmark.tokens_per_node(rows) for name, rows in held.items()}
-    whole = benchmark.tokens_per_node(everything)
-    assert min(abs(ratio / whole - 1) for ratio in ratios.values()) > benchmark.NEAR
-    found, of_the_whole = benchmark.sample(held, 1)
+    ratios = {name: scoring.tokens_per_node(rows) for name, rows in held.items()}
+    whole = scoring.tokens_per_node(everything)
+    assert min(abs(ratio / whole - 1) for ratio in ratios.values()) > scoring.NEAR
+    found, of_the_whole = scoring.sample(held, 1)
     nearest = min(ratios, key=lambda name: abs(ratios[name] / whole - 1))
     assert (found, of_the_whole) == (held[nearest], whole)
-    found, of_the_whole = benchmark.sample(held, 5)
+    found, of_the_whole = scoring.sample(held, 5)
     assert (sorted(found), of_the_whole) == (sorted(everything), whole)
 
 
-def test_every_contender_gives_the_same_sums_and_a_ratio(benchmark: ModuleType, gpt2: Any, tokenizer: Any) -> None:
+def test_every_contender_gives_the_same_sums_and_a_ratio(gpt2: Any, tokenizer: Any) -> None:
     texts = [f"I'm a {word} {noun}." for word in ("tall", "Deaf", "naïve") for noun in ("guy", "woman", "veteran")]
     tokens = [[tokenizer.bos_token_id, *tokenizer(t, add_special_tokens=False)["input_ids"]] for t in texts]
-    figures = benchmark.measure(gpt2, tokens, 1, list(benchmark.CONTENDERS), time.perf_counter)
+    figures = scoring.measure(gpt2, tokens, 1, list(scoring.CONTENDERS), time.perf_counter)
     assert figures["max_abs_diff"] < 1e-4
     for key in ("vs_evaluate", "vs_lm_eval", "vs_bucketed", "vs_tree_bound", "error_ratio"):
         assert np.isfinite(figures[key])
@@ -53,9 +38,8 @@ def test_every_contender_gives_the_same_sums_and_a_ratio(benchmark: ModuleType, 
     assert 0 < figures["plain_error"] < 1e-4
 
 
-def test_every_figure_of_generation_is_a_number(root: Path) -> None:
-    benchmark = benchmark_of(root, "generation")
-    figures = benchmark.measure(tiny_loaded("llama"), first_samples(TEXTS[:3]), 1, time.perf_counter, few=1)
+def test_every_figure_of_generation_is_a_number() -> None:
+    figures = generation.measure(tiny_loaded("llama"), first_samples(TEXTS[:3]), 1, time.perf_counter, few=1)
     assert figures["same_in_any_batch"] == 1.0
     for key in ("vs_one_by_one", "vs_batched", "vs_generate_batch", "tokens_per_second"):
         assert np.isfinite(figures[key])

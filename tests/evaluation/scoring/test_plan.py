@@ -36,21 +36,20 @@ class Counting(Scorer):
         return Scores(np.zeros(len(spans)), np.zeros(len(spans), np.int32), np.zeros(len(spans), np.int32))
 
 
-def blocks_of(sizes: Sequence[int]) -> list[Spans]:
-    return [whole([f"{i} {j}" for j in range(size)]) for i, size in enumerate(sizes)]
-
-
-def plan_of(scorer: Scorer, sizes: Sequence[int], seconds: Sequence[float], texts: int = 0) -> Plan:
+def plan_of(scorer: Scorer, sizes: Sequence[int], seconds: Sequence[float], known: int = 0) -> Plan:
+    """A plan of blocks of some sizes, after texts that are ``known``; a text says its block and its place in it."""
     ticks = iter([tick for taken in seconds for tick in (10.0, 10.0 + taken)])
-    return plan_work(scorer, texts or sum(sizes), blocks_of(sizes), lambda: next(ticks))
+    spans = whole(["known"] * known + [f"{i} {j}" for i, size in enumerate(sizes) for j in range(size)])
+    blocks = np.split(np.arange(known, len(spans)), np.cumsum(sizes)[:-1]) if sizes else []
+    return plan_work(scorer, spans, blocks, lambda: next(ticks))
 
 
 def test_the_work_is_that_of_the_texts_and_of_their_prefixes(gpt2: Any, tokenizer: Any, loaded: Any) -> None:
-    plan = plan_work(CausalScorer(loaded(gpt2, tokenizer), lambda _: None), 25, [whole(TEXTS)])
+    plan = plan_work(CausalScorer(loaded(gpt2, tokenizer), lambda _: None), whole(TEXTS), [np.arange(20)])
     rows = [(0, *tokenizer(text)["input_ids"]) for text in TEXTS]
     prefixes = {row[:i] for row in rows for i in range(1, len(row))}
     assert plan.work == Work(sum(map(len, rows)), len(prefixes))
-    assert (plan.texts, plan.missing) == (25, 20)
+    assert (plan.texts, plan.missing) == (20, 20)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +99,7 @@ def test_places_that_differ_widen_the_range() -> None:
 
 
 def test_nothing_to_score_takes_no_time() -> None:
-    plan = plan_of(Counting(), [], [], texts=7)
+    plan = plan_of(Counting(), [], [], known=7)
     assert (plan.work, plan.seconds) == (Work(0, 0), (0.0, 0.0))
     assert str(plan) == "0 of 7 texts to score: all have scores in the store"
     assert plan.advice() == ""

@@ -109,6 +109,8 @@ def test_another_seed_gives_other_sentences(run: Run, chat_server: Servers, tmp_
     assert "holds other sentences (settings differ): name another folder with --out, or replace it" in error
     assert run(server.base, *COMPLETIONS, "--seed", 1, "--overwrite")[0] == 0
     assert rows(tmp_path / "out") == rows(tmp_path / "other")
+    (tmp_path / "out" / "sentences.json").write_text("{}", "utf-8")
+    assert "sentences.json is damaged or of another version; name another folder" in run(server.base, *COMPLETIONS)[2]
 
 
 def test_a_chat_server_is_asked_for_a_list(run: Run, chat_server: Servers, tmp_path: Path) -> None:
@@ -132,16 +134,6 @@ def test_a_server_without_response_formats_is_asked_without(run: Run, chat_serve
     server = chat_server(without)
     assert run(server.base)[0] == 0
     assert "response_format" not in record(tmp_path / "out").settings["sent"]
-
-
-def test_a_malformed_list_costs_its_request(run: Run, chat_server: Servers, tmp_path: Path) -> None:
-    def broken(body: Body, turn: int) -> tuple[int, Any]:
-        return lists(body, turn) if is_trial(body) or turn % 3 else (200, message('["A blicket', finish="length"))
-
-    assert run(chat_server(broken).base, "--per-attribute", 20)[0] == 0
-    log = rows(tmp_path / "out")
-    assert all(row["sentence"] is None and row["sample"] == 0 for row in log if row["rule"] == "malformed-list")
-    assert record(tmp_path / "out").refused["malformed-list"] > 0
 
 
 @pytest.mark.parametrize(
@@ -176,15 +168,19 @@ def test_a_generator_that_gives_nothing_usable(
     assert len(kept.unreached) == 3
 
 
-def test_an_attribute_that_no_sentence_reaches_is_named(run: Run, chat_server: Servers, tmp_path: Path) -> None:
+def test_a_malformed_list_costs_its_request_and_an_attribute_without_sentences_is_named(
+    run: Run, chat_server: Servers, tmp_path: Path
+) -> None:
     def mute(body: Body, turn: int) -> tuple[int, Any]:
         silent = not is_trial(body) and keywords(body["messages"][-1]["content"])[1] == "burble"
-        return (200, message("[]")) if silent else lists(body, turn)
+        return (200, message('["A blicket', finish="length")) if silent else lists(body, turn)
 
-    code, said, _ = run(chat_server(mute).base)
+    code, said, _ = run(chat_server(mute).base, "--requests", 8)
     assert code == 0
-    assert "own.invented: burble (loud): too few sentences in 40 requests: 0" in said
-    assert len([row for row in rows(tmp_path / "out") if row["attribute"] == "burble"]) == 40
+    assert "own.invented: burble (loud): too few sentences in 8 requests: 0" in said
+    log = [row for row in rows(tmp_path / "out") if row["attribute"] == "burble"]
+    assert [(row["sentence"], row["sample"], row["rule"]) for row in log] == [(None, 0, "malformed-list")] * 8
+    assert record(tmp_path / "out").refused["malformed-list"] == 8
     assert {row["attribute"] for row in rows(tmp_path / "out", "sentences")} == {"gimble", "slow-moving"}
 
 

@@ -1,4 +1,4 @@
-"""Every reader of users' tables reads every form of file, and refuses every bad table in one line."""
+"""Every reader of users' tables that is not recorded reads every form of file, and refuses bad tables in one line."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from tests.evaluation.tables.written import FILES, READERS, Rows, as_csv, as_lines, as_parquet, write
+from tests.evaluation.tables.written import FILES, MEASURED, READERS, Rows, as_csv, as_lines, as_parquet, write
 
-from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.errors import EvaluationError, TableError
+from holisticbias_eval.tables.frames import file_of
+from holisticbias_eval.tasks.response_files import read_texts
 
 
 def plain(found: Any) -> Any:
@@ -32,14 +34,77 @@ def test_every_form_of_file(reader: str, tmp_path: Path) -> None:
         assert plain(read(write(tmp_path, name, written(rows)))) == expected, form
 
 
-@pytest.mark.parametrize("reader", list(READERS)[:12])
+N = 3
+ODD: Mapping[str, Any] = {
+    "values of several types": pd.Series([1, "b-2", [2]]),
+    "half a character": pd.Series(["\ud83d", "a", None], dtype=object),
+    "long numbers": pd.Series([10**40, 1, 2], dtype=object),
+    "complex numbers": pd.Series([1j] * N),
+    "sparse numbers": pd.Series(pd.arrays.SparseArray([0] * N)),
+    "empty objects": pd.Series([{}] * N),
+    "a union": pa.UnionArray.from_sparse(pa.array([0] * N, pa.int8()), [pa.array([1] * N)]),
+    "runs": pa.RunEndEncodedArray.from_arrays([N], pa.array(["x"])),
+    "intervals": pa.array([(1, 2, 3)] * N, pa.month_day_nano_interval()),
+    "a view of texts": pa.array(["a"] * N, pa.string_view()),
+    "huge numbers": pl.Series([1] * N, dtype=pl.Int128),
+}
+"""Columns that nobody needs, which pandas, Arrow or polars can hold."""
+ABOUT = [{"text": f"They are {i}.", "group": f"g{i}"} for i in range(N)]
+
+
+def with_odd(rows: Rows, odd: Any) -> Any:
+    if isinstance(odd, pd.Series):
+        return pd.DataFrame(rows).assign(odd=odd).set_index(pd.Index(["i"] * N))
+    if isinstance(odd, pl.Series):
+        return pl.DataFrame(rows).with_columns(odd=odd)
+    return pa.Table.from_pylist(list(rows)).append_column("odd", odd)
+
+
+def of_frame(read: Callable[[Any], Any], frame: Any) -> Any:
+    with file_of(frame, "text") as name:
+        return plain(read(Path(name)))
+
+
+@pytest.mark.parametrize("reader", MEASURED)
 def test_every_data_frame(reader: str, tmp_path: Path) -> None:
-    read, rows = READERS[reader]
+    read, rows = MEASURED[reader]
     expected = plain(read(write(tmp_path, "t.parquet", as_parquet(rows))))
     arrow = pa.Table.from_pylist(list(rows))
-    frames = pd.DataFrame(rows), pd.DataFrame(rows, dtype=object), pl.DataFrame(rows), arrow
-    for frame in frames:
-        assert plain(read(frame)) == expected, type(frame)
+    batch = arrow.to_batches()[0]
+    for frame in (pd.DataFrame(rows), pd.DataFrame(rows, dtype=object), pl.DataFrame(rows), arrow, batch, list(rows)):
+        assert of_frame(read, frame) == expected, type(frame)
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_column_of_a_frame_that_nobody_needs(odd: str) -> None:
+    assert of_frame(read_texts, with_odd(ABOUT, ODD[odd])) == of_frame(read_texts, ABOUT)
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (3, "the table: it must be a file, a list, or a pandas, polars or Arrow table, not int"),
+        (pl.Series(["a"]), "^the table has no column group"),
+        ({"text": ["a"], "group": ["b"]}, "the table: it must be a file, .*, not dict"),
+        (pl.LazyFrame(ABOUT), "the table: it must be a file, .*, not LazyFrame"),
+        ([], "^the table has no column group"),
+        (pd.DataFrame(ABOUT).iloc[:0], "^the table has no rows"),
+        (pd.concat([pd.DataFrame(ABOUT)] * 2, axis=1), "^the table has 2 columns 'text': keep one"),
+        ([*ABOUT, {"text": ["a"], "group": "b"}], r"^the table: row 4: column text is not one value but \[\"a\"\]"),
+        ([*ABOUT, {"text": {("a", "b"): 1}}], "^the table: row 4 cannot be written as JSON"),
+        (pd.DataFrame({"text": [b"a", b"\xff"], "group": "b"}), r"^the table: row 2: column text is not text but b'"),
+    ],
+)  # fmt: skip
+def test_what_is_not_a_frame(frame: Any, message: str) -> None:
+    with pytest.raises(TableError, match=message):
+        of_frame(read_texts, frame)
+
+
+def test_mixed_and_missing_cells_of_a_frame() -> None:
+    rows = [{"text": text, "group": group} for text, group in ((1, "a"), ("b", 2), (float("nan"), 1.5))]
+    found = [{"text": "1", "group": "a"}, {"text": "b", "group": "2"}, {"text": None, "group": "1.5"}]
+    assert of_frame(read_texts, rows) == of_frame(read_texts, pd.DataFrame(rows)) == found
+    assert of_frame(read_texts, pd.DataFrame({"text": [float("nan")], "group": "a"}))[0]["text"] is None
 
 
 def first(rows: Rows, value: object) -> Rows:

@@ -48,18 +48,18 @@ INTERSECTIONS = [
     for i in range(3)
 ]  # fmt: skip
 
-READERS: Mapping[str, tuple[Callable[[Any], Any], Rows]] = {
+Readers = Mapping[str, tuple[Callable[[Any], Any], Rows]]
+MEASURED: Readers = {
     "likelihoods": (TASKS["sentences"].tables["likelihoods"], inputs.PERPLEXITIES),
     "labels": (TASKS["responses"].tables["labels"], inputs.STYLES),
-    "offensiveness": (TASKS["responses"].tables["offensiveness"], inputs.OFFENCES),
     "responses": (TASKS["responses"].tables["responses"], inputs.RESPONSES),
-    "pairs": (TASKS["pairs"].tables["pairs"], inputs.PAIRS),
     "group_sentences": (TASKS["test_set"].tables["group_sentences"], inputs.GROUPS),
-    "lines": (TASKS["lines"].tables["lines"], inputs.LINES),
     "candidates": (TASKS["dialogues"].tables["candidates"], inputs.CANDIDATES),
-    "results": (TASKS["results"].tables["results"], inputs.RESULTS),
-    "intersections": (TASKS["intersections"].tables["intersections"], INTERSECTIONS),
     "texts": (read_texts, inputs.ABOUT),
+}
+"""Readers of tables that are measured, which also take data frames; what they say of bad files is recorded."""
+READERS: Readers = {
+    "intersections": (TASKS["intersections"].tables["intersections"], INTERSECTIONS),
     "responses to judge": (read_responses, [{k: v for k, v in row.items() if k != "draw"} for row in inputs.RESPONSES]),
     "texts of others": (read_others, inputs.ABOUT),
     "prompts": (lambda path: read_prompts(path, 2), PROMPTS),
@@ -71,7 +71,7 @@ READERS: Mapping[str, tuple[Callable[[Any], Any], Rows]] = {
     "sentences of pairs": (read_source_sentences, SENTENCES),
     "examples": (read_examples, EXAMPLES),
 }
-"""Each reader of a table, and rows that it reads. The first column of the rows is needed."""
+"""Each other reader of a table, and rows that it reads. The first column of the rows is needed."""
 
 
 def as_csv(rows: Rows, delimiter: str = ",", end: str = "\n") -> bytes:

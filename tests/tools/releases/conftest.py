@@ -3,13 +3,12 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import huggingface_hub.constants
 import pytest
 
 from holisticbias import build_release, write_release
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
-from loopback_hub import Hub, User, serve
+from loopback_hub import Hub, User, serve, use_as_client
 
 TERMS = Path(__file__).parents[2] / "data" / "two-versions"
 Build = Callable[..., Path]
@@ -41,18 +40,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
     """A local Hub; this process is its client, with ann's token and an empty cache."""
     users = {"hf_ann": User("ann", frozenset({"ann", "org"})), "hf_bob": User("bob", frozenset({"bob"}))}
     with serve(Hub(users=users)) as hub:
-        client = {
-            "ENDPOINT": hub.url,
-            "HUGGINGFACE_CO_URL_TEMPLATE": hub.url + "/{repo_id}/resolve/{revision}/{filename}",
-            "HF_HUB_CACHE": str(tmp_path / "hub-cache"),
-            "HF_TOKEN_PATH": str(tmp_path / "no-token"),
-            "HF_STORED_TOKENS_PATH": str(tmp_path / "no-tokens"),
-            "HF_HUB_DISABLE_XET": True,
-            "HF_HUB_DISABLE_TELEMETRY": True,
-            "HF_HUB_OFFLINE": False,
-        }
-        for name, value in client.items():
-            monkeypatch.setattr(huggingface_hub.constants, name, value)
+        use_as_client(hub, tmp_path, monkeypatch)
         monkeypatch.setenv("HF_TOKEN", "hf_ann")
         monkeypatch.setattr(time, "sleep", lambda seconds: None)
         yield hub

@@ -60,7 +60,10 @@ class BoundedFile:
                 field.type if field.name in encoded else schema.field(schema.get_all_field_indices(field.name)[0]).type
             )
             if kind != field.type:
-                table = table.set_column(place, field.with_type(kind), table.column(place).cast(kind))
+                column = table.column(place)
+                if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):  # Arrow casts no dictionary to views
+                    column = column.cast(field.type.value_type)
+                table = table.set_column(place, field.with_type(kind), column.cast(kind))
         table.validate(full=True)
         return table
 

@@ -16,7 +16,7 @@ from holisticbias_eval.measures.measure import NONCE, MeasureSettings
 from holisticbias_eval.measures.shares.cells import MeasuredCell, measure_cell
 from holisticbias_eval.statistics import pairs as of_pairs
 from holisticbias_eval.statistics.cells import Cell, Crossing
-from holisticbias_eval.statistics.intervals import expansion, middle_of, range_of
+from holisticbias_eval.statistics.intervals import MIDDLE, expansion, middle_of, range_of
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
 from holisticbias_eval.statistics.resampling import noun_draws
 from holisticbias_eval.statistics.tests import benjamini_hochberg, holm
@@ -215,7 +215,7 @@ def rank_axes(measure: str, axes: Sequence[TrustedShare], draws: int) -> Iterato
     order = sorted(known, key=lambda a: -observed[a])
     for axis in order:
         places = np.sum([shares > known[axis] for shares in known.values()], axis=0) + 1.0
-        low, high = np.quantile(places, [0.025, 0.975])
+        low, high = np.quantile(places, MIDDLE)
         ends = (int(low), int(np.ceil(high)))
         rank = 1 + sum(share > observed[axis] for share in observed.values())
         yield make_figure(measure, "rank", {"axis": axis}, rank, "rank", len(order), interval=ends, of="share")

@@ -9,6 +9,7 @@ from functools import reduce
 
 import numpy as np
 
+from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.likelihood.scorer import Scorer, Work
 from holisticbias_eval.models.likelihood.spans import Spans, joined
@@ -65,19 +66,19 @@ class Plan:
 
 
 def plan_work(
-    scorer: Scorer, texts: int, blocks: Sequence[Spans], clock: Callable[[], float] = time.perf_counter
+    scorer: Scorer, spans: Spans, blocks: Sequence[Ints], clock: Callable[[], float] = time.perf_counter
 ) -> Plan:
-    """Estimate the work of blocks from neighbouring texts at many places, and its time from the texts of some.
+    """Estimate the work of blocks of rows from neighbouring texts at many places, and its time from the texts of some.
 
     Texts that share a beginning are neighbours, so the forward tokens of a place are those of a run but for its edges.
     Scores are discarded. Raises ``EvaluationError`` if the engine cannot count.
     """
     missing = sum(map(len, blocks))
     if not missing:
-        return Plan(texts, 0, Work(0, 0), (0.0, 0.0))
+        return Plan(len(spans), 0, Work(0, 0), (0.0, 0.0))
     exact = missing <= _COUNTED * _PLACES
-    places = [_place(blocks, start) for start in _starts(missing)]
-    counted = list(blocks) if exact else places
+    places = [spans.take(_place(blocks, start)) for start in _starts(missing)]
+    counted = [spans.take(rows) for rows in blocks] if exact else places
     # a method is tested once for all lengths: on the longest texts
     tested = [counted[i] for i in _spread(len(counted), _TESTED)]
     longest = -(-_TESTED // len(tested))
@@ -90,7 +91,7 @@ def plan_work(
         forward = np.array([work.forward / len(place) for work, place in zip(works, places, strict=True)])
         spread += 2 * float(forward.std(ddof=1) / forward.mean()) / len(places) ** 0.5
     seconds = work.forward * _seconds_per_token(scorer, places, clock)
-    return Plan(texts, missing, work, (seconds / (1 + spread), seconds * (1 + spread)), exact)
+    return Plan(len(spans), missing, work, (seconds / (1 + spread), seconds * (1 + spread)), exact)
 
 
 def _starts(missing: int) -> list[int]:
@@ -100,12 +101,12 @@ def _starts(missing: int) -> list[int]:
     return [int(start) for start in np.linspace(0, missing - _COUNTED, _PLACES)]
 
 
-def _place(blocks: Sequence[Spans], start: int) -> Spans:
-    """Neighbouring texts from a place among those of all blocks on, within its block."""
+def _place(blocks: Sequence[Ints], start: int) -> Ints:
+    """The rows of neighbouring texts from a place among those of all blocks on, within its block."""
     ends = np.cumsum([len(block) for block in blocks])
     block = int(np.searchsorted(ends, start, "right"))
     first = start - (int(ends[block]) - len(blocks[block]))
-    return blocks[block].take(np.arange(first, min(first + _COUNTED, len(blocks[block]))))
+    return blocks[block][first : first + _COUNTED]
 
 
 def _seconds_per_token(scorer: Scorer, places: Sequence[Spans], clock: Callable[[], float]) -> float:

@@ -6,6 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from holisticbias_eval.arrays import Ints
 from holisticbias_eval.figures import Part
 from holisticbias_eval.models.likelihood.scores import Scores, refuse_non_numbers
 from holisticbias_eval.models.likelihood.spans import Spans
@@ -102,14 +105,17 @@ class Scorer(ABC):
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Score spans; call ``progress`` with the number of rows done since the last call."""
 
-    def blocks(self, distinct: Spans) -> Sequence[Spans]:
-        """Distinct spans that are not in a store, in the blocks in which they are scored."""
-        return [distinct]
+    def blocks(self, distinct: Spans) -> list[Ints]:
+        """The rows of distinct spans that are not in a store, in the blocks in which they are scored."""
+        return [np.arange(len(distinct))]
 
-    def score_blocks(self, blocks: Sequence[Spans], progress: Progress) -> Iterator[tuple[int, Scores]]:
-        """Score blocks of spans; yield each block's position and scores as it is done, in any order."""
-        for i, block in enumerate(blocks):
-            yield i, self.score(block, progress)
+    def score_blocks(
+        self, spans: Spans, blocks: Sequence[Ints], progress: Progress
+    ) -> Iterator[tuple[Ints, Spans, Scores]]:
+        """Score blocks of rows; yield each block's rows, its spans and its scores as it is done, in any order."""
+        for rows in blocks:
+            block = spans.take(rows)
+            yield rows, block, self.score(block, progress)
 
     def windows(self, texts: Sequence[str]) -> Sequence[tuple[TextWindow, ...]]:
         """The windows in which texts that are too long can be read; the whole text if this engine cannot say."""

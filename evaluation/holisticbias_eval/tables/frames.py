@@ -1,0 +1,88 @@
+"""Data frames as files, so that a frame is read as the file of the same rows is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from holisticbias_eval.errors import EvaluationError, TableError
+
+_LABEL = "the table"
+
+
+@contextmanager
+def file_of(table: Any, column: str) -> Iterator[str]:
+    """The name of a table: its own, or a file for as long as the block runs.
+
+    A list is of rows, or of texts in this column, and so is a column of a frame. Messages name that file as the table.
+    Raises ``TableError`` if it is not a table.
+    """
+    if isinstance(table, str | Path):
+        yield str(table)
+        return
+    if hasattr(table, "to_list"):  # a column of pandas or polars
+        table = table.to_list()
+    with TemporaryDirectory() as folder:
+        path = _write(table, column, Path(folder))
+        try:
+            yield str(path)
+        except EvaluationError as error:
+            error.args = (str(error).replace(str(path), _LABEL),)
+            raise
+
+
+def _write(table: Any, column: str, folder: Path) -> Path:
+    """Write a table as Parquet, or as JSON lines if a column has several types or a type that Parquet lacks."""
+    path = folder / "table.parquet"
+    try:
+        pq.write_table(_arrow_of(table, column).replace_schema_metadata(None), path)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        path = folder / "table.jsonl"
+        with path.open("w", encoding="utf-8") as lines:
+            for number, row in enumerate(_rows_of(table, column), 1):
+                lines.write(_line(row, number))
+    return path
+
+
+def _arrow_of(table: Any, column: str) -> pa.Table:
+    if isinstance(table, list | tuple):
+        rows = _list_rows(table, column)
+        names = dict.fromkeys(name for row in rows for name in row) or {column: None}
+        return pa.table({name: [row.get(name) for row in rows] for name in names})
+    if not hasattr(table, "__arrow_c_stream__") or not hasattr(table, "columns"):
+        wanted = "a file, a list, or a pandas, polars or Arrow table"
+        raise TableError(f"{_LABEL}: it must be {wanted}, not {type(table).__name__}")
+    return pa.Table.from_pandas(table, preserve_index=False) if hasattr(table, "iloc") else pa.table(table)
+
+
+def _rows_of(table: Any, column: str) -> list[Mapping[Any, Any]]:
+    if isinstance(table, list | tuple):
+        return _list_rows(table, column)
+    names = [str(name) for name in getattr(table, "column_names", table.columns)]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise TableError(f"{_LABEL} has {names.count(repeated)} columns {repeated[:80]!r}: keep one")
+    if hasattr(table, "iloc"):
+        columns = [table.iloc[:, place] for place in range(len(names))]
+        cells = [column.astype(object).where(column.notna(), None).tolist() for column in columns]
+        return [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
+    rows: list[Mapping[Any, Any]] = table.to_dicts() if hasattr(table, "to_dicts") else table.to_pylist()
+    return rows
+
+
+def _list_rows(rows: list[Any] | tuple[Any, ...], column: str) -> list[Mapping[Any, Any]]:
+    return [row if isinstance(row, Mapping) else {column: row} for row in rows]
+
+
+def _line(row: Mapping[Any, Any], number: int) -> str:
+    try:
+        return json.dumps({str(name): cell for name, cell in row.items()}, default=str) + "\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TableError(f"{_LABEL}: row {number} cannot be written as JSON: {error}") from error
