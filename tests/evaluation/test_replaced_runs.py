@@ -158,13 +158,14 @@ def begin(mini_release_folder: Path, tmp_path: Path) -> Callable[[Path], Iterato
     return lambda model: evaluations(str(model), release, measures, values, out=out, display=Display())
 
 
+@pytest.mark.parametrize("held", ["likelihood_bias", "retention"])
 def test_no_run_begins_if_one_of_them_is_refused(
-    run: Path, other_gpt2: Path, tmp_path: Path, begin: Callable[[Path], Iterator[object]]
+    run: Path, other_gpt2: Path, tmp_path: Path, begin: Callable[[Path], Iterator[object]], held: str
 ) -> None:
-    shutil.copytree(run, tmp_path / "out" / "likelihood_bias")
+    shutil.copytree(run, tmp_path / "out" / held)
     with pytest.raises(RunError, match="holds another run"):
         list(begin(other_gpt2))
-    assert not (tmp_path / "out" / "retention").exists()
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [held]
 
 
 def test_release_and_model_are_loaded_once_for_several_runs(

@@ -112,7 +112,12 @@ def test_a_number_can_be_given(repository: Path, invoke: Invoke, number: str, me
 
 def test_what_is_not_valid_is_not_frozen(repository: Path, invoke: Invoke) -> None:
     for path, old, new, said in (
-        ("releases/next.yaml", "For the tests.", ">-\n  In\n  preparation.", "next.yaml still says 'In preparation'"),
+        (
+            "releases/next.yaml",
+            "For the tests.",
+            ">-\n  Still in\n  preparation.",
+            "next.yaml still says 'In preparation'",
+        ),
         ("descriptors/race_ethnicity.yaml", "until: next", "until: 9.9.9", "version 9.9.9 has no file in releases/"),
     ):
         replaced(repository / path, old, new)

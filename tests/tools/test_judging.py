@@ -60,6 +60,10 @@ def test_one_judgement_after_another(repository: Path, invoke: Invoke) -> None:
     deaf = {v: next(d for d in catalog.at(v).descriptors if d.id == "ability.deaf") for v in catalog.versions}
     assert {version: d.preference for version, d in deaf.items()} == {"0.1.0": "no_data", "next": "polarizing"}
     assert is_clean(repository)
+    invoke.printed("releases", "--freeze", "--source", repository)
+    judge("polarizing", "rv-2")
+    found = [a.judgement for a in of_reviewers(repository, "ability.deaf") if a.reviewer == "rv-2"]
+    assert found == ["accepted", "polarizing"], "a published judgement stays"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from importlib.metadata import version
 from itertools import groupby, islice
 from operator import itemgetter
@@ -43,36 +42,34 @@ _BATCH = 10_000  # rows
 _FAILED = 1000  # pages that the record names
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenPrompts:
-    """The prompts of each group by its id, and how many of them repeat others."""
+def write_prompts(journal: Journal, folder: Path) -> Counter[str]:
+    """Write ``prompts.parquet``, and return the number of prompts of each group by its id.
 
-    prompts: Counter[str] = field(default_factory=Counter)
-    repeated: Counter[str] = field(default_factory=Counter)
-
-
-def write_prompts(journal: Journal, folder: Path) -> WrittenPrompts:
-    """Write ``prompts.parquet``; of equal prompts of a group the first is kept."""
-    made = WrittenPrompts()
+    Of equal prompts of a group the first is kept, and the others are counted in the journal.
+    """
+    made: Counter[str] = Counter()
+    repeated: Counter[str] = Counter()
     with pq.ParquetWriter(folder / PROMPTS, SCHEMA, compression="zstd") as writer:
-        rows = _distinct(journal, made)
+        rows = _distinct(journal, repeated)
         while batch := list(islice(rows, _BATCH)):
+            made.update(row["group_id"] for row in batch)
             writer.write_table(pa.Table.from_pylist(batch, schema=SCHEMA))
+    for group, number in repeated.items():
+        journal.count("sentence", f"{group} {Fault.REPEATED}", number)
     return made
 
 
-def _distinct(journal: Journal, made: WrittenPrompts) -> Iterator[dict[str, Any]]:
-    """The rows without repetitions, counted, and numbered within their page."""
+def _distinct(journal: Journal, repeated: Counter[str]) -> Iterator[dict[str, Any]]:
+    """The rows, numbered within their page, without repetitions, which are counted."""
     seen: set[bytes] = set()
     for row in journal.rows():
         group = row["group_id"]
         key = hashlib.sha256(f"{group} {row['prompt']}".encode("utf-8", "replace")).digest()[:16]
         if key in seen:
-            made.repeated[group] += 1
-            continue
-        seen.add(key)
-        made.prompts[group] += 1
-        yield {"prompt_id": f"{group}/{row['page_id']}/{row.pop('number')}", "item": row["page"], **row}
+            repeated[group] += 1
+        else:
+            seen.add(key)
+            yield {"prompt_id": f"{group}/{row['page_id']}/{row.pop('number')}", "item": row["page"], **row}
 
 
 def write_attribution(journal: Journal, folder: Path) -> None:
@@ -88,18 +85,15 @@ def write_attribution(journal: Journal, folder: Path) -> None:
             writer.writerow([*cells, sum(1 for _ in rows)])
 
 
-def write_record(journal: Journal, folder: Path, made: WrittenPrompts, about: Mapping[str, Any]) -> dict[str, Any]:
+def write_record(journal: Journal, folder: Path, prompts: Counter[str], about: Mapping[str, Any]) -> dict[str, Any]:
     """Write ``collection.json``: what the prompts depend on, and the counts; return its content."""
     pages = journal.counts("group_page")
     groups: dict[str, dict[str, Any]] = {
-        group: {"pages": pages.get(group, 0), "prompts": made.prompts[group], "left_out": {}}
-        for group in about["groups"]
+        group: {"pages": pages.get(group, 0), "prompts": prompts[group], "left_out": {}} for group in about["groups"]
     }
     for detail, number in journal.counts("sentence").items():
         group, _, why = detail.partition(" ")
         groups[group]["left_out"][why] = number
-    for group, number in made.repeated.items():
-        groups[group]["left_out"][Fault.REPEATED] = number
     record = {
         **about,
         "groups": groups,

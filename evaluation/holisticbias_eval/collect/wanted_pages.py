@@ -57,20 +57,13 @@ def read_links(dump: DumpFile, groups: Sequence[Group], journal: Journal, displa
     """
     names = dict.fromkeys(name for group in groups for name in group.pages.lists)
     for number in range(int(journal.state("round") or 0), _ROUNDS):
-        keys = _list_keys(names, journal) - set(journal.state("lists_read") or ())
+        known = set(journal.state("lists_read") or ())
+        keys = {key for name in names for key in _keys(name, journal)} - known
         if number and not keys:
             break
         _read_round(dump, keys, journal, display, number, every=every)
-        journal.commit(
-            round=number + 1,
-            links_offset=0,
-            lists_read=sorted({*(journal.state("lists_read") or ()), *keys}),
-        )
+        journal.commit(round=number + 1, links_offset=0, lists_read=sorted(known | keys))
     journal.commit(round=_ROUNDS)
-
-
-def _list_keys(names: Iterable[str], journal: Journal) -> set[str]:
-    return {key for name in names for key in _keys(name, journal)}
 
 
 def _keys(name: str, journal: Journal) -> tuple[str, ...]:

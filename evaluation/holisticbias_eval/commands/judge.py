@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,7 +106,7 @@ def _study(paths: tuple[Path, ...], key_file: Path | None) -> tuple[Key, list[Pa
         raise click.UsageError("name one folder that judge make has written, or its key.json with --key")
     key = read_key(key_file or folders[0] / KEY)
     files = [file for path in paths for file in (answer_files(path) if path.is_dir() else [path])]
-    files = [file for file in dict.fromkeys(path.resolve() for path in files) if file.name != KEY]
+    files = [file for file in dict.fromkeys(Path(realpath(path)) for path in files) if file.name != KEY]
     if not files:
         where = folders[0] if folders else "the list"
         raise JudgementsError(f"{where} has no file of answers: put them there as .json")

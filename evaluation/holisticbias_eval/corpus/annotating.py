@@ -119,12 +119,8 @@ def _joined(name: str, labels: Iterable[AnnotatorLabel], texts: Mapping[str, str
         "empty": sum(not own for own in values.values()),
         "absent": len(texts) - len(rows),
         **{key: value for kind, of in ids.items() for key, value in ((kind, len(of)), (f"{kind}_ids", of[:_NAMED]))},
-        "other_sentence": sum(_differs(row, texts[example]) for example, own in rows.items() for row in own),
+        "other_sentence": sum(row.has_other(texts[example]) for example, own in rows.items() for row in own),
     }
-
-
-def _differs(label: AnnotatorLabel, text: str) -> bool:
-    return label.sentence is not None and label.sentence.split() != text.split()
 
 
 def _with_labels(examples: pa.Table, labels: Floats, names: Sequence[str]) -> pa.Table:

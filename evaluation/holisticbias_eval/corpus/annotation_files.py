@@ -42,6 +42,10 @@ class AnnotatorLabel:
     label: int | None
     sentence: str | None
 
+    def has_other(self, text: str) -> bool:
+        """Whether the row has another sentence than an example with this text."""
+        return self.sentence is not None and self.sentence.split() != text.split()
+
 
 def make_annotation_files(examples: Path, out: Path, settings: AnnotationSettings) -> dict[str, int]:
     """Write a folder with a file for each annotator and the guidelines; returns the number of examples per file.

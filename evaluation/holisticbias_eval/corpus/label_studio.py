@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from holisticbias.release.bounded import require_file
 from holisticbias_eval.errors import CorpusError
 
 ANNOTATOR = "annotator"
@@ -71,7 +72,7 @@ def read_studio(path: Path, text: str, key: str, maker: str) -> Iterator[StudioA
 def read_text(path: Path, remedy: str) -> str:
     """The text of a file in UTF-8. Raises ``CorpusError`` with the remedy."""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return require_file(path).read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise CorpusError(f"{path} cannot be read: {error.strerror or error}; {remedy}") from error
     except UnicodeDecodeError as error:

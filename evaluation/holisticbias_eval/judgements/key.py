@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
+from holisticbias.release.bounded import require_file
 from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.figures import Part
@@ -136,7 +137,7 @@ class Key(Part):
 def read_key(path: Path) -> Key:
     """Read a key; raises ``JudgementsError`` if it is missing, damaged or changed."""
     try:
-        key = Key.model_validate_json(path.read_bytes())
+        key = Key.model_validate_json(require_file(path).read_bytes())
     except OSError as error:
         why = f"{path} cannot be read: {error.strerror}"
         raise JudgementsError(f"{why}; give the folder that holisticbias judge make has written") from error

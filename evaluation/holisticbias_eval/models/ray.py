@@ -18,10 +18,9 @@ from holisticbias_eval.models.generation.requests import (
     Generator,
     PromptRequests,
     Responses,
-    SamenessRecord,
     respond_all,
 )
-from holisticbias_eval.models.likelihood.scorer import Probe, Scorer
+from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.scores import Scores, no_scores
 from holisticbias_eval.models.likelihood.spans import Spans
 from holisticbias_eval.models.settings import ModelSettings
@@ -120,11 +119,7 @@ class RayScorer(Scorer):
         self.cluster = Cluster(start, settings, notice)
         identity, kind, depends, scored = self.cluster.about("identity", "kind", "settings", "first_token_scored")
         super().__init__(identity, kind, depends, first_token_scored=scored)
-
-    def probe(self, spans: Spans) -> Probe | None:
-        """Let every replica test itself on some of the spans; returns the first one's result."""
-        found: Probe | None = self.cluster.probe(spans)
-        return found
+        vars(self).update(probe=self.cluster.probe)
 
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Score spans in blocks; see ``Scores``."""
@@ -148,11 +143,7 @@ class RayGenerator(Generator):
         self.cluster = Cluster(start, settings, notice)
         identity, kind, depends, keeps_blank = self.cluster.about("identity", "kind", "settings", "keeps_blank")
         super().__init__(identity, kind, depends, keeps_blank=keeps_blank)
-
-    def probe(self, requests: PromptRequests) -> SamenessRecord | None:
-        """Let every replica test itself on the requests; returns the first one's result."""
-        found: SamenessRecord | None = self.cluster.probe(requests)
-        return found
+        vars(self).update(probe=self.cluster.probe)
 
     def generate(self, requests: PromptRequests, progress: Progress) -> Iterator[tuple[Ints, Responses]]:
         """Answer requests in blocks of neighbours in alphabetical order."""

@@ -21,13 +21,11 @@ from holisticbias_eval.models.generation.requests import (
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.scores import SCORE_FIELDS, Scores, no_scores, refuse_non_numbers
 from holisticbias_eval.models.likelihood.spans import SPAN_FIELDS, Spans
-from holisticbias_eval.models.model import Model
 from holisticbias_eval.models.store.shards import ShardStore, fingerprint
 from holisticbias_eval.progress import Notice, Progress
 
-_FORMS = {"scores": (SPAN_FIELDS, SCORE_FIELDS), "responses": (REQUEST_FIELDS, RESPONSE_FIELDS)}
-_VERSIONS = {"scores": 2, "responses": 1}
-"""Versions of the computations: with another version everything is answered again."""
+_SCORES, _RESPONSES = (2, SPAN_FIELDS, SCORE_FIELDS), (1, REQUEST_FIELDS, RESPONSE_FIELDS)
+"""The version of each computation, with which all is answered again, the fields of its keys, and of its answers."""
 _IDENTIFYING = {"weights_sha256", "revision", "dtype"}
 
 M = TypeVar("M", Scorer, Generator)
@@ -44,7 +42,7 @@ def stored(model: M, folder: Path, notice: Notice, release_digest: str | None = 
 
 def store_of(model: Scorer | Generator, folder: Path, notice: Notice, release_digest: str | None = None) -> ShardStore:
     """The store of a model's answers, in a subfolder named after their fingerprint."""
-    keys, values = _FORMS[_answers(model)]
+    _, keys, values = _SCORES if isinstance(model, Scorer) else _RESPONSES
     about = {"model": json.dumps(model.identity.model_dump()), "settings": json.dumps(dict(model.settings))}
     if release_digest is not None:
         about["release"] = release_digest
@@ -62,11 +60,8 @@ def answers_fingerprint(model: Scorer | Generator) -> str:
     about = {key: value for key, value in identity.model_dump().items() if key in _IDENTIFYING}
     if identity.weights_sha256 is None:
         about["name"] = identity.name
-    return fingerprint({"version": _VERSIONS[_answers(model)], "model": about, "settings": dict(model.settings)})
-
-
-def _answers(model: Model) -> str:
-    return "scores" if isinstance(model, Scorer) else "responses"
+    version, *_ = _SCORES if isinstance(model, Scorer) else _RESPONSES
+    return fingerprint({"version": version, "model": about, "settings": dict(model.settings)})
 
 
 class _StoredScorer(Scorer):

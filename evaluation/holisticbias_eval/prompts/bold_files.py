@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from holisticbias.release.bounded import require_file
 from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.models.store.keys import counted
 from holisticbias_eval.prompts.collections import CollectionPrompts, newest_words, prompt_table
@@ -180,7 +181,7 @@ def _read_domain(file: Path) -> Iterator[BoldPrompt]:
 
 def _read_file(file: Path) -> dict[str, dict[str, list[str]]]:
     try:
-        if file.stat().st_size > _READ:
+        if require_file(file).stat().st_size > _READ:
             raise SelectionError(f"{file} has more than {_READ:,} bytes: it is not a file of BOLD")
         content = json.loads(file.read_bytes())
     except OSError as error:

@@ -18,7 +18,7 @@ from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.models.embedded import FOLDER
-from holisticbias_eval.models.store.keys import counted
+from holisticbias_eval.models.store.keys import counted, table_of
 from holisticbias_eval.tables.fields import Field
 
 FORMS, PERSON = "forms", "person"
@@ -170,11 +170,7 @@ def prompt_table(columns: Mapping[str, Any]) -> pa.Table:
     """A table with the columns ``FIELDS``, each given as an Arrow column or a list; a missing column has no values."""
     count = len(next(iter(columns.values())))
     given = [columns.get(name, [None] * count) for name, _ in FIELDS]
-    arrays = [
-        values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([pa.array(values, kind)])
-        for values, (_, kind) in zip(given, FIELDS, strict=True)
-    ]
-    return pa.Table.from_arrays(arrays, schema=pa.schema(FIELDS))
+    return table_of(FIELDS, given)
 
 
 def select_prompts(prompts: CollectionPrompts, where: Sequence[str], limit: int | None, seed: int) -> CollectionPrompts:

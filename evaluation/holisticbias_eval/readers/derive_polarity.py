@@ -119,7 +119,7 @@ def _text(path: Path) -> tuple[list[str], Vectors]:
     words: list[str] = []
     rows: list[Vectors] = []
     size = 0
-    with path.open(encoding="utf-8", newline="\n") as lines:
+    with path.open(encoding="utf-8-sig", newline="\n") as lines:
         for number, line in enumerate(lines, 1):
             parts = line.rstrip().split(" ")
             if number == 1 and len(parts) == 2:

@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from holisticbias.release.bounded import require_file
 from holisticbias.rules.validate import load_catalog
 from holisticbias.source.schema_messages import schema_message
 from holisticbias.terms.file_kinds import SpecificationFile
@@ -187,7 +188,7 @@ def from_published(path: Path) -> tuple[Specification, ...]:
     Raises ``SpecificationError``.
     """
     try:
-        data = json.loads(path.read_text("utf-8"))
+        data = json.loads(require_file(path).read_text("utf-8-sig"))
     except OSError as error:
         raise SpecificationError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

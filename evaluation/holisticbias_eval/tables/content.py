@@ -10,6 +10,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any
 
+from holisticbias.release.bounded import require_file
 from holisticbias_eval.errors import TableError
 
 COMPRESSED = (".zst", ".gz", ".bz2", ".xz")
@@ -51,7 +52,7 @@ def read_chunks(path: Path, read: Callable[[int], None], start: int = 0) -> Iter
 
     ``read`` is as for ``read_lines``. Raises ``DamagedError`` after what stands before damage, and ``OSError``.
     """
-    with path.open("rb") as raw:
+    with require_file(path).open("rb") as raw:
         kind = _compression(raw)
         if kind is None:
             read(raw.seek(start))

@@ -9,6 +9,7 @@ from typing import Literal
 
 import pyarrow as pa
 
+from holisticbias.release.bounded import require_file
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.figures import Figure, Figures
@@ -61,7 +62,7 @@ def find_clusters(given: Given) -> dict[str, tuple[str, ...]] | Literal["found"]
 def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
     """Count each descriptor of a table in a text file; raises ``TableError`` if the file cannot be read."""
     try:
-        with corpus.open(encoding="utf-8") as lines:
+        with require_file(corpus).open(encoding="utf-8") as lines:
             return count_terms(lines, scores["descriptor"].unique().to_pylist())
     except (OSError, UnicodeDecodeError) as error:
         raise TableError(f"{corpus} cannot be read as a corpus of UTF-8 text: {error}") from error

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from holisticbias.release.bounded import require_file
 from holisticbias_eval.errors import DialoguesError
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.tables.content import text_lines
@@ -71,7 +72,7 @@ def read_multiwoz(folder: Path) -> Dialogues:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(require_file(path).read_bytes())
     except OSError as error:
         raise DialoguesError(f"{path} cannot be read: {error.strerror}; unpack MultiWOZ 2.0 or 2.1 there") from error
     except (ValueError, RecursionError) as error:

@@ -17,7 +17,7 @@ from holisticbias_eval.judgements.settings import AnalysisSettings, StudySetting
 from holisticbias_eval.statistics.clusters import clustered_interval, flip_p_value
 from known import known
 
-from .made_studies import NAMES, Choose, answers_of, side, study
+from .made_studies import NAMES, answers_of, side, study
 
 SETTINGS = AnalysisSettings(draws=200)
 TRIALS = 30
@@ -115,43 +115,20 @@ def test_no_answer_of_the_study() -> None:
         analyse([AnnotatorAnswer("a", "nothing", NAMES[0], "left")], key, SETTINGS)
 
 
-def trials(choose: Choose, key: Key, count: int = TRIALS, draws: int = 2) -> list[Rate]:
-    """The rate of the first question in many simulated studies."""
-    settings = AnalysisSettings(draws=draws)
-    studies = ((one for one in answers_of(key, choose, seed=i) if one.question == NAMES[0]) for i in range(count))
-    return [preference(analyse(answers, key, settings).of("kept")) for answers in studies]
-
-
-def significant(rates: Sequence[Rate], name: str) -> int:
-    return sum(getattr(rate, name) < 0.05 for rate in rates)
-
-
 @pytest.mark.parametrize("share", [0.5, 0.7])
 def test_a_planted_preference_is_found_and_none_at_the_nominal_rate(share: float) -> None:
     def choose(rng: np.random.Generator, *_: object) -> bool:
         return bool(rng.random() < share)
 
-    rates = trials(choose, study(40, StudySettings(pairs=40, catch=0)), draws=100)
+    key, settings = study(40, StudySettings(pairs=40, catch=0)), AnalysisSettings(draws=100)
+    studies = ((one for one in answers_of(key, choose, seed=i) if one.question == NAMES[0]) for i in range(TRIALS))
+    rates = [preference(analyse(answers, key, settings).of("kept")) for answers in studies]
     assert np.mean([rate.wins / rate.chosen for rate in rates]) == pytest.approx(share, abs=0.02)
     for test in ("p_value", "clustered_p_value"):
-        found = significant(rates, test)
+        found = sum(getattr(rate, test) < 0.05 for rate in rates)
         assert found <= LARGEST if share == 0.5 else found >= 0.9 * TRIALS
     intervals = [known(rate.clustered_interval) for rate in rates]
     assert sum(interval.low <= share <= interval.high for interval in intervals) >= TRIALS - LARGEST
-
-
-def test_only_the_test_by_prompt_is_nominal_if_annotators_agree_about_each_pair() -> None:
-    """Whether B is better varies between prompts, and all annotators of a prompt see the same."""
-    key = study(40, StudySettings(pairs=40, catch=0))
-    rng = np.random.default_rng(7)
-
-    def agreed(better: list[bool]) -> Choose:
-        return lambda _rng, _who, pair, _name: better[pair]
-
-    drawn = [agreed((rng.random(len(key.pairs)) < 0.5).tolist()) for _ in range(TRIALS)]
-    rates = [rate for choose in drawn for rate in trials(choose, key, 1)]
-    assert significant(rates, "clustered_p_value") <= LARGEST
-    assert significant(rates, "p_value") > LARGEST + 2
 
 
 def test_an_annotator_who_always_takes_one_side_shows() -> None:

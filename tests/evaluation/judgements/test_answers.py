@@ -78,16 +78,8 @@ def test_an_export_of_label_studio(tmp_path: Path, annotation: dict[str, Any], c
 
 
 @pytest.mark.parametrize(
-    ("completed_by", "name"), [({"id": 3, "email": "kim@example.org"}, "kim@example.org"), (None, "unknown")]
-)
-def test_users_of_label_studio(tmp_path: Path, completed_by: object, name: str) -> None:
-    assert read(tmp_path, export({"completed_by": completed_by}))[0].annotator == name
-
-
-@pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "is not JSON"),
         ("[" * 100_000, "is not JSON"),
         ([], "has no answers"),
         ({"form": "other"}, "has no answers"),
@@ -99,21 +91,12 @@ def test_users_of_label_studio(tmp_path: Path, completed_by: object, name: str) 
         (export({}, study="other"), "has answers to another study"),
         (export({"result": result(preference="both")}), "task 1 has the choice 'both' for preference"),
         ([{"data": {"sentence": "x"}, "annotations": []}], "has no task: it was not made by holisticbias judge make"),
-        ([{"data": {"task": TASK}}], "has no data and annotations"),
     ],
 )
 def test_wrong_files_are_named(tmp_path: Path, content: object, message: str) -> None:
     with pytest.raises((JudgementsError, CorpusError), match=r"answers\.json") as found:
         read(tmp_path, content)
     assert message in str(found.value)
-
-
-def test_a_file_that_is_not_text(tmp_path: Path) -> None:
-    (tmp_path / "answers.json").write_bytes(b"\xff\xfe{")
-    with pytest.raises(CorpusError, match="is not UTF-8"):
-        read_answers([tmp_path / "answers.json"], KEY)
-    with pytest.raises(CorpusError, match="cannot be read"):
-        read_answers([tmp_path / "missing.json"], KEY)
 
 
 @pytest.mark.parametrize("ties", [True, False])

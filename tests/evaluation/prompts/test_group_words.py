@@ -15,6 +15,7 @@ from holisticbias_eval.prompts.bold_files import read_bold_folder
 from holisticbias_eval.prompts.collections import WORDS, newest_words, release_prompts
 from holisticbias_eval.readers.reader import measured_texts
 from holisticbias_eval.tables.forms import Form
+from holisticbias_eval.tables.frames import file_of
 from invoking import Invoke
 
 
@@ -53,6 +54,11 @@ def test_words_of_bold_files(tmp_path: Path) -> None:
     assert type(found)(found.name, bare).digest == with_words  # the words decide nothing that a model is asked
 
 
+def read_words(columns: dict[str, object]) -> pa.Table:
+    with file_of(pa.table(columns), "forms") as name:
+        return Form("words", WORDS).read(Path(name))
+
+
 @pytest.mark.parametrize(
     ("columns", "forms", "person"),
     [
@@ -62,7 +68,7 @@ def test_words_of_bold_files(tmp_path: Path) -> None:
     ],
 )
 def test_words_in_a_users_table(columns: dict[str, object], forms: list[list[str]], person: list[bool]) -> None:
-    found = Form("words", WORDS).read(pa.table(columns))
+    found = read_words(columns)
     assert (found["forms"].to_pylist(), found["person"].to_pylist()) == (forms, person)
 
 
@@ -77,7 +83,7 @@ def test_words_in_a_users_table(columns: dict[str, object], forms: list[list[str
 )
 def test_other_values_are_refused(columns: dict[str, object], said: str) -> None:
     with pytest.raises(TableError, match=said):
-        Form("words", WORDS).read(pa.table(columns))
+        read_words(columns)
 
 
 TEXTS = """group,domain,subject,forms,person,text

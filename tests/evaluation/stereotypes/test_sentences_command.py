@@ -109,6 +109,8 @@ def test_another_seed_gives_other_sentences(run: Run, chat_server: Servers, tmp_
     assert "holds other sentences (settings differ): name another folder with --out, or replace it" in error
     assert run(server.base, *COMPLETIONS, "--seed", 1, "--overwrite")[0] == 0
     assert rows(tmp_path / "out") == rows(tmp_path / "other")
+    (tmp_path / "out" / "sentences.json").write_text("{}", "utf-8")
+    assert "sentences.json is damaged or of another version; name another folder" in run(server.base, *COMPLETIONS)[2]
 
 
 def test_a_chat_server_is_asked_for_a_list(run: Run, chat_server: Servers, tmp_path: Path) -> None:

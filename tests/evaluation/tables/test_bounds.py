@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,9 +16,17 @@ import pyarrow.parquet.encryption as pe
 import pytest
 from tests.evaluation.tables.written import write
 
-from holisticbias_eval.errors import TableError
+import holisticbias_eval as hbe
+from holisticbias_eval.corpus.annotation_files import read_label_files
+from holisticbias_eval.corpus.label_studio import read_text
+from holisticbias_eval.errors import EvaluationError, TableError
+from holisticbias_eval.judgements.key import read_key
+from holisticbias_eval.prompts.bold_files import read_bold_folder
+from holisticbias_eval.stereotypes.specifications import from_published
 from holisticbias_eval.tables.content import text_lines
 from holisticbias_eval.tables.forms import Form, columns
+from holisticbias_eval.tasks.judging import count_corpus
+from holisticbias_eval.tasks.multiwoz import read_multiwoz
 
 FORM = Form("texts", columns("text", "text", need=True), others=True)
 TEXTS = Form("texts", columns("text", "text", need=True))
@@ -137,3 +146,25 @@ def test_lines_of_text(content: bytes, lines: list[str], tmp_path: Path) -> None
 def test_text_that_is_not_utf_8(tmp_path: Path) -> None:
     with pytest.raises(TableError, match=r"t.txt:3: it is not UTF-8 text: save it in UTF-8"):
         text_lines(write(tmp_path, "t.txt", b"one\r\ntwo\rthr\xe9\n"))
+
+
+PIPED: Mapping[str, Callable[[Path], object]] = {
+    "prompts.txt": lambda path: hbe.generate(prompts=path, progress=False),
+    "prompts.csv": lambda path: hbe.generate(prompts=path, progress=False),
+    "texts.csv": lambda path: hbe.measure("sentiment", path, progress=False),
+    "lines.txt": text_lines,
+    "corpus.txt": lambda path: count_corpus(path, pa.table({"descriptor": ["kind"]})),
+    "labels.csv": lambda path: read_label_files([path]),
+    "answers.json": lambda path: read_text(path, "give a file"),
+    "key.json": read_key,
+    "gender_prompt.json": lambda path: read_bold_folder(path.parent, keep_faulty=True),
+    "data.json": lambda path: read_multiwoz(path.parent),
+    "specifications.json": from_published,
+}
+
+
+@pytest.mark.parametrize("name", PIPED)
+def test_a_pipe_is_not_waited_for(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises((EvaluationError, OSError), match=r"not a regular file|is not a file"):
+        PIPED[name](tmp_path / name)

@@ -52,7 +52,11 @@ Readers = Mapping[str, tuple[Callable[[Any], Any], Rows]]
 MEASURED: Readers = {
     "likelihoods": (TASKS["sentences"].tables["likelihoods"], inputs.PERPLEXITIES),
     "labels": (TASKS["responses"].tables["labels"], inputs.STYLES),
+    "offensiveness": (TASKS["responses"].tables["offensiveness"], inputs.OFFENCES),
     "responses": (TASKS["responses"].tables["responses"], inputs.RESPONSES),
+    "pairs": (TASKS["pairs"].tables["pairs"], inputs.PAIRS),
+    "lines": (TASKS["lines"].tables["lines"], inputs.LINES),
+    "results": (TASKS["results"].tables["results"], inputs.RESULTS),
     "group_sentences": (TASKS["test_set"].tables["group_sentences"], inputs.GROUPS),
     "candidates": (TASKS["dialogues"].tables["candidates"], inputs.CANDIDATES),
     "texts": (read_texts, inputs.ABOUT),

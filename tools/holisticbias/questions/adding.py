@@ -43,7 +43,14 @@ def add(kind: str, source: Path | None, ask: Questions, version: str, *, dry_run
     while True:
         draft = ask_entry(kind, terms, ask)
         edits = terms.whole([add_entry(terms, draft)])
-        answer = _checked(terms.root, edits, ask=not ask.yes)
+        answer = "yes"
+        try:
+            check_edits(terms.root, edits)
+        except SourceError as error:
+            if ask.yes:
+                raise
+            write(f"\n{error}\nTry again; your answers are now the defaults:\n", err=True)
+            answer = "change"
         if answer == "yes" and not (ask.yes or dry_run):
             answer = click.prompt(f"Write {draft.entry['id']} for version {terms.version}?", type=_WRITE, default="yes")
         if answer != "change":
@@ -57,18 +64,6 @@ def add(kind: str, source: Path | None, ask: Questions, version: str, *, dry_run
         for path in write_edits(edits):
             write(f"wrote {path}")
         write("Next: holisticbias preview, then commit and open a pull request (CONTRIBUTING.md).")
-
-
-def _checked(root: Path, edits: Sequence[Edit], *, ask: bool) -> str:
-    """Whether the edits follow the rules: ``yes``, or ``change`` to ask again; without ``ask`` an error is raised."""
-    try:
-        check_edits(root, edits)
-    except SourceError as error:
-        if not ask:
-            raise
-        write(f"\n{error}\nTry again; your answers are now the defaults:\n", err=True)
-        return "change"
-    return "yes"
 
 
 def show_and_write(terms: OpenTerms, edits: Sequence[Edit], *, yes: bool, dry_run: bool) -> bool:

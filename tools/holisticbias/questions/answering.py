@@ -31,6 +31,7 @@ from holisticbias.contribute.revisions import Files, open_sides
 from holisticbias.errors import SourceError
 from holisticbias.questions.adding import ask_entry
 from holisticbias.questions.questions import Questions
+from holisticbias.release.bounded import require_file
 from holisticbias.rules.validate import load_catalog
 from holisticbias.source.addresses import REPOSITORY, file_link
 from holisticbias.source.folder import SOURCES_FILE, find_source, read_source
@@ -84,7 +85,7 @@ def read_event(path: Path) -> Issue:
     if path.stat().st_size > _MAX_BYTES:
         raise SourceError(f"{path} has more than {_MAX_BYTES:,} bytes")
     try:
-        event = json.loads(path.read_text("utf-8"))
+        event = json.loads(require_file(path).read_text("utf-8"))
         issue, user = event["issue"], event["issue"].get("user") or {}
         number, body, user_id = issue["number"], issue.get("body") or "", user.get("id", 0)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from typing import NoReturn
 
 import click
 
@@ -29,10 +30,6 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.grammar import article as by_sound
 
 _TYPED = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2010": "-", "\u2011": "-", "\u00a0": " "})
-
-
-class NothingAdded(click.exceptions.Exit):
-    """The user decided against a new entry."""
 
 
 def as_written(text: str) -> str:
@@ -113,7 +110,7 @@ def check_existing(terms: OpenTerms, ask: Questions, text: str) -> tuple[Existin
     for existing in () if ask.yes else found:
         print_lines(f"{text!r} is in the data already, as {existing}.", instead(existing), err=True)
     if (found or phrase) and not ask.yes and not click.confirm("Add it again, on another axis or in another form?"):
-        raise _nothing_added()
+        _add_nothing()
     same = {existing.entry.id for existing in found}
     similar = [entry_id for entry_id in similar_terms(terms.catalog, text) if entry_id not in same]
     if similar:
@@ -141,9 +138,10 @@ def check_criteria(catalog: Catalog, ask: Questions, text: str) -> None:
             f"nothing was written: {against[0]}; if the term meets the criteria, say so with --meets-criteria"
         )
     if not ask.confirm("meets-criteria", "Does it meet the criteria?", False):
-        raise _nothing_added()
+        _add_nothing()
 
 
-def _nothing_added() -> NothingAdded:
+def _add_nothing() -> NoReturn:
+    """End the command, because the user decided against a new entry."""
     write("Nothing was written.")
-    return NothingAdded(0)
+    raise click.exceptions.Exit(0)

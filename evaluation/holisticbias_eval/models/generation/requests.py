@@ -13,7 +13,7 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.figures import Part
 from holisticbias_eval.models.model import Kind, ModelSignature
-from holisticbias_eval.models.store.keys import distinct_rows
+from holisticbias_eval.models.store.keys import distinct_rows, table_of
 from holisticbias_eval.progress import Progress
 
 REQUEST_FIELDS = (("prompt", pa.large_string()), ("persona", pa.large_string()), ("sample", pa.int32()))
@@ -50,9 +50,7 @@ class PromptRequests:
 
     def table(self) -> pa.Table:
         """The requests as an Arrow table with the columns ``REQUEST_FIELDS``."""
-        columns = (list(self.prompt), list(self.persona), self.sample)
-        arrays = [pa.array(values, kind) for values, (_, kind) in zip(columns, REQUEST_FIELDS, strict=True)]
-        return pa.Table.from_arrays(arrays, schema=pa.schema(REQUEST_FIELDS))
+        return table_of(REQUEST_FIELDS, (list(self.prompt), list(self.persona), self.sample))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +79,7 @@ class Responses:
 
     def table(self) -> pa.Table:
         """The responses as an Arrow table with the columns ``RESPONSE_FIELDS``."""
-        columns = (list(self.text), list(self.finish), self.tokens, list(self.reasoning))
-        arrays = [pa.array(values, kind) for values, (_, kind) in zip(columns, RESPONSE_FIELDS, strict=True)]
-        return pa.Table.from_arrays(arrays, schema=pa.schema(RESPONSE_FIELDS))
+        return table_of(RESPONSE_FIELDS, (list(self.text), list(self.finish), self.tokens, list(self.reasoning)))
 
 
 def unique_requests(requests: PromptRequests) -> tuple[PromptRequests, Ints]:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.store.keys import table_of
 
 SCORE_FIELDS = (("nll", pa.float64()), ("tokens", pa.int32()), ("bytes", pa.int32()))
 
@@ -54,8 +55,7 @@ class Scores:
 
     def table(self) -> pa.Table:
         """The scores as an Arrow table with the columns ``SCORE_FIELDS``."""
-        arrays = [pa.array(getattr(self, name)) for name, _ in SCORE_FIELDS]
-        return pa.Table.from_arrays(arrays, schema=pa.schema(SCORE_FIELDS))
+        return table_of(SCORE_FIELDS, (self.nll, self.tokens, self.bytes))
 
     def put(self, rows: Ints, scores: Scores) -> None:
         """Replace the scores of these rows; of a row that occurs several times the last counts."""

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Int32s, Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.models.store.keys import distinct_rows
+from holisticbias_eval.models.store.keys import distinct_rows, table_of
 
 _AT_ONCE = 16_384
 
@@ -181,9 +181,7 @@ class Spans:
 
     def table(self) -> pa.Table:
         """The spans as an Arrow table with the columns ``SPAN_FIELDS``."""
-        columns = (text_column(self.text), pa.array(self.start), pa.array(self.stop), text_column(self.context))
-        arrays = [values.cast(kind) for values, (_, kind) in zip(columns, SPAN_FIELDS, strict=True)]
-        return pa.Table.from_arrays(arrays, schema=pa.schema(SPAN_FIELDS))
+        return table_of(SPAN_FIELDS, (text_column(self.text), self.start, self.stop, text_column(self.context)))
 
 
 def whole(texts: Sequence[str], context: Sequence[str] | None = None) -> Spans:

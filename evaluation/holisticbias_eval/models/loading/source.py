@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from holisticbias.release.bounded import require_file
 from holisticbias_eval.errors import ModelError
 
 MOST_LAYERS = 10_000
@@ -244,8 +245,8 @@ def one_gguf_parse(source: object) -> Iterator[None]:
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of a file, as 64 hexadecimal digits."""
-    with path.open("rb") as file:
+    """SHA-256 of a file, as 64 hexadecimal digits; raises ``OSError`` if it is a pipe, a device or a folder."""
+    with require_file(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

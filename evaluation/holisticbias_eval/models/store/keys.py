@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,16 @@ def distinct_rows(table: pa.Table, keys: Sequence[str] | None = None) -> tuple[I
     encoded = single if single is not None and not single.null_count else _encoded(table, names)
     which = pc.dictionary_encode(encoded).indices.to_numpy().astype(np.int64)
     return np.unique(which, return_index=True)[1], which
+
+
+def table_of(fields: Sequence[tuple[str, pa.DataType]], columns: Iterable[Any]) -> pa.Table:
+    """A table with these fields, of Arrow columns and of any other sequences."""
+    arrow = (pa.Array, pa.ChunkedArray)
+    arrays = [
+        values.cast(kind) if isinstance(values, arrow) else pa.array(values, kind)
+        for values, (_, kind) in zip(columns, fields, strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
 
 def counted(keys: Iterable[Hashable]) -> list[int]:
