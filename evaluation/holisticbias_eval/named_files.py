@@ -54,7 +54,7 @@ def read_yaml(path: Path, made_of: Callable[[Any], R], error: type[EvaluationErr
     document = read_document(path, str(path))
     if document.findings:
         found = document.findings[0]
-        raise error(f"{path}:{found.line}: {found.message}")
+        raise error(f"{path}:{found.line}: {found.message.removesuffix('.')}: {found.fix}")
     try:
         return made_of(document.data)
     except ValidationError as cause:

@@ -270,6 +270,7 @@ def test_options_of_other_commands(
         (("--measure", "sentiment", "--where", "nonsense"), "write KEY=VALUE"),
         (("--measure", "toxicity", "--classifier", "nonsense"), "there is no classifier 'nonsense'"),
         (("--measure", "sentiment", "--faulty-prompts", "drop"), "with --prompts of BOLD"),
+        (("--measure", "sentiment", "--faulty-prompts", "drop", "--prompts", __file__), "with --prompts of BOLD"),
     ],
 )
 def test_nonsense_is_refused_by_the_command(

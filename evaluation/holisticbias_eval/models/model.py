@@ -26,7 +26,7 @@ class ModelSignature(Part):
     weights_sha256: str | None
     parameters: int | None
     dtype: str
-    note: str | None
+    note: str | None = None
     quantization: str | None = Field(
         default=None, description="the types of a GGUF file's tensors, the commonest first"
     )

@@ -105,7 +105,7 @@ CONTINUED = Condition("with prompts to continue", lambda values: values.get("pro
 
 def _is_bold(values: Values) -> bool:
     name = str(values.get("prompts") or "")
-    return "/" in name or (name != "" and Path(name).is_dir())
+    return Path(name).is_dir() if name and Path(name).exists() else "/" in name
 
 
 BOLD = Condition("with --prompts of BOLD, a folder or a data set on the Hub", _is_bold)
