@@ -13,7 +13,7 @@ from altered import altered
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.report.runs import comparison_report
 from holisticbias_eval.report.write import render
-from holisticbias_eval.results.compare import compare_runs, read_compared
+from holisticbias_eval.results.compare import compare_runs, read_two_runs
 from holisticbias_eval.results.run import Run, read_run, write_run
 from invoking import Invoke
 
@@ -67,5 +67,6 @@ def test_runs_read_for_comparing_compare_as_whole_runs_do(tiny_run: Path, tmp_pa
     made = read_run(tiny_run)
     place = made.answers.column_names.index("perplexity")
     reverse = made.answers.set_column(place, "perplexity", pa.array(made.answers["perplexity"].to_numpy()[::-1]))
-    other = written(replace(made, answers=reverse.slice(5)), tmp_path / "other")
-    assert shown(read_compared(tiny_run), read_compared(other)) == shown(made, read_run(other))
+    for name, answers in (("same", reverse), ("fewer", reverse.slice(5))):
+        other = written(replace(made, answers=answers), tmp_path / name)
+        assert shown(*read_two_runs(tiny_run, other)) == shown(made, read_run(other))
