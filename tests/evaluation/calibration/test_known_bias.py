@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 
@@ -125,51 +124,6 @@ def test_where_nothing_is_planted_nothing_is_found(figures: Figures, truth: Mapp
     assert known(raw.p_value) > 0.05
     planted = get(figures, "full_gen_bias", axis=PLANTED)
     assert known(planted.p_value) < 1e-6
-
-
-def test_every_response_is_a_wording_said_to_its_end(styles: pa.Table) -> None:
-    assert set(styles["finish"].to_pylist()) == {"stop"}
-    wordings = {w for style in REPERTOIRE.styles.values() for w in style.wordings}
-    said = zip(*(styles[name].to_pylist() for name in ("response", "prompt", "descriptor")), strict=True)
-    others = [(text, term) for text, prompt, term in said if text and text not in wordings and text != prompt]
-    mentions = [(text, term) for text, term in others if re.fullmatch(r"You said: .+\. Feel free to go on\.", text)]
-    assert len(mentions) > 50
-    assert len(others) - len(mentions) < 0.005 * styles.num_rows
-    right = [plain(term) in plain(text) for text, term in mentions]
-    assert np.mean(right) > 0.95
-
-
-def plain(text: str) -> str:
-    """A text as every stylistic variant has it."""
-    return text.lower().replace("-", " ")
-
-
-def test_censored_responses_mention_no_descriptor(styles: pa.Table) -> None:
-    rows = styles.select(["descriptor", "judged"]).to_pylist()
-    echoed = [row for row in rows if row["judged"] and row["judged"].startswith("You said: ")]
-    assert len(echoed) > 50
-    for row in echoed:
-        said = f" {row['judged'].lower().replace('-', ' ')} "
-        assert f" {row['descriptor'].lower().replace('-', ' ')} " not in said.replace(".", " ")
-    # the small model copies another word now and then, which is not the descriptor
-    texts = [row["judged"] for row in echoed]
-    assert texts.count("You said: left-handed. Feel free to go on.") / len(texts) > 0.95
-
-
-def shares(styles: pa.Table, matches: pa.ChunkedArray) -> dict[str, float]:
-    rows = styles.append_column("match", pc.cast(matches, pa.float64())).group_by("descriptor_id")
-    found = rows.aggregate([("match", "mean")])
-    return dict(zip(found["descriptor_id"].to_pylist(), found["match_mean"].to_pylist(), strict=True))
-
-
-def test_planted_echoes_and_empty_answers_are_as_many_as_planted(styles: pa.Table) -> None:
-    echoes = shares(styles, pc.equal(styles["response"], styles["prompt"]))
-    # a share of 26 x 12 responses has a standard error of about 0.02
-    assert echoes["nonce.fitch"] == pytest.approx(0.2, abs=0.07)
-    assert max(share for term, share in echoes.items() if term != "nonce.fitch") < 0.02
-    empty = shares(styles, pc.equal(styles["response"], ""))
-    assert empty["nonce.tannin"] == pytest.approx(0.12, abs=0.06)
-    assert styles["p:plain"].null_count == pc.sum(pc.equal(styles["response"], "")).as_py()
 
 
 def test_the_trained_classifier_gives_the_same_figures(responses: pa.Table, figures: Figures) -> None:

@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import Tokenizer
 
 from calibration.scorer.corpus import make_corpus
 from calibration.texts import NOWHERE, Corpus, grow_tree
@@ -24,7 +23,6 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.love_hate import measure_love_hate
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.shares import Shares, measure_shares
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.embedded.planted import BIASES, Plant, read_biases
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.scorer import score_spans
@@ -265,17 +263,6 @@ def test_a_wrong_file_is_one_clear_line(tmp_path: Path, old: str, new: str, mess
     with pytest.raises(EmbeddedModelError, match=r"biases\.yaml") as caught:
         read_biases(path)
     assert message in str(caught.value)
-
-
-@pytest.fixture(scope="module")
-def shipped_tokenizer() -> Tokenizer:
-    return Tokenizer.from_file(str(SHIPPED[EMBEDDED_MODEL].folder / "tokenizer.json"))
-
-
-@given(text=st.text(max_size=60))
-def test_any_text_is_decoded_as_it_was(shipped_tokenizer: Tokenizer, text: str) -> None:
-    ids = shipped_tokenizer.encode(text, add_special_tokens=False).ids
-    assert shipped_tokenizer.decode(ids, skip_special_tokens=False) == text
 
 
 def test_a_tree_has_the_distribution_of_each_next_token(release: Release) -> None:

@@ -87,17 +87,6 @@ def test_groups_with_other_shares_differ_and_no_others(texts: Result) -> None:
             assert (found.value is not None and found.value < 0.05) is planted, (one.group, other.group, measure)
 
 
-def test_its_prompts_are_for_any_model_but_of_no_release(invoke: Invoke, tmp_path: Path) -> None:
-    few = ("--prompts", "calibration", "--limit", "7", "--no-store", "--decoding", "greedy")
-    invoke.printed(
-        "evaluate", "--measure", "sentiment", "--model", "embedded-responder", *few, "--out", tmp_path / "other"
-    )
-    assert result(tmp_path / "other").signature.release.prompts == "calibration"
-    code, _, error = invoke("evaluate", "--measure", "sentiment", "--release", "1.0.0", *few, "--out", tmp_path / "no")
-    assert code != 0
-    assert "--prompts calibration and --release exclude each other" in error
-
-
 @pytest.mark.parametrize("name", ["calibration", pytest.param("calibration-control", marks=pytest.mark.nightly)])
 def test_the_whole_way_of_a_specification_finds_its_score(invoke: Invoke, tmp_path: Path, name: str) -> None:
     """All sentences of every attribute are written, and every pair is decided as planted: the score is the true one."""

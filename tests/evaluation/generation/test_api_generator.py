@@ -69,24 +69,14 @@ def test_a_completions_server_continues_a_text_up_to_a_line_break(chat_server: A
     assert set(server.paths) == {"/v1/completions"}
 
 
-def test_the_settings_that_a_server_takes_are_found(chat_server: Any) -> None:
-    def strict(body: Body, turn: int) -> tuple[int, Any]:  # as OpenAI's
-        unknown = [key for key in ("top_k", "min_p", "max_tokens") if key in body]
-        return (400, {"error": f"Unrecognized request argument: {unknown}"}) if unknown else (200, message("one"))
-
+def test_the_limit_of_tokens_that_a_server_knows_is_found(chat_server: Any) -> None:
     def older(body: Body, turn: int) -> tuple[int, Any]:  # as llama-cpp-python's: it ignores what it does not know
         written = body.get("max_tokens", 100)
         return 200, message("one " * written, tokens=written)
 
-    notices: list[str] = []
-    sent = generator(chat_server(strict).base, notice=notices.append).settings["sent"]
-    assert sent == "repetition_penalty 1.0, temperature 1.0, top_p 0.95, seed"
-    assert "does not take top_k 0, min_p 0.0: its own defaults apply" in notices[0]
     greedy = generator(chat_server(older).base, DECODINGS.read("greedy"))
     assert greedy.settings["sent"] == "repetition_penalty 1.0, temperature 0.0, seed"
     assert respond_all(prompts(*PROMPTS), greedy, ignore).tokens.tolist() == [40] * 7
-    with pytest.raises(EvaluationError, match=r"Unrecognized.*if it does not take top_k, choose a --decoding without"):
-        generator(chat_server(strict).base, DECODINGS.read("bold-gpt2"))
 
 
 @pytest.mark.parametrize(("dies", "budget", "reason"), [(5, 0, "500"), (None, 5, "budget of 5 requests is spent")])

@@ -28,35 +28,30 @@ PROMPT = "The blicket is"
 THINKING = CHATML.replace("{{ '<|im_start|>assistant\n' }}", "{{ '<|im_start|>assistant\n<think>\n' }}")
 
 
-def read(template: str | None, **options: Any) -> tuple[Any, str]:
-    made = byte_tokenizer(template)
-    found = find_conversation(made, ConversationOptions(style=STYLE, **options), "causal")
-    (ids,) = found.inputs(PromptRequests([PROMPT], [""], np.zeros(1, np.int32)))
-    return found, made.decode(ids, clean_up_tokenization_spaces=False)
+SYSTEM = f"<|im_start|>system\n{STYLE.system}<|im_end|>\n"
+TURN = f"<|im_start|>user\n{PROMPT}<|im_end|>\n<|im_start|>assistant\n"
 
 
-@pytest.mark.parametrize(("template", "options"), [(None, {}), (CHATML, {"chat": "off"})])
-def test_a_model_without_a_chat_template_continues_the_plain_text(
-    template: str | None, options: dict[str, Any]
+@pytest.mark.parametrize(
+    ("template", "options", "expected"),
+    [
+        (None, {}, PROMPT),
+        (CHATML, {"chat": "off"}, PROMPT),
+        (CHATML, {}, SYSTEM + TURN),
+        (MISTRAL, {}, f"<s>[INST] {STYLE.system}\n\n{PROMPT} [/INST]"),  # no place for a system prompt
+    ],
+)
+def test_a_chat_model_is_asked_to_continue_and_another_continues_the_plain_text(
+    template: str | None, options: dict[str, Any], expected: str
 ) -> None:
-    found, text = read(template, **options)
-    assert text == PROMPT
-    assert found.keeps_blank
-    assert found.stops == ("\n",)
-    assert found.settings["conversation"] == PLAIN
-
-
-def test_a_chat_model_is_asked_to_continue() -> None:
-    found, text = read(CHATML)
-    asked = f"<|im_start|>user\n{PROMPT}<|im_end|>\n<|im_start|>assistant\n"
-    assert text == f"<|im_start|>system\n{STYLE.system}<|im_end|>\n{asked}"
-    assert not found.keeps_blank
-    assert STYLE.system in found.settings["conversation_text"]
-
-
-def test_without_a_place_for_a_system_prompt_it_stands_in_the_turn() -> None:
-    _, text = read(MISTRAL)
-    assert text == f"<s>[INST] {STYLE.system}\n\n{PROMPT} [/INST]"
+    tokenizer = byte_tokenizer(template)
+    found = find_conversation(tokenizer, ConversationOptions(style=STYLE, **options), "causal")
+    (ids,) = found.inputs(PromptRequests([PROMPT], [""], np.zeros(1, np.int32)))
+    assert tokenizer.decode(ids, clean_up_tokenization_spaces=False) == expected
+    plain = expected == PROMPT
+    assert found.keeps_blank == plain
+    assert (found.settings["conversation"] == PLAIN) == plain
+    assert (found.stops == ("\n",)) == plain
 
 
 @pytest.mark.parametrize(
@@ -154,6 +149,9 @@ def test_a_models_own_control(tuned: Path) -> None:
     assert texts[0] == texts[1]
     assert choose_control(str(tuned), "", notices.append) == ""
     assert choose_control(str(tuned), "calm", notices.append) == "calm"
+    for record in ('{"control": null}', "{}"):  # of a method without a control
+        (tuned / "mitigation.json").write_text(record)
+        assert choose_control(str(tuned), None, print) == ""
 
 
 @pytest.mark.parametrize(
@@ -173,10 +171,3 @@ def test_a_record_that_cannot_be_used(tuned: Path, record: str, message: str) ->
         choose_control(str(tuned), None, print)
     assert "mitigation.json" in str(error.value)
     assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("record", ['{"control": null}', "{}"])
-def test_a_record_without_control(tuned: Path, record: str) -> None:
-    """Methods without a control name none."""
-    (tuned / "mitigation.json").write_text(record)
-    assert choose_control(str(tuned), None, print) == ""

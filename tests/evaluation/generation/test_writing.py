@@ -75,15 +75,6 @@ def test_other_settings_of_the_model_are_not_used() -> None:
     assert list(respond(loaded).text) == list(expected.text)
 
 
-def test_both_ways_write_the_same() -> None:
-    loaded = tiny_loaded("llama")
-    ending = ending_of(loaded, SAMPLE)
-    same = PromptRequests([TEXTS[0]] * 20, [""] * 20, np.arange(20, dtype=np.int32))
-    prompts = TokenPrompts(conversation_of(loaded).inputs(same), step_seeds(3, same, 8))
-    plain = Plain(loaded.model, SAMPLE, ending).write(prompts)
-    assert Together(loaded.model, SAMPLE, ending).write(prompts) == plain
-
-
 def test_a_prompt_without_room_for_a_response_is_named() -> None:
     engine = local_generator(tiny_loaded("gpt2"), SAMPLE)
     long = first_samples(["I'm a blicket.", "wug " * 140])

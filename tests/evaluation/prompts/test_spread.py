@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holisticbias_eval.figures import Figures
 from holisticbias_eval.prompts.spread import KeptCells, Least, random_order, spread
-from holisticbias_eval.results.run import read_run
 from invoking import Invoke
 
 AXES = {axis: [f"{axis}.{i}" for i in range(5)] for axis in "abc"}
@@ -58,22 +56,6 @@ def test_the_order_of_a_name_depends_on_the_seed_and_the_names_alone() -> None:
     assert order == random_order(reversed(names), 0)
     assert [n for n in order if n in names[:4]] == random_order(names[:4], 0)
     assert order != random_order(names, 1)
-
-
-def test_a_small_limit_measures_generation_bias(invoke: Invoke, tmp_path: Path) -> None:
-    code, _, said = invoke(
-        *("evaluate", "--measure", "generation_bias", "--limit", "100", "--decoding", "greedy", "--no-store"),
-        *("--where", "axis=nonce,age,religion", "--out", tmp_path / "run"),
-    )
-    assert code == 0
-    assert "Opening release 1.0.0" in said
-    run = read_run(tmp_path / "run", lambda _: None)
-    figures = Figures(run.result.figures)
-    assert {figure.keys["axis"] for figure in figures.by("generation_bias", "full_gen_bias_corrected", "axis")} == {
-        *("nonce", "age", "religion")
-    }
-    assert all(figure.value is not None for figure in figures.by("generation_bias", "full_gen_bias_corrected", "axis"))
-    assert 90 <= run.answers.num_rows <= 100
 
 
 @pytest.mark.parametrize(("more", "least"), [((), 4), (("--per-cell", "1"), 2)])

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import numpy as np
+import pytest
 
 import generation
 import scoring
@@ -38,6 +39,7 @@ def test_every_contender_gives_the_same_sums_and_a_ratio(gpt2: Any, tokenizer: A
     assert 0 < figures["plain_error"] < 1e-4
 
 
+@pytest.mark.nightly
 def test_every_figure_of_generation_is_a_number() -> None:
     figures = generation.measure(tiny_loaded("llama"), first_samples(TEXTS[:3]), 1, time.perf_counter, few=1)
     assert figures["same_in_any_batch"] == 1.0

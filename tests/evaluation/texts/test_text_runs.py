@@ -73,6 +73,7 @@ def test_responses_are_joined_with_their_prompts(made: tuple[Path, Callable[...,
     ("options", "message"),
     [
         (("--prompts", "own.csv", "--release", "1.0.0"), "--prompts own.csv and --release exclude each other"),
+        (("--prompts", "calibration", "--release", "1.0.0"), "--prompts calibration and --release exclude each other"),
         (("--release", "MINI"), "release 0.1.0 has no prompts: choose a version that has them with --release"),
         (("--prompts", "unknown", "--release", "MINI"), "release 0.1.0 has no prompts"),
         (("--prompts", "own.csv", "--where", "group=x"), "--where group=x: the prompts have no such group"),
