@@ -58,21 +58,6 @@ def test_a_release_is_asked_about(generate: Callable[..., Answer], tmp_path: Pat
     assert content["model"]["weights_sha256"]
 
 
-def test_more_draws_and_other_batches_keep_the_responses(
-    generate: Callable[..., Answer], tmp_path: Path, short: Path
-) -> None:
-    assert generate(*FEW, "--decoding", short)[0] == 0
-    assert (
-        generate(
-            "--per-cell", 4, *FEW[2:], "--decoding", short, "--batch", 3, "--store", tmp_path / "other", out="more"
-        )[0]
-        == 0
-    )
-    few, more = rows(tmp_path / "responses"), rows(tmp_path / "more")
-    assert len(more) == 40
-    assert {key: more[key]["response"] for key in few} == {key: row["response"] for key, row in few.items()}
-
-
 def test_other_responses_are_not_overwritten(generate: Callable[..., Answer], tmp_path: Path, short: Path) -> None:
     assert generate(*FEW, "--decoding", short)[0] == 0
     before = rows(tmp_path / "responses")
