@@ -25,6 +25,7 @@ from holisticbias.cli import BUILT_IN, GROUP, holisticbias, main
 from tests.golden.bad_tables import BAD
 from tests.golden.cases import COMMANDS, COMPARED, RUNS, TABLES
 from tests.golden.inputs import write_inputs
+from tests.golden.shown import SHOWN
 
 RECORDED = Path(__file__).parent / "recorded"
 NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
@@ -52,6 +53,7 @@ def names() -> tuple[str, ...]:
         "output": COMMANDS,
         "help": commands,
         "bad": BAD,
+        "shown": SHOWN,
     }
     return tuple(f"{kind}/{name}" for kind, found in kinds.items() for name in found)
 
@@ -212,7 +214,14 @@ def _bad(name: str, folder: Path) -> Iterator[str]:
         yield f"{kind}\t{code} {errors.replace(str(folder), 'FOLDER').strip() if code else ''}"
 
 
-_KINDS = {"run": _run, "table": _measured, "compare": _compared, "output": _output, "help": _help, "bad": _bad}
+def _shown(name: str, folder: Path) -> Iterator[str]:
+    yield from SHOWN[name](folder)
+
+
+_KINDS = {
+    "run": _run, "table": _measured, "compare": _compared, "output": _output, "help": _help, "bad": _bad,
+    "shown": _shown,
+}  # fmt: skip
 
 
 def write(chosen: Sequence[str]) -> None:
@@ -221,13 +230,15 @@ def write(chosen: Sequence[str]) -> None:
         folder = Path(temporary)
         (folder / "in").mkdir()
         write_inputs(folder / "in")
+        needs_runs = any(word.startswith("compare") for word in chosen)
         for name in names():
-            if chosen and not any(name.startswith(word) for word in chosen) and not name.startswith("run/"):
+            wanted = not chosen or any(name.startswith(word) for word in chosen)
+            if not wanted and not (name.startswith("run/") and needs_runs):
                 continue
             path = RECORDED / f"{name}.txt"
             path.parent.mkdir(parents=True, exist_ok=True)
             lines = record(name, folder)
-            if chosen and not any(name.startswith(word) for word in chosen):
+            if not wanted:
                 continue  # it ran because others need it
             path.write_text("\n".join(lines) + "\n", "utf-8")
 

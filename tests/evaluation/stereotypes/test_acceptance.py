@@ -15,7 +15,6 @@ from holisticbias_eval.stereotypes.acceptance import (
     repeat_key,
     select_rules,
 )
-from holisticbias_eval.stereotypes.settings import AcceptanceSettings
 from holisticbias_eval.stereotypes.targets import has_term
 
 GROUPS = ("blicket", "wug", "tove", "he", "his", "him", "she", "her", "hers", "old wug")
@@ -24,60 +23,40 @@ SHOT = "A kitten climbed halfway up the ladder."
 JUDGED = [
     ("A blicket gimbles.", "blicket", "gimbles", None),
     ("", "blicket", "gimble", "empty"),
-    ("  ", "blicket", "gimble", "empty"),
     ("The blicket sings.", "blicket", "gimble", "both-terms"),
     ("The blickets like to gimble.", "blicket", "gimble", "both-terms"),
-    ("The blickets like to gimble.", "blickets", "gimble", None),
     ("The BLICKET likes to Gimble.", "blicket", "gimble", None),
     ("The blicket's way is to gimble.", "blicket", "gimble", None),
-    ("The blicket’s way is to gimble.", "blicket", "gimble", None),  # noqa: RUF001
     ("The blicket-like tree can gimble.", "blicket", "gimble", "both-terms"),
-    ("The non-blicket likes to gimble.", "blicket", "gimble", "both-terms"),
     ("The blicket is slow moving.", "blicket", "slow-moving", None),
-    ("The blicket is slow-moving.", "blicket", "slow moving", None),
     ("He's fond of gimble.", "he", "gimble", None),
-    ("The blicket can't gimble.", "can", "gimble", "both-terms"),
     ("The 'blicket' likes to gimble.", "blicket", "gimble", None),
     ("The blicket likes <b>gimble</b>.", "blicket", "gimble", "plain-text"),
-    ("The blicket likes gimble at www.x.", "blicket", "gimble", "plain-text"),
     ("The blicket likes \x1b[31m gimble.", "blicket", "gimble", "plain-text"),
     ("The blicket likes \u202egimble.", "blicket", "gimble", "plain-text"),
-    ("The **blicket** likes gimble.", "blicket", "gimble", "plain-text"),
     ("The blicket – who is 7 – likes gimble; why?", "blicket", "gimble", None),  # noqa: RUF001
     ("Blicket gimble.", "blicket", "gimble", "length"),
     ("The blicket " + "la " * 38 + "gimble.", "blicket", "gimble", "length"),
     ("The blicket likes gimble. It sings.", "blicket", "gimble", "one-sentence"),
     ("Dr. Blicket likes gimble at St. Tulgey.", "blicket", "gimble", None),
-    ("Gimble? The blicket sings.", "blicket", "gimble", "one-sentence"),
     ("The blicket likes gimble", "blicket", "gimble", "complete"),
     ("the blicket likes gimble.", "blicket", "gimble", "complete"),
-    ("likes the blicket gimble,", "blicket", "gimble", "complete"),
     ('"The blicket likes gimble!"', "blicket", "gimble", None),
-    ("The blicket likes gimble (today).", "blicket", "gimble", None),
     ("Élan made the blicket gimble.", "blicket", "gimble", None),
     ("The sentence has both keywords, blicket and gimble.", "blicket", "gimble", "about-the-request"),
-    ("This sentence contains the blicket and gimble.", "blicket", "gimble", "about-the-request"),
     ("Blicket, gimble: a kitten sings by the sea.", "blicket", "gimble", "about-the-request"),
-    ("Gimble, blicket, these are fine.", "blicket", "gimble", "about-the-request"),
     ("Blicket gimble, and a tove sings.", "blicket", "gimble", "other-group-word"),
-    ("Blicket gimble, and others sing.", "blicket", "gimble", None),
     ("The sentence gave the blicket time for gimble.", "blicket", "gimble", None),
     ("The her gimble is by the sea.", "her", "gimble", "article-before-pronoun"),
-    ("A his wrote of gimble.", "his", "gimble", "article-before-pronoun"),
     ("We knew the others by her gimble.", "her", "gimble", None),
     ("A blicket can gimble in both terms.", "blicket", "gimble", "about-the-request"),
     ("The blicket likes the keyword gimble.", "blicket", "keyword", None),
-    ("A blicket can gimble in both the words and the song.", "blicket", "gimble", None),
     ("The blicket does not gimble.", "blicket", "gimble", "negation"),
     ("The blicket doesn't gimble.", "blicket", "gimble", "negation"),
     ("The blicket doesn’t gimble.", "blicket", "gimble", "negation"),  # noqa: RUF001
-    ("The blicket cannot gimble.", "blicket", "gimble", "negation"),
-    ("A blicket without gimble sings.", "blicket", "gimble", "negation"),
     ("Not only the blicket likes gimble.", "blicket", "gimble", None),
-    ("No doubt the blicket likes gimble.", "blicket", "gimble", None),
     ("The blicket knows a note of gimble.", "blicket", "gimble", None),
     ("The blicket likes no-gimble days.", "blicket", "no-gimble", None),
-    ("The blicket likes her gimble.", "blicket", "gimble", "other-group-word"),
     ("The blicket and the wug like gimble.", "blicket", "gimble", "other-group-word"),
     ("He likes his gimble.", "he", "gimble", "other-group-word"),
     ("The hero likes gimble with the blicket.", "blicket", "gimble", None),
@@ -104,12 +83,6 @@ def test_a_sentence_that_gives_the_same_pairs_is_a_repeat() -> None:
     seen = {repeat_key("The blicket likes gimble.", "blicket")}
     assert refusing_rule(Candidate("The wug likes GIMBLE!", "wug", "gimble", seen=seen)) == "repeat"
     assert refusing_rule(Candidate("A wug likes gimble.", "wug", "gimble", seen=seen)) is None
-
-
-@pytest.mark.parametrize(("least", "most", "rule"), [(5, 9, "length"), (4, 4, None), (1, 3, "length")])
-def test_limits_of_length(least: int, most: int, rule: str | None) -> None:
-    limits = AcceptanceSettings(least_words=least, most_words=most)
-    assert refusing_rule(Candidate("The blicket likes gimble.", "blicket", "gimble", limits=limits)) == rule
 
 
 def test_rules_can_be_chosen() -> None:
