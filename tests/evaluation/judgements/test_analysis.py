@@ -141,6 +141,11 @@ def test_an_annotator_who_always_takes_one_side_shows() -> None:
     assert abs(known(rate.share) - 0.5) < 0.25
 
 
+def test_no_judgements_have_no_share() -> None:
+    assert flip_p_value(np.array([], np.int64)) is None
+    assert clustered_interval(np.array([3]), np.array([5]), 100, 0) is None
+
+
 @given(st.lists(st.integers(-3, 3), min_size=1, max_size=8))
 def test_the_flip_test_is_that_over_all_signs(differences: list[int]) -> None:
     sums = [

@@ -189,6 +189,11 @@ def test_a_store_is_read_first_and_gets_each_batch(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again, values)
 
 
+def test_other_settings_have_another_store(tmp_path: Path) -> None:
+    stores = [kept(Lengths(version=version), tmp_path).store for version in ("1", "2", "1")]
+    assert len({store.folder for store in stores if store}) == 2
+
+
 def test_a_stopped_run_keeps_what_it_judged(tmp_path: Path) -> None:
     class Stops(Lengths):
         def classify(self, texts: Sequence[str], progress: Progress) -> Iterator[tuple[Ints, Floats]]:

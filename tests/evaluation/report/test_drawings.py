@@ -25,7 +25,7 @@ from holisticbias_eval.report.drawings.shapes import (
     linear,
     logarithmic,
 )
-from holisticbias_eval.sections import Bar, Bars, Scatter, ScatterPoint
+from holisticbias_eval.sections import Bar, Bars, Estimate, Forest, Scatter, ScatterPoint
 
 from .invented import bars
 
@@ -128,6 +128,12 @@ def test_a_scatter_on_a_logarithmic_scale_leaves_out_what_it_cannot_show() -> No
     assert [dot.label.partition(":")[0] for dot in drawn] == ["once", "ten", "hundred"]
     assert drawn[1].x - drawn[0].x == pytest.approx(drawn[2].x - drawn[1].x)
     assert draw(chart).description.startswith("3 points, 1 not drawn")
+
+
+def test_the_reference_of_estimates_is_in_sight() -> None:
+    far = Forest("f", "F", "share", (Estimate("x", 0.9),), "", reference=0.5)
+    (line,) = shapes(draw(far), Line, "reference")
+    assert 6 <= line.x <= 334
 
 
 def boxes(drawing: VectorDrawing, width: int) -> list[tuple[float, float, float, float]]:

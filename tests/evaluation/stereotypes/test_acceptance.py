@@ -15,6 +15,7 @@ from holisticbias_eval.stereotypes.acceptance import (
     repeat_key,
     select_rules,
 )
+from holisticbias_eval.stereotypes.settings import AcceptanceSettings
 from holisticbias_eval.stereotypes.targets import has_term
 
 GROUPS = ("blicket", "wug", "tove", "he", "his", "him", "she", "her", "hers", "old wug")
@@ -54,6 +55,9 @@ JUDGED = [
     ("The blicket does not gimble.", "blicket", "gimble", "negation"),
     ("The blicket doesn't gimble.", "blicket", "gimble", "negation"),
     ("The blicket doesn’t gimble.", "blicket", "gimble", "negation"),  # noqa: RUF001
+    ("The blicket cannot gimble.", "blicket", "gimble", "negation"),
+    ("A blicket without gimble sings.", "blicket", "gimble", "negation"),
+    ("No doubt the blicket likes gimble.", "blicket", "gimble", None),
     ("Not only the blicket likes gimble.", "blicket", "gimble", None),
     ("The blicket knows a note of gimble.", "blicket", "gimble", None),
     ("The blicket likes no-gimble days.", "blicket", "no-gimble", None),
@@ -83,6 +87,12 @@ def test_a_sentence_that_gives_the_same_pairs_is_a_repeat() -> None:
     seen = {repeat_key("The blicket likes gimble.", "blicket")}
     assert refusing_rule(Candidate("The wug likes GIMBLE!", "wug", "gimble", seen=seen)) == "repeat"
     assert refusing_rule(Candidate("A wug likes gimble.", "wug", "gimble", seen=seen)) is None
+
+
+@pytest.mark.parametrize(("least", "most", "rule"), [(5, 9, "length"), (4, 4, None), (1, 3, "length")])
+def test_limits_of_length(least: int, most: int, rule: str | None) -> None:
+    limits = AcceptanceSettings(least_words=least, most_words=most)
+    assert refusing_rule(Candidate("The blicket likes gimble.", "blicket", "gimble", limits=limits)) == rule
 
 
 def test_rules_can_be_chosen() -> None:
