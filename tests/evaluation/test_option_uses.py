@@ -32,7 +32,6 @@ from holisticbias_eval.options import SettingsCommand, given_settings
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.words import POLARITY
 from holisticbias_eval.settings import Uses, refuse_unused
-from invoking import Invoke
 
 HOW = {
     *("store", "no_store", "kind", "device", "batch", "replicas", "engine", "ray_address", "classifier_api_base"),
@@ -258,29 +257,6 @@ def test_options_of_other_commands(
     found = unused(command, arguments, chosen)
     assert found.startswith(said) if said else not found
     assert not found or found.endswith("here it has no effect, so leave it out")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--measure", "likelihood_bias", "--where", "nonsense"), "write KEY=VALUE"),
-        (("--measure", "likelihood_bias", "--classifier", "nonsense"), "--classifier is for generation_bias"),
-        (("--measure", "generation_bias", "--classifier", "nonsense"), "there is no classifier 'nonsense'"),
-        (("--measure", "generation_bias", "--personas", "missing.txt"), "missing.txt cannot be read"),
-        (("--measure", "sentiment", "--where", "nonsense"), "write KEY=VALUE"),
-        (("--measure", "toxicity", "--classifier", "nonsense"), "there is no classifier 'nonsense'"),
-        (("--measure", "sentiment", "--faulty-prompts", "drop"), "with --prompts of BOLD"),
-        (("--measure", "sentiment", "--faulty-prompts", "drop", "--prompts", __file__), "with --prompts of BOLD"),
-    ],
-)
-def test_nonsense_is_refused_by_the_command(
-    invoke: Invoke, arguments: tuple[str, ...], message: str, mini_release_folder: Path, tmp_path: Path
-) -> None:
-    own = () if {"sentiment", "toxicity"} & {*arguments} else ("--release", mini_release_folder)
-    code, said, error = invoke("evaluate", *arguments, *own, "--out", tmp_path / "run")
-    assert (code, said) == (2, "")
-    assert message in " ".join(error.split())
-    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(

@@ -78,3 +78,95 @@ COMMANDS: Mapping[str, str] = {
     "diff": "diff 1.1.0 2.0.0",
 }
 """Commands whose output is recorded."""
+
+EVALUATE_RESPONSES = (
+    "evaluate --measure generation_bias,response_wording --model embedded-responder --release {in}/mini"
+)
+MODEL = "--model {in}/masked"
+REFUSED: Mapping[str, tuple[str, ...]] = {
+    "measures": (
+        "evaluate --measure phrenology",
+        "evaluate --measure intersections --release {in}/mini",
+        "evaluate --measure likelihood_bias --release {in}/intersections",
+        "evaluate --measure pseudo_likelihood_bias --release {in}/mini --model embedded",
+        "evaluate --measure likelihood_bias,pseudo_likelihood_bias --release {in}/mini --model embedded",
+        "evaluate --measure likelihood_bias --test-set x.csv",
+        "evaluate --measure medians --retain {in}/lines.txt",
+        f"evaluate --measure retention {MODEL}",
+        f"evaluate --measure dialogue_state {MODEL}",
+        "evaluate --measure stereotype_score",
+        "evaluate --measure intersections --small",
+        "evaluate --release {in}/mini --small",
+        "evaluate --mode published",
+        "measures nope",
+    ),
+    "models": (
+        "evaluate --release {in}/mini --model ./none",
+        "evaluate --release {in}/mini --model a/b/c",
+        "evaluate --release {in}/mini --model ''",
+    ),
+    "settings": (
+        "evaluate --measure likelihood_bias --where nonsense",
+        "evaluate --measure likelihood_bias --classifier nonsense",
+        "evaluate --measure generation_bias --classifier nonsense --release {in}/mini",
+        "evaluate --measure generation_bias --personas missing.txt --release {in}/mini",
+        "evaluate --measure sentiment --where nonsense",
+        "evaluate --measure toxicity --classifier nonsense",
+        "evaluate --measure sentiment --faulty-prompts drop",
+        "evaluate --measure sentiment --faulty-prompts drop --prompts {in}/people.csv",
+        "evaluate --release {in}/mini --context Hi! --context-file {in}/contexts.txt",
+        "evaluate --release {in}/mini --context Hi! --context-seed 1",
+        "evaluate --release {in}/mini --context-file {in}/blank.txt",
+        "evaluate --release {in}/mini --context-file {in}/latin.txt",
+        "evaluate --release {in}/mini --context-file {in}/none.txt",
+        "evaluate --retain {in}/blank.txt",
+        "evaluate --retain {in}/latin.txt",
+        "evaluate --retain {in}/none.txt",
+        f"{EVALUATE_RESPONSES} --responses none.csv",
+        f"{EVALUATE_RESPONSES} --clusters none.yaml",
+        f"{EVALUATE_RESPONSES} --corpus none.txt",
+        f"{EVALUATE_RESPONSES} --phrases none.yaml",
+        f"{EVALUATE_RESPONSES} --chat user",
+        f"{EVALUATE_RESPONSES} --dry-run",
+        f"{EVALUATE_RESPONSES} --kind masked",
+    ),
+    "tables": (
+        "measure sentiment",
+        "measure sentiment {in}/texts.csv --texts {in}/texts.csv",
+        "measure medians --scores {in}/texts.csv",
+        "measure toxicity {in}/texts.csv --classifier vader",
+        "measure regard {in}/texts.csv --classifier toxicity",
+        "measure norms {in}/texts.csv",
+        "measure norms {in}/texts.csv --norms {in}/texts.csv",
+        "measure gender_polarity {in}/texts.csv --polarity none",
+        "measure sentiment {in}/texts.csv --positive 0",
+        "measure generation_bias {in}/styles.csv --clusters {in}/none.yaml",
+        "measure generation_bias {in}/styles.csv --clusters {in}/unknown-style.yaml",
+        "measure generation_bias {in}/styles.csv --clusters {in}/twice.yaml",
+        "measure generation_bias {in}/styles.csv --clusters {in}/unfinished.yaml",
+        "measure response_wording {in}/styles.csv --phrases {in}/none.yaml",
+        "measure offensiveness {in}/offences.csv --corpus {in}/lines.txt",
+        "measure likelihood_bias {in}/perplexities.csv --corpus {in}/latin.txt",
+        "measure retention {in}/no-tokens.csv",
+    ),
+    "pairs": (
+        "evaluate --pairs missing.parquet",
+        "evaluate --pairs {in}/mini",
+        *(f"evaluate --pairs {{in}}/pairs-{fault}.csv {MODEL}" for fault in ("other", "specification", "side")),
+        *(f"evaluate --pairs {{in}}/pairs-{fault}.csv {MODEL}" for fault in ("no-side", "no-other", "twice", "empty")),
+        f"evaluate --pairs {{in}}/pairs-plain.csv --mode published {MODEL}",
+        "evaluate --pairs {in}/pairs-plain.csv --mode choice --model embedded-writer",
+        f"evaluate --pairs {{in}}/pairs-plain.csv --mode choice --engine api {MODEL}",
+        "evaluate --pairs {in}/pairs.csv --mode published --first-token none --model embedded-writer",
+        "evaluate --pairs {in}/pairs.csv --mode choice --first-token none --model embedded-writer",
+    ),
+    "test-sets": (
+        "evaluate --test-set no.csv",
+        "evaluate --test-set {in}/mini",
+        *(
+            f"evaluate --test-set {{in}}/set-{fault}.csv --model none/such"
+            for fault in ("alone", "twice", "empty", "text")
+        ),
+    ),
+}
+"""Mistakes in a command line or in what it names: the one line of each is recorded."""
