@@ -31,6 +31,7 @@ from holisticbias_eval.measures import MEASURES, compared_columns
 from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.prompts.selection import select_sentences
 from holisticbias_eval.prompts.sentences import SENTENCE_COLUMNS, UNIQUE
+from holisticbias_eval.results.compare import number_equal_texts
 
 MEASURED = ("stance_contrast", "likelihood_bias")
 READ = ("axis", "template", "template_id", "descriptor_id", "noun_id", "nll", "tokens", "perplexity")
@@ -69,7 +70,7 @@ def compare(folder: Path, _: int) -> None:
     files = [check_parquet(scores_path(folder, model)) for model in (FIRST, SECOND)]
     wanted = compared_columns(MEASURED) or ()
     names = [name for name in files[0].schema.names if name in wanted]
-    views = [View(Figures(()), file.read(names)) for file in files]
+    views = [View(Figures(()), table) for table in number_equal_texts(*(file.read(names) for file in files))]
     count_shared(*(view.answers for view in views))
     assert [change for name in MEASURED for change in MEASURES[name].compare(*views)]
 

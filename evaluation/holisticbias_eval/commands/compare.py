@@ -50,13 +50,13 @@ def command(
     refuse_part(part, style, out)
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.runs import comparison_report, sets_report
-    from holisticbias_eval.results.compare import compare_runs, read_compared
+    from holisticbias_eval.results.compare import compare_runs, read_two_runs
     from holisticbias_eval.results.run_sets import find_sets
 
     aims, sets, display = _read_aim(aim), find_sets((before, *after)), Display()
     compared: BaseModel
     if len(sets) == 2 and all(found.is_single for found in sets):
-        one, other = (read_compared(found.runs[""]) for found in sets)
+        one, other = read_two_runs(sets[0].runs[""], sets[1].runs[""])
         compared = comparison = compare_runs(one, other)
         report = comparison_report(comparison, other, aims or sets[1].recorded.aims)
     else:

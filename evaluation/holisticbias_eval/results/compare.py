@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+import pyarrow as pa
 from pydantic import Field
 
 from holisticbias_eval.errors import SelectionError
@@ -14,6 +17,7 @@ from holisticbias_eval.figures import P_RESOLUTION, Figure, Figures, Part
 from holisticbias_eval.identity import SharedSentences, count_shared
 from holisticbias_eval.measures import MEASURES, compared_columns
 from holisticbias_eval.measures.measure import Measure, View
+from holisticbias_eval.prompts.sentences import UNIQUE
 from holisticbias_eval.results.run import Run, read_run
 from holisticbias_eval.results.signature import Signature, same_model
 
@@ -111,9 +115,27 @@ class ComparedRuns(Part):
     left_out: tuple[str, ...] = ()
 
 
-def read_compared(folder: Path) -> Run:
-    """Read a run with the columns that comparing it uses; ``RunError`` if it is damaged."""
-    return read_run(folder, compared_columns)
+def read_two_runs(first: Path, second: Path) -> tuple[Run, Run]:
+    """Read two runs with the columns that comparing them uses; ``RunError`` if one is damaged."""
+    one, other = (read_run(folder, compared_columns) for folder in (first, second))
+    if None in (compared_columns(run.result.signature.measures) for run in (one, other)):
+        return one, other
+    answers = number_equal_texts(one.answers, other.answers)
+    one, other = (replace(run, answers=own) for run, own in zip((one, other), answers, strict=True))
+    return one, other
+
+
+def number_equal_texts(*tables: pa.Table) -> tuple[pa.Table, ...]:
+    """Replace the ids and texts that both tables have in the same rows by the numbers of the rows.
+
+    A comparison only asks which of them are equal, and they take more memory than all other columns.
+    """
+    first, second = tables
+    rows = pa.array(np.arange(first.num_rows, dtype=np.int32))
+    for name in UNIQUE:
+        if all(name in table.column_names for table in tables) and first[name].equals(second[name]):
+            tables = tuple(table.set_column(table.column_names.index(name), name, rows) for table in tables)
+    return tables
 
 
 def compare_runs(first: Run, second: Run) -> ComparedRuns:

@@ -12,7 +12,7 @@ from pydantic import AliasPath, BaseModel, Field, ValidationError
 
 from holisticbias_eval.errors import RunError, SelectionError
 from holisticbias_eval.figures import Figures, Part
-from holisticbias_eval.results.compare import ComparedRuns, compare_runs, read_compared
+from holisticbias_eval.results.compare import ComparedRuns, compare_runs, read_two_runs
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
 from holisticbias_eval.results.run import RESULT, Run, is_run, no_run, read_signature
 from holisticbias_eval.results.signature import Signature
@@ -243,7 +243,7 @@ def _compare(
     failed: list[str] = []
     for name, *folders in pairs:
         step(f"{other.name}: {name}" if name else other.name)
-        before, after = map(read_compared, folders)
+        before, after = read_two_runs(*folders)
         try:
             compared = compare_runs(before, after)
         except SelectionError as error:
