@@ -113,7 +113,7 @@ def _open_json(path: Path) -> OpenedTable:
 def _column(label: str, name: str, cells: Sequence[Any], any_value: bool) -> pa.Array:
     """A column of Python values with its own type, or as text if it has several types or half a character.
 
-    A list or an object among other values, or one that Parquet cannot hold, becomes JSON if the column may have
+    Lists and objects among other values, or of a form that Parquet lacks, become JSON if the column may have
     ``any_value``; else it raises ``TableError``.
     """
     with suppress(pa.ArrowException, UnicodeEncodeError, OverflowError):
