@@ -20,7 +20,7 @@ class RecipeBase(Settings):
     """A recipe: the model, the measures, and any settings; each is the default of the option of that name."""
 
     model: str | None = setting(None, "a folder, or a Hugging Face Hub repository", min_length=1)
-    measure: str | None = setting(None, "measures, separated by commas; null for the default")
+    measure: str | list[str] | None = setting(None, "measures, as a list or separated by commas; null for the default")
     source: str | None = setting(None, "where this was measured so", min_length=1)
     note: str | None = setting(None, "what else to know")
 
@@ -59,6 +59,8 @@ def read_recipe(name: str, uses: Uses) -> Mapping[str, Any]:
     recipe = files.read(name)
     values = {key: value for key, value in recipe.model_dump(exclude=_ABOUT).items() if value is not None}
     measures = values.get("measure", "")
+    if isinstance(measures, list):
+        values["measure"] = ",".join(measures)
     for measure in split_names([measures] if isinstance(measures, str) else measures):
         try:
             find_measure(measure)
