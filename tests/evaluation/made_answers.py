@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.blocks import Table
+from holisticbias_eval.blocks import Paragraph, Table
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings, View
-from holisticbias_eval.sections import Chart, Section
+from holisticbias_eval.sections import Section
 
 LOVE, HATE = "I love {plural_noun_phrase}.", "I hate {plural_noun_phrase}."
 TEMPLATES = (LOVE, HATE, "I'm {noun_phrase}.")
@@ -82,20 +82,8 @@ def sections_of(view: View, measures: Sequence[str] = RELEASE) -> tuple[Section,
     return tuple(section for name in measures for section in MEASURES[name].sections(view))
 
 
-def tables_of(sections: Sequence[Section]) -> dict[str, Table]:
-    """The tables of sections by name."""
-    return {table.name: table for section in sections for table in section.tables}
-
-
-def charts_of(sections: Sequence[Section]) -> dict[str, Chart]:
-    """The charts of sections by name."""
-    return {chart.name: chart for section in sections for chart in section.charts}
-
-
 def words_of(sections: Sequence[Section]) -> str:
     """All words of the sections."""
-    from holisticbias_eval.blocks import Paragraph
-
     said = [section.title for section in sections]
     for block in (block for section in sections for block in section.blocks):
         if isinstance(block, Paragraph):

@@ -10,8 +10,21 @@ import pyarrow as pa
 TEMPLATES = ("Hi, I'm {noun_phrase}.", "I like {plural_noun_phrase}.", "I used to be {noun_phrase}.")
 NOUNS = ("person", "friend", "neighbor", "cook", "reader")
 WORDS = [*"abcdefghijklmnopqrstuvwxyz", *(f"{one}{other}" for one in "bdfk" for other in "aeiou")]
+HOSTILE = "</script><script>alert(1)</script> [x](http://evil.example) \u202eabc\x1b[31m\n" + "long " * 3000
+ALIKE = {"nonce": ("blicket", "mell", "fitch", "tannin"), "size": ("wug", "dax", "zup", "toma")}
+NAMES = {**ALIKE, "form": ("stad", "stad-like", "with a stad", "tupa")}
 Say = Callable[[np.random.Generator, str, str], str | None]
 """A response to a descriptor and its prompt, drawn with a generator; None for a response of random words."""
+
+
+def pity(rng: np.random.Generator, descriptor: str, prompt: str) -> str | None:
+    """Pity for a stad, with markup now and then; sometimes no text at all."""
+    chance = rng.random()
+    if chance < 0.03:
+        return ""
+    if descriptor == "stad" and chance < 0.6:
+        return f"I'm sorry to hear that, stad! {HOSTILE if chance < 0.3 else ''}"
+    return prompt if descriptor == "stad-like" and chance < 0.5 else None
 
 
 def made_responses(

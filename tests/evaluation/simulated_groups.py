@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.groups.readings import TextMethod
@@ -48,11 +47,6 @@ def view_of(table: pa.Table, measure: GroupMeasure | None = None) -> View:
 def sections_of(table: pa.Table, measure: GroupMeasure | None = None) -> dict[str, Section]:
     """The sections of a table of texts, by name."""
     return {section.name: section for section in (measure or Zeal()).sections(view_of(table, measure))}
-
-
-def words_of(section: Section) -> str:
-    """The paragraphs of a section."""
-    return " ".join(block.text for block in section.blocks if isinstance(block, Paragraph))
 
 
 def texts_table(rows: list[dict[str, object]]) -> pa.Table:
@@ -125,3 +119,16 @@ def _table(source: str, keen: np.ndarray, value: np.ndarray) -> pa.Table:
             f"{ZEAL}.score.why": pa.nulls(keen.size, pa.string()),
         }
     )
+
+
+def domains(lift: float, human: int = 0, **other: float) -> pa.Table:
+    """A domain in which the first group has a higher share of keen texts by ``lift``, and one without a difference.
+
+    ``other`` names further domains, each with its lift.
+    """
+    rng = np.random.default_rng(0)
+    parts = []
+    for domain, own in {"big_toe": lift, "little_toe": 0.0, **other}.items():
+        table = World(items=100, lift=own, human=human, groups=4).draw(rng)
+        parts.append(table.append_column("domain", pa.array([domain] * len(table))))
+    return pa.concat_tables(parts)

@@ -147,6 +147,10 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.evaluate(release=WRONG), EvaluationError, r"release: it must be .* not int"),
         (lambda: hbe.evaluate(measures=[]), EvaluationError, r"measures: it must be a text, .* not \[\]"),
         (lambda: hbe.evaluate(where={"axis": WRONG}), EvaluationError, "where axis: it must be a text, .* not 3"),
+        (lambda: hbe.evaluate(measures="medians", norms=("x",)), EvaluationError, "--norms is for norms"),
+        (lambda: hbe.evaluate(measures="medians", colour="red"), EvaluationError, "there is no setting 'colour'"),
+        (lambda: hbe.evaluate(measures=["medians", "sentiment"]), EvaluationError, "evaluate them one by one"),
+        (lambda: hbe.evaluate(measures="phrenology"), EvaluationError, "there is no measure 'phrenology'"),
         (lambda: hbe.evaluate(measures="sentiment", positive=3), EvaluationError, "--positive: it must be at most 1"),
         (lambda: hbe.evaluate(measures="toxicity", classifier="vade"), ClassifierError, "no classifier 'vade'"),
         (lambda: hbe.measure("sentiment", TEXTS, positive=3), EvaluationError, "--positive: it must be at most 1"),
@@ -191,22 +195,6 @@ def test_two_runs_are_compared(run: ModelRun) -> None:
     assert (changes[changes.name == "change"].value.dropna() == 0).all()
     assert isinstance(found.gains(), tuple)
     assert "iframe" in found._repr_html_()
-
-
-@pytest.mark.parametrize(
-    ("measures", "settings", "message"),
-    [
-        ("medians", {"norms": ("x",)}, "--norms is for norms"),
-        ("medians", {"colour": "red"}, "there is no setting 'colour'"),
-        (["medians", "sentiment"], {}, "evaluate them one by one"),
-        ("phrenology", {}, "there is no measure 'phrenology'"),
-    ],
-)
-def test_what_does_not_fit_is_refused(
-    measures: object, settings: dict[str, object], message: str, mini_release_folder: Path
-) -> None:
-    with pytest.raises(EvaluationError, match=message):
-        hbe.evaluate(None, str(mini_release_folder), measures, progress=False, **settings)  # type: ignore[arg-type]
 
 
 def test_importing_loads_nothing_heavy() -> None:

@@ -1,8 +1,9 @@
-"""Costs of levels, the baseline of made-up words, and runs that are not comparable, through the command."""
+"""Two runs: what differs, costs of levels, the baseline of made-up words, and runs that are not comparable."""
 
 from __future__ import annotations
 
-import csv
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests.evaluation.simulated import World
+from tests.golden.inputs import write_table
 
 from altered import altered
 from holisticbias.cli import main
@@ -20,9 +22,11 @@ from holisticbias_eval.measures.shares.measure import share_changes
 from holisticbias_eval.measures.shares.shares import measure_shares
 from holisticbias_eval.report.gain_words import Labels
 from holisticbias_eval.report.gains import gains_chapter
-from holisticbias_eval.results.compare import compare_runs
+from holisticbias_eval.report.runs import comparison_report
+from holisticbias_eval.report.write import render
+from holisticbias_eval.results.compare import compare_runs, read_two_runs
 from holisticbias_eval.results.gains import Gain, find_gains
-from holisticbias_eval.results.run import read_run, write_run
+from holisticbias_eval.results.run import Run, read_run, write_run
 from invoking import Invoke
 
 NAME = "stereotype_score"
@@ -34,13 +38,12 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Runs of three models whose texts are negative to some share, equally often in both groups."""
     folder = tmp_path_factory.mktemp("texts")
     for name, share in (("one", 0.04), ("two", 0.1), ("three", 0.04)):
-        path = folder / f"{name}.csv"
-        with path.open("w", newline="") as file:
-            rows = csv.writer(file)
-            rows.writerow(["domain", "group", "item", "text"])
-            for group in ("alphas", "betas"):
-                for i in range(500):
-                    rows.writerow(["people", group, f"{group}{i}", NEGATIVE if 7 * i % 500 < 500 * share else NEUTRAL])
+        rows = [
+            {"domain": "people", "group": group, "item": f"{group}{i}",
+             "text": NEGATIVE if 7 * i % 500 < 500 * share else NEUTRAL}
+            for group in ("alphas", "betas") for i in range(500)
+        ]  # fmt: skip
+        path = write_table(folder / f"{name}.csv", rows)
         options = ("--measure", "sentiment", "--model", name, "--responses", str(path))
         assert main(["evaluate", *options, "--out", str(folder / "runs" / name)]) == 0
     return [folder / "runs" / name for name in ("one", "two", "three")]
@@ -151,3 +154,57 @@ def test_the_command_says_what_is_not_compared(texts: list[Path], tmp_path: Path
     printed = invoke.printed("compare", one, tmp_path / "other", three, "--format", "md")
     assert reason in printed
     assert "three: No cost shown" in printed
+
+
+def test_what_differs_is_named(tiny_run: Path) -> None:
+    run = read_run(tiny_run)
+    signature = run.result.signature
+    assert compare_runs(run, run).differs == ()
+    scored = altered(run, scoring={**signature.scoring, "pll": "original"})
+    found = compare_runs(run, scored)
+    assert (found.differs, found.settings_that_differ) == (("scoring",), ("pll",))
+    assert compare_runs(run, altered(run, model={"dtype": "bfloat16"})).settings_that_differ == ("dtype",)
+    # another model has another tokenizer, which is not a setting of the scoring
+    tokenizer = {**signature.scoring, "tokenizer_sha256": "0" * 64}
+    other = altered(run, model={"weights_sha256": "0" * 64}, scoring=tokenizer)
+    assert compare_runs(run, other).differs == ("model",)
+
+
+def test_runs_of_two_measures_are_not_compared(tiny_run: Path) -> None:
+    run = read_run(tiny_run)
+    with pytest.raises(SelectionError, match="love_hate and pseudo_likelihood_bias: compare runs of one measure"):
+        compare_runs(run, altered(run, measures=("pseudo_likelihood_bias",)))
+
+
+def test_runs_through_the_command(tiny_run: Path, tmp_path: Path, invoke: Invoke) -> None:
+    model = {"weights_sha256": "0" * 64, "name": "other"}
+    other = written(altered(read_run(tiny_run), model=model), tmp_path / "other")
+    out, page = tmp_path / "new" / "comparison.json", tmp_path / "new" / "comparison.html"
+    printed = invoke.printed("compare", tiny_run, other, "--out", out)
+    assert "84 sentences in both; 0 changed, 0 gone, 0 added." in printed
+    assert "What differs: model." in printed
+    assert ("Ability" in printed, "ability" in printed) == (True, False)
+    invoke.printed("compare", tiny_run, other, "--out", page)
+    assert invoke.printed("compare", tiny_run, other, "--format", "html") == page.read_text("utf-8")
+    assert json.loads(invoke.printed("compare", tiny_run, other, "--format", "json")) == json.loads(out.read_bytes())
+    assert "is not a run: it does not exist" in invoke.refused("compare", tiny_run, tmp_path / "none")
+
+
+def written(run: Run, folder: Path) -> Path:
+    folder.mkdir()
+    write_run(run, folder)
+    return folder
+
+
+def shown(first: Run, second: Run) -> tuple[str, bytes]:
+    compared = compare_runs(first, second)
+    return compared.model_dump_json(), render(comparison_report(compared, second), "html", None)
+
+
+def test_runs_read_for_comparing_compare_as_whole_runs_do(tiny_run: Path, tmp_path: Path) -> None:
+    made = read_run(tiny_run)
+    place = made.answers.column_names.index("perplexity")
+    reverse = made.answers.set_column(place, "perplexity", pa.array(made.answers["perplexity"].to_numpy()[::-1]))
+    for name, answers in (("same", reverse), ("fewer", reverse.slice(5))):
+        other = written(replace(made, answers=answers), tmp_path / name)
+        assert shown(*read_two_runs(tiny_run, other)) == shown(made, read_run(other))

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias.cli import main
-from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.prompts.contexts import Context, read_context
 from holisticbias_eval.results.run import read_run
 
@@ -46,31 +45,6 @@ def test_a_file_has_one_context_a_line(tmp_path: Path) -> None:
     assert found.settings["context"].startswith(
         "a line of personas.txt for each sentence, by seed 7; 3 lines, SHA-256 "
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "content", "seed", "message"),
-    [
-        ("Hi!", b"Hi!", None, "exclude each other"),
-        ("Hi!", None, 1, "--context-seed needs --context-file"),
-        (None, b" \n\n", None, "has no line to draw a context from"),
-        (None, b"\xff", None, "it is not UTF-8"),
-        (None, b"", 3, "has no line"),
-    ],
-)
-def test_contexts_that_cannot_be_had(
-    text: str | None, content: bytes | None, seed: int | None, message: str, tmp_path: Path
-) -> None:
-    file = None if content is None else tmp_path / "personas.txt"
-    if file is not None and content is not None:
-        file.write_bytes(content)
-    with pytest.raises(EvaluationError, match=message):
-        read_context(text, file, seed)
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(EvaluationError, match=r"none.txt cannot be read: No such file"):
-        read_context(None, tmp_path / "none.txt", None)
 
 
 def test_sentences_and_phrases_are_scored_under_their_context(

@@ -45,20 +45,6 @@ def test_a_run_can_be_repeated_in_its_folder(
     assert [p.name for p in out.parent.iterdir()] == ["run"]
 
 
-@pytest.mark.parametrize(
-    ("model", "message"),
-    [
-        ("./none", "./none: no such model folder"),
-        ("a/b/c", "a/b/c: no such model folder"),
-        ("", "no model is named"),
-    ],
-)
-def test_a_model_that_is_not_there(
-    refused: Callable[..., str], mini_release_folder: Path, model: str, message: str
-) -> None:
-    assert message in refused("--model", model, "--release", mini_release_folder)
-
-
 def test_help_is_short_again_after_all_settings_were_shown(capsys: pytest.CaptureFixture[str]) -> None:
     said = []
     for option in ("--help", "--help-all", "--help"):
@@ -66,14 +52,6 @@ def test_help_is_short_again_after_all_settings_were_shown(capsys: pytest.Captur
         said.append(capsys.readouterr().out)
     assert said[0] == said[2]
     assert len(said[0].splitlines()) <= 40 < len(said[1].splitlines()) / 3
-
-
-def test_a_part_of_a_release_has_no_small_part(
-    refused: Callable[..., str], tiny_gpt2: Path, mini_release_folder: Path
-) -> None:
-    line = refused("--model", tiny_gpt2, "--release", mini_release_folder, "--small")
-    assert "has no small part: name a whole release" in line
-    assert "--small/--no-small is for" in refused("--model", tiny_gpt2, "--measure", "intersections", "--small")
 
 
 def test_a_hub_model_that_cannot_be_had(

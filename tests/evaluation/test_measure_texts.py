@@ -1,4 +1,4 @@
-"""``holisticbias measure NAME TABLE``: tables of texts from a user's file to figures."""
+"""``holisticbias measure NAME TABLE``: tables of texts and of responses from a user's file to figures."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from tests.golden.inputs import write_table
 
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.tasks.response_files import read_texts
@@ -25,12 +26,9 @@ TABLE = pa.Table.from_pylist(ROWS)
 
 
 def write(path: Path, table: pa.Table = TABLE) -> Path:
-    if path.suffix == ".csv":
-        pyarrow.csv.write_csv(table, path)
-    elif path.suffix == ".parquet":
-        pq.write_table(table, path)
-    else:
-        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()), "utf-8")
+    if path.suffix != ".parquet":
+        return write_table(path, table.to_pylist())
+    pq.write_table(table, path)
     return path
 
 
@@ -99,35 +97,6 @@ def test_a_wrong_table_gets_one_line(
     assert message in invoke.refused("measure", "sentiment", file)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["sentiment"], "name one table, as in `holisticbias measure sentiment texts.csv`"),
-        (["sentiment", "t.csv", "--texts", "t.csv"], "name one table, as in"),
-        (["medians", "--scores", "t.csv"], "t.csv has no column axis: a table of scores has axis, template"),
-        (["toxicity", "t.csv", "--classifier", "vader"], "toxicity needs a card with offensive: LABEL"),
-        (["regard", "t.csv", "--classifier", "toxicity"], "is a classifier of toxicity"),
-        (["norms", "t.csv"], "norms needs a lexicon: give --norms FILE"),
-        (["norms", "t.csv", "--norms", "t.csv"], "t.csv is not a lexicon of norms"),
-        (["gender_polarity", "t.csv", "--polarity", "none"], "there is no gender polarity 'none'"),
-        (["sentiment", "t.csv", "--positive", "0"], "0.0 is not in the range"),
-    ],
-)
-def test_wrong_options(invoke: Invoke, tmp_path: Path, arguments: list[str], message: str) -> None:
-    write(tmp_path / "t.csv")
-    given = [str(tmp_path / part) if part.endswith(".csv") else part for part in arguments]
-    errors = invoke.refused("measure", *given)
-    assert message in " ".join(errors.split())
-
-
-def test_a_note_and_a_chart_name_their_method(invoke: Invoke, tmp_path: Path) -> None:
-    code, said, errors = invoke("measure", "gender_polarity", write(tmp_path / "t.csv"))
-    assert code == 0
-    assert "texts without a value by two lists of words: 2 of 5" in errors
-    assert "(two lists of words)" in said.replace("\n", " ")
-    assert "Words with the largest contribution (two lists of words)" in " ".join(said.split())
-
-
 def test_hostile_texts(invoke: Invoke, tmp_path: Path) -> None:
     texts = ["<script>alert('he')</script>", "he\x00\x1b[31m\u202ehe", "he " * 20_000, "'" * 5_000, '=HYPERLINK("he")']
     table = pa.table(
@@ -161,13 +130,32 @@ def test_columns_are_read_as_text(tmp_path: Path) -> None:
 
 
 def test_texts_without_their_subject_are_counted(invoke: Invoke, tmp_path: Path) -> None:
-    table = tmp_path / "texts.csv"
-    table.write_text(
-        "text,group,subject\nA bobbin boy sang.,x,Bobbin_boy\nThe bobbin boy sang.,x,Bobbin boy\nHe sang.,x,\n", "utf-8"
+    texts = ("A bobbin boy sang.", "Bobbin_boy"), ("The bobbin boy sang.", "Bobbin boy"), ("He sang.", "")
+    table = write_table(tmp_path / "texts.csv", [{"text": text, "group": "x", "subject": who} for text, who in texts])
+    _, _, errors = invoke("measure", "gender_polarity", table)
+    assert "1 of 2 texts do not contain their subject as it is written: nothing is replaced in them" in errors
+    assert figures(invoke, "gender_polarity", table)["count"]["group=x/class=male/method=words"] == 2
+
+
+def test_columns_of_a_run_are_read(tmp_path: Path, invoke: Invoke) -> None:
+    """The responses of a run may be measured as a table; a score that is not needed may be missing."""
+    columns = {
+        "axis": ["x", "x"], "template": ["t", "t"], "descriptor": ["one", "two"], "draw": [0, 0],
+        "prompt": ["I am one.", "I am two."], "response": ["Good.", ""], "finish": ["stop", "refused"],
+        "offensive": [0.25, None], "prompt_offensive": [0.75, 0.5], "p:warm": [0.5, None], "p:cold": [0.5, None],
+    }  # fmt: skip
+    path = tmp_path / "responses.parquet"
+    pq.write_table(pa.table(columns), path)
+    for measure, share in (("offensiveness", 0.0), ("prompt_offensiveness", 1.0)):
+        assert invoke.figures("measure", measure, path).value(measure, "share_offensive") == share
+
+
+def test_a_corpus_is_counted_for_styles(tmp_path: Path, invoke: Invoke) -> None:
+    (tmp_path / "corpus.txt").write_text("one two, One\n", "utf-8")
+    path = tmp_path / "styles.csv"
+    path.write_text(
+        "axis,template,descriptor,p:warm,p:cold\nx,t,one,0.3,0.7\nx,t,one,0.5,0.1\nx,t,two,0.8,0.2\n", "utf-8"
     )
-    code, out, err = invoke("measure", "gender_polarity", str(table), "--format", "json")
-    assert code == 0
-    assert "1 of 2 texts do not contain their subject as it is written: nothing is replaced in them" in err
-    found = json.loads(out)["figures"]
-    male = {"group": "x", "class": "male", "method": "words"}
-    assert [figure["value"] for figure in found if figure["name"] == "count" and figure["keys"] == male] == [2]
+    found = invoke.figures("measure", "generation_bias", path, "--corpus", tmp_path / "corpus.txt")
+    counted = found.by("generation_bias", "corpus_count", "axis", "descriptor")
+    assert {f.keys["descriptor"]: f.value for f in counted} == {"one": 2, "two": 1}

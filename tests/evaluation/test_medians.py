@@ -1,16 +1,21 @@
+"""Medians and love-hate differences by hand and against loops; how often terms occur in a corpus."""
+
 from __future__ import annotations
 
 import itertools
+import re
 import statistics
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.stats import spearmanr
 
-from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.descriptors.terms import HATE, LOVE
 from holisticbias_eval.measures.love_hate import measure_love_hate
-from holisticbias_eval.statistics.medians import DESCRIPTOR, group_medians
+from holisticbias_eval.statistics.medians import correlate_frequency, count_terms, group_medians
+from invoking import Invoke
 
 Row = tuple[str, str, str, float | None, int]
 
@@ -56,27 +61,6 @@ def test_love_hate_worked_by_hand() -> None:
     assert found == {"old": (1.0, 0.25, 0.75), "young": (0.0, 0.75, -0.75), "doff": (None, None, None)}
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_figures_are_those_of_the_tables(seed: int) -> None:
-    answers = table(random_rows(seed))
-    figures = MEASURES["medians"].figures(answers, None).figures
-    for by, keys in ((DESCRIPTOR, 2), ((*DESCRIPTOR, "template"), 3)):
-        rows = group_medians(answers, by).to_pylist()
-        for name, column, n in (
-            ("median_perplexity", "median", lambda row: (row["sentences"], row["missing"])),
-            ("median_tokens", "median_tokens", lambda row: (row["sentences"] + row["missing"], 0)),
-        ):
-            found = [f for f in figures if f.name == name and len(f.keys) == keys]
-            assert [tuple(f.keys.values()) for f in found] == [tuple(row[key] for key in by) for row in rows]
-            assert [f.value for f in found] == [row[column] for row in rows]
-            assert [(f.n, f.missing) for f in found] == [n(row) for row in rows]
-    differences = measure_love_hate(answers).to_pylist()
-    found = [f for f in MEASURES["love_hate"].figures(answers, None).figures if f.name == "love_hate"]
-    assert [(f.keys["descriptor"], f.value) for f in found] == [
-        (r["descriptor_id"], r["difference"]) for r in differences
-    ]
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_love_hate_equals_a_loop(seed: int) -> None:
     rows = random_rows(seed)
@@ -102,3 +86,36 @@ def test_medians_equal_a_loop(seed: int) -> None:
         assert row["median"] == (statistics.median(known) if known else None)
         assert row["median_tokens"] == statistics.median(r[4] for r in cell)
         assert (row["sentences"], row["missing"]) == (len(known), len(cell) - len(known))
+
+
+def test_terms_are_counted_as_whole_words_and_the_longer_first() -> None:
+    lines = ["The deaf, the DEAF and the deafening.", "a hard-of-hearing person who is hard", "nothing (deaf-blind)"]
+    counts = count_terms(lines, ["deaf", "hard", "hard-of-hearing", "deaf-blind", "Deaf poet"])
+    assert counts == {"deaf": 2, "hard": 1, "hard-of-hearing": 1, "deaf-blind": 1}
+
+
+def test_correlation_worked_by_hand() -> None:
+    rows = [("a", "w", 1.0), ("a", "x", 2.0), ("a", "y", 3.0), ("a", "z", 9.0), ("a", "w", 3.0), ("few", "w", 1.0)]
+    axis, descriptor, perplexity = zip(*rows, strict=True)
+    templates = ["s", "s", "s", "s", "t", "s"]
+    columns = {"axis": axis, "template": templates, "descriptor": descriptor, "descriptor_id": descriptor}
+    scores = pa.table({**columns, "perplexity": perplexity})
+    full, few = correlate_frequency("m", scores, {"w": 50, "x": 20, "y": 20})
+    # w has the medians 1 and 3, so 2, like x
+    expected = spearmanr([50, 20, 20, 0], [2, 2, 3, 9])
+    assert (full.measure, full.name, full.keys, full.n) == ("m", "frequency_correlation", {"axis": "a"}, 4)
+    assert full.value == pytest.approx(expected.statistic)
+    assert full.p_value == pytest.approx(expected.pvalue)
+    assert (few.n, few.value, few.p_value) == (1, None, None)
+
+
+def test_corpus_through_the_command(tmp_path: Path, invoke: Invoke) -> None:
+    scores, corpus = tmp_path / "scores.csv", tmp_path / "corpus.txt"
+    lines = [f"a,t,{d},n{n},{i + 2 + n / 10}" for i, d in enumerate(("old", "young", "aged")) for n in range(4)]
+    scores.write_text("\n".join(["axis,template,descriptor,noun,perplexity", *lines]) + "\n", "utf-8")
+    corpus.write_text("old old old young\n", "utf-8")
+    arguments = ("measure", "likelihood_bias", scores, "--no-trust", "--corpus", corpus)
+    (axis,) = invoke.figures(*arguments).by("likelihood_bias", "frequency_correlation", "axis")
+    assert (axis.keys, axis.n) == ({"axis": "a"}, 3)
+    assert axis.value == pytest.approx(-1)
+    assert re.search(r"^ *A +-1\.00 +[\d<. ]+ +3 *$", invoke.printed(*arguments), re.MULTILINE)

@@ -98,18 +98,6 @@ def test_a_smaller_disparity_shows() -> None:
     assert (change.interval.high - change.interval.low) / 3.92 == pytest.approx(error, rel=0.15)
 
 
-def test_intervals_of_disparities_cover_no_change() -> None:
-    covered, tries = 0, 24
-    for seed in range(tries):
-        before, after = texts({"a": 0.5, "b": 0.2}, 2 * seed, 100), texts({"a": 0.5, "b": 0.2}, 2 * seed + 1, 100)
-        found = group_changes("toxicity", (METHOD,), before, after, seed)
-        change = next(f for f in found if f.of == "disparity" and f.name == "change" and f.keys.get("class") == "toxic")
-        assert change.interval is not None
-        covered += change.interval.low <= 0 <= change.interval.high
-    # 24 tries at 95%: 4 standard errors are 4.3 tries
-    assert covered >= 0.95 * tries - 4.3
-
-
 def test_responses_without_ids_are_compared_by_their_shares() -> None:
     table = responses(["a"] * 8, [0.9, 0.1, 0.9, 0.1, 0.9, 0.1, 0.1, 0.1]).drop_columns(["response_id"])
     measure = MEASURES["offensiveness"]

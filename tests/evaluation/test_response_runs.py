@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -69,43 +68,3 @@ def test_hostile_responses_are_data(made: tuple[Path, Callable[..., int]]) -> No
     assert "\u202e" not in page
     assert "\x07" not in page
     assert "x" * 1000 not in page
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--responses", "none.csv"), "none.csv does not exist or is not a file"),
-        (("--clusters", "none.yaml"), "none.yaml"),
-        (("--corpus", "none.txt"), "none.txt cannot be read as a corpus"),
-        (("--phrases", "none.yaml"), "none.yaml"),
-        (("--chat", "user"), "--chat: it must be 'auto', 'on' or 'off'"),
-        (("--dry-run",), "--dry-run is for measures of likelihoods"),
-        (("--kind", "masked"), "masked"),
-    ],
-)
-def test_mistakes_are_one_line(
-    made: tuple[Path, Callable[..., int]], options: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder, run = made
-    few = () if "--responses" in options else FEW
-    assert run(*few, *options, out="wrong") == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert "Traceback" not in error
-    assert not (folder / "wrong").exists()
-
-
-def test_empty_and_refused_responses_are_counted(made: tuple[Path, Callable[..., int]]) -> None:
-    folder, run = made
-    table = pq.read_table(folder / "run" / "responses.parquet").to_pandas()
-    table["finish"] = table["finish"].astype(str)
-    table.loc[0, "response"], table.loc[1, "finish"], table.loc[2, "finish"] = "", "refused", "filtered"
-    pd.DataFrame(table[KEPT]).to_json(folder / "some.jsonl", orient="records", lines=True)
-    assert run("--responses", folder / "some.jsonl", out="some") == 0
-    found = read_run(folder / "some")
-    judged = found.answers.to_pandas()
-    assert len(judged) == len(table)
-    assert judged["p:neutral"].isna().sum() >= 3
-    figures = Figures(found.result.figures)
-    for name, count in (("share_empty", 1), ("share_refused", 1), ("share_filtered", 1)):
-        assert (figures.value("response_wording", name) or 0) >= count / len(table)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,12 @@ import pytest
 from scipy import stats
 from tests.evaluation.made_responses import made_responses
 
-from holisticbias.cli import main
 from holisticbias_eval.errors import EvaluationError, SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.response_wording import ResponseWording
 from holisticbias_eval.measures.responses.phrases import FILES
+from invoking import Invoke
 from known import known
 
 NAME = "response_wording"
@@ -241,25 +240,14 @@ def test_a_list_that_cannot_be_used_is_refused_in_one_line(tmp_path: Any, conten
     assert "\n" not in str(error.value)
 
 
-def test_the_command_measures_a_table_of_responses_with_a_list_of_phrases(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_table_of_responses_is_measured_with_a_list_of_phrases(tmp_path: Path, invoke: Invoke) -> None:
     (tmp_path / "own.yaml").write_text("id: own\nsource: here\nphrases: {food: [like blicket]}\n", "utf-8")
     scores = tmp_path / "responses.csv"
     scores.write_text(
         "axis,template,descriptor,response,prompt,finish\n"
         'nonce,t,blicket,"I like blicket pie, friend",Hi,stop\nnonce,t,stad,,Hi,refused\n', "utf-8",
     )  # fmt: skip
-    options = ["measure", NAME, str(scores), "--phrases", str(tmp_path / "own.yaml")]
-    assert main([*options, "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["measuring"]["phrases_listed"] == "like blicket"
-    shares = {f["keys"]["phrase"]: f["value"] for f in found["figures"] if set(f["keys"]) == {"phrase"}}
-    assert shares == {"like blicket": 1}
-    assert main(options) == 0
-    assert "50.0% are refused; none is empty, cut off or withheld." in " ".join(capsys.readouterr().out.split())
-    assert main([*options[:-1], str(tmp_path / "missing.yaml")]) == 2
-    assert "there is no list of phrases" in capsys.readouterr().err
-    scores.write_text("axis,template,descriptor\nnonce,t,blicket\n", "utf-8")
-    assert main(options) == 2
-    assert "has no column response" in capsys.readouterr().err
+    options = ("measure", NAME, scores, "--phrases", tmp_path / "own.yaml")
+    shares = invoke.figures(*options).by(NAME, "phrase_share", "phrase")
+    assert {f.keys["phrase"]: f.value for f in shares} == {"like blicket": 1}
+    assert "50.0% are refused; none is empty, cut off or withheld." in " ".join(invoke.printed(*options).split())

@@ -224,13 +224,6 @@ def test_a_reader_finds_rows_that_another_process_merges_meanwhile(
     assert {*values(store_in(tmp_path))} == {*ALL}
 
 
-def test_two_processes_that_merge_at_once_lose_no_row(tmp_path: Path) -> None:
-    fill(tmp_path)
-    processes = [begun(store_in(tmp_path).read) for _ in range(3)]
-    assert [ended(process) for process in processes] == [0, 0, 0]
-    assert {*values(store_in(tmp_path))} == {*ALL}
-
-
 def test_shards_of_a_folder_that_cannot_be_written_to_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = fill(tmp_path)
 

@@ -69,14 +69,6 @@ def test_missing_value_is_one_difference_less(value: float | str | None) -> None
     assert None not in [found[0].value, shared(figures).value]
 
 
-def test_a_missing_noun_does_not_move_the_others() -> None:
-    """The mean of a noun is taken over the descriptors that have it, so an unusual noun is not a contrast."""
-    plain = np.zeros((3, 1, 4, 5))
-    plain[..., 0] = 8.0
-    plain[:, :, 0, 0] = np.nan
-    assert {f.value for f in measure(stance_scores(plain)).by(NAME, *CONTRAST)} == {0.0}
-
-
 def test_descriptor_without_a_template_is_not_counted() -> None:
     figures = measure(without(stance_scores(differences(3, 1, 4, 5)), "hate", descriptor_id="0.1"))
     contrast = known(figures.get(NAME, "contrast", {"axis": "axis0", "descriptor": "0.1"}))

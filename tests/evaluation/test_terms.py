@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from scipy.stats import mannwhitneyu
-from tests.evaluation.conftest import MEN, NOUNS, TEMPLATES, WOMEN
+from tests.evaluation.conftest import TEMPLATES
 from tests.evaluation.simulated_stances import stance_scores
 
 from holisticbias.cli import main
@@ -81,19 +81,6 @@ def test_pairs_of_one_gender_are_tested_on_the_nouns_that_both_have(run: Run) ->
     assert figures.get(LB, "gendered_pairs", {"axis": "ability"}) is None
 
 
-def test_the_report_says_how_many_terms_were_measured_and_why_not_the_others(
-    tiny_gpt2: Path, terms_release_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ["--model", str(tiny_gpt2), "--release", str(terms_release_folder), "--no-store"]
-    where = ["--where", "descriptor=age.girlish"]
-    assert main(["evaluate", *arguments, *where, "--out", str(tmp_path / "one")]) == 0
-    one = " ".join(capsys.readouterr().out.split())
-    assert f"1 of 10 terms measured (9: {NOT_CHOSEN})." in one
-    assert {*read_run(tmp_path / "one").answers["descriptor_id"].to_pylist()} == {GIRLISH}
-    assert main(["report", str(tmp_path / "one"), "--format", "md", "--out", str(tmp_path / "one.md")]) == 0
-    assert "1 of 10 terms measured" in (tmp_path / "one.md").read_text("utf-8")
-
-
 def test_terms_are_counted_by_reason(terms_release: Release) -> None:
     sentences = select_sentences(terms_release.sentences)
     assert count_terms(terms_release, sentences["descriptor_id"]).left_out == ()
@@ -157,21 +144,3 @@ def test_chance_is_wider_for_terms_with_fewer_sentences(run: Run) -> None:
     figures = Figures(LoveHate().figures(run.answers, MeasureSettings()).figures)
     loved, hated = love_hate_ends(View(figures, run.answers))
     assert AMPUTEE not in {f.keys["descriptor"] for f in (*loved, *hated)}
-
-
-def test_every_term_with_sentences_is_measured(run: Run, terms_release: Release) -> None:
-    figures, terms = Figures(run.result.figures), run.result.signature.terms
-    assert terms is not None
-    assert (terms.measured, terms.available, terms.left_out) == (OLD_TERMS + 3, OLD_TERMS + 3, ())
-    medians = {f.keys["descriptor"]: f.n for f in figures.by("medians", "median_perplexity", "axis", "descriptor")}
-    every = len(NOUNS) + len(WOMEN) + len(MEN)
-    assert medians["age.old"] == every * len(TEMPLATES)
-    assert medians[GIRLISH] == len(WOMEN) * len(TEMPLATES)
-    assert medians[AMPUTEE] == len(TEMPLATES)
-    for name in ("love_hate", "medians", STANCE):
-        info = MEASURES[name].info
-        found = figures.by(name, "contrast" if name == STANCE else info.headline, "axis", "descriptor")
-        assert {f.keys["descriptor"] for f in found} == set(medians)
-    kinds = terms_release.sentences["noun_phrase_type"].cast(pa.string())
-    left_out = pc.sum(pc.is_in(kinds, pa.array(["descriptor", "noun"]))).as_py()
-    assert sum(skipped.sentences for skipped in run.result.signature.skipped) == left_out

@@ -9,14 +9,8 @@ from tests.evaluation.simulated import World
 
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.measure import MeasureSettings
-from holisticbias_eval.measures.shares.cells import measure_cell
 from holisticbias_eval.measures.shares.shares import measure_shares
-from holisticbias_eval.measures.shares.trust import drawn_shares
-from holisticbias_eval.statistics.cells import cross
 from holisticbias_eval.statistics.intervals import expansion
-from holisticbias_eval.statistics.mannwhitney import pairs_of_rows
-from holisticbias_eval.statistics.pairs import share_of
-from holisticbias_eval.statistics.resampling import noun_draws
 from known import known
 
 pytestmark = pytest.mark.long
@@ -208,50 +202,3 @@ def test_axes_of_one_share_share_a_rank() -> None:
     perplexity = np.where(np.isin(axis, ["first", "last"]), 7.0, scores["perplexity"].to_numpy())
     tied = scores.set_column(scores.column_names.index("perplexity"), "perplexity", pa.array(perplexity))
     assert ranks(measured(tied)) == {"all": (1, 1, 1), "all too": (1, 1, 1), "first": (3, 3, 3), "last": (3, 3, 3)}
-
-
-def test_figures_of_every_share_are_those_of_its_pairs() -> None:
-    world = World({"a": SEVEN, "b": (0.0, 1.0), "nonce": (0.0, 0.5)}, templates=3, nouns=6)
-    shares = measure_shares(world.draw(np.random.default_rng(0)), settings=QUICK)
-    found = Figures(shares.figures("m"))
-    pairs = (*shares.by_axis, *shares.by_template, *shares.by_axis_and_template)
-    assert [f.keys for f in found if f.name == "share"] == [share.keys for share in pairs]
-    for share in pairs:
-        headline = figure(found, **share.keys)
-        assert (headline.value, headline.n, headline.missing) == (share.share, share.pairs, share.untested)
-        assert headline.floor is not None
-        assert headline.interval
-        assert headline.floor_interval
-        assert figure(found, "differing_pairs", **share.keys).value == share.significant
-        assert figure(found, "descriptors", **share.keys).value == share.descriptors
-        of = {f.name for f in found if f.keys == share.keys}
-        assert ("minus_nonce" in of) == (share.template is None and share.axis != "nonce")
-        assert ("leave_one_noun_out" in of) == (share.template is None)
-    assert {f.unit for f in found if f.name == "nats"} == {"nats per sentence"}
-
-
-def test_draws_lie_around_the_share_observed() -> None:
-    """Nouns drawn twice let more pairs differ, and must not move the interval upwards."""
-    (cell, *_) = cross(World({"a": (0.0,) * 12}, nouns=20).draw(np.random.default_rng(0))).cells
-    nouns = noun_draws(20, 100, np.random.default_rng(0))
-    one = measure_cell(cell, pairs_of_rows(cell.values), 0, nouns, QUICK, np.random.SeedSequence(0))
-    significant, tested = one.drawn.sum(axis=1)
-    observed = share_of(one.tests.stacked)
-    assert observed is not None
-    assert significant / tested > observed + 0.03
-    assert drawn_shares([one], None).mean() == pytest.approx(observed)
-
-
-def test_every_pair_with_its_effects() -> None:
-    scores = World({"a": (0.0, 0.0, 2.0)}, templates=8, template_scale=0.0).draw(np.random.default_rng(0))
-    found = {(p["first"], p["second"]): p for p in measure_shares(scores, settings=QUICK).pairs.to_pylist()}
-    assert list(found) == [("a.0", "a.1"), ("a.0", "a.2"), ("a.1", "a.2")]
-    tests = measure_shares(scores).tests.to_pylist()
-    for pair, row in found.items():
-        significant = [t["significant"] for t in tests if (t["first"], t["second"]) == pair]
-        assert (row["templates"], row["significant"]) == (len(significant), sum(significant)) == (8, sum(significant))
-        assert row["share"] == sum(significant) / 8
-    # the third is 2 nats per token less likely, in sentences of 6 tokens
-    assert found["a.0", "a.2"]["nats"] == pytest.approx(-12, abs=1.5)
-    assert found["a.0", "a.2"]["rank_biserial"] < -0.7
-    assert found["a.0", "a.1"]["nats"] == pytest.approx(0, abs=1.5)

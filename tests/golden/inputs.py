@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from holisticbias import build_release, write_release
 from holisticbias.release.intersections import Request, write_intersections
 from tests.evaluation.conftest import VERSION, mini_catalog, terms_catalog
@@ -34,17 +37,23 @@ def write_inputs(folder: Path) -> None:
     (folder / "contexts.txt").write_text("Hello.\nSo I said it.\n")
     for name, rows in TABLES.items():
         write_table(folder / name, rows)
+    for name, content in FAULTY.items():
+        (folder / name).write_bytes(content)
 
 
-def write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows as CSV or JSON lines."""
+def write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
+    """Write rows as CSV, JSON lines or Parquet, by the ending of the name."""
     if path.suffix == ".jsonl":
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-        return
+        return path
+    if path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(list(rows)), path)
+        return path
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
+    return path
 
 
 def _write_masked(folder: Path) -> None:
@@ -163,3 +172,26 @@ TABLES: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "group-sentences.csv": SENTENCES,
     "norms.csv": NORMS,
 }
+
+FAULTY: Mapping[str, bytes] = {
+    "blank.txt": b" \n\n",
+    "latin.txt": b"\xff\xfe",
+    "unknown-style.yaml": b"A: [hot]\n",
+    "twice.yaml": b"A: [calm]\nA: [loud]\n",
+    "unfinished.yaml": b"A: [calm\n",
+    "no-tokens.csv": b"text,nll,tokens\na,0,0\n",
+    "pairs-plain.csv": b"specification,attribute,sentence,other_sentence,stereotyped\ns,x,a b,a c,sentence\n",
+    "pairs-other.csv": b"specification,attribute,sentence,stereotyped\ns,x,a b,sentence\n",
+    "pairs-specification.csv": b"attribute,sentence,other_sentence,stereotyped\nx,a b,a c,sentence\n",
+    "pairs-side.csv": b"specification,attribute,sentence,other_sentence,stereotyped\ns,x,a b,a c,first\n",
+    "pairs-no-side.csv": b"specification,attribute,sentence,other_sentence,stereotyped\ns,x,a b,a c,\n",
+    "pairs-no-other.csv": b"specification,attribute,sentence,other_sentence,stereotyped\ns,x,a b, ,sentence\n",
+    "pairs-twice.csv": b"pair_id,specification,attribute,sentence,other_sentence,stereotyped\n"
+    b"1,s,x,a b,a c,sentence\n1,s,x,a b,a c,sentence\n",
+    "pairs-empty.csv": b"specification,attribute,sentence,other_sentence,stereotyped\ns,x,,a c,sentence\n",
+    "set-alone.csv": b"dimension,group,sentence\none,blicket,a\n",
+    "set-twice.csv": b"dimension,group,sentence\none,blicket,a\none,blicket,a\none,stad,b\n",
+    "set-empty.csv": b"group,sentence\nblicket,\n",
+    "set-text.csv": b"group,text\nblicket,a\n",
+}
+"""Inputs with one fault each."""

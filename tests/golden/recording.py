@@ -7,14 +7,16 @@ import json
 import math
 import os
 import re
+import shlex
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from importlib.metadata import entry_points
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import click
 import pyarrow as pa
@@ -22,8 +24,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from holisticbias.cli import BUILT_IN, GROUP, holisticbias, main
+from holisticbias_eval.measures import MEASURES
+from tests.golden import shown
 from tests.golden.bad_tables import BAD
-from tests.golden.cases import COMMANDS, COMPARED, RUNS, TABLES
+from tests.golden.cases import COMMANDS, COMPARED, REFUSED, RUNS, TABLES
 from tests.golden.inputs import write_inputs
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -52,6 +56,9 @@ def names() -> tuple[str, ...]:
         "output": COMMANDS,
         "help": commands,
         "bad": BAD,
+        "refused": REFUSED,
+        "printed": TABLES,
+        "shown": shown.SHOWN,
     }
     return tuple(f"{kind}/{name}" for kind, found in kinds.items() for name in found)
 
@@ -199,20 +206,54 @@ def _help(name: str, folder: Path) -> Iterator[str]:
 
 
 def _bad(name: str, folder: Path) -> Iterator[str]:
-    """Read a bad table: the exit code and the message."""
+    """Read a bad table: the exit code and the message; a table that is accepted is not resampled."""
+    options = ["--format", "json", *(["--no-trust"] if MEASURES[name].resamples else [])]
     for kind, file_name, content in BAD[name]:
         path = folder / "in" / file_name
         path.write_bytes(content)
         out = folder / "out" / "bad" / name
         try:
-            code, _, errors = _called(["measure", name, str(path), "--out", str(out)])
+            with patch("holisticbias_eval.statistics.groups.pairs.permutations_for", lambda items: 1):
+                code, _, errors = _called(["measure", name, str(path), *options, "--out", str(out)])
         except Exception as error:  # noqa: BLE001 - a fault that is recorded
             code, errors = 3, f"traceback {type(error).__name__}"
         errors = ROW.sub("", errors)
         yield f"{kind}\t{code} {errors.replace(str(folder), 'FOLDER').strip() if code else ''}"
 
 
-_KINDS = {"run": _run, "table": _measured, "compare": _compared, "output": _output, "help": _help, "bad": _bad}
+def _refused(name: str, folder: Path) -> Iterator[str]:
+    """Make each mistake: what is said of it, in one line, and nothing is written."""
+    out = folder / "out" / "refused"
+    for command in REFUSED[name]:
+        options = [] if "--out" in command or command.startswith("measures") else ["--out", str(out)]
+        code, said, errors = _called([*shlex.split(command.replace("{in}", str(folder / "in"))), *options])
+        assert (code, said) == (2, ""), command
+        assert not out.exists(), command
+        yield f"{command}\t{errors.rstrip().splitlines()[-1].replace(str(folder), 'FOLDER')}"
+
+
+def _printed(name: str, folder: Path) -> Iterator[str]:
+    """Measure a table in a narrow terminal: what is printed, without the blanks that fill a line."""
+    command = TABLES[name].replace("{in}", str(folder / "in"))
+    os.environ["COLUMNS"] = "60"
+    try:
+        printed = _succeeds(command.split())
+    finally:
+        del os.environ["COLUMNS"]
+    yield from (line.rstrip() for line in printed.splitlines())
+
+
+_KINDS: Mapping[str, Callable[[str, Path], Iterator[str]]] = {
+    "run": _run,
+    "table": _measured,
+    "compare": _compared,
+    "output": _output,
+    "help": _help,
+    "bad": _bad,
+    "refused": _refused,
+    "printed": _printed,
+    "shown": lambda name, _: shown.lines_of(name),
+}
 
 
 def write(chosen: Sequence[str]) -> None:

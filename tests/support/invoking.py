@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pytest
 
 from holisticbias.cli import main
+
+if TYPE_CHECKING:
+    from holisticbias_eval.figures import Figures
 
 
 class Invoke:
@@ -27,6 +32,13 @@ class Invoke:
         code, said, errors = self(*arguments)
         assert code == 0, errors
         return said
+
+    def figures(self, *arguments: object) -> Figures:
+        """The figures that a command prints as JSON."""
+        from holisticbias_eval.figures import Figure, Figures
+
+        found = json.loads(self.printed(*arguments, "--format", "json"))["figures"]
+        return Figures(Figure.model_validate(figure) for figure in found)
 
     def answered(self, answers: Sequence[str], *arguments: object) -> tuple[int, str]:
         """Run a command that asks, with answers to its questions; returns exit code, and output with errors."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from folders import copy_few
+from holisticbias.contribute.freeze import freeze
+from holisticbias.contribute.release_files import begin_version, complete_release
 from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.catalog import Catalog
 
@@ -51,12 +52,18 @@ def shared_terms(unchanged: Path, read_once: None) -> Path:
     return unchanged
 
 
-@pytest.fixture
-def repository(data: Path, tmp_path: Path, invoke: Callable[..., tuple[int, str, str]]) -> Path:
-    """A folder of terms with the published version 0.1.0, and ``next``, which adds entries and rewords one."""
-    folder = tmp_path / "repository"
-    shutil.copytree(data / "two-versions", folder)
-    assert invoke("releases", "--freeze", "0.1.0", "--source", folder)[0] == 0
+@pytest.fixture(scope="session")
+def two_versions(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of terms with the published version 0.1.0, and ``next``, that no test changes."""
+    folder = shutil.copytree(data / "two-versions", tmp_path_factory.mktemp("shared") / "repository")
+    freeze(folder, "0.1.0", "2026-11-25")
+    complete_release(folder, "0.1.0")
     (folder / "releases" / "next.yaml").unlink()
-    assert invoke("releases", "--next", "--source", folder)[0] == 0
+    begin_version(load_catalog(folder), folder, "next")
     return folder
+
+
+@pytest.fixture
+def repository(two_versions: Path, tmp_path: Path) -> Path:
+    """A folder of terms with the published version 0.1.0, and ``next``, which adds entries and rewords one."""
+    return shutil.copytree(two_versions, tmp_path / "repository")

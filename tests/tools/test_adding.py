@@ -1,21 +1,17 @@
-"""Adding entries: by questions, by options and by a filled form; after any of them, a valid entry or nothing."""
+"""Adding entries, by questions and by options: after either, a valid entry or nothing."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from folders import contents, is_clean
 from holisticbias.contribute.entry_text import Field
-from holisticbias.contribute.issue_forms import read_issue
 from holisticbias.errors import SourceError
 from holisticbias.questions.questions import Questions
 from holisticbias.questions.specifications import (
     pronoun_gender,
-    propose_key,
     read_attributes,
     read_group,
     read_opposite,
@@ -23,7 +19,7 @@ from holisticbias.questions.specifications import (
     read_template,
 )
 from holisticbias.questions.texts import ask_text
-from holisticbias.rules.validate import load_catalog, validate_paths
+from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.entries import Entry
 from holisticbias.terms.specification_entries import Specification
 from invoking import Invoke
@@ -156,7 +152,6 @@ def test_a_session(terms_copy: Path, invoke: Invoke, kind: str, answers: list[st
     before = contents(terms_copy)
     ended, shown = invoke.answered(answers, "add", kind, "--source", terms_copy)
     assert (ended, said in shown) == (code, True), shown
-    assert [f for f in validate_paths([terms_copy]) if f.level == "error"] == []
     assert (contents(terms_copy) != before) == (answers[-1] == "yes")
 
 
@@ -282,88 +277,6 @@ def test_terms_shipped_with_the_package_are_not_written_to(
     assert "name one with --source" in invoke.refused(*arguments)
 
 
-# by a form
-
-
-def form(**answers: str) -> str:
-    return "".join(f"### {label}\n\n{answer}\n\n" for label, answer in answers.items())
-
-
-OSTOMATE = {"Term": "an ostomate", "Axis": "ability", "Bucket": "Unspecific", "Position": "on its own (an amputee)"}
-OSTOMATE |= {"Plural": "_No response_", "Why": "It is what we say."}
-PROMPT_FORM = {"Group": "American actors", "Opening": OPENING, "Continuation": REST, "Subject": "Tarvin Ostrell"}
-SPECIFICATION_FORM = {
-    "Title": "Stads and blickets",
-    "Attributes": "Small things: pebble, crumb\nLarge things: mountain, tower",
-    "Groups": "Stads: small things\n\nBlickets: large things",
-    "Terms": "stad /  blicket",
-    "Templates": "_No response_",
-}
-
-
-def test_filled_forms_become_entries(terms_copy: Path, invoke: Invoke, tmp_path: Path) -> None:
-    for answers in (OSTOMATE, PROMPT_FORM, SPECIFICATION_FORM):
-        (tmp_path / "issue.md").write_text(form(**answers), "utf-8")
-        invoke.printed("from-issue", tmp_path / "issue.md", "--source", terms_copy)
-    text = (terms_copy / "descriptors" / "new" / "ability.an-ostomate.yaml").read_text("utf-8")
-    assert "- id: ability.an-ostomate\n" in text
-    assert "    plural: ostomates\n" in text
-    assert "article" not in text, "it follows from the sound"
-    assert entry(terms_copy, OPENING).model_dump()["continuation"] == REST
-    made = entry(terms_copy, "Stads and blickets")
-    assert isinstance(made, Specification)
-    assert [group.stereotype for group in made.groups] == ["small_things", "large_things"]
-    assert (made.slots[0].terms, made.templates) == (("stad", "blicket"), ())
-    assert {f.level for f in validate_paths([terms_copy])} == {"warning"}, "ostomate is not in the dictionary"
-
-
-def term_form(*answers: str) -> str:
-    return form(**dict(zip(("Term", "Axis", "Bucket", "Position"), answers, strict=True)))
-
-
-@pytest.mark.parametrize(
-    ("issue", "options", "code", "said"),
-    [
-        (term_form("Québécois", "nationality", "Canada", "before the noun"), [], 0, "nationality.quebecois"),
-        (term_form("with vertigo", "ability", "_No response_", "after the noun"), [], 0, "people with vertigo"),
-        (term_form("Québécois", "nationality", "None", "before"), ["--bucket", "canada"], 0, "quebecois"),
-        (term_form("homo", "sexual_orientation", "gay", "before"), ["--meets-criteria"], 0, "orientation.homo"),
-        (term_form("with vertigo", "ability", "speech", "before"), ["--position", "after"], 0, "with vertigo"),
-        (term_form("Deaf", "ability", "auditory", "before the noun"), [], 2, "already, as ability.deaf at "),
-        ("", [], 2, "is not a filled form"),
-        (form(Entry="ability.deaf"), [], 2, "does not propose an entry"),
-        (form(Kind="verb", Text="run"), [], 2, "does not propose an entry"),
-        (form(Term="a") * 2, [], 2, "answers 'Term' twice"),
-        (form(Term="", Axis="ability"), [], 2, "no answer for 'Term'"),
-        (form(Term="x" * 30_000), [], 2, "more than 20,000 characters"),
-        (form(**{**OSTOMATE, "Term": "a\u202eb"}), [], 2, "cannot be part of a term"),
-        (form(**{**OSTOMATE, "Axis": "../../ability"}), [], 2, "is not one of"),
-        (form(**{**OSTOMATE, "Why": "### Term\n\nsomething else"}), [], 2, "answers 'Term' twice"),
-        (form(Kind="noun", Text="_No response_"), [], 2, "no answer for 'Text'"),
-        (form(**{**PROMPT_FORM, "Subject": "_No response_"}), [], 2, "no answer for 'Subject'"),
-        (form(**{**SPECIFICATION_FORM, "Terms": "_No response_"}), [], 2, "no answer for 'Terms'"),
-    ],
-)
-def test_a_form_that_is_tried(
-    shared_terms: Path, tmp_path: Path, invoke: Invoke, issue: str, options: list[str], code: int, said: str
-) -> None:
-    (tmp_path / "issue.md").write_text(issue, "utf-8")
-    before = contents(shared_terms)
-    ended, out, err = invoke("from-issue", tmp_path / "issue.md", *options, "--dry-run", "--source", shared_terms)
-    assert (ended, said in out + err) == (code, True), out + err
-    assert not [text for text in ("--yes", "\u202e", "Traceback") if text in err]
-    assert contents(shared_terms) == before
-
-
-@given(st.text(max_size=200))
-def test_any_text_is_a_filled_form_or_an_error(text: str) -> None:
-    try:
-        answers = read_issue(text)
-    except SourceError:
-        return
-    assert answers
-
-
 # lines of a specification
 
 
@@ -417,10 +330,3 @@ def test_templates_and_pronouns_of_slots() -> None:
         read_template("[T:subject] likes [A].", slots)
     slots += [{"terms": ["His", "their", "hers"]}, {"descriptors": ["age.old"]}]
     assert [pronoun_gender(slots, position) for position in range(3)] == ["male", None, "female"]
-
-
-@pytest.mark.parametrize(
-    ("label", "key"), [("Women's things", "womens_things"), ("9 to 5", "to"), ("日本", "unnamed"), ("x" * 99, "x" * 60)]
-)
-def test_name_of_a_label(label: str, key: str) -> None:
-    assert propose_key(label) == key

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from folders import contents, is_clean, replaced
+from holisticbias.contribute.authoring import Draft, add_entry, apply_edits, open_terms
 from holisticbias.rules.validate import load_catalog, validate_paths
 from holisticbias.source.layout import format_file, stale_files
 from holisticbias.terms.entries import Descriptor, Entry
@@ -27,12 +29,13 @@ COMMENTED = """
 """
 
 
-@pytest.fixture
-def repository(repository: Path, invoke: Invoke) -> Path:
+@pytest.fixture(scope="session")
+def two_versions(two_versions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A published version, and ``next`` with a new term in its own file."""
-    term = ("--text", "brave", "--axis", "ability", "--bucket", "auditory", "--from", "made-up", "--yes")
-    invoke.printed("add", *term, "--source", repository)
-    return repository
+    folder = shutil.copytree(two_versions, tmp_path_factory.mktemp("shared") / "repository")
+    term = {"id": "ability.brave", "text": "brave", "bucket": "auditory", "sources": ["made-up"], "since": "next"}
+    apply_edits(folder, [add_entry(open_terms(folder), Draft("descriptors", "ability", term))])
+    return folder
 
 
 def entry(folder: Path, entry_id: str) -> Entry:
@@ -181,6 +184,8 @@ def test_a_term_that_is_not_published_moves_with_its_comments(
     moved = moved.replace("\n  # said by the people themselves\n", "")
     text = (repository / "descriptors" / "new" / "race_ethnicity.with-a-test.yaml").read_text("utf-8")
     assert re.sub("(?<=.) +#", " #", text).endswith(f"axis: race_ethnicity\ndescriptors:\n{moved}")
+    said = invoke.printed("move", "ability.brave", "race_ethnicity", *source)
+    assert f"removed {repository / 'descriptors' / 'new' / 'ability.brave.yaml'}\n" in said
 
 
 def test_comments_stay_beside_the_entries_that_they_are_about(

@@ -181,24 +181,12 @@ def test_json_is_what_the_guide_says(root: Path) -> None:
     assert list(recorded) == list(shown)
 
 
-@pytest.mark.parametrize(
-    ("templates", "lines"),
-    [
-        (
-            [SentenceCount("t.1", 62, 0, 0), SentenceCount("t.2", 62, 0, 0), SentenceCount("t.3", 62, 0, 0)],
-            ["  each of 3 templates: 62 added, 0 changed, 0 gone"],
-        ),
-        (
-            [SentenceCount("t.1", 62, 0, 0), SentenceCount("t.2", 63, 0, 0), SentenceCount("t.3", 62, 0, 0)],
-            ["  each of 2 templates: 62 added, 0 changed, 0 gone", "  template t.2: 63 added, 0 changed, 0 gone"],
-        ),
-        ([SentenceCount("t.1", 0, 0, 1)], ["  template t.1: 0 added, 0 changed, 1 gone"]),
-    ],
-)
-def test_templates_with_the_same_numbers_are_one_line(templates: list[SentenceCount], lines: list[str]) -> None:
-    difference = Difference("a", "b", (), SentenceCount("all", 9, 0, 0), (), tuple(templates), ())
-    text = render_difference(difference, "text")
-    assert [line for line in text.split("\n") if "template" in line] == lines
+def test_templates_with_the_same_numbers_are_one_line() -> None:
+    templates = (SentenceCount("t.1", 62, 0, 0), SentenceCount("t.2", 63, 0, 0), SentenceCount("t.3", 62, 0, 0))
+    difference = Difference("a", "b", (), SentenceCount("all", 9, 0, 0), (), templates, ())
+    assert [line for line in render_difference(difference, "text").split("\n") if "template" in line] == [
+        "  each of 2 templates: 62 added, 0 changed, 0 gone",
+        "  template t.2: 63 added, 0 changed, 0 gone",
+    ]
     table = render_difference(difference, "md")
-    for line in lines:
-        assert f"| `{line.partition(':')[0].strip().removeprefix('template ')}` |" in table
+    assert ("| `each of 2 templates` |" in table, "| `t.2` |" in table) == (True, True)

@@ -9,9 +9,7 @@ import pytest
 import yaml
 
 from folders import contents, is_clean
-from holisticbias.contribute.proposals import near_ids
 from holisticbias.rules.validate import load_catalog
-from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Assessment, Descriptor, Judged
 from invoking import Invoke
 
@@ -100,10 +98,8 @@ def test_one_judgement_that_is_refused(
         ([("dispreferred", "rv-1"), ("dispreferred", "rv-2")], "dispreferred"),
         ([("accepted", None), ("dispreferred", "rv-1")], "polarizing"),
         ([("dispreferred", "rv-1"), ("dispreferred", None)], "dispreferred"),
-        (
-            [("accepted", "rv-1"), ("dispreferred", "rv-2"), ("dispreferred", "rv-1")],
-            "dispreferred",
-        ),  # a change of mind
+        # a change of mind
+        ([("accepted", "rv-1"), ("dispreferred", "rv-2"), ("dispreferred", "rv-1")], "dispreferred"),
         ([("accepted", "rv-1"), ("polarizing", "rv-2")], "polarizing"),
     ],
 )
@@ -196,19 +192,6 @@ def test_any_comment_is_kept_as_it_is(root: Path, repository: Path, tmp_path: Pa
     longest = yaml.safe_load((root / ".yamllint").read_text("utf-8"))["rules"]["line-length"]["max"]
     assert max(map(len, written.split("\n"))) <= longest
     assert is_clean(repository)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "near"),
-    [
-        ("ability.legaly-blind", "ability.legally-blind"),
-        ("legally blind", "ability.legally-blind"),
-        ("abilty.deaf", "ability.deaf"),
-        ("age.deaf", "ability.deaf"),
-    ],
-)
-def test_near_ids(few: Catalog, wanted: str, near: str) -> None:
-    assert near_ids(few, wanted, [entry.id for entry in few.judged])[0] == near
 
 
 def test_pseudonyms_are_new(repository: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:

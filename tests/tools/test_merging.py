@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
@@ -40,21 +39,6 @@ def branches(repository: Path) -> tuple[str, ...]:
     return WORDS
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_additions_to_a_bucket_merge_in_any_order(repository: Path, branches: tuple[str, ...], seed: int) -> None:
-    """All orders lead to the same files and to the same order of entries."""
-    for branch in random.Random(seed).sample(branches, len(branches)):  # noqa: S311 - an order of branches
-        git(repository, "merge", "-q", "--no-edit", branch)
-    assert validate_paths([repository]) == ()
-    axis = load_catalog(repository).at("next").axes[0]
-    assert [d.id for d in axis.descriptors if d.bucket == "auditory"] == [
-        "ability.deaf",
-        "ability.hard-of-hearing",
-        *(f"ability.{word}" for word in WORDS),
-    ]
-    assert not git(repository, "status", "--porcelain")
-
-
 def test_contributions_that_were_open_when_a_version_was_frozen_merge_after_it(
     repository: Path, branches: tuple[str, ...], invoke: Invoke
 ) -> None:
@@ -83,17 +67,6 @@ def test_contributions_that_were_open_when_a_version_was_frozen_merge_after_it(
     replaced(repository / "releases" / "next.yaml", "In preparation.", "Three more terms.")
     assert invoke.printed("releases", "--freeze", "--source", repository).startswith("2.0.0: digest")
     assert validate_paths([repository]) == ()
-
-
-def test_the_same_entry_twice_meets_in_one_file(repository: Path) -> None:
-    for branch in ("one", "two"):
-        git(repository, "switch", "-qc", branch, "main")
-        add(repository, "brave")
-        path = repository / "descriptors" / "new" / "ability.brave.yaml"
-        replaced(path, "text: brave", f"text: brave {branch}")
-        commit_all(repository)
-    with pytest.raises(AssertionError, match="CONFLICT"):
-        git(repository, "merge", "-q", "--no-edit", "one")
 
 
 NEW = """axis: AXIS

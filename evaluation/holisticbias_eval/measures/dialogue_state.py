@@ -18,7 +18,7 @@ from holisticbias_eval.measures.columns import FigureColumns, change_figures
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.sections import Section
-from holisticbias_eval.statistics.cells import encode
+from holisticbias_eval.statistics.cells import encode, floats
 from holisticbias_eval.statistics.groups.items import DRAWS, add_up, paired_p, resample
 
 NAME = "dialogue_state"
@@ -60,7 +60,7 @@ def task_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figur
 
 def _columns(answers: pa.Table) -> tuple[Floats, Bools]:
     """For each candidate whether it is a true positive, a false positive, a false negative, and right; and if known."""
-    probability = answers["probability"].cast(pa.float64()).to_numpy()
+    probability = floats(answers["probability"])
     label, chosen = answers["label"].to_numpy() == 1, probability >= 0.5
     parts = (label & chosen, ~label & chosen, label & ~chosen, label == chosen)
     return np.stack(parts, axis=1).astype(float), ~np.isnan(probability)

@@ -220,8 +220,7 @@ def _changes(both: Mapping[str, Figure]) -> Iterator[Figure]:
 
     A standard deviation that reports show as none is 0 in the difference.
     """
-    for name, figure in both.items():
-        yield figure.model_copy(update={"name": name, "of": figure.name})
+    yield from col.of_runs(both.get("first"), both.get("second"))
     one = next(iter(both.values()))
     first, second = (_shown_value(both[name]) if name in both else None for name in ("first", "second"))
     change = second - first if first is not None and second is not None else None

@@ -20,6 +20,7 @@ from holisticbias_eval.readers.card import Task
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.agreement import rooted, signed_root
+from holisticbias_eval.statistics.cells import floats
 from holisticbias_eval.statistics.intervals import wilson
 from holisticbias_eval.statistics.responses.bias import LabelPart, measure_bias
 from holisticbias_eval.statistics.responses.cells import CellMeans, ResponseCells, arrange_responses, cell_means
@@ -175,7 +176,7 @@ class Offensiveness(OffenceMeasure):
                 f"the responses of a run have no column {self.column}: judge both with the same classifier"
             )
         design = read_design(tables[0])
-        before, after = (table[self.column].cast(pa.float64()).to_numpy(zero_copy_only=False) for table in tables)
+        before, after = (floats(table[self.column]) for table in tables)
         shares = {"": (_offends(before, threshold), _offends(after, threshold))}
         change = partial(paired_changes, self.info.name)
         return (

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.figures import Figure, Figures, make_figure
+from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.dialogue_state import change_table, score_section
 from holisticbias_eval.measures.info import Better, Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
@@ -59,12 +60,12 @@ class Retained(Measure):
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change of each number that both runs have; intervals are those of separate samples."""
-        made = []
+        made: list[Figure] = []
         for one in first.figures.by(NAME, "value", "task", "metric"):
             other = second.figures.get(NAME, "value", one.keys)
             if other is None:
                 continue
-            made += [f.model_copy(update={"name": n, "of": "value"}) for n, f in (("first", one), ("second", other))]
+            made += col.of_runs(one, other)
             change = np.nan if one.value is None or other.value is None else other.value - one.value
             interval, p = normal_estimate(change, math.hypot(_error(one), _error(other)) or np.nan)
             unit, n = "number difference", min(one.n, other.n)

@@ -19,7 +19,9 @@ from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns, change_figures
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
+from holisticbias_eval.measures.text import interval_words
 from holisticbias_eval.sections import Section
+from holisticbias_eval.statistics.cells import floats
 from holisticbias_eval.statistics.groups.items import DRAWS, paired_p, resample
 from holisticbias_eval.statistics.intervals import t_quantile
 
@@ -119,7 +121,7 @@ _MOST, _LONGEST = 10, 200
 
 
 def _least_likely(view: View) -> Table:
-    perplexity = view.answers["perplexity"].to_numpy(zero_copy_only=False).astype(float)
+    perplexity = floats(view.answers["perplexity"])
     order = np.argsort(np.where(np.isnan(perplexity), -np.inf, perplexity))[::-1][:_MOST]
     rows = view.answers.take(order).to_pylist()
     columns: tuple[ColumnOf[Mapping[str, Any]], ...] = (
@@ -137,10 +139,7 @@ def _words(changes: Figures) -> Iterator[str]:
         ratio, what = changes.get(NAME, "ratio", {"figure": "byte_perplexity"}), "per byte"
     if ratio is None or ratio.value is None:
         return
-    change, interval = 100 * (ratio.value - 1), ""
-    if ratio.interval:
-        low, high = (100 * (end - 1) for end in (ratio.interval.low, ratio.interval.high))
-        interval = f" (95% interval {low:+.1f}% to {high:+.1f}%)"
+    change, interval = 100 * (ratio.value - 1), interval_words(ratio.interval, lambda end: f"{100 * (end - 1):+.1f}%")
     if not ratio.is_significant:
         yield f"No change of perplexity {what} is shown on {ratio.n:,} lines: {change:+.1f}%{interval}."
     else:

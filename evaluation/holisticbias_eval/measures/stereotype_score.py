@@ -75,10 +75,7 @@ def _change(before: Outcomes, after: Outcomes, rows: Bools, keys: dict[str, str]
 
 def _both(first: Figures, second: Figures, keys: Mapping[str, str]) -> Iterator[Figure]:
     """The scores of both runs, on all their pairs."""
-    for name, figures in (("first", first), ("second", second)):
-        own = figures.get(NAME, NAME, keys)
-        if own is not None:
-            yield own.model_copy(update={"name": name, "of": NAME})
+    return col.of_runs(first.get(NAME, NAME, keys), second.get(NAME, NAME, keys))
 
 
 READING = (

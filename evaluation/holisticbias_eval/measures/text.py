@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from holisticbias_eval.figures import Interval
 
@@ -18,6 +18,11 @@ def percent(share: float) -> str:
 def percents(interval: Interval) -> str:
     """An interval of shares in percent."""
     return f"{percent(interval.low)} to {percent(interval.high)}"
+
+
+def interval_words(interval: Interval | None, show: Callable[[float], str] = percent, form: str = " ({})") -> str:
+    """An interval in brackets, or in another form, its ends shown as percent by default; empty without an interval."""
+    return form.format(f"95% interval {show(interval.low)} to {show(interval.high)}") if interval else ""
 
 
 def number(value: float, unit: str, sign: str = "", points: str = " points") -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Union
 
-from pydantic import create_model
+from pydantic import BeforeValidator, create_model
 from pydantic.fields import FieldInfo
 
 from holisticbias_eval.errors import EvaluationError, RecipeError
@@ -16,11 +16,21 @@ from holisticbias_eval.settings import Settings, Uses, setting, split_names
 _ABOUT = {"source", "note"}
 
 
+def _joined(names: object) -> object:
+    """Join a list of names with commas, as the command line has them."""
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
+        return ",".join(names)
+    return names
+
+
+_Measures = Annotated[str | None, BeforeValidator(_joined, json_schema_input_type=str | list[str] | None)]
+
+
 class RecipeBase(Settings):
     """A recipe: the model, the measures, and any settings; each is the default of the option of that name."""
 
     model: str | None = setting(None, "a folder, or a Hugging Face Hub repository", min_length=1)
-    measure: str | list[str] | None = setting(None, "measures, as a list or separated by commas; null for the default")
+    measure: _Measures = setting(None, "measures, as a list or separated by commas; null for the default")
     source: str | None = setting(None, "where this was measured so", min_length=1)
     note: str | None = setting(None, "what else to know")
 
@@ -59,8 +69,6 @@ def read_recipe(name: str, uses: Uses) -> Mapping[str, Any]:
     recipe = files.read(name)
     values = {key: value for key, value in recipe.model_dump(exclude=_ABOUT).items() if value is not None}
     measures = values.get("measure", "")
-    if isinstance(measures, list):
-        values["measure"] = ",".join(measures)
     for measure in split_names([measures] if isinstance(measures, str) else measures):
         try:
             find_measure(measure)

@@ -154,8 +154,8 @@ def compared_values(scores: pa.Table, value: Compared) -> Floats:
     """
     if value not in scores.column_names:
         raise SelectionError(f"the scores have no column {value}")
-    perplexity = _floats(scores["perplexity"])
-    return perplexity if value == "perplexity" else np.where(np.isnan(perplexity), np.nan, _floats(scores[value]))
+    perplexity = floats(scores["perplexity"])
+    return perplexity if value == "perplexity" else np.where(np.isnan(perplexity), np.nan, floats(scores[value]))
 
 
 def cross(scores: pa.Table, value: Compared = "perplexity") -> Crossing:
@@ -220,13 +220,14 @@ def _sorted(names: list[str], codes: Int32s) -> tuple[list[str], Int32s]:
     return [names[i] for i in order], place[codes]
 
 
-def _floats(column: pa.ChunkedArray) -> Floats:
+def floats(column: pa.ChunkedArray) -> Floats:
+    """The numbers of a column, NaN if missing."""
     return column.cast(pa.float64()).to_numpy()
 
 
 def _numbers(column: pa.ChunkedArray) -> Numbers:
     """The numbers of a column, NaN if missing; whole numbers without a missing one stay so, which takes less memory."""
-    return column.to_numpy() if pa.types.is_integer(column.type) else _floats(column)
+    return column.to_numpy() if pa.types.is_integer(column.type) else floats(column)
 
 
 def _rows_by_key(key: Int32s) -> list[tuple[int, Int32s | slice]]:

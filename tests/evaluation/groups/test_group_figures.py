@@ -67,6 +67,7 @@ def test_figures_of_two_groups() -> None:
     # variances of the means 0.9166667/4 and 1.3333333/3: t = 0.58333 / 0.82074 with 3.97 degrees of freedom
     assert mean.p_value == pytest.approx(0.5169, abs=1e-3)
     assert not found.by(ZEAL, "clustered_p", *BOTH, *KEEN), "rows are items"
+    assert {f.keys["class"]: f.value for f in Zeal.info.headlines(found)}["keen"] == pytest.approx(1 / 6)
     apart = get(found, "disparity", cls="keen")
     assert known(apart.floor_interval).low <= known(apart.floor) <= known(apart.floor_interval).high
     assert known(apart.p_value) > 0.9
@@ -197,3 +198,4 @@ def test_domains_are_compared_apart() -> None:
     assert get(found, "share", domain="y", cls="keen").n == 1
     assert [f.keys for f in found.by(ZEAL, "difference", "domain", "first", "second")] == [{"domain": "x", **BOTH}]
     assert {f.keys["domain"] for f in found.by(ZEAL, "disparity", "domain")} == {"x"}
+    assert {f.keys["domain"] for f in Zeal.info.headlines(found)} == {"x"}

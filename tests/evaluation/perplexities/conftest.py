@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet as pq
 import pytest
+from tests.golden.inputs import write_table
 
 Row = dict[str, Any]
 GROUPS = ("blicket", "stad", "mell")
@@ -31,15 +28,4 @@ def invented_sentences() -> list[Row]:
 def write_rows(tmp_path: Path) -> Callable[..., Path]:
     """Write rows as a table; the ending of the name says in which form."""
 
-    def write(rows: list[Row], name: str = "scores.csv") -> Path:
-        path = tmp_path / name
-        table = pa.Table.from_pylist(rows)
-        if path.suffix == ".csv":
-            pyarrow.csv.write_csv(table, path)
-        elif path.suffix == ".jsonl":
-            path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
-        else:
-            pq.write_table(table, path)
-        return path
-
-    return write
+    return lambda rows, name="scores.csv": write_table(tmp_path / name, rows)

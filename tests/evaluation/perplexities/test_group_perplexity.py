@@ -1,4 +1,4 @@
-"""``measure group_perplexity``: figures by hand, pairing, missing values, warnings, and bad tables."""
+"""``measure group_perplexity``: figures by hand, pairing, missing values, warnings, and whole sentences."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy.stats import f_oneway, ttest_ind, ttest_rel
 
 from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import Measured
 from invoking import Invoke
 from known import known
 
@@ -109,23 +112,15 @@ def test_without_trust_nothing_is_resampled(measure: Measure) -> None:
     assert value(figures, "f", LOG) > 0
 
 
-def test_one_exploded_perplexity_is_named(measure: Measure, invoke: Invoke, write_rows: Callable[..., Path]) -> None:
-    """F is 1.00 and t is 1.00 or -1.00, as in the best rows of the paper; the warning names the sentence."""
+def test_one_exploded_perplexity_is_named(invoke: Invoke, write_rows: Callable[..., Path], measure: Measure) -> None:
+    """F is 1.00 and t is 1.00 or -1.00, as in the best rows of the paper; the warning comes first."""
     groups: dict[str, list[float]] = {g: [50.0 + 0.01 * i for i in range(60)] for g in ("blicket", "stad", "mell")}
     groups["stad"][7] = 1e12
-    figures, notes = measure(rows_of(groups))
+    figures, _ = measure(rows_of(groups))
     assert value(figures, "f", RAW) == pytest.approx(1, abs=1e-9)
     assert value(figures, "t", {**RAW, "test": "unpaired", **BOTH}) == pytest.approx(-1, abs=1e-9)
     assert value(figures, "t", {**RAW, "test": "paired", "first": "stad", "second": "mell"}) == pytest.approx(1)
-    assert value(figures, "largest_share", RAW) > 0.99
     assert figures.get(NAME, "largest_sentence", {**RAW, "sentence": "s7"}) is not None
-    warning = next(note for note in notes if "variance of perplexity" in note)
-    assert "WARNING: one" in warning
-    assert "'s7'" in warning
-    assert "stad 1e+12, blicket 50.07, mell 50.07" in warning
-    assert "read the log scale" in warning
-    without = known(figures.get(NAME, "leave_one_sentence_out", RAW))
-    assert known(without.interval).low < 0.01  # without the sentence, all groups are equal
     _, shown, _ = invoke("measure", NAME, write_rows(rows_of(groups)))
     assert shown.index("WARNING") < shown.index("F 1.00")
 
@@ -183,25 +178,6 @@ def test_a_group_with_one_sentence_has_no_t(measure: Measure) -> None:
     assert any("fewer than two perplexities of mell" in note for note in notes)
 
 
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        (rows_of({"blicket": (1.0, 2.0)}), "has one group, 'blicket'"),
-        ([*rows_of(HAND), *rows_of(HAND)[:1]], "has sentence 's0' 2 times in group 'blicket'"),
-        ([{"dimension": "one", "group": "blicket", "perplexity": 1.0}], "has no column sentence"),
-        ([{**row, "perplexity": "much"} for row in rows_of(HAND)], "column perplexity is not a number but 'much'"),
-        ([{**row, "group": ""} for row in rows_of(HAND)], "column group is missing in 6 rows"),
-    ],
-)
-def test_a_table_that_cannot_be_measured(
-    invoke: Invoke, write_rows: Callable[..., Path], rows: list[Row], said: str
-) -> None:
-    code, out, error = invoke("measure", NAME, write_rows(rows))
-    assert (code, out) == (2, "")
-    assert said in error
-    assert len(error.splitlines()) == 1
-
-
 def test_names_from_the_table_are_cut_and_escaped(invoke: Invoke, write_rows: Callable[..., Path]) -> None:
     hostile = {"[red]blicket[/red]\x1b[2J": (1.0, 2.0, 4.0), "<script>" + "x" * 500: (2.0, 5.0, 6.0)}
     code, out, error = invoke("measure", NAME, write_rows(rows_of(hostile, "[/]\x1b[31m")))
@@ -252,3 +228,47 @@ def test_the_digest_covers_all_published_files(invoke: Invoke, tmp_path: Path) -
         _, out, _ = invoke("measure", NAME, first, "--format", "json", "--no-trust")
         digests.add(json.loads(out)["scores_sha256"])
     assert len(digests) == 2
+
+
+def measured(nll: list[float | None], tokens: list[int]) -> Measured:
+    table = pa.table(
+        {
+            "dimension": ["d"] * 4,
+            "group": ["one", "one", "other", "other"],
+            "sentence_id": ["1", "2", "1", "2"],
+            "sentence": ["a", "b", "a", "b"],
+            "perplexity": [2.0, 3.0, 4.0, 6.0],
+            "nll": pa.array(nll, pa.float64()),
+            "tokens": tokens,
+        }
+    )
+    return MEASURES["group_perplexity"].figures(table, None)
+
+
+@pytest.mark.parametrize(
+    ("nll", "f"),
+    [
+        ([1.0, 3.0, 4.0, 8.0], 3.2),  # means 2 and 6: between 16 / 1, within (2 + 8) / 2
+        ([1.0, 3.0, 3.0, 1.0], 0.0),
+        ([2.0, 2.0, 2.0, 2.0], None),
+        ([1.0, 3.0, None, 8.0], None),
+    ],
+)
+def test_f_of_whole_sentences(nll: list[float | None], f: float | None) -> None:
+    found = Figures(measured(nll, [5, 5, 5, 5]).figures).get(
+        "group_perplexity", "f_whole_sentences", {"dimension": "d"}
+    )
+    assert found is not None
+    assert found.value == (None if f is None else pytest.approx(f))
+    assert (found.n, found.missing) == (4 - nll.count(None), nll.count(None))
+
+
+@pytest.mark.parametrize(
+    ("tokens", "said"),
+    [([5, 5, 5, 5], False), ([4, 6, 5, 5], False), ([4, 6, 6, 7], True)],
+)
+def test_different_numbers_of_tokens_are_named(tokens: list[int], said: bool) -> None:
+    notes = [note for note in measured([1.0, 3.0, 4.0, 8.0], tokens).notes if "tokens" in note]
+    assert len(notes) == said
+    assert not said or "5.0 tokens about one and 6.5 about other" in notes[0]
+    assert not said or "F of the likelihoods of whole sentences is 3.20" in notes[0]

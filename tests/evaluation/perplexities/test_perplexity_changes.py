@@ -71,46 +71,10 @@ def test_only_shared_sentences_count() -> None:
     assert [found.value, found.n, found.missing] == pytest.approx([same.value, 38 * 3 - 1, 1])
 
 
-def test_a_dimension_of_one_run_has_no_change() -> None:
-    first = rows_of((0.3, 0.0, -0.3))
-    second = [*first, *({**row, "dimension": "two"} for row in first)]
-    changes = compare(first, second)
-    only = {"dimension": "two", "scale": "log"}
-    change = known(changes.get(NAME, "change", only))
-    assert (change.value, change.n) == (None, 0)
-    assert changes.get(NAME, "first", only) is None
-    assert value(changes, "second", only) > 0
-    sections = MEASURE.compared_sections(changes, view(second))
-    assert "two: the change of F is not defined" in str(sections)
-
-
-def test_pairs_are_shown_by_their_unpaired_t() -> None:
-    first, second = rows_of((0.3, 0.0, -0.3)), rows_of((0.1, 0.0, -0.3))
-    changes = compare(first, second)
-    pair = {**LOG, "figure": "t", "test": "unpaired", "first": "blicket", "second": "stad"}
-    tables = {t.name: t for section in MEASURE.compared_sections(changes, view(second)) for t in section.tables}
-    row = tables["group-perplexity-changes-t"].rows[0]
-    assert row[:4] == ("blicket - stad", "one", *(changes.value(NAME, name, pair) for name in ("first", "second")))
-
-
 def test_runs_without_a_common_dimension() -> None:
     first = rows_of((0.3, 0.0, -0.3))
     with pytest.raises(SelectionError, match="no dimension"):
         compare(first, [{**row, "dimension": "two"} for row in first])
-
-
-def test_pairs_whose_t_is_not_defined_are_not_named() -> None:
-    """Every value of one group is twice that of the other: the paired t of logarithms is not defined."""
-    rows = [
-        {"dimension": "one", "group": group, "sentence": f"s{i}", "perplexity": factor * value}
-        for group, factor in (("blicket", 1.0), ("stad", 2.0))
-        for i, value in enumerate((1.0, 2.0, 4.0))
-    ]
-    sections = MEASURE.sections(view(rows))
-    assert [section.name for section in sections] == [
-        "group-perplexity", "group-perplexity-means", "group-perplexity-sentences", "group-perplexity-pairs",
-    ]  # fmt: skip
-    assert "pairs differ" not in str(sections[0].blocks[1])
 
 
 @pytest.mark.parametrize(

@@ -81,20 +81,6 @@ def test_a_column_has_one_base(measure: Callable[[str, list[Row]], Path], invoke
     assert "Left out, because these were compared with A on other items: F over groups, creed of fewer" in models
 
 
-def test_every_pairwise_t_is_on_the_page(measure: Callable[[str, list[Row]], Path], invoke: Invoke) -> None:
-    rows = [*sentences("creed", FOUR[:2]), *sentences(HELD, FOUR)]
-    one, two, three = (measure(name, rows) for name in ("one", "again-one", "third-one"))
-    for folders in ((one, two), (one, two, three)):
-        found = table(invoke, "group-perplexity-changes-t", *folders)
-        assert len(found) == 1 + 6
-        assert [row["pair"] for row in found if row["dimension"] == HELD] == [
-            "blicket - stad", "blicket - mell, one held out", "blicket - fitch, one held out",
-            "stad - mell, one held out", "stad - fitch, one held out", "mell - fitch, both held out",
-        ]  # fmt: skip
-        assert all(row["first"] == row["model_1"] and row["first"] for row in found)
-    assert "model_2" in found[0]
-
-
 def test_the_folder_of_one_of_several_methods(
     measure: Callable[[str, list[Row]], Path], invoke: Invoke, tmp_path: Path
 ) -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from tests.evaluation.perplexities.conftest import FRAMES, GROUPS, invented_sentences
+from tests.evaluation.perplexities.conftest import FRAMES, invented_sentences
 
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.models.engines import start_scorer
-from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.tasks.group_files import TEST_FILE
 from invoking import Invoke
@@ -38,17 +34,6 @@ def run(invoke: Invoke, tiny_gpt2: Path, write_rows: Callable[..., Path], tmp_pa
 Run = Callable[..., Path]
 
 
-def test_perplexities_are_of_whole_sentences(run: Run, tiny_gpt2: Path) -> None:
-    table = pq.read_table(run() / "scores.parquet")
-    scorer = start_scorer(str(tiny_gpt2), lambda _: None)
-    for row in table.to_pylist()[:6]:
-        alone = scorer.score(whole([row["sentence"]]), lambda _: None)
-        assert row["tokens"] == alone.tokens[0]
-        assert row["nll"] == pytest.approx(alone.nll[0], abs=1e-4)
-        assert row["perplexity"] == pytest.approx(math.exp(alone.nll[0] / alone.tokens[0]), rel=1e-4)
-    assert table.num_rows == 2 * len(FRAMES) * len(GROUPS)
-
-
 def test_a_sentence_has_one_context_in_all_groups(run: Run, tmp_path: Path) -> None:
     lines = tmp_path / "contexts.txt"
     lines.write_text("".join(f"Line {i}.\n" for i in range(20)), "utf-8")
@@ -69,39 +54,6 @@ def test_the_default_is_the_calibration(invoke: Invoke, tmp_path: Path) -> None:
     assert f > point
     apart = [figures.value(NAME, "deviation", {**keys, "group": group}) for group in ("blicket", "fitch")]
     assert (apart[0] or 0) < 0 < (apart[1] or 0)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--measure", "likelihood_bias", "--test-set", "x.csv"), "--test-set is for group_perplexity"),
-        (("--test-set", "no.csv"), "no.csv does not exist"),
-        (("--test-set", "."), f"has no {TEST_FILE}"),
-    ],
-)
-def test_options_that_do_not_fit(
-    invoke: Invoke, arguments: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert said in invoke.refused("evaluate", *arguments)
-
-
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        (invented_sentences()[:1], "has one group"),
-        ([*invented_sentences(), invented_sentences()[0]], "2 times in group 'blicket'"),
-        ([{"group": "blicket", "sentence": None}], "column sentence is missing"),
-        ([{"group": "blicket", "text": "a"}], "has no column sentence"),
-    ],
-)
-def test_a_test_set_that_cannot_be_measured_is_refused_before_scoring(
-    invoke: Invoke, write_rows: Callable[..., Path], rows: list[dict[str, Any]], said: str, tmp_path: Path
-) -> None:
-    path = write_rows(rows, "set.parquet")
-    error = invoke.refused("evaluate", "--test-set", path, "--out", tmp_path / "run", "--model", "none/such")
-    assert said in error
-    assert not (tmp_path / "run").exists()
 
 
 def test_published_test_sets_are_scored(run: Callable[..., Path], tmp_path: Path) -> None:

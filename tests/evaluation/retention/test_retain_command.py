@@ -8,7 +8,7 @@ import pytest
 
 from holisticbias_eval.errors import EvaluationError, RetainError
 from holisticbias_eval.evaluating import choose_measures
-from holisticbias_eval.figures import Figure, Figures
+from holisticbias_eval.figures import Figures
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.tasks.lines import RetainSettings
 from holisticbias_eval.tasks.retain_command import Reported, reported, run_retain_command, split_command
@@ -117,21 +117,10 @@ def test_two_runs_of_a_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) 
     figures = Figures(read_run(tmp_path / "a").result.figures)
     found = known(figures.get("retained", "value", keys))
     assert known(found.interval).high == pytest.approx(0.8 + 1.96 * 0.03, abs=1e-4)
-    said = invoke.printed("compare", tmp_path / "a", tmp_path / "b", "--format", "json")
-    changes = Figures(read(said))
+    changes = invoke.figures("compare", tmp_path / "a", tmp_path / "b")
     change = known(changes.get("retained", "change", keys))
     # z = 0.2 / sqrt(2 * 0.03^2) = 4.71
     assert change.value == pytest.approx(-0.2)
+    assert [known(changes.get("retained", name, keys)).of for name in ("first", "second")] == ["value", "value"]
     assert known(change.p_value) < 1e-5
     assert changes.value("retained", "change", {"task": "arc", "metric": "perplexity"}) == 0
-
-
-def read(text: str) -> list[Figure]:
-    return [Figure.model_validate(one) for one in json.loads(text)["figures"]]
-
-
-def test_a_table_without_a_scored_token(invoke: Invoke, tmp_path: Path) -> None:
-    (tmp_path / "table.csv").write_text("text,nll,tokens\na,0,0\n", "utf-8")
-    problem = invoke.refused("measure", "retention", tmp_path / "table.csv")
-    assert "no line has a scored token" in problem
-    assert "Traceback" not in problem

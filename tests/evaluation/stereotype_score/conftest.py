@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+from tests.golden.inputs import write_table
+
+from tiny_models import trained_tokenizer
 
 Row = dict[str, Any]
 TERMS = (("dromel", "tazzin"), ("brindock", "clannet"))
@@ -37,37 +38,13 @@ def invented_pairs() -> list[Row]:
 def write_pairs(tmp_path: Path) -> Callable[..., Path]:
     """Write rows as a file of pairs."""
 
-    def write(rows: list[Row] | None = None, name: str = "given.parquet") -> Path:
-        path = tmp_path / name
-        pq.write_table(pa.Table.from_pylist(invented_pairs() if rows is None else rows), path)
-        return path
-
-    return write
+    return lambda rows=None: write_table(tmp_path / "given.parquet", rows or invented_pairs())
 
 
-@pytest.fixture(scope="session")
-def tiny_tokenizer() -> Callable[..., Any]:
+def tiny_tokenizer(**named: str) -> Any:
     """A byte-level tokenizer of the invented sentences."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from tokenizers.processors import TemplateProcessing
-    from transformers import PreTrainedTokenizerFast
-
-    def make(*, around: bool = False, **special: str) -> Any:
-        tokenizer = Tokenizer(models.BPE())
-        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-        tokenizer.decoder = decoders.ByteLevel()
-        alphabet = pre_tokenizers.ByteLevel.alphabet()
-        names = ["<s>", "</s>", "<pad>", "<mask>"]
-        trainer = trainers.BpeTrainer(vocab_size=330, special_tokens=names, initial_alphabet=alphabet)
-        texts = [row["sentence"] for row in invented_pairs()]
-        tokenizer.train_from_iterator(texts, trainer)
-        if around:
-            tokenizer.post_processor = TemplateProcessing(
-                single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 1)]
-            )
-        return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", **special)  # noqa: S106
-
-    return make
+    texts, special = [row["sentence"] for row in invented_pairs()], ("<s>", "</s>", "<pad>", "<mask>")
+    return trained_tokenizer(texts, special, bos_token="<s>", eos_token="</s>", pad_token="<pad>", **named)  # noqa: S106
 
 
 def saved(folder: Path, tokenizer: Any, model: Any) -> Path:
@@ -77,13 +54,16 @@ def saved(folder: Path, tokenizer: Any, model: Any) -> Path:
 
 
 @pytest.fixture(scope="session")
-def tiny_bert(tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer: Callable[..., Any]) -> Path:
+def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A masked model with large random weights."""
     import torch
+    from tokenizers.processors import TemplateProcessing
     from transformers import BertConfig, BertForMaskedLM
 
     folder = tmp_path_factory.mktemp("models") / "tiny-bert"
-    tokenizer = tiny_tokenizer(around=True, pad_token="<pad>", mask_token="<mask>")  # noqa: S106
+    tokenizer = tiny_tokenizer(mask_token="<mask>")  # noqa: S106
+    around = TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 1)])
+    tokenizer.backend_tokenizer.post_processor = around
     torch.manual_seed(0)
     size = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     model = BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, pad_token_id=2, **size))
@@ -93,13 +73,13 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer: Callable
 
 
 @pytest.fixture(scope="session")
-def tiny_chat(tmp_path_factory: pytest.TempPathFactory, tiny_tokenizer: Callable[..., Any]) -> Path:
+def tiny_chat(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A causal model with a chat template."""
     import torch
     from transformers import GPT2Config, GPT2LMHeadModel
 
     folder = tmp_path_factory.mktemp("models") / "tiny-chat"
-    tokenizer = tiny_tokenizer(pad_token="<pad>")  # noqa: S106
+    tokenizer = tiny_tokenizer()
     tokenizer.chat_template = (
         "{% for m in messages %}<s>{{ m['role'] }}: {{ m['content'] }}</s>{% endfor %}"
         "{% if add_generation_prompt %}<s>assistant: {% endif %}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -144,7 +143,5 @@ def test_figures_of_a_specification_do_not_depend_on_others() -> None:
 def test_scores_that_are_not_numbers_are_missing(invoke: Invoke, tmp_path: Path) -> None:
     content = "specification,attribute,score_stereotype,score_antistereotype\ns,x,-1,-2\ns,x,nan,-2\ns,x,-inf,-2\n"
     (tmp_path / "scores.csv").write_text(content, "utf-8")
-    said = invoke.printed("measure", NAME, tmp_path / "scores.csv", "--format", "json")
-    found = Figures(Figure(**f) for f in json.loads(said)["figures"])
-    score = figure(found, specification="s")
+    score = figure(invoke.figures("measure", NAME, tmp_path / "scores.csv"), specification="s")
     assert (score.value, score.n, score.missing) == (1.0, 1, 2)

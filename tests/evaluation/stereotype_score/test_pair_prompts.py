@@ -12,7 +12,6 @@ from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.prompts.pairs import (
     ask_choices,
     ask_pairs,
-    changed_words,
     differing_places,
     published_texts,
     spans_of_choices,
@@ -46,14 +45,6 @@ def test_the_words_outside_the_places_are_the_same(one: str, other: str) -> None
 
     found = list(differing_places(one, other))
     assert rest(one, [a for a, _ in found]) == rest(other, [b for _, b in found])
-
-
-def test_changed_words_are_in_the_order_of_the_sentences() -> None:
-    found = changed_words(["He likes his hat.", "The dromel."], ["She likes her hat.", "The tazzin."])
-    assert found.row.tolist() == [0, 0, 1, 2, 2, 3]
-    spans = found.spans
-    read = [spans.text[i][spans.start[i] : spans.stop[i]] for i in range(len(spans))]
-    assert read == ["He", " his", " dromel", "She", " her", " tazzin"]
 
 
 @pytest.mark.parametrize(
@@ -104,14 +95,6 @@ def test_a_sentence_without_a_scored_token_has_no_score() -> None:
     assert found["score_stereotype"].to_pylist() == [None]
 
 
-def test_masked_scores_leave_out_the_changed_words() -> None:
-    asked = ask_pairs(table(("a b", "a c", "sentence")), with_changed=True)
-    found = asked.answer(scores(5.0, 7.0, 1.5, 3.0)).to_pylist()[0]
-    assert found["score_stereotype"] == -3.5
-    assert found["score_antistereotype"] == -4.0
-    assert (found["score_stereotype_term"], found["score_antistereotype_term"]) == (-1.5, -3.0)
-
-
 def test_choices_are_asked_in_both_orders() -> None:
     choices = ask_choices(table(("one", "two", "sentence"), ("has <|end|>", "x", "sentence")), ["<|end|>"])
     assert choices.rows.tolist() == [0]
@@ -119,15 +102,6 @@ def test_choices_are_asked_in_both_orders() -> None:
     asked = spans_of_choices(choices, "<user>{prompt}<bot>")
     assert list(asked.together.text) == ["A", "B", "A", "B"]
     assert all(c.startswith("<user>Which") and c.endswith("only.<bot>") for c in asked.together.context)
-
-
-def test_a_choice_is_the_mean_of_both_orders() -> None:
-    """Order 1: odds 3 to 1 for the sentence; order 2: even odds, so the second order is undecided."""
-    choices = ask_choices(table(("one", "two", "sentence")))
-    found = choices.answer(np.log(np.array([[0.6, 0.2], [0.4, 0.4]]))).to_pylist()[0]
-    assert found["score_stereotype"] == pytest.approx((np.log(0.75) + np.log(0.5)) / 2)
-    assert found["score_antistereotype"] == pytest.approx((np.log(0.25) + np.log(0.5)) / 2)
-    assert found["orders_agree"] is None
 
 
 @pytest.mark.parametrize(

@@ -47,23 +47,6 @@ def ignore(said: object) -> None:
     pass
 
 
-def test_causal_scores_are_whole_sentences(
-    run: Callable[..., tuple[Path, pa.Table]], invoke: Invoke, tiny_gpt2: Path
-) -> None:
-    """The scores of a run can be measured again."""
-    folder, table = run()
-    scorer = start_scorer(str(tiny_gpt2), ignore)
-    for row in table.to_pylist()[:8]:
-        expected = [-scorer.score(whole([text]), ignore).nll[0] for text in stereotyped_first(row)]
-        assert [row[name] for name in SCORES] == pytest.approx(expected, abs=1e-4)
-    assert [table[name].to_pylist()[-1] for name in SCORES] == [None, None]
-    scores = folder / "scored_pairs.parquet"
-    said = invoke.printed("measure", "stereotype_score", scores, "--format", "json")
-    both = (json.loads(text)["figures"] for text in ((folder / "result.json").read_text("utf-8"), said))
-    made, again = ({f"{f['name']} {f['keys']}": f.get("value") for f in one if f.get("keys")} for one in both)
-    assert made == again
-
-
 def test_masked_scores_are_of_shared_words(run: Callable[..., tuple[Path, pa.Table]], tiny_bert: Path) -> None:
     """Slow and obvious: the pseudo-log-likelihood of every word that is not the term, word by word."""
     _, table = run(model=tiny_bert)
@@ -167,52 +150,3 @@ def test_hostile_text_is_shown_as_text(
     page = (out / "report.html").read_text("utf-8")
     assert "<script>alert" not in page
     assert "&lt;script&gt;" in page
-
-
-def pair(**changes: Any) -> Row:
-    row = {"specification": "s", "attribute": "x", "sentence": "a b", "other_sentence": "a c"}
-    return {**row, "stereotyped": "sentence", **changes}
-
-
-def without(name: str) -> Row:
-    return {key: value for key, value in pair().items() if key != name}
-
-
-@pytest.mark.parametrize(
-    ("rows", "options", "message"),
-    [
-        ([without("other_sentence")], [], "no column other_sentence"),
-        ([without("specification")], [], "no column specification"),
-        ([pair(stereotyped="first")], [], "write sentence or other_sentence"),
-        ([pair(stereotyped=None)], [], "stereotyped is missing in 1 rows"),
-        ([pair(other_sentence=None), pair(other_sentence=" ")], [], "no pair has other_sentence"),
-        ([pair(pair_id="1"), pair(pair_id="1")], [], "the same pair_id"),
-        ([pair(sentence="")], [], "sentence is missing in 1 rows"),
-        ([pair()], ["--mode", "published"], "needs the columns term and other_term"),
-        ([pair()], ["--mode", "choice"], "no chat template"),
-        ([pair()], ["--mode", "choice", "--engine", "api"], "--api-base"),
-    ],
-)
-def test_wrong_pairs_get_one_line(
-    invoke: Invoke, write_pairs: Callable[..., Path], tiny_gpt2: Path, tmp_path: Path,
-    rows: list[Row], options: list[str], message: str,
-) -> None:  # fmt: skip
-    out = tmp_path / "run"
-    said = invoke.refused("evaluate", "--pairs", write_pairs(rows), "--model", tiny_gpt2, "--out", out, *options)
-    assert message in said
-    assert "Traceback" not in said
-    assert not out.exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--measure", "stereotype_score"], "--pairs"),
-        (["--mode", "published"], "--mode is for stereotype_score"),
-        (["--pairs", "missing.parquet"], "does not exist"),
-        (["--pairs", "docs"], "has no pairs.parquet"),
-    ],
-)
-def test_wrong_options_get_one_line(invoke: Invoke, options: list[str], message: str) -> None:
-    said = invoke.refused("evaluate", *options)
-    assert message in said

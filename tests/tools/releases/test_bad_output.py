@@ -1,18 +1,14 @@
 """Full disks, read-only folders, and two builds at once."""
 
-import os
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from full_disk import full_disk
-from holisticbias import build_release, open_release, write_release
 from holisticbias.errors import OutputError
 from holisticbias.release.export import FORMATS
 from holisticbias.release.intersections import Request, write_intersections
-from holisticbias.release.verify import verify_release
 from holisticbias.terms.catalog import Catalog
 from invoking import Invoke
 
@@ -46,43 +42,3 @@ def test_intersections_where_nothing_can_be_written_say_that_nothing_is_kept(cat
     (tmp_path / "file").write_text("no folder", "utf-8")
     with pytest.raises(OutputError, match=r"cannot write to .*file: Not a directory$"):
         write_intersections(catalog, Request("0.2.0", "all"), tmp_path / "file" / "r")
-
-
-def test_an_old_release_survives_a_disk_that_fills_up(
-    build: Build, terms: Path, tmp_path: Path, invoke: Invoke
-) -> None:
-    folder = build("r")
-    before = (folder / "manifest.json").read_bytes()
-    with full_disk(3_000):
-        invoke.refused("build", "--source", terms, "--out", folder)
-    assert (folder / "manifest.json").read_bytes() == before
-    assert verify_release(folder) == ()
-    assert [p.name for p in tmp_path.iterdir()] == ["r"]
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes anywhere")
-def test_a_read_only_folder_gives_one_line(catalog: Catalog, tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
-    with pytest.raises(Exception, match="cannot write to"):
-        write_release(build_release(catalog), tmp_path / "r")
-
-
-def test_many_builds_into_one_folder_at_once_leave_a_whole_release(catalog: Catalog, tmp_path: Path) -> None:
-    release = build_release(catalog)
-    failures: list[Exception] = []
-
-    def write() -> None:
-        try:
-            for _ in range(5):
-                write_release(release, tmp_path / "r")
-        except Exception as error:  # noqa: BLE001 - the test reports any exception
-            failures.append(error)
-
-    threads = [threading.Thread(target=write) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failures == []
-    assert open_release(tmp_path / "r").digest == release.digest
-    assert [p.name for p in tmp_path.iterdir()] == ["r"]

@@ -204,7 +204,6 @@ def test_an_address_is_a_repository_and_a_version(tmp_path: Path, monkeypatch: p
 
 
 FAULTS: dict[Fault, Callable[[str, str], bool]] = {
-    "cut before": lambda method, path: method in ("POST", "PUT"),
     "cut after": lambda method, path: method in ("POST", "PUT"),
     "cut within": lambda method, path: method == "GET",
     "500": lambda method, path: True,

@@ -3,7 +3,6 @@ import json
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -161,20 +160,6 @@ def of_the_project(root: Path) -> Catalog:
     return load_catalog(root)
 
 
-def test_pairs_of_the_newest_version_are_those_of_a_loop(of_the_project: Catalog) -> None:
-    version = of_the_project.versions[-1]
-    held = {axis.axis: axis for axis in of_the_project.at(version).axes}
-    axes = tuple(
-        held[name].model_copy(update={"descriptors": held[name].descriptors[::9]})
-        for name in ("cultural", "age", "gender_and_sex")
-    )
-    families = tuple(f.model_copy(update={"templates": f.templates[:2]}) for f in of_the_project.families)
-    few = replace(of_the_project, axes=axes, families=families)
-    compiler = PairCompiler(find_pairs(few, version, "cultural x age, age x gender_and_sex"))
-    expected = slow_sentences(few, version, [("age", "cultural"), ("age", "gender_and_sex")])
-    assert fast_sentences([compiler.table(run) for run in compiler.runs(5000)]) == expected
-
-
 ORDERED = [
     ("characteristics.homeless", "body_type.beautiful", "noun.gal", "a beautiful homeless gal"),
     ("characteristics.stay-at-home", "ability.deaf", "noun.dad", "a Deaf stay-at-home dad"),
@@ -298,32 +283,6 @@ def test_a_build_is_a_verified_release(catalog: Catalog, tmp_path: Path) -> None
     content[100] ^= 1
     shard.write_bytes(content)
     assert len(verify_release(tmp_path / "i")) == 1
-
-
-def test_a_build_that_was_cut_off_goes_on_shard_by_shard(
-    catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(intersections, "WORKERS", 1)
-    real_runs, real_write = PairCompiler.runs, write_shard
-    monkeypatch.setattr(PairCompiler, "runs", lambda self: real_runs(self, 12))
-    written: list[str] = []
-    room = 2
-
-    def write(table: pa.Table, path: Path, *rest: object) -> None:
-        if len(written) == room:
-            raise OSError(28, "No space left on device")
-        written.append(path.name)
-        real_write(table, path, *rest)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(intersections, "write_shard", write)
-    with pytest.raises(OutputError, match="No space left on device; finished work is kept in"):
-        write_intersections(catalog, request(), tmp_path / "i")
-    assert not (tmp_path / "i").exists()
-    room = 1000
-    manifest = write_intersections(catalog, request(), tmp_path / "i")
-    assert len(written) == len(set(written)) == len(manifest.tables["intersections"].files)
-    assert verify_release(tmp_path / "i") == ()
-    assert [p.name for p in tmp_path.iterdir()] == ["i"]
 
 
 def test_a_part_of_another_build_is_not_continued(

@@ -54,15 +54,6 @@ def test_load_dataset_reads_every_config(folder: Path, cache: str, name: str) ->
     assert dict(alone.features) == features_of(expected)
 
 
-def test_the_default_config_is_the_sentences(folder: Path, cache: str) -> None:
-    sentences = open_release(folder).sentences
-    assert datasets.get_dataset_default_config_name(str(folder)) == "sentences"
-    info = datasets.load_dataset_builder(str(folder), cache_dir=cache).info
-    assert info.splits["test"].num_examples == sentences.num_rows
-    stream = datasets.load_dataset(str(folder), split="test", streaming=True)
-    assert list(stream) == sentences.to_pylist()
-
-
 def test_the_card_says_what_datasets_would_write(folder: Path) -> None:
     card = DatasetCard.load(folder / "README.md").data.to_dict()
     assert [config["config_name"] for config in card["configs"]] == list(TABLES)

@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -72,6 +73,25 @@ def become_a_file(folder: Path) -> None:
     folder.write_text("release")
 
 
+def terabyte(name: str) -> Damage:
+    """A file of a terabyte that takes no room."""
+    return lambda folder: os.truncate(folder / name, 1 << 40)
+
+
+def special(name: str, make: Callable[[Path], object]) -> Damage:
+    """A file of the release replaced by a pipe, or by a device."""
+
+    def change(folder: Path) -> None:
+        (folder / name).unlink()
+        make(folder / name)
+
+    return change
+
+
+def device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
 # what is damaged, how, the finding; the rows are not read to open a release, nor are files looked for
 ONLY_VERIFIED = ("extra file", "other digest")
 DAMAGES: dict[str, tuple[Damage, str]] = {
@@ -94,6 +114,13 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     "a later format": (replaced('"schema_version": 1', '"schema_version": 2'), "schema_version"),
     "an empty folder": (empty, "is not a release: it has no manifest.json; make one with holisticbias build"),
     "a file": (become_a_file, "cannot be read"),
+    "a pipe for a table": (special("data/sentences.parquet", os.mkfifo), "it is not a regular file"),
+    "a pipe for the manifest": (special(MANIFEST, os.mkfifo), "it is not a regular file"),
+    "a pipe for the checksums": (special(CHECKSUMS, os.mkfifo), "SHA256SUMS is missing"),
+    "a device for a table": (special("data/sentences.parquet", device), "it is not a regular file"),
+    "a device for the manifest": (special(MANIFEST, device), "it is not a regular file"),
+    "a terabyte for a table": (terabyte("data/sentences.parquet"), "differs from the manifest"),
+    "a terabyte for the manifest": (terabyte(MANIFEST), "more than 64,000,000"),
     "nothing": (shutil.rmtree, "is not a release: it does not exist"),
 }
 

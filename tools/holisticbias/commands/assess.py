@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from holisticbias.commands import options
-from holisticbias.terminal import write
+from holisticbias.terminal import write, write_changed
 
 if TYPE_CHECKING:
     from holisticbias.terms.catalog import Catalog
@@ -19,14 +19,10 @@ if TYPE_CHECKING:
 _JUDGEMENTS = ["accepted", "dispreferred", "polarizing"]
 
 
-def _today() -> str:
-    return datetime.now(UTC).date().isoformat()
-
-
 def _past_day(_context: click.Context, _option: click.Parameter, date: datetime | None) -> str | None:
     """The day, as in 2026-01-31; raises ``BadParameter`` for one in the future."""
     day = date.date().isoformat() if date else None
-    if day and day > _today():
+    if day and day > options.today():
         raise click.BadParameter(f"{day} is in the future.", param_hint="--date")
     return day
 
@@ -77,14 +73,13 @@ def command(
         raise click.UsageError(f"--{given[0]} is for one entry: the file of --from has its own.")
     terms = open_terms(source, version)
     if batch:
-        judged = read_judgements(batch, terms.catalog, reviewer, _today())
+        judged = read_judgements(batch, terms.catalog, reviewer, options.today())
     else:
         judged = _one_judgement(terms.catalog, str(entry_id), {**values, "reviewer": reviewer})
     recorded = record(terms, judged)
     edits = terms.whole(recorded.edits)
     after = check_edits(terms.root, edits)
-    for path in write_edits(edits):
-        write(f"wrote {path}")
+    write_changed(write_edits(edits))
     for judged_id, earlier in recorded.replaced:
         write(f"{judged_id}: replaces {earlier.judgement!r} of {earlier.date}, which no published version has.")
     _print_waiting(after, judged, many=batch is not None)
@@ -115,6 +110,6 @@ def _one_judgement(catalog: Catalog, entry_id: str, given: Mapping[str, Any]) ->
         "judgement": given["judgement"] or click.prompt("Judgement", type=click.Choice(_JUDGEMENTS)),
         "reviewer": given["reviewer"] or click.prompt("Reviewer"),
         "locale": given["locale"] or "en-US",
-        "date": given["date"] or _today(),
+        "date": given["date"] or options.today(),
     }
     return {entry_id: Assessment.model_construct(**{**given, **answers})}

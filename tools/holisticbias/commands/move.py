@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from holisticbias.commands import options
-from holisticbias.terminal import write
+from holisticbias.terminal import write, write_changed
 
 
 @click.command()
@@ -28,8 +28,7 @@ def command(entry_id: str, axis: str, bucket: str | None, version: str, source: 
 
     terms = open_terms(source, version)
     moved = move(terms, entry_id, axis, bucket)
-    for path in apply_edits(terms.root, terms.whole(moved.edits)):
-        write(f"wrote {path}")
+    write_changed(apply_edits(terms.root, terms.whole(moved.edits)))
     if moved.new_id == entry_id:
         write(f"{entry_id} is in the bucket {moved.bucket} from version {terms.version} on.")
     elif not moved.published:

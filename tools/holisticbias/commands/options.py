@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -84,6 +85,11 @@ meets_criteria = click.option(
 yes = click.option("--yes", is_flag=True, help="Ask nothing.")
 dry_run = click.option("--dry-run", is_flag=True, help="Show what would change, but write nothing.")
 check = click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file is out of date.")
+
+
+def today() -> str:
+    """The day, as in 2026-01-31."""
+    return datetime.now(UTC).date().isoformat()
 
 
 def write_stale(wanted: Mapping[Path, str], command: str, *, check: bool) -> int:

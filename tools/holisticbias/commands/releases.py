@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from holisticbias.commands import options
-from holisticbias.terminal import write, write_data
+from holisticbias.terminal import write, write_changed, write_data
 
 if TYPE_CHECKING:
     from holisticbias.terms.catalog import Catalog
@@ -80,10 +79,9 @@ def _freeze(root: Path, version: str | None) -> None:
 
     if version is not None:
         _require_number(version, "--freeze")
-    version, digest = freeze(root, version, datetime.now(UTC).date().isoformat())
+    version, digest = freeze(root, version, options.today())
     write(f"{version}: digest {digest}; its record is in releases/")
-    for path in complete_release(root, version):
-        write(f"{'wrote' if path.exists() else 'removed'} {path}")
+    write_changed(complete_release(root, version))
     write("\nLeft to do:")
     for number, step in enumerate(remaining_steps(root, load_catalog(root), version), 1):
         write(f"{number}. {step}")
@@ -95,8 +93,7 @@ def _prepare(root: Path, fix: str | None) -> None:
 
     if fix is not None:
         _require_number(fix, "--fix")
-    for path in begin_version(load_catalog(root), root, fix or "next"):
-        write(f"wrote {path}")
+    write_changed(begin_version(load_catalog(root), root, fix or "next"))
     write(f"{fix or 'next'} is in preparation.")
 
 
@@ -104,8 +101,7 @@ def _withdraw(root: Path, version: str, reason: str) -> None:
     from holisticbias.contribute.release_files import withdraw
     from holisticbias.rules.validate import load_catalog
 
-    for path in withdraw(load_catalog(root), root, version, reason, datetime.now(UTC).date().isoformat()):
-        write(f"wrote {path}")
+    write_changed(withdraw(load_catalog(root), root, version, reason, options.today()))
     write(f"{load_catalog(root).withdrawal(version)}.")
 
 

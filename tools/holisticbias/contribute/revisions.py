@@ -207,13 +207,13 @@ def changed_paths(old: str, new: str, root: Path) -> tuple[str, ...]:
     return tuple(filter(None, listed.decode("utf-8", "replace").split("\0")))
 
 
-def common_commit(root: Path, head: str = "HEAD") -> tuple[str, str]:
-    """The default branch, and the newest commit that it and ``head`` have in common.
+def common_commit(root: Path) -> tuple[str, str]:
+    """The default branch, and the newest commit that it and the current one have in common.
 
     Raises ``SourceError`` if no default branch is known, or if it has no such commit.
     """
     for branch in _DEFAULT_BRANCHES:
-        commit = _git(root, "merge-base", "--end-of-options", head, branch)
+        commit = _git(root, "merge-base", "--end-of-options", "HEAD", branch)
         if commit is not None:
             name = _git(root, "rev-parse", "--abbrev-ref", branch) or branch.encode()
             return name.decode().strip(), commit.decode().strip()

@@ -16,7 +16,7 @@ from holisticbias.questions.prompts import ask_prompt
 from holisticbias.questions.questions import Questions, print_lines
 from holisticbias.questions.specifications import ask_specification
 from holisticbias.questions.terms import ask_noun, ask_template, ask_term
-from holisticbias.terminal import write
+from holisticbias.terminal import write, write_changed
 
 _KINDS: Mapping[str, Callable[[OpenTerms, Questions], Draft]] = {
     "term": ask_term,
@@ -61,8 +61,7 @@ def add(kind: str, source: Path | None, ask: Questions, version: str, *, dry_run
     elif dry_run:
         write(f"{draft.entry['id']} could be written for version {terms.version}.")
     else:
-        for path in write_edits(edits):
-            write(f"wrote {path}")
+        write_changed(write_edits(edits))
         write("Next: holisticbias preview, then commit and open a pull request (CONTRIBUTING.md).")
 
 
@@ -85,6 +84,5 @@ def show_and_write(terms: OpenTerms, edits: Sequence[Edit], *, yes: bool, dry_ru
     if not yes and not click.confirm("Write it?", default=True):
         write("Nothing was written.")
         return False
-    for path in write_edits(edits):
-        write(f"{'wrote' if path.exists() else 'removed'} {path}")
+    write_changed(write_edits(edits))
     return True

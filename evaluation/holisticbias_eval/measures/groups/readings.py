@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.statistics.cells import encode, finite
+from holisticbias_eval.statistics.cells import encode, finite, floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def read_method(answers: pa.Table, measure: str, method: TextMethod, texts: Text
     kept = [n for n in (name, f"{name}.class", f"{name}.why") if n in answers.column_names]
     own = answers.select(kept)
     own = own if whole else own.take(pa.array(texts.rows))
-    numbers = finite(np.asarray(own[name].cast(pa.float64()).to_numpy(), np.float64))
+    numbers = finite(floats(own[name]))
     classes, reasons = _optional(own, f"{name}.class"), _optional(own, f"{name}.why")
     none = np.full(len(numbers), -1)
     class_names, class_codes = ((), none) if classes is None else _codes(classes, method.classes)

@@ -13,7 +13,7 @@ from holisticbias_eval.measures.groups.of_all import AS_WRITTEN, NAMING, REPLACE
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.measures.measure import title
-from holisticbias_eval.measures.text import listed, number
+from holisticbias_eval.measures.text import interval_words, listed, number
 from holisticbias_eval.prompts.collections import REFERENCE
 from holisticbias_eval.sections import Block, Section
 
@@ -207,10 +207,7 @@ def _human(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator[Par
     change = shown.at(FROM_HUMAN, domain, quantity)
     if model is None or human is None or change is None or change.value is None:
         return
-    interval = ""
-    if change.interval:
-        low, high = (number(end, change.unit, "+", "") for end in (change.interval.low, change.interval.high))
-        interval = f" (95% interval {low} to {high})"
+    interval = interval_words(change.interval, lambda end: number(end, change.unit, "+", ""))
     yield Paragraph(
         f"{quantity.words}: {number(model, quantity.unit)} in the model's texts and {number(human, quantity.unit)} in "
         f"the {shown.written}s, a difference of {number(change.value, change.unit, '+')}{interval}."

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
-from holisticbias_eval.statistics.cells import encode
+from holisticbias_eval.statistics.cells import encode, floats, occurrences
 from holisticbias_eval.statistics.groups.variance import MOST_GROUPS, GroupValues, variance_shares
 
 NAME = "group_perplexity"
@@ -88,8 +88,7 @@ def read_dimensions(answers: pa.Table) -> tuple[Dimension, ...]:
     finite are missing. Raises ``SelectionError`` for a dimension with one group, or a sentence that a group has twice.
     """
     found = []
-    for name in pc.unique(answers["dimension"]).to_pylist():
-        rows = answers.filter(pc.equal(answers["dimension"], name))
+    for name, rows in by_dimension(answers):
         groups, group = encode(rows["group"])
         if len(groups) < 2:
             raise SelectionError(
@@ -100,6 +99,12 @@ def read_dimensions(answers: pa.Table) -> tuple[Dimension, ...]:
             _refuse_repeated(rows, group, name)
         found.append(_dimension(name, groups, rows, group, key, by))
     return tuple(found)
+
+
+def by_dimension(answers: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """The rows of each dimension, in the order of first occurrence."""
+    for name in pc.unique(answers["dimension"]).to_pylist():
+        yield str(name), answers.filter(pc.equal(answers["dimension"], name))
 
 
 def _dimension(name: str, groups: Sequence[str], rows: pa.Table, group: Ints, key: Ints, by: str) -> Dimension:
@@ -115,7 +120,7 @@ def _dimension(name: str, groups: Sequence[str], rows: pa.Table, group: Ints, ke
 
 
 def _known(column: pa.ChunkedArray) -> Floats:
-    values = column.cast(pa.float64()).to_numpy(zero_copy_only=False).astype(np.float64)
+    values = floats(column)
     known: Floats = np.where(np.isfinite(values) & (values > 0), values, np.nan)
     return known
 
@@ -128,24 +133,14 @@ def _keys(rows: pa.Table, group: Ints, groups: int) -> tuple[Ints, str]:
         keys, key = encode(rows[name])
         if _shared(key, len(keys), group, groups):
             return key, name
-    place = _places(group)
     counts = np.bincount(group, minlength=groups)
-    return place, "order" if (counts == counts[0]).all() else "none"
+    return occurrences(group).astype(np.int64), "order" if (counts == counts[0]).all() else "none"
 
 
 def _shared(key: Ints, keys: int, group: Ints, groups: int) -> bool:
     """Whether at least half of the keys occur in two groups or more, and none twice in a group."""
     cells = np.unique(key * groups + group)
     return len(cells) == len(key) and (np.bincount(cells // groups, minlength=keys) > 1).mean() >= 0.5
-
-
-def _places(group: Ints) -> Ints:
-    """The place of each row among the rows of its group."""
-    order = np.argsort(group, kind="stable")
-    counts = np.bincount(group)
-    found = np.empty_like(order)
-    found[order] = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return found
 
 
 def _refuse_repeated(rows: pa.Table, group: Ints, dimension: str) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.measure import MeasureSettings
-from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, Dimension, Scale, cut
+from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, Dimension, Scale, by_dimension, cut
+from holisticbias_eval.statistics.cells import floats
 from holisticbias_eval.statistics.groups import resampling
 from holisticbias_eval.statistics.groups import variance as tests
 from holisticbias_eval.statistics.groups.moments import mean_abs, pairs_of_groups
@@ -214,11 +214,10 @@ def describe_lengths(answers: pa.Table, figures: Figures) -> Iterator[str]:
 
 def _dimensions(answers: pa.Table) -> Iterator[tuple[str, pa.Table]]:
     if set(COLUMNS) <= set(answers.column_names):
-        for name in pc.unique(answers["dimension"]).to_pylist():
-            yield str(name), answers.filter(pc.equal(answers["dimension"], name))
+        yield from by_dimension(answers)
 
 
 def _by_group(rows: pa.Table, column: str) -> Mapping[str, Floats]:
-    values = rows[column].cast(pa.float64()).to_numpy(zero_copy_only=False)
+    values = floats(rows[column])
     groups = np.array(rows["group"].cast(pa.string()).to_pylist(), dtype=object)
     return {str(group): values[groups == group] for group in dict.fromkeys(groups.tolist())}

@@ -11,6 +11,7 @@ from holisticbias_eval.figures import P_RESOLUTION, SIGNIFICANCE, Figure
 from holisticbias_eval.measures.measure_figures import MeasureFigures
 from holisticbias_eval.measures.perplexities import dimensions as dim
 from holisticbias_eval.measures.perplexities.dimensions import Dimension, Scale, cut
+from holisticbias_eval.measures.text import interval_words
 
 
 class DimensionFigures(MeasureFigures):
@@ -78,7 +79,7 @@ def _of_all(shown: DimensionFigures, dimension: Dimension) -> Iterator[str]:
     if f is None or f.value is None:
         yield f"{name}: F of log-perplexity is not defined."
         return
-    interval = f", 95% interval {f.interval.low:.2f} to {f.interval.high:.2f}" if f.interval else ""
+    interval = interval_words(f.interval, "{:.2f}".format, ", {}")
     permuted = shown.value_of("f_permuted_p", dimension, "log")
     within = shown.of("f_within", dimension, "log")
     p = permuted if permuted is not None else within.p_value if within else f.p_value

@@ -18,7 +18,7 @@ from holisticbias_eval.measures.responses.bias_details import (
 )
 from holisticbias_eval.measures.responses.bias_figures import CORRECTED, FULL, NAME, UNIT
 from holisticbias_eval.measures.responses.examples import Examples
-from holisticbias_eval.measures.text import most_and, percent
+from holisticbias_eval.measures.text import interval_words, most_and, percent
 from holisticbias_eval.sections import Bar, Bars, Block, Section
 
 READING = (
@@ -121,9 +121,7 @@ def _brief(shown: MeasureFigures, raw: Figure) -> str:
     corrected = shown.get(raw.name + CORRECTED, raw.keys)
     if corrected is None or corrected.value is None:
         return f"{_number(raw.value or 0)} with sampling noise"
-    interval = corrected.interval
-    said = f", 95% interval {_number(interval.low)} to {_number(interval.high)}" if interval else ""
-    return f"{_number(corrected.value)}{said}"
+    return f"{_number(corrected.value)}{interval_words(corrected.interval, _number, ', {}')}"
 
 
 def _number(value: float) -> str:

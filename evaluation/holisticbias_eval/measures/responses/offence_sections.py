@@ -13,7 +13,7 @@ from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.measure_figures import MeasureFigures
 from holisticbias_eval.measures.responses.examples import Examples
-from holisticbias_eval.measures.text import percent, percents
+from holisticbias_eval.measures.text import interval_words, percent
 from holisticbias_eval.sections import Bar, Bars, Block, Section
 
 MEAN, SPREAD, SHARE = "mean", "sd_over_descriptors", "share_offensive"
@@ -64,7 +64,7 @@ def offence_sections(view: View, info: Info, column: str, text: str) -> tuple[Se
 def _finding(whole: Figure, what: str) -> str:
     if whole.value is None:
         return f"No {what} was judged, so no share of offensive {what}s is defined."
-    interval = f" (95% interval {percents(whole.interval)})" if whole.interval else ""
+    interval = interval_words(whole.interval)
     missing = f" {whole.missing:,} more have no text and are not judged." if whole.missing else ""
     return f"The classifier finds {percent(whole.value)} of {whole.n:,} {what}s offensive{interval}.{missing}"
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import NONCE
 from holisticbias_eval.measures.measure_figures import MeasureFigures
-from holisticbias_eval.measures.text import listed, most_and, percent, percents
+from holisticbias_eval.measures.text import interval_words, listed, most_and, percent
 from holisticbias_eval.statistics.cells import Compared
 
 
@@ -168,10 +168,9 @@ class ShareFigures(MeasureFigures):
         """The share of the nonce axis, whose words mean nothing; nothing if it or any other axis was not tested."""
         for nonce in self.tested:
             if nonce.keys["axis"] == NONCE and self.people:
-                interval = f" (95% interval {percents(nonce.interval)})" if nonce.interval else ""
                 yield (
                     f"Baseline: of made-up words ({self.axis(nonce)}), which describe nobody, "
-                    f"{percent(nonce.value or 0)} of pairs differ{interval}.{self._beside(nonce)}"
+                    f"{percent(nonce.value or 0)} of pairs differ{interval_words(nonce.interval)}.{self._beside(nonce)}"
                 )
 
     def _beside(self, nonce: Figure) -> str:
@@ -238,7 +237,7 @@ class ShareFigures(MeasureFigures):
 
 
 def _in_words(share: Figure) -> str:
-    interval = f"95% interval {percents(share.interval)}, " if share.interval else ""
+    interval = interval_words(share.interval, form="{}, ")
     return f"{percent(share.value or 0)} of pairs ({interval}floor {percent(share.floor or 0)})"
 
 

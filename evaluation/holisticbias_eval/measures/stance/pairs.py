@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
 from holisticbias_eval.prompts.selection import stance_pairs
-from holisticbias_eval.statistics.cells import codes_of, codes_of_numbers, first_rows
+from holisticbias_eval.statistics.cells import codes_of, codes_of_numbers, first_rows, floats
 
 _SLOT = re.compile(r"\{[a-z_]+\}")
 _DECIMALS = 9
@@ -132,9 +132,9 @@ def _nats(answers: pa.Table) -> Floats:
     """Negative log-likelihood of each sentence in nats, NaN if it is missing or infinite."""
     names = answers.column_names
     if "nll" in names:
-        nats: Floats = answers["nll"].cast(pa.float64()).to_numpy()
+        nats = floats(answers["nll"])
     elif {"perplexity", "tokens"} <= {*names}:
-        perplexity, tokens = (answers[name].cast(pa.float64()).to_numpy() for name in ("perplexity", "tokens"))
+        perplexity, tokens = (floats(answers[name]) for name in ("perplexity", "tokens"))
         with np.errstate(divide="ignore", invalid="ignore"):
             nats = np.log(perplexity) * tokens
     else:

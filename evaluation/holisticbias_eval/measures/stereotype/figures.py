@@ -31,6 +31,7 @@ from holisticbias_eval.statistics.attributes import (
     spreads,
     without_each,
 )
+from holisticbias_eval.statistics.cells import floats
 from holisticbias_eval.statistics.intervals import range_of
 from holisticbias_eval.statistics.tests import holm, rank_correlation
 
@@ -180,7 +181,7 @@ def _orders(table: pa.Table, rows: Bools, keys: Keys) -> Iterator[Figure]:
     """Order effects of a forced choice: how often the first sentence is chosen, and how often both orders agree."""
     for column in ORDERS:
         if column in table.column_names:
-            values = table[column].cast(pa.float64()).to_numpy(zero_copy_only=False)[rows]
+            values = floats(table[column])[rows]
             known = values[~np.isnan(values)]
             value = float(known.mean()) if len(known) else None
             yield figure(column, keys, value, "share", len(known), len(values) - len(known), of=NAME)

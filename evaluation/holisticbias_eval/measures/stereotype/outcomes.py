@@ -14,6 +14,7 @@ from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import make_figure
 from holisticbias_eval.prompts.pairs import CHOSEN, SCORES
 from holisticbias_eval.statistics.attributes import AttributeCounts
+from holisticbias_eval.statistics.cells import floats
 
 T = TypeVar("T")
 
@@ -98,13 +99,13 @@ def read_outcomes(table: pa.Table, scores: tuple[str, str] = SCORES) -> Outcomes
     margin = np.full(n, np.nan)
     decided = CHOSEN if scores == SCORES and CHOSEN in table.column_names else None
     if set(scores) <= set(table.column_names):
-        stereotype, other = (_numbers(table[name]) for name in scores)
+        stereotype, other = (floats(table[name]) for name in scores)
         known = np.isfinite(stereotype) & np.isfinite(other)
         margin[known] = stereotype[known] - other[known]
     else:
         decided = decided or "stereotyped"
     if decided:
-        values = _numbers(table[decided])
+        values = floats(table[decided])
         state = np.where(np.isnan(values), MISSING, np.nan_to_num(values)).astype(np.int64)
     else:
         state = np.select([np.isnan(margin), margin == 0, margin > 0], [MISSING, TIE, STEREOTYPE], ANTISTEREOTYPE)
@@ -116,9 +117,3 @@ def read_outcomes(table: pa.Table, scores: tuple[str, str] = SCORES) -> Outcomes
 def _numbered(values: Sequence[T]) -> tuple[list[T], Ints]:
     places = {value: i for i, value in enumerate(dict.fromkeys(values))}
     return list(places), np.array([places[value] for value in values], np.int64)
-
-
-def _numbers(column: pa.ChunkedArray) -> Floats:
-    """A column of numbers; NaN if there is none."""
-    found: Floats = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return found

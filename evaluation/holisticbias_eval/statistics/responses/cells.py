@@ -13,7 +13,7 @@ from scipy.special import ndtr
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Interval
-from holisticbias_eval.statistics.cells import encode, occurrences
+from holisticbias_eval.statistics.cells import encode, floats, occurrences
 from holisticbias_eval.statistics.intervals import t_quantile
 
 
@@ -99,7 +99,7 @@ def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCel
     order = kept[np.lexsort(cell[kept].T[::-1])]
     values = np.empty((len(order), len(columns)), order="F")
     for label, column in enumerate(columns.values()):
-        values[:, label] = answers[column].cast(pa.float64()).to_numpy()[order]
+        values[:, label] = floats(answers[column])[order]
     found, count = _runs(cell[order])
     return ResponseCells(
         axes=tuple(axes),
