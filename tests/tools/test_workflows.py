@@ -20,6 +20,7 @@ from holisticbias.contribute.preview import MARKER
 from repositories import commit_all, git
 
 GITHUB = Path(__file__).resolve().parents[2] / ".github"
+WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 
 
 def read(path: Path) -> dict[Any, Any]:
@@ -30,6 +31,35 @@ def read(path: Path) -> dict[Any, Any]:
 
 def steps(workflow: dict[Any, Any]) -> list[dict[str, Any]]:
     return [step for job in workflow["jobs"].values() for step in job["steps"]]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_workflow_has_no_more_rights_than_it_needs(path: Path) -> None:
+    workflow = read(path)
+    assert workflow["permissions"] == {}
+    for step in steps(workflow):
+        script = step.get("run", "")
+        if "uses" in step:
+            assert re.fullmatch(r"[\w-]+/[\w/-]+@[0-9a-f]{40}", step["uses"])
+        if step.get("uses", "").startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False
+        assert "${{" not in script
+        assert "${{" not in step.get("with", {}).get("script", "")
+        if re.search(r"^make ", script, re.MULTILINE):  # torch is installed without CUDA
+            assert step["env"]["PIP_EXTRA_INDEX_URL"] == "https://download.pytorch.org/whl/cpu"
+
+
+def test_contributions_are_checked_with_nothing_but_read_rights_and_always_previewed() -> None:
+    workflow = read(GITHUB / "workflows" / "validate.yml")
+    assert [job["permissions"] for job in workflow["jobs"].values()] == [{"contents": "read"}]
+    assert "secrets." not in str(workflow)
+    commands = {step["run"]: step.get("if") for step in steps(workflow) if step.get("run", "").startswith("holistic")}
+    assert commands == {
+        "holisticbias validate --format github": None,
+        "holisticbias fmt --check": "success() || failure()",
+        "holisticbias sync --check": "success() || failure()",
+        'holisticbias preview HEAD^1 >> "$GITHUB_STEP_SUMMARY"': "success() || failure()",
+    }
 
 
 def test_comments_never_check_out_the_contribution_and_come_without_approval() -> None:
