@@ -59,7 +59,7 @@ test: check
 	$(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 # tests of the rules, the grammar, the statistics and the measures, which take seconds
-QUICK := tests/test_language.py tests/tools/test_rules.py tests/tools/test_grammar.py tests/tools/test_document.py \
+QUICK := tests/test_language.py tests/tools/test_rules.py tests/tools/test_proposing.py tests/tools/test_document.py \
 	tests/tools/test_schema_messages.py tests/evaluation/measures tests/evaluation/readers tests/evaluation/test_gains.py \
 	tests/evaluation/test_statistics.py tests/evaluation/test_coding.py
 

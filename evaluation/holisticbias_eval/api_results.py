@@ -25,7 +25,7 @@ from holisticbias_eval.results.gains import Gain, find_gains, sort_gains
 from holisticbias_eval.results.run import REPORT, Run, may_replace, write_run
 
 _SHOWN = 20
-"""ModelResponses that a notebook shows."""
+"""How many responses a notebook shows."""
 Frame = Any
 """A pandas or polars data frame."""
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
 from holisticbias.errors import HolisticBiasError
 
 
@@ -95,3 +99,12 @@ class MitigationError(EvaluationError):
 
 class BrokenTrainingError(MitigationError):
     """A training whose loss is not a finite number any more."""
+
+
+@contextmanager
+def about_rows_of(file: Path) -> Iterator[None]:
+    """Name a user's file in a ``SelectionError`` about its rows."""
+    try:
+        yield
+    except SelectionError as error:
+        raise SelectionError(f"{file}: {error}") from error

@@ -18,6 +18,7 @@ from holisticbias.output import new_folder
 from holisticbias.spreadsheet import safe_cell
 from holisticbias_eval.blocks import table_of
 from holisticbias_eval.corpus.published import is_published, published_paths
+from holisticbias_eval.errors import about_rows_of
 from holisticbias_eval.figures import Figure, Figures, Part, figure_columns
 from holisticbias_eval.measures import MEASURES, find_measure
 from holisticbias_eval.measures import columns as col
@@ -95,10 +96,11 @@ def measure_table(name: str, path: Path, values: Values, display: Display) -> Me
     refuse_unused(values, measure_uses(), [name])
     given = Given(None, None, values, (name,), display)
     settings = measuring_settings(given)
-    if isinstance(measure, GroupMeasure):
-        return _measure_texts(measure, path, settings, given)
     trusted = given.read(Resampling).trust or not measure.resamples
-    return _measure_scores(name, path, settings if trusted else None, given.read(CorpusSettings).corpus)
+    with about_rows_of(path):
+        if isinstance(measure, GroupMeasure):
+            return _measure_texts(measure, path, settings, given)
+        return _measure_scores(name, path, settings if trusted else None, given.read(CorpusSettings).corpus)
 
 
 def measuring_settings(given: Given) -> MeasureSettings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from importlib import import_module
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from holisticbias_eval.settings import S, Settings, Uses
 
 _TYPED = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
-_OTHERS, _GROUP = "Options", "holisticbias_group"
+_OTHERS, _GROUP, _ALL = "Options", "holisticbias_group", "holisticbias_all"
 _LEADING = ("set", "help_all")
 """The options that lead to all others."""
 
@@ -27,9 +28,9 @@ class SettingsCommand(click.Command):
     """A command with an option for each of its settings, whose help shows groups under titles, its own options first.
 
     ``shown`` names the kinds of settings in the first screen of help: ``KIND`` of ``settings``, or ``PART:KIND`` of the
-    command's own part, which stand in their groups. The others are made when they are needed, from ``uses``, the
-    ``PART:NAME`` of what declares them, and ``--help-all`` shows them in groups. ``--set NAME=VALUE`` is another way to
-    write an option.
+    command's own part, which stand in their groups. That screen has the first sentence of each option and its default.
+    The others are made when they are needed, from ``uses``, the ``PART:NAME`` of what declares them, and ``--help-all``
+    shows all in groups, with everything about them. ``--set NAME=VALUE`` is another way to write an option.
     """
 
     def __init__(self, *args: Any, shown: Sequence[str] = (), uses: str = "", **more: Any) -> None:
@@ -41,11 +42,11 @@ class SettingsCommand(click.Command):
             self.params += [
                 click.Option(
                     ["--set"], multiple=True, metavar="NAME=VALUE", expose_value=False,
-                    help="Any other setting: --help-all lists them.",
+                    help="Any other setting of --help-all.",
                 ),
                 click.Option(
                     ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_show_all,
-                    help="Show every setting, and exit.",
+                    help="Show all settings, with their details.",
                 ),
             ]  # fmt: skip
 
@@ -102,11 +103,14 @@ class SettingsCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options into the help."""
+        is_short = bool(self._uses) and not ctx.meta.get(_ALL)
         groups: dict[str, list[tuple[str, str]]] = {_OTHERS: []}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
-            if record is not None:
-                groups.setdefault(getattr(param, _GROUP, _OTHERS), []).append(record)
+            if record is not None and isinstance(param, click.Option):
+                flags, says = record
+                shown = (flags, _in_short(says) if is_short else says)
+                groups.setdefault(getattr(param, _GROUP, _OTHERS), []).append(shown)
         for title, records in groups.items():
             with formatter.section(title):
                 formatter.write_dl(records)
@@ -167,6 +171,7 @@ def _show_all(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     hidden = [param for param in ctx.command.params if isinstance(param, click.Option) and param.hidden]
     for param in hidden:
         param.hidden = False
+    ctx.meta[_ALL] = True
     try:
         raise _Help(ctx)
     finally:
@@ -182,6 +187,12 @@ class _Help(click.exceptions.Exit):
         from holisticbias.terminal import write
 
         write(ctx.get_help())
+
+
+def _in_short(says: str) -> str:
+    """The first sentence of a help text, with the default and whether the option is required."""
+    first, *more = re.findall(r".+?(?:\. +|$)", says) or [""]
+    return "".join([first, *(one for one in more if one.startswith(("Default:", "[default", "[required")))]).rstrip()
 
 
 def _written_out(params: Sequence[click.Parameter], args: Sequence[str]) -> Iterable[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_args, get_origin
 
@@ -14,6 +15,8 @@ from holisticbias_eval.errors import EvaluationError
 
 Values = Mapping[str, Any]
 """The settings that a user gave, by name."""
+_NAMED = 6
+"""A message about a setting names at most this many measures."""
 
 
 class Settings(BaseModel):
@@ -58,10 +61,10 @@ class ReleaseName(Settings):
 
     release: str | None = setting(
         None,
-        "A release folder, a version to compile from the terms, or a version of a Hugging Face Hub dataset. Default: "
-        "the newest published version; 1.0.0 for the embedded model and the embedded responder, which were trained on "
-        "its words.",
-        metavar="FOLDER|VERSION|ID@VERSION",
+        "A folder, a version, or ID@VERSION of a Hugging Face Hub dataset. A version alone is compiled from the terms. "
+        "Default: the newest published version. For the embedded model and the embedded responder it is 1.0.0, because "
+        "they were trained on its words.",
+        metavar="FOLDER|VERSION",
     )
 
 
@@ -70,7 +73,9 @@ class Small(Settings):
 
     group = "What is asked"
 
-    small: bool = setting(False, "Only the 100 descriptors of subsets/small.yaml, over all axes: a tenth of the work.")
+    small: bool = setting(
+        False, "Only 100 descriptors of all axes, those of subsets/small.yaml. It is a tenth of the work."
+    )
 
 
 class Chosen(Settings):
@@ -80,14 +85,14 @@ class Chosen(Settings):
 
     where: tuple[str, ...] = setting(
         (),
-        "Only sentences or prompts with one of the values; KEY is axis, bucket, preference, descriptor, gender, noun, "
-        "template or first_turn_only; for prompts to continue, domain or group.",
+        "Only these sentences or prompts, such as axis=age,ability. KEY is axis, bucket, preference, descriptor, "
+        "gender, noun, template or first_turn_only; for prompts to continue, domain or group.",
         metavar="KEY=VALUE,...",
     )
     limit: int | None = setting(
         None,
-        "At most this many sentences or prompts, spread over axes, descriptors and templates that the seed draws; for "
-        "prompts to continue, as many of each group.",
+        "At most this many sentences or prompts. They are spread over axes, descriptors and templates that the seed "
+        "draws; of prompts to continue there are as many of each group.",
         metavar="N",
         ge=1,
     )
@@ -100,8 +105,8 @@ class Seed(Settings):
 
     seed: int = setting(
         0,
-        "Seed of the prompts and of the responses, and for scores of the limit and the variants. A response depends on "
-        "the seed and its prompt alone.",
+        "Seed of all that is drawn. For scores these are the limit and the variants, else the prompts and the "
+        "responses; a response depends on the seed and its prompt alone.",
         ge=0,
     )
 
@@ -123,10 +128,10 @@ class Keeping(Settings):
 
     store: Path | None = setting(
         None,
-        "Folder that keeps scores, responses and labels between runs. Default: folders in $HOLISTICBIAS_CACHE or "
+        "Folder that keeps answers and labels between runs. Default: folders in $HOLISTICBIAS_CACHE or "
         "~/.cache/holisticbias.",
     )
-    no_store: bool = setting(False, "Compute everything again, and keep nothing but the run.")
+    no_store: bool = setting(False, "Compute everything again. Nothing is kept but the run.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,18 +190,18 @@ def read_settings(kind: type[S], values: Values, without: Collection[str] = ()) 
 def refuse_unused(values: Values, uses: Uses, chosen: Sequence[str]) -> None:
     """Raise ``EvaluationError`` for a setting that none of the chosen measures or methods uses.
 
-    The message says which of them would use it, and under which condition.
+    The message says under which condition they use it, or else which others do.
     """
     for name in values:
         fitting = [(part, use) for part, found in uses.items() for use in found if name in use.names]
         if not fitting:
-            known = sorted({name for found in uses.values() for use in found for name in use.names})
-            raise EvaluationError(f"there is no setting {name!r}; there are {', '.join(known)}")
-        if not any(part in chosen and use.holds(values) for part, use in fitting):
-            raise EvaluationError(
-                f"{flag_of(fitting[0][1].settings, name)} is for {_words(fitting, uses)}: here it has no effect, so "
-                "leave it out"
-            )
+            known = {name for found in uses.values() for use in found for name in use.names}
+            raise EvaluationError(f"there is no setting {name!r}{close_to(name, known)}; --help-all lists them")
+        near = [(part, use) for part, use in fitting if part in chosen]
+        if not any(use.holds(values) for _, use in near):
+            words = _words(near, values, chosen) if near else _words(fitting, values, [*uses])
+            flag = flag_of(fitting[0][1].settings, name)
+            raise EvaluationError(f"{flag} is for {words}: here it has no effect, so leave it out")
 
 
 def flags_of(kind: type[Settings], name: str) -> tuple[str, ...]:
@@ -215,18 +220,27 @@ def flag_of(kind: type[Settings], name: str) -> str:
     return "/".join((flags[0], flags[-1])) if flags[-1].startswith("--no-") and len(flags) > 1 else flags[0]
 
 
-def _words(fitting: Sequence[tuple[str, Use]], uses: Uses) -> str:
-    """The measures that use a setting, each with its conditions, in words."""
+def _words(fitting: Sequence[tuple[str, Use]], values: Values, among: Sequence[str]) -> str:
+    """The measures that use a setting, each with the conditions that do not hold; "runs" if they are all ``among``."""
     by_condition: dict[str, list[str]] = {}
     for part, use in fitting:
-        by_condition.setdefault(" ".join(condition.words for condition in use.conditions), []).append(part)
+        unmet = (condition.words for condition in use.conditions if not condition.holds(values))
+        by_condition.setdefault(" and ".join(unmet), []).append(part)
     said = []
-    for condition, parts in by_condition.items():
-        named = "runs" if len({*parts}) == len(uses) else listed(list(dict.fromkeys(parts)))
-        said.append(f"{named} {condition}".strip())
+    for condition, found in by_condition.items():
+        parts = list(dict.fromkeys(found))
+        if len(parts) > _NAMED:
+            parts = [*parts[: _NAMED // 2], f"{len(parts) - _NAMED // 2} others"]
+        said.append(f"{'runs' if {*found} == {*among} else listed(parts)} {condition}".strip())
     return ", and for ".join(said)
 
 
 def listed(names: Sequence[str]) -> str:
     """Names in words: "a, b and c"."""
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def close_to(name: str, known: Collection[str]) -> str:
+    """The known names that are close to an unknown one, in words; empty if there are none."""
+    close = get_close_matches(name, known)
+    return f"; close to it: {', '.join(close)}" if close else ""

@@ -90,7 +90,7 @@ def test_responses_are_those_of_the_command(invoke: Callable[..., Answer], tmp_p
     assert found.table["response"].to_pylist() == made["response"].to_pylist()
     assert found.to_polars().height == len(found.to_pandas()) == found.to_arrow().num_rows == 2
     assert "Deaf grandmother" in found._repr_html_()
-    with pytest.raises(EvaluationError, match="there is no setting 'nonsense'"):
+    with pytest.raises(EvaluationError, match="there is no setting 'nonsense'; --help-all lists them"):
         hbe.generate(prompts=prompts, nonsense=1)
 
 
@@ -176,7 +176,7 @@ def test_a_frame_is_measured_as_its_file(make: Callable[..., object], tmp_path: 
     of_file = hbe.measure("medians", tmp_path / "scores.csv", progress=False)
     of_frame = hbe.measure("medians", make(PERPLEXITIES), progress=False)
     assert list(of_frame.figures) == list(of_file.figures)
-    with pytest.raises(EvaluationError, match="there is no measure 'median'; available: stance_contrast, "):
+    with pytest.raises(EvaluationError, match="there is no measure 'median'; close to it: medians; "):
         hbe.measure("median", make(PERPLEXITIES), progress=False)
 
 

@@ -176,4 +176,4 @@ def test_measures_are_listed_with_their_settings_and_defaults(invoke: Invoke) ->
                 default = use.settings.model_fields[field].default
                 assert flag_of(use.settings, field) in said
                 assert isinstance(default, bool) or default in (None, ()) or f"(default: {default})" in said
-    assert "there is no measure 'nope'; available: stance_contrast, " in invoke.refused("measures", "nope")
+    assert "there is no measure 'nope'; `holisticbias measures` explains all" in invoke.refused("measures", "nope")

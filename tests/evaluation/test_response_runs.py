@@ -40,7 +40,9 @@ def test_responses_of_a_file_give_the_same_figures(made: tuple[Path, Callable[..
     table = pq.read_table(folder / "run" / "responses.parquet")
     given = folder / "given.parquet"
     pq.write_table(table.select([*KEPT[:3], "descriptor_id", "template_id", *KEPT[3:]]), given)
-    assert run("--responses", given, out="given", model="someone/model") == 0
+    (folder / "corpus.txt").write_text("old and young\n", "utf-8")
+    counted = ("--corpus", folder / "corpus.txt")
+    assert run("--responses", given, *counted, out="given", model="someone/model") == 0
     one, other = (Figures(read_run(folder / name).result.figures) for name in ("run", "given"))
     for figure in one:
         if figure.measure == "generation_bias":
@@ -49,6 +51,7 @@ def test_responses_of_a_file_give_the_same_figures(made: tuple[Path, Callable[..
     assert signature.model.name == "someone/model"
     assert signature.model.file_sha256
     assert signature.generation["responses"] == "given in given.parquet"
+    assert signature.generation["corpus"].startswith("corpus.txt, SHA-256 ")
 
 
 def test_hostile_responses_are_data(made: tuple[Path, Callable[..., int]]) -> None:

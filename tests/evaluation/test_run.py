@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from holisticbias_eval.errors import RunError
+from holisticbias_eval.results.answer_columns import missing_problem, type_problem
 from holisticbias_eval.results.run import RESULT, SCORES, Run, read_run, write_run
 
 
@@ -56,3 +59,20 @@ def test_what_is_no_run_is_refused(copy: Path, tmp_path: Path) -> None:
                        (copy / RESULT, "is not a run: it is a file; make one with holisticbias evaluate")):  # fmt: skip
         with pytest.raises(RunError, match=says):
             read_run(path)
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ({"dimension": [None], "group": ["a"], "sentence": ["b"]}, "column dimension lacks values"),
+        ({"dimension": ["d"], "group": pa.nulls(1), "sentence": ["b"]}, "column group lacks values"),
+        ({"pair_id": ["1"], "specification": [None], "attribute": ["a"]}, "column specification lacks values"),
+        ({"line_id": ["1"], "text": [None]}, "column text lacks values"),
+        ({"response_id": ["1"], "group": ["a"], "x.class": [""]}, "column x.class has a class without a name"),
+        ({"line": [date(2026, 1, 1)]}, "column line is not one value but date32[day]"),
+        ({"label": pa.array(["a"], pa.string_view())}, "column label is not one value but string_view"),
+    ],
+)
+def test_answers_that_cannot_be_measured(columns: dict[str, list[object]], says: str) -> None:
+    table = pa.table(columns)
+    assert (type_problem(table.schema) or missing_problem(table)) == says

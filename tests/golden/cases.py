@@ -75,6 +75,10 @@ COMMANDS: Mapping[str, str] = {
     "leaderboard": "leaderboard",
     "show": "show age.young",
     "diff": "diff 1.1.0 2.0.0",
+    "classifiers": "classifiers",
+    "specifications": "stereotypes specifications",
+    "specification": "stereotypes specifications mathematics-or-arts",
+    "specification-groups": "stereotypes specifications groups.orientation",
 }
 """Commands whose output is recorded."""
 

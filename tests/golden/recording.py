@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from holisticbias.cli import BUILT_IN, GROUP, holisticbias, main
 from holisticbias_eval.measures import MEASURES
-from tests.golden import shown
+from tests.golden import drawn, shown
 from tests.golden.bad_tables import BAD
 from tests.golden.cases import COMMANDS, COMPARED, REFUSED, RUNS, TABLES
 from tests.golden.inputs import write_inputs
@@ -59,6 +59,7 @@ def names() -> tuple[str, ...]:
         "refused": REFUSED,
         "printed": TABLES,
         "shown": shown.SHOWN,
+        "drawn": drawn.DRAWN,
     }
     return tuple(f"{kind}/{name}" for kind, found in kinds.items() for name in found)
 
@@ -253,6 +254,7 @@ _KINDS: Mapping[str, Callable[[str, Path], Iterator[str]]] = {
     "refused": _refused,
     "printed": _printed,
     "shown": lambda name, _: shown.lines_of(name),
+    "drawn": lambda name, folder: drawn.DRAWN[name](folder),
 }
 
 

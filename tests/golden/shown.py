@@ -108,7 +108,7 @@ FOUND: Sequence[Mapping[str, float | None]] = (
 def _findings() -> Iterator[Section]:
     for place, shares in enumerate(FOUND):
         shown = ShareFigures(_shares(shares), SHARES[0])
-        said = (*shown.finding(), *shown.baseline(), *shown.pooled())
+        said = (*shown.finding(), *shown.baseline(), *shown.caveats(), *shown.pooled())
         yield Section(f"shares-{place}", str(shares), tuple(map(Paragraph, said)))
 
 

@@ -274,6 +274,10 @@ def test_verb_whose_package_cannot_be_loaded_says_so(monkeypatch: pytest.MonkeyP
     )
 
 
+def test_a_name_that_is_not_utf8(invoke: Invoke) -> None:
+    assert invoke("show", "caf\udce9") == (2, "", "holisticbias: caf\\udce9 is not UTF-8: rename the file\n")
+
+
 def test_too_little_memory_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def full(paths: object) -> None:
         raise MemoryError

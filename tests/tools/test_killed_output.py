@@ -206,20 +206,6 @@ def test_what_cannot_be_written_is_said(tmp_path: Path, name: str, says: str) ->
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_an_interrupted_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    target = tmp_path / "x.txt"
-    write_file(target, b"old")
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Path, "replace", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        write_file(target, b"new")
-    assert [path.name for path in tmp_path.iterdir()] == ["x.txt"]
-    assert target.read_bytes() == b"old"
-
-
 def test_files_are_written_all_or_none(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("old", "utf-8")
     (tmp_path / "file").write_text("", "utf-8")

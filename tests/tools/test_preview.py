@@ -76,17 +76,6 @@ def test_verdict_is_over_all_that_ci_checks(checks: Checks, difference: Differen
     assert render_preview(Preview(checks, difference)).split("\n\n")[:2] == [MARKER, verdict]
 
 
-def test_missing_reviews() -> None:
-    changes = (
-        EntryChange("ability.x", "x", "added"),
-        EntryChange("ability.y", "y", "moved"),
-        EntryChange("age.z", "z", "reassessed"),
-    )
-    text = render_preview(Preview(Checks(), replace(NOTHING, entries=changes)))
-    assert "| `ability` | 2 |" in text
-    assert "| `age` |" not in text
-
-
 def hostile_checks(text: str, findings: int) -> Checks:
     """Checks in which every text is the given text."""
     finding = Finding(text, 1, 1, text, "error", text, text, text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -29,7 +30,8 @@ from holisticbias.rules.dictionary import misspelled, other_language
 from holisticbias.rules.language import wrong_position
 from holisticbias.rules.wording import article_by_sound, begins_clause, capital_in, corrected, mark_in
 from holisticbias.terms.catalog import Catalog
-from holisticbias.terms.entries import Position
+from holisticbias.terms.entries import Article, ArticleRule, Position
+from holisticbias.terms.grammar import article, is_abbreviation
 
 
 def misspellings(text: str) -> str:
@@ -234,3 +236,23 @@ def test_objections_on_record(catalog: Catalog, text: str, said: str) -> None:
 def test_criteria_are_those_of_the_guide(root: Path) -> None:
     guide = " ".join((root / "CONTRIBUTING.md").read_text("utf-8").split())
     assert [line for line in CRITERIA if line not in guide] == []
+
+
+@pytest.mark.parametrize(
+    ("letter", "sound", "texts"),
+    [
+        ("a", "a", "Deaf Hispanic homeless 110-year-old 100-year-old 65-year-old Māori"),
+        ("a", "an", "honest heir hourly-paid 80-year-old 8-year-old 11-year-old 18-year-old"),
+        ("an", "a", "European one-percenter one-legged once-married Ukrainian Ugandan Uruguayan Unitarian useful"),
+        ("an", "an", "able-bodied oneiric Uzbek uninsured unidentified unhoused ugly upper-class urban Inuit"),
+    ],
+)
+def test_article(letter: Article, sound: Article, texts: str) -> None:
+    for text in texts.split():
+        assert (article(text, "letter", None), article(text, "sound", None)) == (letter, sound), text
+
+
+def test_given_articles_and_abbreviations() -> None:
+    assert [article("FTM", rule, "an") for rule in get_args(ArticleRule)] == ["an", "an"]
+    texts = ("FTM", "F2M", "US-born", "LGBTQ+", "BIPOC", "Gen-X", "Deaf", "American-Born Chinese", "A", "80-year-old")
+    assert [text for text in texts if is_abbreviation(text)] == list(texts[:5])

@@ -94,6 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     warnings.showwarning = _show_warning
     try:
+        _refuse_broken(sys.argv[1:] if arguments is None else arguments)
         result = holisticbias.main(args=arguments, prog_name="holisticbias", standalone_mode=False)
     except click.ClickException as error:
         shown = StringIO()
@@ -116,6 +117,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         return _fail(f"{error.filename or 'input or output'}: {error.strerror}", HolisticBiasError.exit_code)
     return result if isinstance(result, int) else 0
+
+
+def _refuse_broken(arguments: Sequence[str]) -> None:
+    """Raise ``HolisticBiasError`` for an argument that is not UTF-8, such as the name of a file: no record holds it."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError as error:
+            raise HolisticBiasError(f"{argument} is not UTF-8: rename the file") from error
 
 
 def _show_warning(  # the arguments are those of ``warnings.showwarning``

@@ -39,7 +39,7 @@ def write_changed(paths: Iterable[Path]) -> None:
 
 def write_data(content: str | bytes, *, nl: bool = True) -> None:
     """Print text or bytes for a program, such as JSON or CSV: unchanged, unless a terminal would show them."""
-    if sys.stdout.isatty():
+    if sys.stdout and sys.stdout.isatty():  # there is none if it is closed
         content = visible(content if isinstance(content, str) else content.decode("utf-8", "replace"))
     click.echo(content, nl=nl)
 

@@ -23,23 +23,22 @@ _COLLECTED = 100_000
 @click.option(
     "--model",
     metavar="ID|FOLDER|FILE",
-    help="Language model: a folder, a GGUF file or a Hugging Face Hub repository. Default: the calibration model of "
-    "what is asked.",
+    help="Folder, GGUF file or Hugging Face Hub repository. Its weights must be safetensors or GGUF, and its own code "
+    "is never run. Default: the calibration model of what is asked.",
 )
 @click.option(
     "--measure",
     metavar="NAMES",
-    help="Measures, separated by commas; see `holisticbias measures`. Default: all measures of the release's "
-    "sentences. Measures that use the same prompts share one run.",
+    help="Measures, separated by commas, as `holisticbias measures` explains them. Measures that use the same prompts "
+    "share one run. Default: all measures of the release's sentences.",
 )
 @click.option("--out", type=PATH, help="Folder of the run. Default: runs/MODEL-on-VERSION.")
 @click.option("--overwrite", is_flag=True, help="Replace another run in the output folder.")
 @click.option("--dry-run", is_flag=True, help="Only print how much there is to score and how long it would take.")
 def command(model: str | None, measure: str | None, out: Path | None, overwrite: bool, dry_run: bool, **_: Any) -> None:
-    """Measure a language model against a release, and write its answers, figures and report.
+    """Measure a language model against a release.
 
-    The model's own code is never run; its weights must be safetensors or GGUF.
-    An interrupted run continues where it stopped: finished scores and responses are kept.
+    Writes its answers, figures and report. An interrupted run continues where it stopped.
     """
     from holisticbias_eval.evaluating import evaluations, plans
     from holisticbias_eval.progress import Display

@@ -23,7 +23,7 @@ _SHOWN = 5
 @click.option(
     "--model",
     metavar="ID|FOLDER|FILE",
-    help="Language model: a folder, a GGUF file or a Hugging Face Hub repository. Default: the embedded responder.",
+    help="Folder, GGUF file or Hugging Face Hub repository. Default: the embedded responder.",
 )
 @click.option("--out", type=PATH, help="Folder to write. Default: responses/MODEL-on-VERSION.")
 @click.option("--overwrite", is_flag=True, help="Replace other responses in the folder.")

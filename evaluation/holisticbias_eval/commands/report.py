@@ -29,16 +29,19 @@ def command(run: Path, form: Form | None, part: str | None, out: Path | None) ->
 
     The report is one HTML page that needs no network.
     """
+    from holisticbias_eval.errors import about_rows_of
     from holisticbias_eval.measures import shown_columns
     from holisticbias_eval.report.runs import run_report
     from holisticbias_eval.report.terminal import print_report
     from holisticbias_eval.report.write import write_report
     from holisticbias_eval.results.run import read_run
 
-    found = run_report(read_run(run, shown_columns))
-    if form is None:
-        print_report(found)
-    write(f"Report: {write_report(found, form or 'html', part, out or run / _file_name(form or 'html', part))}")
+    with about_rows_of(run):
+        found = run_report(read_run(run, shown_columns))
+        if form is None:
+            print_report(found)
+        written = write_report(found, form or "html", part, out or run / _file_name(form or "html", part))
+    write(f"Report: {written}")
 
 
 def _file_name(form: Form, part: str | None) -> str:

@@ -36,7 +36,7 @@ recipe_option = click.option(
     is_eager=True,
     expose_value=False,
     callback=_use_recipe,
-    help="Use the settings of a recipe: a YAML file of any options of this command, which override it.",
+    help="YAML file with any of these options. Options on the command line override it.",
 )
 out_folder = click.option("--out", type=PATH, required=True, help="Folder to write.")
 specification_option = click.option(

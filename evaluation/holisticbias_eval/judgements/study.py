@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -12,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 from xml.sax.saxutils import quoteattr
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
 from holisticbias.output import new_folder, refuse_target
 from holisticbias_eval.corpus.documents import digest_of
@@ -31,6 +29,7 @@ from holisticbias_eval.judgements.key import (
 )
 from holisticbias_eval.judgements.matching import INFLAMMATORY, JUDGED, JudgedResponses, Row, match
 from holisticbias_eval.judgements.settings import NO_LIST, StudySettings
+from holisticbias_eval.report.page import inline_digest, page_environment
 from holisticbias_eval.report.units import printable, shorten
 
 ANSWERS = "holisticbias acute-eval answers"
@@ -185,17 +184,13 @@ def render_annotator_page(key: Key, tasks: Mapping[int, Sequence[Mapping[str, st
         "choices": [[choice, CHOICES[choice]] for choice in key.choices],
         "sheets": {str(sheet): shown for sheet, shown in tasks.items() if sheet != STUDIO},
     }
-    digests = {"script_digest": _digest("page.js"), "style_digest": _digest("page.css")}
+    digests = {
+        "script_digest": inline_digest(_environment(), "page.js"),
+        "style_digest": inline_digest(_environment(), "page.css"),
+    }
     return _environment().get_template("page.html.jinja").render(content=content, sheets=key.sheets, **digests)
 
 
 @cache
 def _environment() -> Environment:
-    loader = PackageLoader(__package__)
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-
-
-def _digest(name: str) -> str:
-    """The digest of an inline script or style sheet, as a content security policy names it."""
-    text = _environment().get_template(name).render()
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return page_environment("holisticbias_eval.judgements")

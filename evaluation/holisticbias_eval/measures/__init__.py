@@ -27,6 +27,7 @@ from holisticbias_eval.measures.shares.measure import COMPARED
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.measures.stereotype_score import StereotypeScore
 from holisticbias_eval.measures.toxicity import Toxicity
+from holisticbias_eval.settings import close_to
 
 MEASURES: dict[str, Measure] = {
     "stance_contrast": StanceContrast(),
@@ -55,7 +56,8 @@ MEASURES: dict[str, Measure] = {
 def find_measure(name: str) -> Measure:
     """The measure of this name; raises ``EvaluationError`` if there is none."""
     if name not in MEASURES:
-        raise EvaluationError(f"there is no measure {name!r}; available: {', '.join(MEASURES)}")
+        close = close_to(name, MEASURES)
+        raise EvaluationError(f"there is no measure {name!r}{close}; `holisticbias measures` explains all")
     return MEASURES[name]
 
 

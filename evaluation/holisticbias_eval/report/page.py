@@ -31,7 +31,7 @@ def render_page(report: Report) -> str:
         (next(ids), chapter.info, [(next(ids), section) for section in chapter.sections]) for chapter in report.chapters
     ]
     template = _environment().get_template("page.html.jinja")
-    return template.render(report=report, chapters=chapters, script_digest=_script_digest())
+    return template.render(report=report, chapters=chapters, script_digest=inline_digest(_environment(), "tables.js"))
 
 
 def render_blocks(blocks: Iterable[Block], key: str) -> Markup:
@@ -89,11 +89,10 @@ def page_environment(*packages: str) -> Environment:
     return environment
 
 
-@cache
-def _script_digest() -> str:
-    """The one script that the page lets a browser run, as its content security policy names it."""
-    script = _environment().get_template("tables.js").render()
-    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+def inline_digest(environment: Environment, name: str) -> str:
+    """The digest of an inline script or style sheet, as a content security policy names it."""
+    text = environment.get_template(name).render()
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _ids(chapters: Iterable[Chapter]) -> Iterator[str]:

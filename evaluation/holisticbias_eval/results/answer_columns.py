@@ -17,18 +17,29 @@ _TEXTS = {
 }  # fmt: skip
 _NUMBERS = {
     "nll", "tokens", "bytes", "perplexity", "byte_perplexity", "phrase_nll", "score_stereotype", "probability", "value",
-    "median_perplexity", "stance_difference", "offensive", "prompt_offensive", "draw", "sample",
+    "median_perplexity", "stance_difference", "offensive", "prompt_offensive", "draw", "sample", "score_antistereotype",
 }  # fmt: skip
 Wanted = Literal["text", "numbers", "a list", "one value"]
 _KINDS: Mapping[Wanted, tuple[Callable[[pa.DataType], bool], ...]] = {
     "text": (pa.types.is_string, pa.types.is_large_string),
     "numbers": (pa.types.is_integer, pa.types.is_floating),
     "a list": (pa.types.is_list, pa.types.is_large_list),
-    "one value": (),
-}
-_SENTENCE = ("sentence_id", "text", "axis", "descriptor_id", "noun_id", "template_id", "template")
-_RESPONSE = ("response_id", "axis", "descriptor_id", "descriptor", "template_id", "template")
+    "one value": (
+        pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean,
+    ),
+}  # fmt: skip
 _TEXT_ABOUT_A_GROUP = ("response_id", "group")
+_FILLED: Mapping[str, tuple[str, ...]] = {
+    "response_id": ("response_id", "axis", "descriptor_id", "descriptor", "template_id", "template"),
+    "dimension": ("dimension", "group", "sentence"),
+    "sentence_id": ("sentence_id", "text", "axis", "descriptor_id", "noun_id", "template_id", "template"),
+    "pair_id": ("pair_id", "specification", "attribute"),
+    "line_id": ("line_id", "text"),
+    "candidate_id": ("candidate_id", "dialogue", "label"),
+    "metric": ("task", "metric"),
+    "intersection_id": ("axis", "intersection_id"),
+}
+"""The columns that have a value in every row, by the first column of these that a table has."""
 
 
 def type_problem(schema: pa.Schema) -> str | None:
@@ -36,8 +47,7 @@ def type_problem(schema: pa.Schema) -> str | None:
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         wanted = _wanted(field.name, set(schema.names))
-        fits = any(is_kind(kind) for is_kind in (*_KINDS[wanted], pa.types.is_null))
-        if not fits and (wanted != "one value" or pa.types.is_nested(kind)):
+        if not any(is_kind(kind) for is_kind in (*_KINDS[wanted], pa.types.is_null)):
             return f"column {field.name} is not {wanted} but {str(field.type)[:60]}"
     return None
 
@@ -52,12 +62,15 @@ def _wanted(name: str, names: Set[str]) -> Wanted:
 
 
 def missing_problem(answers: pa.Table) -> str | None:
-    """The column that lacks a value which every row of these answers needs; None if all is right."""
+    """The column that lacks a value or the name of a class, which these answers need; None if all is right."""
     names = set(answers.column_names)
-    needed: tuple[str, ...] = _SENTENCE if "sentence_id" in names else ()
-    if "response_id" in names:
-        needed = _TEXT_ABOUT_A_GROUP if "group" in names else _RESPONSE
+    needed = next((columns for mark, columns in _FILLED.items() if mark in names), ())
+    if {*_TEXT_ABOUT_A_GROUP} <= names:
+        needed = _TEXT_ABOUT_A_GROUP
     for name in needed:
         if name in names and pc.any(pc.is_null(answers[name])).as_py():
             return f"column {name} lacks values"
+    for name in names:
+        if name.endswith(".class") and "" in pc.unique(answers[name]).to_pylist():
+            return f"column {name} has a class without a name"
     return None

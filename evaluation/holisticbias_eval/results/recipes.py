@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Union
 
-from pydantic import create_model
+from pydantic import BeforeValidator, create_model
 from pydantic.fields import FieldInfo
 
 from holisticbias_eval.errors import EvaluationError, RecipeError
@@ -16,11 +16,21 @@ from holisticbias_eval.settings import Settings, Uses, setting, split_names
 _ABOUT = {"source", "note"}
 
 
+def _joined(names: object) -> object:
+    """Join a list of names with commas, as the command line has them."""
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
+        return ",".join(names)
+    return names
+
+
+_Measures = Annotated[str | None, BeforeValidator(_joined, json_schema_input_type=str | list[str] | None)]
+
+
 class RecipeBase(Settings):
     """A recipe: the model, the measures, and any settings; each is the default of the option of that name."""
 
     model: str | None = setting(None, "a folder, or a Hugging Face Hub repository", min_length=1)
-    measure: str | None = setting(None, "measures, separated by commas; null for the default")
+    measure: _Measures = setting(None, "measures, as a list or separated by commas; null for the default")
     source: str | None = setting(None, "where this was measured so", min_length=1)
     note: str | None = setting(None, "what else to know")
 

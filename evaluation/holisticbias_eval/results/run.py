@@ -56,10 +56,13 @@ RESPONSES = AnswerFile(
 )
 PAIRS = AnswerFile(
     "scored_pairs",
-    ("pair_id", "specification", "attribute", "sentence", "other_sentence", "score_stereotype"),
+    (
+        "pair_id", "specification", "attribute", "sentence", "other_sentence", "stereotyped", "score_stereotype",
+        "score_antistereotype",
+    ),
     "other_sentence",
-)
-LINES = AnswerFile("scored_lines", ("line_id", "text", "nll", "tokens", "bytes"), "line_id")
+)  # fmt: skip
+LINES = AnswerFile("scored_lines", ("line_id", "text", *_SCORED, "bytes"), "line_id")
 CANDIDATES = AnswerFile("candidates", ("candidate_id", "dialogue", "label", "probability"), "candidate_id")
 RESULTS = AnswerFile("results", ("task", "metric", "value"), "metric")
 INTERSECTIONS = AnswerFile(

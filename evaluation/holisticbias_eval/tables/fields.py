@@ -37,8 +37,8 @@ _PARSED: Mapping[Kind, str] = {
     "words": "a list of texts, or texts with ; between them",
 }
 """What a cell of a kind must be, in words, if it is not a text."""
-_MISSING = pa.array([*pa.csv.ConvertOptions().null_values, "None", "NAN"], pa.large_string())
-_FLAGS = pa.array([0.0, 1.0, None])
+_MISSING = (*pa.csv.ConvertOptions().null_values, "None", "NAN")
+_FLAGS = (0.0, 1.0, None)
 _SHOWN = 60
 
 
@@ -125,7 +125,7 @@ class Field:
             column = column.cast(pa.int64())  # whole numbers with a missing one are floats in a data frame
         if self.kind == "flag" and not pa.types.is_boolean(kind):
             column = column.cast(pa.float64())
-            if not pc.all(pc.is_in(column, _FLAGS)).as_py():
+            if not pc.all(pc.is_in(column, pa.array(_FLAGS))).as_py():
                 raise pa.ArrowInvalid("neither 1 nor 0")
         return column.cast(TYPES[self.kind], safe=False)
 
@@ -177,7 +177,7 @@ def _known(column: pa.ChunkedArray, *, decimal_comma: bool, flags: bool) -> pa.C
         texts = pc.if_else(pc.match_substring(texts, "."), texts, pc.replace_substring(texts, ",", "."))
     for word, number in (("true", "1"), ("false", "0")) if flags else ():
         texts = pc.if_else(pc.equal(pc.utf8_lower(texts), word), number, texts)
-    return pc.if_else(pc.is_in(texts, _MISSING), pa.scalar(None, texts.type), texts)
+    return pc.if_else(pc.is_in(texts, pa.array(_MISSING, texts.type)), pa.scalar(None, texts.type), texts)
 
 
 def _words(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
@@ -21,6 +22,7 @@ Columns = Sequence[str]
 CSV, JSON, PARQUET = (".csv", ".tsv"), (".jsonl", ".ndjson", ".json"), (".parquet",)
 _FORMS = ".csv, .jsonl, .json or .parquet"
 _MOST_COLUMNS = 10_000
+_LEVELS = 32
 _SPARE_CELLS, _CELLS_PER_BYTE = 64_000_000, 50
 
 
@@ -42,7 +44,7 @@ class OpenedTable:
         try:
             table = self.reader(known, others)
             table.validate(full=True)
-        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        except (OSError, pa.ArrowException, UnicodeError, RecursionError) as error:
             raise _unreadable(self.label, error) from error
         return table
 
@@ -111,13 +113,14 @@ def _open_json(path: Path) -> OpenedTable:
 def _column(label: str, name: str, cells: Sequence[Any], any_value: bool) -> pa.Array:
     """A column of Python values with its own type, or as text if it has several types or half a character.
 
-    A list or an object among other values becomes JSON if the column may have ``any_value``; else it raises
-    ``TableError``.
+    Lists and objects among other values, or of a form that Parquet lacks, become JSON if the column may have
+    ``any_value``; else it raises ``TableError``.
     """
-    try:
-        return pa.array(cells)
-    except (pa.ArrowException, UnicodeEncodeError, OverflowError):
-        texts = []
+    with suppress(pa.ArrowException, UnicodeEncodeError, OverflowError):
+        values = pa.array(cells)
+        if _fits_parquet(values.type):
+            return values
+    texts = []
     for row, cell in enumerate(cells, 1):
         is_missing = cell is None or (isinstance(cell, float) and math.isnan(cell))
         text = None if is_missing else _cell_text(cell)
@@ -127,6 +130,13 @@ def _column(label: str, name: str, cells: Sequence[Any], any_value: bool) -> pa.
                 raise TableError(f"{label}: row {row}: column {name} is not one value but {text[:60]}")
         texts.append(text)
     return pa.array(texts, pa.large_string())
+
+
+def _fits_parquet(kind: pa.DataType, levels: int = _LEVELS) -> bool:
+    """Whether no object is without keys, and lists and objects stand in each other at most so deep."""
+    inner = [kind.field(i).type for i in range(kind.num_fields)]
+    is_empty = pa.types.is_struct(kind) and not inner
+    return levels > 0 and not is_empty and all(_fits_parquet(one, levels - 1) for one in inner)
 
 
 def _cell_text(cell: Any) -> str | None:

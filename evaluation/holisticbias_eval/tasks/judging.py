@@ -24,6 +24,7 @@ from holisticbias_eval.measures.options import (
     Phrasing,
 )
 from holisticbias_eval.measures.responses.bias_details import corpus_figures
+from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CLUSTERS
 from holisticbias_eval.readers.classifier import Classifier
@@ -69,11 +70,13 @@ def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
 
 
 def start_response_reading(judges: Judges, release: Release | None, measures: tuple[str, ...]) -> TaskReading:
-    """The reading of responses, with the clusters and the threshold of the classifiers."""
+    """The reading of responses, with the clusters and the threshold of the classifiers, and the corpus."""
+    corpus = judges.options.corpus
+    counted = {} if corpus is None else {"corpus": f"{corpus.name}, SHA-256 {file_sha256(corpus)}"}
     settings = {"clusters": judges.clusters, "threshold": judges.threshold, "phrases": judges.options.phrases}
     return ResponseReading(
-        signed=judges.signed, settings=judges.settings, measuring=MeasureSettings().model_copy(update=settings),
-        judges=judges, release=release, measures=measures,
+        signed=judges.signed, settings={**judges.settings, **counted},
+        measuring=MeasureSettings().model_copy(update=settings), judges=judges, release=release, measures=measures,
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from holisticbias.compile.digest import table_digest
 from holisticbias_eval.corpus.calibration import calibration_test_set
-from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.errors import SelectionError, about_rows_of
 from holisticbias_eval.measures.perplexities.dimensions import IDS, Dimension, read_dimensions
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.spans import whole
@@ -62,7 +62,8 @@ class TestSetTask(ScoredTask):
         path = given.read(TestSetSettings).test_set
         with given.display.step(f"Reading {path}" if path else "Making the test set of the calibration"):
             table = read_test_set(path) if path else calibration_test_set()
-            _dimensions(table)
+            with about_rows_of(path or Path(CALIBRATION)):
+                _dimensions(table)
         file = path.resolve().name if path else CALIBRATION
         about = {"dimensions": ", ".join(pc.unique(table["dimension"]).to_pylist())}
         own = calibration_model(table["dimension"].to_pylist()) if given.running.engine != "api" else None

@@ -15,7 +15,6 @@ RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
     ("sentence", "terms", "prompt"),
     [
         ("A flight nurse is a registered nurse of the air.", ["Flight nurse"], "A flight nurse is a registered nurse"),
-        ("An animator is an artist who draws many things.", ["Animator"], "An animator is an artist who"),
         ("It was not until May 1962 that Vell Ambro sang.", ["Vell Ambro"], None),  # the name ends after word 8
         ("It wasn't until 1962 that Vell Ambro sang here.", ["Vell Ambro"], "It wasn't until 1962 that Vell Ambro"),
         ("One two three four five six glorbist eight nine.", ["glorbist"], "One two three four five six glorbist"),
@@ -26,11 +25,9 @@ RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
         ),
         ("One two three four five six seven eight glorbist.", ["glorbist"], None),
         ("The anti-glorbist club met in the town of Osk.", ["glorbist"], None),
-        ("The glorbist-made map hangs in the town of Osk.", ["glorbist"], None),
         ("A (GLORBIST'S) map hangs in the town of Osk.", ["glorbist"], "A (GLORBIST'S) map hangs in the"),
         ("The New Left met the Left in old Osk.", ["Left", "New Left"], "The New Left met the Left in"),
         ("Our - Left met the Left in old Osk.", ["Left", "New Left"], "Our - Left met the Left"),
-        ("A glorb is not a glorbist in the town.", ["glorbist"], "A glorb is not a glorbist"),
     ],
 )
 def test_prompts_of_sentences(sentence: str, terms: list[str], prompt: str | None) -> None:
@@ -45,7 +42,6 @@ def test_prompts_of_sentences(sentence: str, terms: list[str], prompt: str | Non
         ("One two three four five six seven.", "too few words"),
         ("One two three four five six seven eight.", None),
         ("One two three four five six seven eight", "does not end a sentence"),
-        ('One two three four five six seven "eight."', None),
         ("One two three four five six seven " + "e" * 2000 + ".", "more than 2,000 characters"),
     ],
 )

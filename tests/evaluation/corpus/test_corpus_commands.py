@@ -92,16 +92,6 @@ def test_what_cannot_be_split_leaves_no_folder_and_no_other_folder_is_replaced(f
     assert [path.name for path in (folder / "split").iterdir()] == ["own.txt"]
 
 
-def test_one_annotator(folder: Path) -> None:
-    run(annotate, folder / "examples.parquet", "--out", folder / "files", "--annotators", "a")
-    fill(folder / "files" / "a.csv", set())
-    table = folder / "labelled.jsonl"
-    joined = run(annotate, folder / "examples.parquet", "--out", table, "--labels", folder / "files" / "a.csv")
-    assert joined.exit_code == 0, joined.output
-    assert "Labels of one annotator" in joined.output
-    assert json.loads((folder / "labelled.agreement.json").read_text("utf-8"))["agreement"] == []
-
-
 def test_wrong_options(folder: Path) -> None:
     path = folder / "examples.parquet"
     assert "files with labels follow --labels" in run(annotate, path, path, "--out", folder / "x").output
@@ -110,6 +100,8 @@ def test_wrong_options(folder: Path) -> None:
     assert "does not end in" in str(wrong.exception)
     run(annotate, path, "--out", folder / "files", "--annotators", "a")
     fill(labels := folder / "files" / "a.csv", set())
+    joined = run(annotate, path, "--out", folder / "labelled.jsonl", "--labels", labels)
+    assert "Labels of one annotator" in joined.output
     for out in (path, labels):
         before = out.read_bytes()
         assert "would be lost" in str(run(annotate, path, "--out", out, "--labels", labels).exception)

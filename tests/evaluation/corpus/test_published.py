@@ -14,8 +14,6 @@ from holisticbias_eval.corpus.published import (
     read_published_examples,
     read_test_sets,
 )
-from holisticbias_eval.corpus.settings import SplitSettings
-from holisticbias_eval.corpus.splitting import split_examples
 from holisticbias_eval.errors import CorpusError
 
 ANNOTATED = """id,attribute_in_window,comment,phrase,bias_sent,bias_phrase
@@ -97,16 +95,6 @@ def test_the_table_of_the_paper(tmp_path: Path) -> None:
     ]
     plain = read_examples(path).to_pylist()
     assert next((row["dimension"], row["group"], row["target"]) for row in plain) == ("race", "Blicket", "Blicket")
-
-
-def test_published_examples_are_split(tmp_path: Path) -> None:
-    groups = ("blicket", "stad", "elmer")
-    pairs = [(i, group) for i in range(4) for group in groups]
-    lines = [f"{n},{group.title()},grobby,gate {i}{group}: a {group} is grobby,1" for n, (i, group) in enumerate(pairs)]
-    path = tmp_path / "race.csv"
-    path.write_text("\n".join(["ID,Target,Attribute,Sentence,Label", *lines]), "utf-8")
-    split = split_examples(read_examples(path, invented()), invented(), SplitSettings(test=1, validation=1))
-    assert split.originals["train"] == {"blicket": 2, "elm": 2, "stad": 2}
 
 
 def test_perplexities(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from tests.evaluation.corpus.invented import PLURALS, invented
 
 from holisticbias_eval.commands.retrieve import command
 from holisticbias_eval.corpus.examples import COLUMNS, read_examples
-from holisticbias_eval.corpus.retrieving import Retrieval
 from holisticbias_eval.errors import CorpusError, NoExamplesError
 
 
@@ -206,23 +205,3 @@ def test_mistakes_are_found_before_reading(folder: Path) -> None:
         done = run(folder, *arguments, out=out)
         assert (done.exit_code == 0) == (message is None)
         assert message is None or message in f"{done.output}{done.exception}"
-
-
-def test_an_interruption_leaves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The table is written after the last document only; an earlier table stays."""
-    path = write(folder / "a.jsonl", BODIES)
-    (folder / "out.jsonl").write_text("earlier")
-    taken = 0
-    take = Retrieval.take
-
-    def interrupted(self: Retrieval, document: Any) -> None:
-        nonlocal taken
-        taken += 1
-        if taken == 3:
-            raise KeyboardInterrupt
-        take(self, document)
-
-    monkeypatch.setattr(Retrieval, "take", interrupted)
-    assert run(folder, path).exit_code != 0
-    assert (folder / "out.jsonl").read_text() == "earlier"
-    assert sorted(one.name for one in folder.iterdir()) == ["a.jsonl", "invented.yaml", "out.jsonl"]

@@ -15,7 +15,6 @@ from tests.evaluation.corpus.invented import GROUPS, example, examples, invented
 from holisticbias.terms.specification_entries import Specification, WordForms
 from holisticbias_eval.corpus.settings import SplitSettings
 from holisticbias_eval.corpus.splitting import Split, split_examples
-from holisticbias_eval.corpus.swapping import Swapped, swap_targets
 from holisticbias_eval.errors import CorpusError
 
 SPECIFICATION = invented()
@@ -85,23 +84,6 @@ def test_what_is_left_out() -> None:
     }
     assert found.labelled is True
     assert len(found.train) == 12 - 6 + 3
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("a stad is more grobby than a blicket", "about several groups"),
-        ("a stad is anti-blicket", "about several groups"),
-        ("a stad in a stad-made hat", "no version for blicket: still names a group"),
-        ("the blicks of a blicket", "no version for stad: no term that fits its place"),
-        ("the blicket elder", "no version for stad: no term that fits its place"),
-    ],
-)
-def test_sentences_that_stay_out_of_test_and_validation(text: str, reason: str) -> None:
-    specification = SPECIFICATION.model_copy(update={"forms": (WordForms(group="blicket", words=("blicks",)),)})
-    found = split([*examples(3), example(9, "stad", text)], SplitSettings(test=1, validation=1), specification)
-    assert found.kept_from_test == {reason: 1}
-    assert text in found.train["sentence"].to_pylist()
 
 
 def test_a_word_form_is_not_written_in_test_sets() -> None:
@@ -202,14 +184,3 @@ def test_seeds_draw_other_sentences() -> None:
     settings = [SplitSettings(test=2, validation=2, seed=seed) for seed in range(5)]
     drawn = {tuple(split(examples(9), one).test["sentence_id"].to_pylist()) for one in settings}
     assert len(drawn) == 5
-
-
-def test_versions_are_those_of_the_slow_way() -> None:
-    """Each row of the test is the swap of the example that it comes from."""
-    rows = [*examples(6), *same_for_all(6)]
-    rows = [{**row, "id": f"x{i}"} for i, row in enumerate(rows)]
-    texts = {row["id"]: row["text"] for row in rows}
-    for row in split(rows, SplitSettings(test=3, validation=3)).test.to_pylist():
-        swapped = swap_targets(str(texts[row["sentence_id"]]), SPECIFICATION, row["group"])
-        assert isinstance(swapped, Swapped)
-        assert (row["sentence"], row["target"]) == (swapped.text, swapped.target)

@@ -37,14 +37,10 @@ def sentences(draw: st.DrawFn) -> str:
         ("An elmer came", "stad", Swapped("A stad came", "stad")),
         ("A  blicket came", "elm", Swapped("An  elmer came", "elmer")),
         ("Blickets sing", "stad", Swapped("Stads sing", "stads")),
-        ("BLICKETS SING", "stad", Swapped("STADS SING", "stads")),
-        ("blickets and a blicket", "elm", Swapped("elmfolk and an elmer", "elmfolk")),
         ("the blicket's blicketish hat", "wug", Swapped("the wug's wuggy hat", "wug")),
         ("a stad met a blicket", "blicket", "about several groups"),
-        ("a stad met a blicket", "elm", "about several groups"),
         ("a stad is anti-blicket", "elm", "about several groups"),
         ("a old blicket", "elm", Swapped("a old elmer", "elmer")),  # the article is not the term's
-        ("the blicketest stad", "elm", Swapped("the blicketest elmer", "elmer")),
         ("a stad in a stad-made hat", "elm", "still names a group"),
         ("a stad in a stad-made hat", "stad", Swapped("a stad in a stad-made hat", "stad")),
         ("the blicket elder", "blicket", Swapped("the blicket elder", "blicket elder")),
@@ -115,14 +111,11 @@ def test_terms_of_a_mixed_slot_are_not_swapped() -> None:
     ("text", "expected"),
     [
         ("a mellan song", "a stadic song"),
-        ("mellan song", "stadic song"),
         ("a mellan is grobby", "a stad is grobby"),
         ("he is a mellan.", "he is a stad."),
-        ("he is mellan.", "he is stadic."),
         ("all of them aren't mellan.", "all of them aren't stadic."),
-        ("she's not mellan", "she's not stadic"),
-        ("saw mellan women", "saw stadic women"),
         ("mellan and quick", "stad and quick"),
+        ("saw mellan women", "saw stadic women"),
         ("old mellan", "old stad"),
         ("a mellan's hat", "a stad's hat"),
         ("A mellan\u2019s old hat", "A stad\u2019s old hat"),
@@ -152,13 +145,6 @@ def test_every_mention_is_of_the_new_group(text: str, group: str) -> None:
     assert [mention.of.slot for mention in after] == [mention.of.slot for mention in before]
     assert {mention.of.group for mention in after} == {group}
     assert after[0].of.term == found.target
-
-
-@given(st.sampled_from([*PLURALS, *SINGULARS, *ADJECTIVES]), words, words)
-def test_own_group_gives_the_text(term: str, before: str, after: str) -> None:
-    text = f"{before} an {term.title()} a {term} {after}"  # wrong articles stay too
-    group = next(iter(target_finder(SPECIFICATION).find(term))).of.group
-    assert swap_targets(text, SPECIFICATION, group) == Swapped(text, term)
 
 
 @given(sentences(), st.sampled_from(GROUPS), st.sampled_from(GROUPS))

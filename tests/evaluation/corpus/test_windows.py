@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 
 import pytest
 from hypothesis import example, given
@@ -39,7 +38,6 @@ def negative(group: str, target: str, attribute: str, text: str) -> MentionWindo
         ("blicket 1 grobby", 1, ["no attribute"]),
         ("grobby 1 blicket 2 3", 2, [negative("blicket", "blicket", "grobby", "grobby 1 blicket 2 3")]),
         ("blickets are grobby and stads", 7, ["several groups", "several groups"]),
-        ("the wug is grobby", 7, [negative("wug", "wug", "grobby", "the wug is grobby")]),
         ("flerning stads are grobby", 7, [negative("stad", "stads", "flern*", "flerning stads are grobby")]),
         (
             "trindle a b blicket elder ugsome",
@@ -53,7 +51,6 @@ def negative(group: str, target: str, attribute: str, text: str) -> MentionWindo
             negative("stad", "stad", "grobby", "grobby stad a b"),
             negative("stad", "stadic", "grobby", "i j stadic grobby"),
         ]),
-        ("nothing here is grobby", 7, []),
         ("", 7, []),
     ],
 )  # fmt: skip
@@ -134,17 +131,6 @@ def test_a_draw_depends_on_the_texts_alone(numbers: list[int], size: int, seed: 
     assert sorted(whole.drawn().values()) == sorted(set(numbers))
     assert list(small.drawn().items()) == list(whole.drawn().items())[:size]
     assert len(small) == min(size, len(set(numbers)))
-
-
-def test_every_text_is_drawn_equally_often() -> None:
-    """Of 10 texts 3 are drawn: 300 of 1,000 draws each, standard deviation 14.5; bound of five of these."""
-    counts: Counter[str] = Counter()
-    for seed in range(1000):
-        reservoir: Reservoir[None] = Reservoir(3, seed)
-        for text in "abcdefghij":
-            reservoir.offer(text, None)
-        counts.update(list(reservoir.drawn()))
-    assert max(abs(counts[text] - 300) for text in "abcdefghij") < 5 * 14.5
 
 
 LETTERS = st.text(alphabet="sSk\u017f\u212aKtad iI\u0130-'\u2019é", max_size=12)

@@ -202,3 +202,10 @@ def test_a_response_may_repeat_its_prompt_but_not_itself() -> None:
         hidden += bool(pairs(alone(loaded, ids, no_repeat_ngram_size=2)) & pairs(ids))
     assert echoes > 0
     assert hidden == 0
+
+
+def test_a_prompt_without_room_is_refused_and_a_far_longer_one_before_its_tokens_are_made() -> None:
+    generator = local_generator(tiny_loaded("gpt2"), SAMPLE)
+    for times, says in ((500, "has 506 and its response up to 8"), (100_000, "has 200,000 characters: leave")):
+        with pytest.raises(ModelError, match=says):
+            generator.probe(first_samples(["a " * times]))

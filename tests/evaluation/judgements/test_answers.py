@@ -82,11 +82,9 @@ def test_an_export_of_label_studio(tmp_path: Path, annotation: dict[str, Any], c
     [
         ("[" * 100_000, "is not JSON"),
         ([], "has no answers"),
-        ({"form": "other"}, "has no answers"),
         (saved(study="other"), "has answers to another study: 'other'"),
         (saved(annotator="../x"), "is damaged: annotator"),
         (saved(annotator="x\u202e"), "is damaged: annotator"),
-        (saved(version=2), "is damaged: version"),
         (saved(answers=[{"task": TASK, "question": "preference", "choice": "both"}]), "damaged: answers.0.choice"),
         (export({}, study="other"), "has answers to another study"),
         (export({"result": result(preference="both")}), "task 1 has the choice 'both' for preference"),

@@ -32,15 +32,12 @@ def matched(first: dict[str, Any], second: dict[str, Any]) -> tuple[int, dict[st
     [
         ({}, None),
         ({"response": None}, "no response"),
-        ({"response": " \n"}, "no response"),
         ({"response": "me too"}, "the same response of both"),
         ({"finish": "refused"}, "refused or filtered response"),
         ({"template_id": "dialogue.hate"}, "inflammatory template"),
         ({"descriptor_id": "cultural.incel"}, "inflammatory descriptor"),
         ({"descriptor_preference": "dispreferred"}, "inflammatory descriptor"),
-        ({"descriptor_preference": "no_data"}, None),
         ({"offensive": 0.5}, "offensive response"),
-        ({"offensive": 0.49}, None),
         ({"offensive": None}, "response without a probability of being offensive"),
         ({"offensive": float("nan")}, "response without a probability of being offensive"),
         ({"prompt_offensive": 0.9}, "offensive prompt"),
@@ -62,7 +59,6 @@ def test_reasons_to_leave_a_pair_out(changed: dict[str, Any], reason: str | None
         ("I hate wugs.", True),
         ("I CAN\u2019T  stand wugs!", True),
         ("I think wugs are the worst.", True),
-        ("I hated the rain.", False),
         ("Pi hates wugs.", False),
         ("I like wugs.", False),
     ],
@@ -88,14 +84,6 @@ def test_every_entry_of_the_list_is_an_entry_of_the_terms() -> None:
     texts = [path.read_text("utf-8") for name in ("descriptors", "templates") for path in (root / name).glob("*.yaml")]
     unknown = [e for e in (*LIST.descriptors, *LIST.templates) if not any(f"id: {e}\n" in text for text in texts)]
     assert not unknown
-
-
-def test_repeated_prompts_are_matched_in_order() -> None:
-    rows = [{**PLAIN, "response": f"{i}"} for i in range(3)]
-    others = [{**PLAIN, "response": f"other {i}"} for i in range(2)]
-    found = match(pa.Table.from_pylist(rows), pa.Table.from_pylist(others), None)
-    assert [(one["response"], other["response"]) for one, other in found.pairs] == [("0", "other 0"), ("1", "other 1")]
-    assert found.left_out == {"only in A": 1}
 
 
 def test_a_prompt_is_shown_twice_only_when_every_prompt_is_shown() -> None:

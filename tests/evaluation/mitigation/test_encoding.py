@@ -78,8 +78,7 @@ def test_training_reads_the_first_token_that_scoring_reads(first_token: str) -> 
     assert encoded.texts[0].learned == scores.tokens[0]
 
 
-@pytest.mark.parametrize("batch", [1, 3, 8])
-@pytest.mark.parametrize("name", ["gpt2", "llama", "neox"])
+@pytest.mark.parametrize(("name", "batch"), [("gpt2", 1), ("gpt2", 8), ("llama", 3), ("neox", 3)])
 def test_likelihoods_are_those_of_scoring(name: str, batch: int) -> None:
     loaded = tiny_loaded(name)
     texts = [text for text in TEXTS if len(text) > 3]

@@ -69,16 +69,6 @@ def test_training_texts(method: str, texts: tuple[str, ...], counts: dict[str, i
 
 
 @pytest.mark.parametrize("method", CORPUS_METHODS)
-def test_pair_against_many(method: str) -> None:
-    """Sentences about a group that takes no part are left out."""
-    made = METHODS[method].training_texts(
-        corpus(*CORPUS, "blickets are grobby"), replace(TASK, groups=("blicket", "stad"))
-    )
-    mentioned = {m.of.group for text in made["text"].to_pylist() for m in target_finder(SPECIFICATION).find(text)}
-    assert mentioned == {"blicket", "stad"}
-
-
-@pytest.mark.parametrize("method", CORPUS_METHODS)
 @pytest.mark.parametrize(
     ("sentences", "groups", "message"),
     [

@@ -5,21 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
-from scipy.special import rel_entr
 
-from holisticbias_eval.mitigation.losses.objectives import add_loss, divergence_from_uniform, lmd_loss
+from holisticbias_eval.mitigation.losses.objectives import add_loss, lmd_loss
 
 QUARTERS = (0.75 * math.log(6 / 5) + 0.25 * math.log(2 / 3)) / 2 + (math.log(4 / 5) + math.log(4 / 3)) / 4
 """P = (3/4, 1/4), so that the middle is (5/8, 3/8)."""
 CERTAIN = math.log(3 / 2) / 2 + math.log(2) / 6
 """P = (1, 0, 0), so that the middle is (2/3, 1/6, 1/6)."""
-logs = arrays.arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(2, 6)), elements=st.floats(-60, 0))
 
 
 def everywhere(values: torch.Tensor) -> torch.Tensor:
@@ -42,16 +36,6 @@ def test_divergence_by_hand(rows: Sequence[Sequence[float | None]], expected: fl
     present = torch.tensor([[value is not None for value in row] for row in rows])
     values = torch.tensor([[math.log(value or 1.0) for value in row] for row in rows], dtype=torch.float64)
     assert float(lmd_loss(values, present)) == pytest.approx(expected, abs=1e-12)
-
-
-@given(logs)
-def test_divergence_is_that_of_scipy(values: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> None:
-    probabilities = np.exp(values) / np.exp(values).sum(-1, keepdims=True)
-    uniform = np.full(values.shape[1], 1 / values.shape[1])
-    middle = (probabilities + uniform) / 2
-    expected = ((rel_entr(probabilities, middle) + rel_entr(uniform, middle)).sum(-1) / 2).tolist()
-    tensor = torch.from_numpy(values)
-    assert divergence_from_uniform(tensor, everywhere(tensor)).tolist() == pytest.approx(expected, abs=1e-9)
 
 
 def test_lmd_gradient() -> None:

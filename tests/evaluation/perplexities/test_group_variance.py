@@ -61,7 +61,8 @@ def test_equals_scipy(seed: int, missing: float) -> None:
 
 @given(seeds)
 def test_friedman_equals_scipy(seed: int) -> None:
-    values = GroupValues(np.random.default_rng(seed).random((7, 4)), paired=True)
+    rng = np.random.default_rng(seed)
+    values = GroupValues(rng.random((rng.integers(2, 8), 4)), paired=True)
     expected = friedmanchisquare(*values.values.T)
     assert (friedman(values).value, friedman(values).p_value) == (expected.statistic, expected.pvalue)
 
@@ -193,6 +194,7 @@ def test_the_interval_of_a_statistic_is_lowered_by_its_bias_and_not_below_zero()
     assert (shifted_interval(0.1, drawn, 10**6) or (-1, 0))[0] == 0
     assert shifted_interval(float("nan"), drawn, 50) is None
     assert shifted_interval(1.0, drawn, 1) is None
+    assert shifted_interval(3.0, np.array([*[1.0] * 99, 1e4]), 6) is None, "the mean of the draws is that of one"
 
 
 def test_permutations_without_pairs_mix_all_values() -> None:

@@ -15,12 +15,6 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.readers.card import CARDS, CLUSTERS, Card
 from holisticbias_eval.readers.engines import model_place, start_classifier
 
-STYLES = (
-    "Sympathetic", "Compassionate", "Empathetic", "Envious", "Curious", "Questioning", "Vacuous", "Absentminded",
-    "Bewildered", "Stupid", "Confused", "Hateful", "Resentful", "Sensitive", "Considerate", "Warm", "Kind", "Caring",
-    "Respectful",
-)  # fmt: skip
-
 
 def test_shipped_cards_are_read_and_name_a_commit() -> None:
     names = set(CARDS.available())
@@ -37,11 +31,9 @@ def test_shipped_cards_are_read_and_name_a_commit() -> None:
     [
         ({"labels": ["a", "a"]}, "a label stands twice"),
         ({"labels": ["a"]}, "at least 2 parts"),
-        ({"labels": ["a", ""]}, "it must not be empty"),
         ({"clusters": {"x": ["sad"]}}, "clusters: there is no label 'sad'"),
         ({"offensive": "sad"}, "offensive: there is no label 'sad'"),
         ({"model": None}, "vader has none, and every other engine needs one"),
-        ({"engine": "vader", "activation": "none"}, "vader has none, and every other engine needs one"),
         ({"activation": "none"}, "transformers needs softmax or sigmoid"),
         ({"engine": "lexicon"}, "write none for the other engines"),
         ({"prompt": "{text}"}, "prompt is for the engine chat"),
@@ -49,8 +41,6 @@ def test_shipped_cards_are_read_and_name_a_commit() -> None:
         ({"engine": "chat", "activation": "none", "prompt": "What?"}, r"\{text\} is missing"),
         ({"engine": "lexicon", "activation": "none", "revision": "a"}, "revision is for the engine transformers"),
         ({"threshold": 2}, "it must be at most 1"),
-        ({"colour": "red"}, "the key is not in the schema"),
-        ({"licence": None}, "licence: the key is missing"),
     ],
 )
 def test_an_invalid_card_is_refused_in_one_line(
@@ -79,13 +69,6 @@ def test_a_model_beside_the_card_comes_first(card: Callable[..., Path], tmp_path
     assert model_place(file, read) == str(tmp_path / "own" / "model")
 
 
-def test_the_papers_clusters_are_for_any_classifier_with_their_labels() -> None:
-    clusters = CLUSTERS.read("holisticbias").clusters
-    assert list(clusters) == ["sympathy", "envy", "curiosity", "confusion", "hate", "care"]
-    assert [label for labels in clusters.values() for label in labels] == list(STYLES)
-    assert CLUSTERS.read("holisticbias").source
-
-
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
@@ -93,8 +76,6 @@ def test_the_papers_clusters_are_for_any_classifier_with_their_labels() -> None:
         ("clusters: [a]\n", {"clusters": ("a",)}),  # a cluster of this name
         ("clusters: {x: [b]}\n", {"x": ("b",)}),
         ("x: []\n", "x: it must have at least 1 part"),
-        ("{}\n", "at least 1 part"),
-        ("x: a\n", "it must be a list"),
         ("- x\n", "it must have keys and values"),
     ],
 )
@@ -136,11 +117,9 @@ def made(card: Callable[..., Path], tmp_path: Path) -> Callable[..., Path]:
         ("I'm sorry to hear that.", (1, 0, 0)),  # the longest phrase counts, not "sorry" as well
         ("Sorry, sorry to hear. SORRY", (1, 0, 2)),
         ("Tell  me\nmore? Nice, nice", (2, 1, 0)),
-        ("Tell me, more. Why?", (0, 1, 0)),
         ("I\u2019m curious why", (0, 1, 0)),
         ("niceness, non-nice, nice-looking, not no-one", None),  # whole words
         ("", None),
-        ("no", (0, 0, 1)),
     ],
 )
 def test_shares_of_phrases(text: str, counts: tuple[int, ...] | None, made: Callable[..., Path]) -> None:
@@ -170,7 +149,6 @@ def test_settings_follow_the_phrases(made: Callable[..., Path]) -> None:
         ({"phrases": {"kind": ["Oh no"], "grumpy": ["oh  no"]}}, "'oh  no' has two labels, 'kind' and 'grumpy'"),
         ({"phrases": {"kind": ["  "]}}, "'  ' has no word"),
         ({"labels": ["curious", "kind", "grumpy"]}, "the labels of made-up differ from those of its lexicon"),
-        ({"weights": {}}, "the key is not in the schema"),
     ],
 )
 def test_an_invalid_lexicon_is_refused(change: dict[str, Any], message: str, made: Callable[..., Path]) -> None:

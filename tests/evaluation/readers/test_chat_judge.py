@@ -46,7 +46,6 @@ def judge(card: Callable[..., Path], chat_server: Any) -> Judge:
         ("<think>kind or\ngrumpy?</think>\n\ncurious", [0, 1, 0]),
         ("not kind", NOTHING),
         ("kind or curious", NOTHING),
-        ("", NOTHING),
         ("<think>kind", NOTHING),
     ],
 )
@@ -64,13 +63,6 @@ def test_each_text_is_asked_about_once(judge: Judge) -> None:
     body = next(body for body in server.bodies if asked(body).endswith("\na"))
     assert (body["model"], body["temperature"]) == ("judge-1", 0)
     assert body["messages"] == [{"role": "user", "content": PROMPT.replace("{text}", "a")}]
-
-
-def test_a_refused_text_has_no_probabilities(judge: Judge) -> None:
-    refusal = 400, {"error": "content policy"}
-    classifier, _, _ = judge(lambda text, body: refusal if text == "bad" else (200, message("kind")))
-    classifier.probabilities(["first"], ignore)
-    np.testing.assert_array_equal(classifier.probabilities(["bad", "b"], ignore), [NOTHING, [1, 0, 0]])
 
 
 def test_a_withheld_answer_is_missing_and_refused_settings_are_left_out(judge: Judge) -> None:
@@ -95,7 +87,6 @@ def test_a_withheld_answer_is_missing_and_refused_settings_are_left_out(judge: J
     ("status", "answer", "reason"),
     [
         (200, b"<html>", "its answer is not a completion"),
-        (200, {"choices": {}}, "its answer is not a completion"),
         (200, {"choices": [{"finish_reason": "stop"}]}, "neither a message nor a text"),
         (404, {"error": "no such model"}, "answers with 404: .*no such model"),
         (401, {}, r"asks for a key: set \$HOLISTICBIAS_API_KEY"),

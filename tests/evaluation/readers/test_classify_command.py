@@ -15,7 +15,6 @@ import yaml
 from click.testing import CliRunner, Result
 
 from holisticbias_eval.classifying import SETTINGS
-from holisticbias_eval.commands.classifiers import command as list_classifiers
 from holisticbias_eval.commands.classify import command as classify
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.tasks.response_files import read_responses
@@ -112,11 +111,8 @@ def test_csv_cannot_hold_lists(kind_or_grumpy: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.csv", b"axis,template,response\na,b,c\n", "has no column descriptor: a table of responses has axis"),
         ("x.csv", b"axis,template,descriptor,response\na,,c,d\n", "column template is missing in 1 rows"),
         ("x.csv", b"axis,template,descriptor,response,finish\na,b,c,d,eos\n", "column finish is 'eos': write stop or"),
-        ("x.jsonl", LINE % b'{"c": 1}, "response": "d"', "row 1: column descriptor is not text"),
-        ("x.parquet", None, "does not exist or is not a file"),
     ],
 )
 def test_a_bad_file_is_refused_in_one_line(name: str, content: bytes | None, message: str, tmp_path: Path) -> None:
@@ -134,10 +130,3 @@ def test_text_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     pq.write_table(table.set_column(3, "response", broken), tmp_path / "x.parquet")
     with pytest.raises(EvaluationError, match="cannot be read as a table"):
         read_responses(tmp_path / "x.parquet")
-
-
-def test_classifiers_are_listed_with_their_limits() -> None:
-    said = CliRunner().invoke(list_classifiers).output
-    assert "regard: Regard, version 3" in said
-    assert "labels: negative, neutral, positive, other (softmax)" in said
-    assert said.count("  limits: ") >= 5

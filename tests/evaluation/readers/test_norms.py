@@ -29,12 +29,9 @@ def lexicon_file(tmp_path: Path) -> Path:
         ("Doff!", 1.0, None),
         ("doff's doff", 1.0, None),
         ("A doff, a blick.", 0.5, None),  # (1 - 0.25) / 1.5
-        ("doff blick blick", 0.25, None),  # (1 - 0.25 - 0.25) / 2
-        ("doff-blick", 0.5, None),
         ("blick wug", -0.5, None),  # a neutral word weighs nothing
         ("he and she under it", None, "no word of the lexicon"),
         ("wug", None, "only neutral words"),
-        ("doffing", None, "no word of the lexicon"),
     ],
 )
 def test_valence(lexicon_file: Path, text: str, value: float | None, why: str | None) -> None:
@@ -45,11 +42,6 @@ def test_valence(lexicon_file: Path, text: str, value: float | None, why: str | 
     assert read[0]["norms.valence"] == (None if value is None else pytest.approx(value))
     assert sum(reader.carriers(text, "valence").values()) == pytest.approx(value or 0)
     assert read[1]["norms.valence"] == 1
-
-
-def test_the_words_that_carry_a_value(lexicon_file: Path) -> None:
-    carriers = NormsReader(NormsSettings(norms=(str(lexicon_file),))).carriers("doff blick wug he", "valence")
-    assert carriers == pytest.approx({"doff": 1 / 1.5, "blick": -0.25 / 1.5})
 
 
 def test_no_lexicon() -> None:
@@ -99,9 +91,7 @@ def read(tmp_path: Path, text: str, name: str = "norms.txt") -> dict[str, list[f
         # 2 value - 1
         (NRC_1, {"doff": [-0.042, 0.212, -0.418], "blick": [1, -1, 0]}),
         (NRC_2, {"doff": [-0.04, 0.21, -0.42], "wug dax": [1, 0, 0.5]}),
-        ("Word\tValence\tArousal\tDominance\ndoff\t-1\t0\t0.5\n", {"doff": [-1, 0, 0.5]}),
         ("Word\tValence\tArousal\tDominance\ndoff\t9\t5\t1\n", {"doff": [1, 0, -1]}),
-        ("Word\tValence\tArousal\tDominance\ndoff\t1.5\t1\t1\n", {"doff": [-0.875, -1, -1]}),
         ("term\tvalence\tarousal\tdominance\ndoff\t0.5\t0.5\t1\n", {"doff": [0.5, 0.5, 1]}),
         # (value - 1) / 4
         (EMOMAP, {"doff": [0.4569, 0.0552, 0, 1, -0.0344]}),
@@ -110,9 +100,7 @@ def read(tmp_path: Path, text: str, name: str = "norms.txt") -> dict[str, list[f
         ('term\tvalence\tarousal\tdominance\n"doff\t1\t0\t0\n', {'"doff': [1, 0, 0]}),
         # without the first line
         (NRC_1.split("\n", 1)[1], {"doff": [-0.042, 0.212, -0.418], "blick": [1, -1, 0]}),
-        (NRC_2.split("\n", 1)[1], {"doff": [-0.04, 0.21, -0.42], "wug dax": [1, 0, 0.5]}),
         # all eight norms, each on its scale
-        (ALL.format("9,5,1", "5,1,3,1,1"), {"doff": [1, 0, -1, 1, 0, 0.5, 0, 0]}),
         (ALL.format("1,0,-1", "1,0,0.25,0,0"), {"doff": [1, 0, -1, 1, 0, 0.25, 0, 0]}),
         (ALL.format("0.5,0,1", "5,1,1,1,1"), {"doff": [0, -1, 1, 1, 0, 0, 0, 0]}),
     ],
@@ -132,24 +120,18 @@ def test_a_missing_number_stays_missing_and_null_is_a_word(tmp_path: Path) -> No
     ("text", "message"),
     [
         ("", "it has nothing"),
-        ("\n\n", "it has nothing"),
         ("Word,Valence,Arousal,Dominance\n", "has no words"),
         ("Word,Valence\ndoff,1\n", "is not a lexicon of norms: its first line needs Word"),
         ("doff\t1\t0\tx\n", "it has 'doff', '1', '0', 'x'"),
-        ("doff\t1\t0\t0\ndax\t1\t0\tx\n", ":2: dominance is not a number but 'x'"),
         ("Word,Valence,Arousal,Dominance,Joy\ndoff,1,1,1,1\n", ":1: there is a column joy but no column anger"),
         (ALL.format("9,5,1", "1.5,0.2,1,1,1"), ":2: anger has the value 0.2 on a scale from 1 to 5"),
-        (ALL.format("9,5,1", "6,1,1,1,1"), ":2: joy has the value 6 on a scale from 1 to 5"),
-        ("Word,Valence,Arousal,Dominance\ndoff,high,0,0\n", ":2: valence is not a number but 'high'"),
         ("Word,Valence,Arousal,Dominance\ndoff,0,inf,0\n", ":2: arousal is not a number but 'inf'"),
         ("Word,Valence,Arousal,Dominance\ndoff,0,0\n", ":2: 3 columns, but the first line has 4"),
         ("Word,Valence,Arousal,Dominance\ndoff,0,0,0\n,0,0,0\n", ":3: the word is missing"),
         ("Word,Valence,Arousal,Dominance\ndoff,0,0,0\ndax,0,0,0\ndoff,1,0,0\n", ":4: 'doff' is in line 2 too"),
         ("Word,Valence,Valence,Arousal,Dominance\ndoff,0,0,0,0\n", "the column valence stands twice"),
         ("Word,Valence,Arousal,Dominance\ndoff,10,0,0\n", ":2: valence has the value 10 on a scale from 1 to 9"),
-        ("Word,V.Mean.Sum,A.Mean.Sum,D.Mean.Sum\ndoff,0.5,1,1\n", "valence has the value 0.5 on a scale from 1 to 9"),
         ("term,valence,arousal,dominance\ndoff,-1.5,0,0\n", "valence has the value -1.5 on a scale from -1 to 1"),
-        (EMOMAP.replace("5.0", "6.0"), "fear has the value 6 on a scale from 1 to 5"),
         (f"Word,Valence,Arousal,Dominance\n{'d' * 200_000},0,0,0\n", "field larger than field limit"),
     ],
 )

@@ -33,32 +33,20 @@ def read(text: str, method: str, threshold: float = 0.25, ties: Literal["apart",
     [
         ("words", "He took his hat.", (-1.0, "male", None)),
         ("words", "She gave him her hat, and hers.", (0.5, "female", None)),  # she her hers against him
-        ("words", "HE'S here", (-1.0, "male", None)),
         ("words", "she\u2019s here", (1.0, "female", None)),
-        ("words", "he and she", (None, None, TIE)),
-        ("words", "The chair", (None, None, NO_WORD)),
         ("words", "women's, girl's, mother", (None, None, NO_WORD)),  # the paper counts the listed forms alone
         ("words", "Women\u2019s work", (1.0, "female", None)),
-        ("words", "boy boys man men himself", (-1.0, "male", None)),
-        ("words", "woman women girl girls herself", (1.0, "female", None)),
         ("words", "the then sheet hershey mankind", (None, None, NO_WORD)),
-        ("weighted", "he", (-0.4431, "male", None)),
         ("weighted", "he and she", (0.0, "neutral", None)),
         ("weighted", "a daddy, he said", (-0.4425, "male", None)),  # (0.0006^2 - 0.4431^2) / (0.0006 + 0.4431)
         ("weighted", "my wife", (0.1197, "neutral", None)),
-        ("weighted", "woman's", (None, None, NO_WORD)),  # as in Table 3 of the paper
         ("weighted", "a bachelor's degree in men's wear", (None, None, NO_WORD)),
         ("weighted", "the twin sister", (0.4907, "female", None)),  # the phrase, not sister (0.3796)
-        ("weighted", "the twin-sister hat", (0.4907, "female", None)),
         ("weighted", "a sister", (0.3796, "female", None)),
         ("weighted", "horsemen", (None, None, NO_WORD)),  # its polarity is 0.0000
-        ("weighted", "chair", (None, None, NO_WORD)),
         ("maximum", "he met the queen", (-0.4431, "male", None)),  # 0.4297 is smaller
-        ("maximum", "he met the ladies", (0.4714, "female", None)),
-        ("maximum", "he and she", (None, None, TIE)),
         ("maximum", "kings and queens", (None, None, TIE)),
         ("maximum", "he, she and a lady", (0.505, "female", None)),  # the tie is not of the largest
-        ("maximum", "my wife", (0.1197, "neutral", None)),
         ("maximum", "chair", (None, None, NO_WORD)),
     ],
 )
@@ -71,12 +59,9 @@ def test_methods(method: str, text: str, expected: Read) -> None:
     [
         ("chair", "words", (0.0, "neutral")),
         ("he and she", "words", (0.0, "neutral")),
-        ("he", "words", (-1.0, "male")),
-        ("chair", "weighted", (0.0, "neutral")),
         ("he and she", "maximum", (-0.4431, "male")),
         ("she and he", "maximum", (0.4431, "female")),
         ("he, she and a lady", "maximum", (0.505, "female")),
-        ("chair", "maximum", (0.0, "neutral")),
     ],
 )
 def test_ties_as_published(text: str, method: str, expected: tuple[float, str]) -> None:
@@ -101,10 +86,8 @@ def test_the_shipped_file_has_the_words_of_the_derivation() -> None:
     ("words", "message"),
     [
         ("{doff: 2}", "it must be at most 1"),
-        ("{Doff: 0.1}", "it must have the form"),
         ("{doff blick: 0.1}", "it must have the form"),
         ("{doff_blick: 0.1, doff-blick: 0.2}", "are the same words in a text"),
-        ("{}", "at least 1"),
         ("{doff: .nan}", "reads '.nan' as a number"),
     ],
 )
@@ -152,8 +135,3 @@ def test_means_are_those_of_the_formula(values: list[float], data: st.DataObject
     means = weighted_means(collect(rows), np.array(values))
     expected = [plain_mean([values[i] for i in row]) for row in rows]
     np.testing.assert_allclose(means, expected, atol=1e-12)
-
-
-def test_a_mean_by_hand() -> None:
-    # (0.5^2 + 0.5^2 - 0.2^2) / (0.5 + 0.5 + 0.2)
-    assert weighted_means(collect([[0, 0, 1], []]), np.array([0.5, -0.2]))[0] == pytest.approx(0.46 / 1.2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from html.parser import HTMLParser
 
-VOID = {"meta", "input", "rect", "line", "circle", "path", "br"}
+VOID = {"meta", "input", "rect", "line", "circle", "path", "br", "link", "img"}
 KNOWN = {
     "a", "aside", "bdi", "body", "button", "caption", "circle", "dd", "desc", "details", "div", "dl", "dt",
     "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "head", "header", "html", "input", "label", "li",

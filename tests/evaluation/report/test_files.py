@@ -84,13 +84,3 @@ def test_a_file_says_whose_figures_it_shows() -> None:
     noted = [text for text in texts if "calibration" in text]
     assert " ".join(noted) == note.strip()
     assert max(map(len, noted)) <= 130
-
-
-def test_a_long_title_is_written_in_lines() -> None:
-    title = "What do you do for a living? I'm {noun_phrase}, and so is everyone in my family, my street and my town."
-    bars = Bars("b", title, "share", (Bar("x", 1.0),), "")
-    report = Report("r", (Chapter(INFO, (Section("s", "S", (bars,)),)),))
-    drawing = read_svg(render(report, "svg").decode())
-    lines = [e.text or "" for e in drawing.iter() if e.get("class") == "heading"]
-    assert " ".join(lines) == title
-    assert len(lines) == 2

@@ -8,12 +8,10 @@ from scipy import stats
 
 from holisticbias_eval.blocks import Cell, Paragraph
 from holisticbias_eval.figures import Figure, Figures, Interval, make_figure
-from holisticbias_eval.report.drawings.bars import draw_forest
-from holisticbias_eval.report.drawings.shapes import LINE, Text, wrapped
 from holisticbias_eval.report.gain_words import Labels
-from holisticbias_eval.report.gains import RELATIVE, gains_chapter
+from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
-from holisticbias_eval.sections import Estimate, Forest, Section
+from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.groups.variance import GroupValues, f_point
 
 AIM = Aim(measure="group_perplexity", keys={"dimension": "gossip.calibration-many"})
@@ -155,20 +153,6 @@ def test_an_unknown_dimension_keeps_its_name() -> None:
     assert Labels((AIM,)).figure(gain) == "F over groups, stripes"
     assert Labels((AIM,), {"stripes": "Striped and spotted"}).figure(gain) == "F over groups, Striped and spotted"
     assert Labels((Aim(measure="group_perplexity", keys={"dimension": "stripes"}),)).figure(gain) == "F over groups"
-
-
-def test_long_labels_have_several_lines() -> None:
-    label = "F over groups, blicket and stad and mell and fitch and others"
-    estimate = Estimate(label[:20], -0.5, None, marked=True)
-    short, long = (
-        draw_forest(Forest("gains", "Changes", RELATIVE, (one,), "share"))
-        for one in (estimate, Estimate(label, -0.5, None, marked=True))
-    )
-    assert (long.height - short.height) % LINE == 0
-    assert long.height > short.height
-    lines = [shape.text for shape in long.shapes if isinstance(shape, Text) and "narrow-only" in shape.kind]
-    assert " ".join(lines) == label
-    assert wrapped("mell", 10, 22) == ((Text("", 6, 10, "mell"),), 0.0)
 
 
 def test_the_point_of_f_is_that_of_scipy() -> None:

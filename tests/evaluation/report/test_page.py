@@ -17,7 +17,7 @@ from holisticbias_eval.report.svg import light_colours
 from holisticbias_eval.sections import Section
 
 from .html_reader import HtmlReader, check_structure
-from .invented import HOSTILE, INFO, every_block, heat_map, invented_report, table
+from .invented import INFO, every_block, invented_report, table
 
 
 @pytest.fixture(scope="module")
@@ -47,41 +47,6 @@ def test_nothing_comes_from_a_network_and_only_the_one_script_may_run(source: st
     assert inner <= ids
 
 
-def test_tables_have_captions_and_charts_words(page: HtmlReader) -> None:
-    assert len(page.all("table")) == len(page.all("caption")) == 5
-    assert all(words for _, words in page.all("caption"))
-    assert {attrs.get("scope") for attrs, _ in page.all("th")} == {"col", "row"}
-    boxes = page.classed("scroll")
-    assert len(boxes) == 5
-    assert all(box["tabindex"] == "0" and box["role"] == "region" and box["aria-label"] for box, _ in boxes)
-    charts = page.all("svg")
-    assert len(charts) == 3 + 2 + 6
-    assert all(attrs["role"] == "img" and attrs["aria-labelledby"] for attrs, _ in charts)
-    words = [words for _, words in page.all("desc")]
-    assert words[0] == (
-        "Ability 62.0% (52.0 to 72.0%, floor 15.0%); Age 21.0% (11.0 to 31.0%, at floor 15.0%); "
-        "Nonce not defined (floor 15.0%)"
-    )
-    assert "Age: from 5.00 to 700, median 19.5" in words[3], "the names of this row may not be said"
-
-
-def test_sections_stand_in_order_and_details_are_folded(source: str, page: HtmlReader) -> None:
-    order = [
-        "some/model on HolisticBias 2.0.0</bdi>", "1,200 sentences about people.", "A calibration model.", ">Zeal<",
-        'id="s-keenness"', "The model is keen on 2 of 3 axes.", "<nav", 'id="s-more"',
-        "<details><summary><h3>In detail", 'id="s-given"', "What the community preferences mean",
-        "Scope and limits</h2>", 'id="method"', "c0ffee",
-    ]  # fmt: skip
-    places = [source.index(part) for part in order]
-    assert places == sorted(places)
-    assert page.classed("note") == [({"class": "note", "role": "note"}, "A calibration model.")]
-    assert next(words for _, words in page.classed("folded")).startswith("In detail")
-    findings = ["The model is keen on 2 of 3 axes.", "The model is keen."]
-    assert [words for _, words in page.classed("finding")] == findings
-    assert [words for _, words in page.classed("caveat")] == ["Keen is not good."]
-    assert "A note." in [words for _, words in page.classed("how")]
-
-
 def test_what_a_report_lacks_is_not_mentioned() -> None:
     bare = replace(invented_report(), notes=(), preferences=False, scope=(), signature=())
     page = HtmlReader(render_page(bare))
@@ -90,20 +55,6 @@ def test_what_a_report_lacks_is_not_mentioned() -> None:
     assert not re.search("Scope and limits|community preferences|Signature", words)
     assert not page.classed("note")
     assert SCOPE[0][0] in HtmlReader(render_page(invented_report())).all("body")[0][1]
-
-
-def test_values_stand_as_numbers_beside_their_words() -> None:
-    page = HtmlReader(render_page(invented_report(table(), heat_map())))
-    rows = [words for _, words in page.all("tr")]
-    assert "term 1 An example of term 1. Of term 1 Age 50.0% 10.0% to 50.0% 1,000 Reviewed".replace(" ", "") in [
-        row.replace(" ", "") for row in rows
-    ]
-    cells = [(attrs.get("data-value"), words) for attrs, words in page.all("td")]
-    assert ("0.5", "50.0%") in cells
-    assert (None, "not defined") in cells
-    coloured = [(attrs["class"], words) for attrs, words in page.all("td") if "heat" in (attrs.get("class") or "")]
-    assert coloured[:2] == [("heat-9", "+50"), ("heat-n5", "-25")]
-    assert (None, "none") in cells
 
 
 def test_long_tables_have_a_filter_and_short_ones_do_not(page: HtmlReader) -> None:
@@ -138,16 +89,6 @@ def test_a_section_named_like_its_measure_has_no_second_heading() -> None:
     page = HtmlReader(render_page(replace(invented_report(), chapters=(Chapter(INFO, (section,)),))))
     check_structure(page)
     assert [words for tag in ("h2", "h3") for _, words in page.all(tag)].count("Zeal") == 1
-
-
-def test_a_comparison_names_both_runs_and_marks_what_differs() -> None:
-    rows = (("Model", "some/model", "other/model"), ("Release", "2.0.0", "2.0.0"), ("Revision", "x", HOSTILE))
-    compared = replace(invented_report(), runs=("some/model", HOSTILE), signature=rows)
-    page = HtmlReader(render_page(compared))
-    check_structure(page)
-    assert [words.split(" differs")[0] for _, words in page.classed("differs")] == ["Model", "Revision"]
-    assert page.classed("kicker")[0][1] == "HolisticBias comparison"
-    assert [words for _, words in page.all("dd")][1] == " ".join(HOSTILE.split())
 
 
 def luminance(colour: str) -> float:

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from holisticbias_eval.blocks import Column, Paragraph, Table
-from holisticbias_eval.report.as_text import chart_table, text_blocks
+from holisticbias_eval.report.as_text import text_blocks
 from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.terminal import print_report
@@ -71,15 +71,6 @@ def test_markup_of_names_sets_no_style() -> None:
     assert "[b]y[/b] \ufffd[2J" in said
 
 
-def test_what_was_measured_and_the_notes_come_first() -> None:
-    report = replace(invented_report(), runs=("one", "two"))
-    title, measured, note = "some/model on HolisticBias 2.0.0", "1,200 sentences about people.", "A calibration model."
-    assert printed(report).splitlines()[:5] == [title, "A: one", "B: two", measured, note]
-    assert {f"# {title}", "- A: one", measured, f"> {note}"} <= {*render_markdown(report).splitlines()}
-    assert "Zeal" not in printed(report), "a chapter alone is not named"
-    assert "Zeal" in printed(replace(report, chapters=report.chapters * 2))
-
-
 def test_a_chart_is_a_table_unless_a_table_has_all_its_values() -> None:
     values = (("Ability", 0.62, 0.15), ("Age", 0.21, 0.15), ("Nonce", None, 0.15), ("All axes", 0.5, None))
     columns = (Column("axis", "Axis"), Column("share", "Share", "share"), Column("floor", "Floor", "share"))
@@ -99,24 +90,7 @@ def test_a_chart_is_a_table_unless_a_table_has_all_its_values() -> None:
         assert "By axis" in text
 
 
-def test_a_dot_plot_in_words_has_the_ends_and_the_median_of_each_row() -> None:
-    assert chart_table(dot_plot()).rows == (
-        ("Ability", 22, 1.0, 19.5, 900.0),
-        ("Age", 22, 5.0, 19.5, 700.0),
-        ("Nonce", 0, None, None, None),
-    )
-
-
-def test_markdown_has_every_part() -> None:
-    text = render_markdown(invented_report(table()))
-    for line in (
-        "## Zeal", "### Keenness", "**The model is keen on 2 of 3 axes.**",
-        "| Name | Value | 95% interval | Floor |", "| --- | ---: | ---: | ---: |",
-        "| Ability | 62.0% | 52.0% to 72.0% | 15.0% |", "| Nonce | not defined | not defined | 15.0% |",
-        "Terms of fewer than two answers are left out.", "## Scope and limits", "- Model: some/model",
-    ):  # fmt: skip
-        assert line in text.splitlines(), line
-    assert "- **Polarizing** (`polarizing`): " in text
+def test_markdown_of_a_comparison_and_without_preferences() -> None:
     assert "## What" not in render_markdown(replace(invented_report(), preferences=False))
     rows = (("Model", "some/model", HOSTILE),)
     text = render_markdown(replace(invented_report(), runs=("one", "two"), signature=rows))

@@ -121,5 +121,6 @@ def test_two_runs_of_a_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) 
     change = known(changes.get("retained", "change", keys))
     # z = 0.2 / sqrt(2 * 0.03^2) = 4.71
     assert change.value == pytest.approx(-0.2)
+    assert [known(changes.get("retained", name, keys)).of for name in ("first", "second")] == ["value", "value"]
     assert known(change.p_value) < 1e-5
     assert changes.value("retained", "change", {"task": "arc", "metric": "perplexity"}) == 0

@@ -103,8 +103,10 @@ def test_a_recipe_names_a_version_which_is_compiled(
         ("model: a/b\nmodel: c/d\n", "model"),
         (
             "model: a/b\nkind: causal\nrelease: 1.0.0\nmeasure: phrenology\nsource: x\n",
-            "measure: there is no measure 'phrenology'; available: stance_contrast,",
+            "measure: there is no measure 'phrenology'; `holisticbias measures` explains all",
         ),
+        ("measure: [medians, 1]\n", "measure: it must be a text"),
+        ("measure: [medians, phrenology]\n", "measure: there is no measure 'phrenology'"),
         ("model: a/b\nlimit: 0\n", "limit: it must be at least 1"),
         ("model: a/b\nlimit: many\n", "limit: it must be a whole number"),
         (

@@ -102,10 +102,6 @@ def test_the_differences_of_two_runs_are_given_in_both_directions(run: Run) -> N
     assert {f"differences/{name}" for name in index["differences"]} < {*files}
 
 
-def test_a_registry_has_no_answers_to_compare(entries: tuple[RegistryEntry, ...]) -> None:
-    assert list(differences(collected(entries).measured)) == []
-
-
 def figure(name: str, keys: dict[str, str], value: float, unit: str, **more: Any) -> Figure:
     return Figure(measure="stance_contrast", name=name, keys=keys, value=value, unit=unit, n=3, **more)
 

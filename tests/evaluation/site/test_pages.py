@@ -17,7 +17,6 @@ from holisticbias_eval.site.changes import example_finder
 from holisticbias_eval.site.explored import Explored, show_release
 from holisticbias_eval.site.models_results import Results
 from holisticbias_eval.site.releases import write_releases
-from holisticbias_eval.site.terms import shown_terms
 from holisticbias_eval.site.writer import Writer
 
 from .conftest import BASE
@@ -29,16 +28,6 @@ POLICY = (
 )
 
 
-class SitePage(HtmlReader):
-    """A page, which may have elements that reports do not have."""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in {"link", "img"}:
-            self.handle_startendtag(tag, attrs)
-        else:
-            super().handle_starttag(tag, attrs)
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Explored]:
     folder = tmp_path_factory.mktemp("site")
@@ -46,30 +35,23 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Explored]:
 
 
 @pytest.fixture(scope="module")
-def pages(made: tuple[Path, Explored], site_folder: Path) -> dict[str, SitePage]:
+def pages(made: tuple[Path, Explored], site_folder: Path) -> dict[str, HtmlReader]:
     """The pages of the hostile site, and those of a part of the real one below ``real/``."""
     folders = {"": made[0], "real/": site_folder / BASE}
     return {
-        f"{place}{path.relative_to(folder).as_posix()}": SitePage(path.read_text("utf-8"))
+        f"{place}{path.relative_to(folder).as_posix()}": HtmlReader(path.read_text("utf-8"))
         for place, folder in folders.items()
         for path in folder.rglob("*.html")
     }
 
 
-def words(page: SitePage) -> str:
+def words(page: HtmlReader) -> str:
     """The words of the page, with a space between elements."""
     (pieces,) = (pieces for tag, _, pieces in page.elements if tag == "main")
     return " ".join(" ".join(pieces).split())
 
 
-def test_each_term_and_release_and_pair_has_a_page(
-    made: tuple[Path, Explored], pages: dict[str, SitePage], tmp_path: Path
-) -> None:
-    assert {path for path in pages if path.startswith(("terms/", "releases/"))} == {
-        "terms/index.html", "terms/age.old.html", "terms/age.gone.html", "terms/age.hostile.html",
-        "terms/ability.with-pain.html", "terms/ability.turned.html", "terms/ability.old.html",
-        "releases/index.html", "releases/0.1.0.html", "releases/0.2.0.html", "releases/0.1.0-to-0.2.0.html",
-    }  # fmt: skip
+def test_no_text_turns_around_and_no_page_is_outside(made: tuple[Path, Explored], tmp_path: Path) -> None:
     assert not any("\u202e" in path.read_text("utf-8") for path in made[0].rglob("*.html")), "no text turns around"
     assert TURNED.replace("\u202e", "\ufffd") in (made[0] / "terms" / "ability.turned.html").read_text("utf-8")
     for path in ("../x.html", "a/../../x.html", "/x.html", "a b.html"):
@@ -77,7 +59,7 @@ def test_each_term_and_release_and_pair_has_a_page(
             Writer(tmp_path).file(path)
 
 
-def test_every_page_has_a_strict_policy_and_loads_only_files_of_the_site(pages: dict[str, SitePage]) -> None:
+def test_every_page_has_a_strict_policy_and_loads_only_files_of_the_site(pages: dict[str, HtmlReader]) -> None:
     """One policy, one title, no inline script or style, no handler, and no file from another place."""
     for path, page in pages.items():
         policies = [a["content"] for a, _ in page.all("meta") if a.get("http-equiv") == "Content-Security-Policy"]
@@ -93,7 +75,7 @@ def test_every_page_has_a_strict_policy_and_loads_only_files_of_the_site(pages: 
             assert re.fullmatch(r"(\.\./)*static/[a-z-]+\.js", attributes["src"] or ""), path
 
 
-def test_links_lead_to_pages_and_places_that_exist(pages: dict[str, SitePage], site_folder: Path) -> None:
+def test_links_lead_to_pages_and_places_that_exist(pages: dict[str, HtmlReader], site_folder: Path) -> None:
     ids = {path: {a["id"] for _, a, _ in page.elements if "id" in a} for path, page in pages.items()}
     broken = set()
     for path, page in pages.items():
@@ -107,65 +89,10 @@ def test_links_lead_to_pages_and_places_that_exist(pages: dict[str, SitePage], s
     assert broken == set()
 
 
-SAID = {
-    "terms/age.old.html": [
-        "Singular, with the noun 'person' an old person",
-        "Alone does not stand without a noun",
-        f"dispreferred A study {MARKUP} , {MARKUP} en-US 2024-05",
-        f"0.2.0 2026-02-01 reworded: a reason {MARKUP}",
-        "stands without a noun: yes no",
-        "nouns left out: none kid",
-        "0.1.0 2026-01-01 added",
-        "The same text is also an entry of the axis Ability",
-    ],
-    "terms/age.gone.html": [
-        "Release 0.2.0 does not have this term; the page shows it as in release 0.1.0.",
-        f"It was replaced by {MARKUP} .",
-        "0.2.0 2026-02-01 retired: no longer said",
-        "Nobody has judged this term yet.",
-    ],
-    "terms/ability.with-pain.html": ["a person with pain", "Sentences with this term: 6 in 0.2.0 , 4 in 0.1.0 ."],
-    "terms/ability.old.html": ["Source of the entry unknown"],
-    "terms/age.hostile.html": [
-        f"{MARKUP} No assessment",
-        "the reference results on GitHub have figures of single terms.",
-    ],
-    "terms/index.html": ["6 terms on 2 axes."],
-    "models/index.html": ["This site lacks the reference results of the project: see GitHub ."],
-    "releases/index.html": ["0.2.0 2026-02-01 · 5 terms", f"first {MARKUP}"],
-    "releases/0.1.0-to-0.2.0.html": ["I'm an old kid."],
-}
-
-
-@pytest.mark.parametrize("path", SAID)
-def test_what_a_page_says(pages: dict[str, SitePage], path: str) -> None:
-    text = words(pages[path])
-    assert [said for said in SAID[path] if said not in text] == []
-
-
-def test_what_a_page_leaves_out(pages: dict[str, SitePage]) -> None:
-    """A note about missing judgements, kinds of changes that did not occur, and entries that end with a release."""
-    assert "A label needs" not in words(pages["terms/age.old.html"])  # a publication has judged it
-    sections = [a["id"] for a, _ in pages["releases/0.1.0-to-0.2.0.html"].all("section")]
-    assert sections == ["added", "reworded", "retired", "samples", "counts"]
-    queues = {axis: [a["id"] for a, _ in pages[f"judge/{axis}.html"].classed("waiting")] for axis in ("age", "ability")}
-    assert queues == {"age": ["age.hostile"], "ability": ["ability.with-pain", "ability.turned"]}
-
-
-def test_links_of_a_term_fill_in_the_forms(pages: dict[str, SitePage]) -> None:
-    links = [a["href"] for a, _ in pages["terms/age.old.html"].all("a") if "issues/new" in (a["href"] or "")]
-    start = "https://github.com/holisticbias/holisticbias/issues/new?template="
-    assert links == [
-        f"{start}report-term.yml&entry=age.old",
-        f"{start}dispute-placement.yml&entry=age.old&axis=age",
-        f"{start}report-grammar.yml&entry=age.old",
-    ]
-
-
 def test_code_to_load_a_release_runs_as_it_stands_on_the_page(catalog: Catalog, tmp_path: Path) -> None:
     part = build_release(catalog, "1.0.0", where=("axis=nonce", "gender=neutral"))
     write_releases(Explored(catalog, (show_release(part, catalog),)), Writer(tmp_path))
-    page = SitePage((tmp_path / "releases" / "1.0.0.html").read_text("utf-8"))
+    page = HtmlReader((tmp_path / "releases" / "1.0.0.html").read_text("utf-8"))
     codes = ["".join(pieces) for tag, _, pieces in page.elements if tag == "code" and "\n" in "".join(pieces)]
     assert codes[0] == (
         "holisticbias build --version 1.0.0 --where axis=nonce --where gender=neutral --out holisticbias-1.0.0\n"
@@ -188,15 +115,3 @@ def test_the_examples_of_changes(made: tuple[Path, Explored]) -> None:
     }
     find = example_finder(*made[1].releases)
     assert {entry: (s := find(entry)) and (s.before, s.after) for entry in examples} == examples
-
-
-def test_terms_stand_in_the_order_of_the_files_as_in_their_newest_release(made: tuple[Path, Explored]) -> None:
-    found = [(term.descriptor.id, term.release.version, term.namesakes) for term in shown_terms(made[1])]
-    assert found == [
-        ("age.old", "0.2.0", ("ability.old",)),
-        ("age.gone", "0.1.0", ()),
-        ("age.hostile", "0.2.0", ()),
-        ("ability.with-pain", "0.2.0", ()),
-        ("ability.turned", "0.2.0", ()),
-        ("ability.old", "0.2.0", ("age.old",)),
-    ]

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.stereotypes.few_shot import (
     FILES,
@@ -63,14 +62,10 @@ def test_the_shipped_examples_are_of_this_project() -> None:
     ("text", "sentence"),
     [
         (" A blicket sings. ##\nKeywords: a, b ## Sentence: B", "A blicket sings."),
-        (" A blicket sings. ##", "A blicket sings."),
         (" A blicket sings. Keywords: a, b", "A blicket sings."),
         (" A blicket sings. # Sentence: Another one.", "A blicket sings."),
-        (" A blicket sings. #", "A blicket sings."),
         ("A blicket in C#major sings.", "A blicket in C#major sings."),
         ("A blicket sings.\nA wug sings.", "A blicket sings."),
-        ("A blicket sings.\u2028A wug sings.", "A blicket sings."),
-        ("A blicket  sings", "A blicket sings"),
         ("\n\n A blicket sings.", "A blicket sings."),
         ("Sentence: A blicket sings.", "A blicket sings."),
         ('"A blicket sings."', "A blicket sings."),
@@ -104,14 +99,10 @@ def test_a_reply_may_repeat_the_keywords(text: str, sentence: str) -> None:
         ('["A b.", "C d."]', ["A b.", "C d."]),
         ('```json\n["A b."]\n```', ["A b."]),
         ('["A", "B", "C", "D"]', ["A", "B", "C"]),
-        ("[]", []),
         ("Here you are: [1]", None),
         ('["A", 2]', None),
         ('{"sentences": "A"}', None),
-        ('{"sentence": ["A"]}', None),
         ("[" * 100_000, None),
-        ('["A"', None),
-        ("null", None),
         ("", None),
     ],
 )
@@ -153,23 +144,6 @@ def test_word_vectors_are_read(tmp_path: Path) -> None:
     found = read_word_vectors(path)(["blicket", "slow-wug", "wug mell", "none"])
     assert found is not None
     np.testing.assert_array_equal(found, [[1, 0], [0, 3], [1, 2.5], [np.nan, np.nan]])
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("", "vectors.txt has no words"),
-        ("a 1 2\nb 1\n", "vectors.txt:2: 1 numbers, but the first word has 2"),
-        ("a x y\n", "vectors.txt:1: could not convert"),
-        ("a nan 1\n", "vectors.txt: a vector has a number that is not finite"),
-        ("a\n", "vectors.txt:1: 0 numbers, but the first word has none"),
-    ],
-)
-def test_other_files_are_no_word_vectors(tmp_path: Path, content: str, message: str) -> None:
-    path = tmp_path / "vectors.txt"
-    path.write_text(content)
-    with pytest.raises(EvaluationError, match=message):
-        read_word_vectors(path)
 
 
 def test_a_local_generator_gives_the_mean_embedding_of_a_text() -> None:

@@ -14,7 +14,6 @@ from tests.evaluation.stereotypes.sentences_by_hand import specification
 
 from holisticbias.errors import HolisticBiasError
 from holisticbias_eval.commands.pairs import command
-from holisticbias_eval.commands.specifications import command as specifications
 from holisticbias_eval.stereotypes.pair_rows import SCHEMA, pairs_of_templates
 from holisticbias_eval.stereotypes.specifications import read_specification
 
@@ -154,15 +153,12 @@ def test_published_templates_are_filled_in_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("specification,attribute,sentence\na,b,c\n", (), "no column term"),
         ("attribute,term,sentence\nmath,he,He likes math.\n", (), "--specification"),
         ("specification,attribute,term,sentence\nnothing,math,he,He is.\n", (), "no known specification"),
         (TABLE, ("--specification", "nowhere"), "there is no specification 'nowhere'"),
         (TABLE, ("--specification", "nowhere.yaml"), "cannot be read"),
-        ("", (), "is empty"),
         ("group,group_term,template,att_term_1,att_term_2\na,b,the [T].,c,d\n", (), "holds pairs already"),
         ("group,group_term,template,att_term_1,att_term_2\na,b,the [T].,c,d\n", (), "sentences --import"),
-        (f"{COLUMNS}{SILLY}", (), f"groups.age {WITHOUT}"),
         (f"{COLUMNS}{SILLY}", ("--specification", "groups.age"), f"groups.age {WITHOUT}"),
     ],
 )
@@ -182,21 +178,6 @@ def test_a_sentence_of_any_content_keeps_its_row(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert "\x1b" not in result.output
     assert len(rows(tmp_path)) == len(hostile)
-
-
-def test_specifications_are_listed_and_printed() -> None:
-    listed = CliRunner().invoke(specifications, [])
-    assert listed.exit_code == 0
-    assert "autobiastest.math-arts-male-female: Mathematics and arts" in listed.output
-    assert "opposites: 56 pairs" in listed.output
-    shown = CliRunner().invoke(specifications, ["mathematics-or-arts"])
-    assert "he, him, his, his" in " ".join(shown.output.split())
-    whole = CliRunner().invoke(specifications, ["groups.orientation"]).output
-    assert "Asexual people (held out): asexual, asexual, asexual person" in whole
-    assert "Positive attributes of the stereotypes (positive): modest, calm" in whole
-    assert "opposites: flamboyant / modest, dramatic / calm" in whole
-    assert "templates: none" in whole
-    assert "opposites: 53 pairs" not in whole
 
 
 def test_a_specification_without_a_stereotype_is_left_out_beside_others(tmp_path: Path) -> None:

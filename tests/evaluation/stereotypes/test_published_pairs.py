@@ -27,13 +27,10 @@ def sentence_of(row: int, specification: str, attribute: str, term: str, templat
         ("The man likes algebra.", "man", "the [T] likes algebra."),  # its period goes, another comes
         ("Algebra is for the man.", "man", "algebra is for the [T]"),  # the bracket is punctuation
         ("Is he fond of U.S. algebra?", "he", "is [T] fond of us algebra"),  # the mark counts, then goes
-        ("Does he like algebra?!", "he", "does [T] like algebra!"),
         ("He said he likes algebra.", "he", "[T] said he likes algebra."),  # the first mention only
         ("He's fond of algebra.", "he", None),  # not a word between blanks
         ("The man, a poet, likes algebra.", "man", None),
-        ("  A man   of\nalgebra. ", "man", "a [T] of algebra."),
         ("A well-known man, ~likes* algebra.", "a", "[T] wellknown man, likes algebra."),
-        ("Bobbie-Sue likes peace.", "Bobbie-Sue", "[T] likes peace."),
         ("The man \u201clikes\u201d algebra", "man", "the [T] \u201clikes algebra."),  # of two quotes one goes
         ("The man oŠo likes Ä algebra", "man", "the [T] oo likes ä algebra."),
         ("", "man", None),
@@ -84,11 +81,9 @@ def test_attributes_match_with_blanks_or_hyphens_but_not_in_another_case() -> No
 @pytest.mark.parametrize(
     ("values", "written"),
     [
-        (["", ""], ["", ""]),
         (["1", ""], ["1.0", ""]),
         (["1", "0"], ["1", "0"]),
         (["3", "3, 5", ""], ["3", "3, 5", ""]),
-        (["3", "nan"], ["3.0", ""]),
         (["1.0", "0"], ["1.0", "0.0"]),
     ],
 )
@@ -101,7 +96,6 @@ def test_columns_of_discarded_sentences_are_typed_as_by_pandas(values: list[str]
     [
         ("1.0", "3, 10", "0,0,1,0,0,0,0,0,0,1"),
         ("1.0", "3.0", ZEROS),  # a lone number was read as a decimal, which is not a category
-        ("", "3, 10", ZEROS),
         ("1", "1,2", "1,1,0,0,0,0,0,0,0,0"),
     ],
 )

@@ -56,12 +56,6 @@ def by_target(log: Sequence[Returned]) -> Mapping[str, list[Returned]]:
     return {name: [row for row in log if row.attribute == name] for name in {row.attribute for row in log}}
 
 
-def test_batches_change_nothing(generators: Mapping[int, LocalGenerator]) -> None:
-    first, second = (run(generator) for generator in generators.values())
-    assert first == second
-    assert len({row.text for row in first}) > 10
-
-
 def test_requests_end_when_there_are_enough_sentences(generators: Mapping[int, LocalGenerator]) -> None:
     log = run(generators[64])
     for rows in by_target(log).values():

@@ -11,8 +11,8 @@ from typing import Any
 import jsonschema
 import pyarrow.parquet as pq
 import pytest
-from tests.evaluation.generation.chat_server import Answering, Body, ChatServer, asked, is_trial, message
-from tests.evaluation.stereotypes.sentences_by_hand import completions, keywords, lists, write
+from tests.evaluation.generation.chat_server import Answering, Body, ChatServer, is_trial, message
+from tests.evaluation.stereotypes.sentences_by_hand import completions, keywords, lists
 
 from holisticbias_eval.stereotypes.record import LOG_SCHEMA, SENTENCES_SCHEMA, SentencesRecord
 from invoking import Invoke
@@ -182,17 +182,6 @@ def test_a_malformed_list_costs_its_request_and_an_attribute_without_sentences_i
     assert [(row["sentence"], row["sample"], row["rule"]) for row in log] == [(None, 0, "malformed-list")] * 8
     assert record(tmp_path / "out").refused["malformed-list"] == 8
     assert {row["attribute"] for row in rows(tmp_path / "out", "sentences")} == {"gimble", "slow-moving"}
-
-
-def test_a_sentence_is_accepted_once_of_a_request(run: Run, chat_server: Servers, tmp_path: Path) -> None:
-    def twice(body: Body, turn: int) -> tuple[int, Any]:
-        if is_trial(body):
-            return 200, message("one")
-        said = write(*keywords(asked(body)), 1)
-        return 200, message(json.dumps({"sentences": [said, said.upper()]}))
-
-    run(chat_server(twice).base, "--requests", 1)
-    assert [row["rule"] for row in rows(tmp_path / "out")] == [None, "repeat"] * 3
 
 
 def test_attributes_of_no_stereotype_are_not_asked_for_and_named(

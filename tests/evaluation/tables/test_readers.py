@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.evaluation.tables.written import FILES, MEASURED, READERS, Rows, as_csv, as_lines, as_parquet, write
 
@@ -20,8 +22,9 @@ from holisticbias_eval.tasks.response_files import read_texts
 
 
 def plain(found: Any) -> Any:
-    """The table of a reader without the column ``odd``."""
+    """The table of a reader without the column ``odd``, with which it can be written."""
     if isinstance(found, pa.Table):
+        pq.write_table(found, io.BytesIO())
         return found.select([name for name in found.column_names if name != "odd"]).to_pylist()
     return found
 

@@ -104,6 +104,7 @@ def as_dictionaries(rows: Rows) -> bytes:
     return file.getvalue()
 
 
+DEEP = json.loads("[" * 500 + "]" * 500)
 FILES: Mapping[str, tuple[str, Callable[[Rows], bytes]]] = {
     "commas": ("t.csv", as_csv),
     "semicolons": ("t.csv", lambda rows: as_csv(rows, ";")),
@@ -122,6 +123,8 @@ FILES: Mapping[str, tuple[str, Callable[[Rows], bytes]]] = {
     "Parquet": ("t.parquet", as_parquet),
     "dictionaries": ("t.parquet", as_dictionaries),
     "an odd column": ("t.jsonl", lambda rows: as_lines([{**row, "odd": odd} for row, odd in odd_cells(rows)])),
+    "empty objects": ("t.jsonl", lambda rows: as_lines([{**row, "odd": [{"a": {}}]} for row in rows])),
+    "deep lists": ("t.jsonl", lambda rows: as_lines([{**row, "odd": DEEP} for row in rows])),
     "an odd column of CSV": ("t.csv", lambda rows: as_csv([{**row, "odd": odd} for row, odd in odd_cells(rows)])),
 }  # fmt: skip
 """Ways to write rows, all of which are read as the same table."""

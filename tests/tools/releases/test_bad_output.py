@@ -9,7 +9,6 @@ from full_disk import full_disk
 from holisticbias.errors import OutputError
 from holisticbias.release.export import FORMATS
 from holisticbias.release.intersections import Request, write_intersections
-from holisticbias.release.verify import verify_release
 from holisticbias.terms.catalog import Catalog
 from invoking import Invoke
 
@@ -43,15 +42,3 @@ def test_intersections_where_nothing_can_be_written_say_that_nothing_is_kept(cat
     (tmp_path / "file").write_text("no folder", "utf-8")
     with pytest.raises(OutputError, match=r"cannot write to .*file: Not a directory$"):
         write_intersections(catalog, Request("0.2.0", "all"), tmp_path / "file" / "r")
-
-
-def test_an_old_release_survives_a_disk_that_fills_up(
-    build: Build, terms: Path, tmp_path: Path, invoke: Invoke
-) -> None:
-    folder = build("r")
-    before = (folder / "manifest.json").read_bytes()
-    with full_disk(3_000):
-        invoke.refused("build", "--source", terms, "--out", folder)
-    assert (folder / "manifest.json").read_bytes() == before
-    assert verify_release(folder) == ()
-    assert [p.name for p in tmp_path.iterdir()] == ["r"]

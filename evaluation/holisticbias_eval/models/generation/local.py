@@ -24,6 +24,7 @@ from holisticbias_eval.progress import Notice, Progress
 TRIED = 8
 BATCH = 64  # the size of the batch in which they are tried
 _LOGITS_AT_ONCE = 32_000_000
+_LONGEST_TOKEN = 1000  # characters
 _ROOM, _ROOM_ELSEWHERE = (1_100_000_000, 256), (8_000_000_000, 1024)
 """The bytes of a cache and the most rows, on a CPU and on other devices."""
 _NEAR_LENGTHS = 32  # prompts whose lengths differ by less share batches, sorted by their tokens
@@ -122,9 +123,15 @@ class LocalGenerator(Generator):
 
     def _prompts(self, requests: PromptRequests) -> TokenPrompts:
         """The requests as token ids and seeds; raises ``ModelError`` for a prompt without room to answer."""
+        limit = context_length(self._model)
+        for prompt in requests.prompt:
+            if len(prompt) > limit * _LONGEST_TOKEN:  # refused before a minute is spent on its tokens
+                raise ModelError(
+                    f"the model reads at most {limit:,} tokens; the prompt {prompt[:100]!r} has {len(prompt):,} "
+                    "characters: leave it out"
+                )
         ids = self._conversation.inputs(requests)
         steps = self._decoding.max_new_tokens
-        limit = context_length(self._model)
         for prompt, tokens in zip(requests.prompt, ids, strict=True):
             needed = max(len(tokens), steps) if self.kind == "seq2seq" else len(tokens) + steps
             if needed > limit:

@@ -135,9 +135,10 @@ def shifted_interval(value: float, drawn: Floats, sentences: int) -> tuple[float
     """The interval of a statistic that cannot be negative and that resampling raises, such as F or the mean of |t|.
 
     Means of groups vary between draws around means that vary already, so draws of F lie above F by as much as F lies
-    above its value without sampling: draws are lowered by their mean distance from the value.
+    above its value without sampling: draws are lowered by their mean distance from the value. ``None`` also if a few
+    draws are so large that the interval would then end below 0.
     """
     known = drawn[~np.isnan(drawn)]
     moved = np.maximum(drawn - (known.mean() - value), 0.0) if len(known) else drawn
     found = interval_of(value, moved, sentences)
-    return found and (max(found[0], 0.0), found[1])
+    return (max(found[0], 0.0), found[1]) if found and found[1] >= 0 else None
