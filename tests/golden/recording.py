@@ -1,4 +1,9 @@
-"""Record each case as lines of text, and compare them: python -m tests.golden.recording writes them."""
+"""Record each case as lines of text, and compare them.
+
+    PYTHONPATH=tests/support python -m tests.golden.recording
+
+writes them.
+"""
 
 from __future__ import annotations
 

@@ -264,7 +264,7 @@ def test_groups_further_measures_and_the_first_token(small: Path, tmp_path: Path
     assert "given differ" in refusal(*arguments, "--first-token", "auto")
     assert "has no token '<none>'" in refusal("lmd", "--first-token", "<none>", "--out", tmp_path / "new")
     said = refusal("self_chat", "--first-token", "none", "--out", tmp_path / "new")
-    assert said.startswith("--first-token is for lmd, add, ctda and cada")
+    assert said.startswith("--first-token is for runs with --measure or --retain")
 
 
 def test_another_setting_is_refused_before_anything_is_trained_unless_overwritten(
