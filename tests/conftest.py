@@ -7,13 +7,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from folders import copy_terms
-from holisticbias import build_release, load_catalog, write_release
+from holisticbias import build_release, cli, load_catalog, write_release
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from invoking import Invoke
@@ -22,6 +24,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # read when torch is imported, also in the processes that tests start: a worker per core, a thread per worker
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# a process has one command, the tests have thousands: what is installed is looked up once
+vars(cli)["entry_points"] = cache(entry_points)
 
 # `make test` draws the same examples every time, so only a change makes it fail;
 # `make fuzz` draws many new ones.

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from holisticbias.compile.sentence_changes import ChangedSentence
 from holisticbias.compile.tables import compile_sentences
 from holisticbias.contribute.diff import (
     Bump,
@@ -19,7 +20,6 @@ from holisticbias.contribute.diff import (
     Comparable,
     Difference,
     EntryChange,
-    Sample,
     SentenceCount,
     compare,
 )
@@ -134,7 +134,7 @@ def test_fast_difference_is_the_obvious_one(old: Revision, new: Revision) -> Non
         [k for k in before if k not in after],
     )
     assert found.samples == tuple(
-        Sample(k, before.get(k, (None,))[0], after.get(k, (None,))[0]) for k in spread(ids, 10)
+        ChangedSentence(k, before.get(k, (None,))[0], after.get(k, (None,))[0]) for k in spread(ids, 10)
     )
 
 
@@ -161,7 +161,7 @@ def test_json_is_what_the_guide_says(root: Path) -> None:
         SentenceCount("all", 1, 0, 0),
         (SentenceCount("x", 1, 0, 0),),
         (SentenceCount("z", 1, 0, 0),),
-        (Sample("z/x.y/-", None, "y"),),
+        (ChangedSentence("z/x.y/-", None, "y"),),
     )
     shown = json.loads(render_difference(sample, "json"))
     assert {key: type(value).__name__ for key, value in shown.items()} == {

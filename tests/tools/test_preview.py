@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from folders import replaced
-from holisticbias.contribute.diff import Difference, EntryChange, Sample, SentenceCount
+from holisticbias.compile.sentence_changes import ChangedSentence
+from holisticbias.contribute.diff import Difference, EntryChange, SentenceCount
 from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.markdown import MAX_LENGTH, MAX_SHOWN, code, plain
 from holisticbias.contribute.preview import MARKER, Checks, Preview, Suggestion, render_preview, suggestions
@@ -49,7 +50,7 @@ def whole(text: str) -> Difference:
         SentenceCount(text, 1, 1, 1),
         (SentenceCount(text, 1, 0, 0),),
         (SentenceCount(text, 1, 0, 0),),
-        (Sample(text, text, text),),
+        (ChangedSentence(text, text, text),),
     )
 
 

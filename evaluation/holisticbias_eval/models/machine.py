@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from importlib.metadata import version as installed_version
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
 PACKAGES = ("holisticbias", "numpy", "pyarrow", "scipy", "tokenizers", "torch", "transformers")
+installed_version = cache(version)
 
 
 def machine() -> str:

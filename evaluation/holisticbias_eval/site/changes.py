@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from holisticbias.contribute.diff import Sample
+from holisticbias.compile.sentence_changes import ChangedSentence
 from holisticbias.contribute.readings import forms
 from holisticbias.terms.entries import ArticleRule, Descriptor, Entry, Noun, Template
 from holisticbias.terms.grammar import described, fill, with_article
@@ -44,7 +44,7 @@ def _value(shown: str, nouns: Mapping[str, str]) -> str:
     return _TRUTH.get(shown) or ", ".join(nouns.get(part, part) for part in shown.split(", "))
 
 
-def example_finder(old: ShownRelease, new: ShownRelease) -> Callable[[str], Sample | None]:
+def example_finder(old: ShownRelease, new: ShownRelease) -> Callable[[str], ChangedSentence | None]:
     """A function that finds a sentence that changed for the id of an entry; null if it finds none.
 
     A descriptor and a noun are read in the first template, a template with the noun "person". Groups, prompts and
@@ -52,14 +52,14 @@ def example_finder(old: ShownRelease, new: ShownRelease) -> Callable[[str], Samp
     """
     entries = [_entries(release) for release in (old, new)]
 
-    def find(entry_id: str) -> Sample | None:
+    def find(entry_id: str) -> ChangedSentence | None:
         before, after = (
             dict(_sentences(release, found[entry_id])) if entry_id in found else {}
             for release, found in zip((old, new), entries, strict=True)
         )
         changed = [key for key in {**after, **before} if before.get(key) != after.get(key)]
         changed.sort(key=lambda key: key not in before or key not in after)
-        return Sample(changed[0], before.get(changed[0]), after.get(changed[0])) if changed else None
+        return ChangedSentence(changed[0], before.get(changed[0]), after.get(changed[0])) if changed else None
 
     return find
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from holisticbias.contribute.diff import CHANGES, Difference, EntryChange, Sample
+from holisticbias.compile.sentence_changes import ChangedSentence
+from holisticbias.contribute.diff import CHANGES, Difference, EntryChange
 from holisticbias.contribute.diff_report import COMPARABLE
 from holisticbias.release.manifest import Manifest
 from holisticbias.terms.catalog import Catalog
@@ -24,7 +25,7 @@ class ShownChange:
     entry: EntryChange
     heading: str
     fields: tuple[FieldChange, ...]
-    example: Sample | None
+    example: ChangedSentence | None
 
 
 def write_releases(explored: Explored, site: Writer) -> None:

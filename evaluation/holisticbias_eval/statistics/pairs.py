@@ -96,7 +96,6 @@ def median_of(values: Floats) -> float | None:
 
 LARGE = 0.43
 _POWER = 0.8
-_LEVEL = 0.05
 
 
 def rank_biserial(u: Floats, n1: Ints, n2: Ints) -> Floats:
@@ -112,7 +111,7 @@ def rank_biserial(u: Floats, n1: Ints, n2: Ints) -> Floats:
 def detectable_rank_biserial(n1: Ints, n2: Ints) -> Floats:
     """The effect that a test at level 0.05 finds four times in five, by Noether's approximation (1987), at most 1."""
     with np.errstate(divide="ignore"):
-        effect: Floats = (ndtri(1 - _LEVEL / 2) + ndtri(_POWER)) * np.sqrt((n1 + n2 + 1) / (3.0 * n1 * n2))
+        effect: Floats = (ndtri(1 - SIGNIFICANCE / 2) + ndtri(_POWER)) * np.sqrt((n1 + n2 + 1) / (3.0 * n1 * n2))
     return np.where(effect <= 1, effect, np.nan)
 
 
@@ -120,7 +119,7 @@ def smallest_significant_rank_biserial(n1: int, n2: int) -> float | None:
     """The smallest effect that is significant in two samples of these sizes without ties; ``None`` if no effect is."""
     u = np.arange((n1 * n2 + 1) // 2, n1 * n2 + 1).astype(np.float64)
     sizes = np.full(len(u), n1), np.full(len(u), n2)
-    significant = np.flatnonzero(p_values(u, *sizes, np.zeros(len(u))) < _LEVEL)
+    significant = np.flatnonzero(p_values(u, *sizes, np.zeros(len(u))) < SIGNIFICANCE)
     return float(rank_biserial(u, *sizes)[significant[0]]) if len(significant) else None
 
 
@@ -132,7 +131,7 @@ def detectable_difference(differences: Floats) -> Floats:
     count = (~np.isnan(differences)).sum(axis=1)
     centred = differences - mean_difference(differences)[:, None]
     deviation = np.sqrt(divide(np.nansum(centred**2, axis=1), count - 1))
-    return divide((ndtri(1 - _LEVEL / 2) + ndtri(_POWER)) * deviation, np.sqrt(count))
+    return divide((ndtri(1 - SIGNIFICANCE / 2) + ndtri(_POWER)) * deviation, np.sqrt(count))
 
 
 def mean_difference(differences: Floats) -> Floats:

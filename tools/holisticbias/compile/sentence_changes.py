@@ -7,7 +7,8 @@ and the rows of one template are in memory at a time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -21,12 +22,19 @@ from holisticbias.terms.grammar import fill, split_template
 Kind = Literal["added", "changed", "gone"]
 
 
-class ChangedSentence(NamedTuple):
-    """A sentence in two versions; null in a version that does not have it."""
+@dataclass(frozen=True, slots=True)
+class ChangedSentence:
+    """A sentence in two versions; None in a version that does not have it."""
 
     sentence_id: str
     before: str | None
     after: str | None
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The sentence before, with a minus sign, and after, with a plus sign."""
+        sides = (("-", self.before), ("+", self.after))
+        return tuple(f"{mark} {text}" for mark, text in sides if text is not None)
 
 
 class _Version:

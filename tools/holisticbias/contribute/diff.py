@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from holisticbias.compile.sentence_changes import Kind, SentenceChanges
+from holisticbias.compile.sentence_changes import ChangedSentence, Kind, SentenceChanges
 from holisticbias.compile.tables import compile_sentences
 from holisticbias.contribute.revisions import Revision
 from holisticbias.terms.catalog import Catalog
@@ -46,21 +46,6 @@ class SentenceCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """A sentence before and after the change; None if the version does not have it."""
-
-    sentence_id: str
-    before: str | None
-    after: str | None
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The sentence before, with a minus sign, and after, with a plus sign."""
-        sides = (("-", self.before), ("+", self.after))
-        return tuple(f"{mark} {text}" for mark, text in sides if text is not None)
-
-
-@dataclass(frozen=True, slots=True)
 class Difference:
     """Everything that changed from one version to another.
 
@@ -74,7 +59,7 @@ class Difference:
     sentences: SentenceCount
     axes: tuple[SentenceCount, ...]
     templates: tuple[SentenceCount, ...]
-    samples: tuple[Sample, ...]
+    samples: tuple[ChangedSentence, ...]
     companions: tuple[SentenceCount, ...] = ()
     not_compared: tuple[str, ...] = ()
 
@@ -213,7 +198,7 @@ def _counts(of: Callable[[Kind], Mapping[Any, int]]) -> Iterator[SentenceCount]:
         yield SentenceCount(name, added.get(name, 0), changed.get(name, 0), gone.get(name, 0))
 
 
-def _samples(changes: SentenceChanges, counts: tuple[int, int, int], size: int) -> Iterator[Sample]:
+def _samples(changes: SentenceChanges, counts: tuple[int, int, int], size: int) -> Iterator[ChangedSentence]:
     """At most ``size`` samples, evenly spread: changed sentences first, then added, then removed sentences."""
     added, changed, gone = counts
     left = max(0, size - changed)
@@ -223,7 +208,7 @@ def _samples(changes: SentenceChanges, counts: tuple[int, int, int], size: int) 
         ("gone", gone, max(0, left - added)),
     )
     for kind, count, most in wanted:
-        yield from (Sample(*found) for found in changes.at(kind, _spread(count, most)))
+        yield from changes.at(kind, _spread(count, most))
 
 
 def _spread(size: int, wanted: int) -> tuple[int, ...]:

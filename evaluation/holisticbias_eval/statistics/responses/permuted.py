@@ -9,6 +9,7 @@ from scipy.special import gammainc, gammaincc, gammaincinv, ndtr, ndtri
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.figures import Interval
+from holisticbias_eval.statistics.intervals import MIDDLE
 from holisticbias_eval.statistics.responses.cells import ResponseCells
 
 _NEARLY_SYMMETRIC = 1e-4
@@ -40,7 +41,7 @@ class Moments:
         """The middle 95% of the distribution; ``None`` if the statistic does not vary."""
         if not self.varies:
             return None
-        low, high = (self.mean + np.sqrt(self.variance) * _quantile(q, self._skew) for q in (0.025, 0.975))
+        low, high = (self.mean + np.sqrt(self.variance) * _quantile(q, self._skew) for q in MIDDLE)
         return Interval(low=float(low), high=float(high))
 
     @property
