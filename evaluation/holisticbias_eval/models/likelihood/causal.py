@@ -140,7 +140,7 @@ class CausalScorer(Scorer):
         """
         filling, longest = _spread(encoded, self._size.slots), int(encoded.lengths.max(initial=0))
         tried = self._probed[0] >= len(filling) and self._probed[1] >= longest
-        if self.method == PLAIN or (self.method and tried):
+        if self.method == PLAIN or (self.method and (tried or self.roughly)):
             return
         rows = _spread(encoded, _PROBED)
         few, many = pick(encoded, rows), pick(encoded, [*rows, *filling])
@@ -153,7 +153,7 @@ class CausalScorer(Scorer):
 
     def _most_exact(self, few: Encoded, many: Encoded, plain: Floats) -> ExactnessRecord:
         """The first method whose error is at most rounding, with both errors; see ``probe``."""
-        reference, float64 = self._reference_sums(few)
+        reference, float64 = (plain, False) if self.roughly else self._reference_sums(few)
         plain_error = largest_difference(plain, reference)
         allowed = allowed_error(plain, reference, float64=float64)
         errors = {}

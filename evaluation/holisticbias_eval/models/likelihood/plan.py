@@ -17,7 +17,7 @@ from holisticbias_eval.progress import duration
 
 _COUNTED, _PLACES = 512, 48
 """Neighbouring texts whose work is counted at once, and the places where it is."""
-_WARM_UP, _TESTED, _TIMED = 16, 16, (1, 2, 8)
+_WARM_UP, _TESTED, _TIMED = 16, 8, (1, 2, 8)
 """The texts of a warm-up and of a test of the method, and the places whose texts are timed."""
 _ENOUGH_SECONDS = 1.0
 _LONG, _FEW = 600.0, 20_000
@@ -71,7 +71,7 @@ def plan_work(
     """Estimate the work of blocks of rows from neighbouring texts at many places, and its time from the texts of some.
 
     Texts that share a beginning are neighbours, so the forward tokens of a place are those of a run but for its edges.
-    Scores are discarded. Raises ``EvaluationError`` if the engine cannot count.
+    Scores are discarded, so the scorer tests its method ``roughly``. Raises ``EvaluationError`` if it cannot count.
     """
     missing = sum(map(len, blocks))
     if not missing:
@@ -80,6 +80,7 @@ def plan_work(
     places = [spans.take(_place(blocks, start)) for start in _starts(missing)]
     counted = [spans.take(rows) for rows in blocks] if exact else places
     # a method is tested once for all lengths: on the longest texts
+    scorer.roughly = True
     tested = [counted[i] for i in _spread(len(counted), _TESTED)]
     longest = -(-_TESTED // len(tested))
     scorer.probe(reduce(joined, [p.take(np.argsort(p.lengths(), kind="stable")[-longest:]) for p in tested]))

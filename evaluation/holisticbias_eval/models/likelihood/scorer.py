@@ -87,6 +87,8 @@ class Scorer(ABC):
     """Spans that are scored and stored together."""
     kept: str | None = None
     """The number of scores that its store holds, in words; null without a store."""
+    roughly = False
+    """Whether the method is tested without float64, for a trial whose scores are discarded."""
 
     def __init__(
         self, identity: ModelSignature, kind: Kind, settings: Mapping[str, str], *, first_token_scored: bool = True

@@ -93,8 +93,9 @@ class ShardStore:
         260,000 other rows are in memory at once.
         """
         names = [name for name in self.schema.names if name not in self.keys]
-        keys = KeyPlaces(asked, self.keys)
+        keys: KeyPlaces | None = None  # of an empty store none is needed
         for rows in self.parts():
+            keys = keys or KeyPlaces(asked, self.keys)
             places = keys.find(rows)
             distinct, first = np.unique(places, return_index=True)
             first = first[distinct >= 0]
