@@ -190,3 +190,10 @@ def test_a_stance_in_several_wordings_is_their_mean() -> None:
     without_one = measure(both.slice(0, len(both) - 1))
     last = without_one.by(NAME, *CONTRAST)[-1]
     assert (last.n, last.missing) == (14, 1)
+
+
+def test_a_noun_that_only_one_descriptor_has_is_no_difference() -> None:
+    values = differences(2, 1, 3, 8)
+    values[:, :, 1:, 2:] = np.nan
+    figures = measure(stance_scores(values))
+    assert [(f.n, f.missing) for f in figures.by(NAME, *CONTRAST)] == 3 * [(4, 0)]

@@ -134,7 +134,7 @@ def _descriptor_figures(axes: Sequence[Contrasts]) -> Iterator[Figure]:
         nouns = (~np.isnan(axis.values)).sum(axis=2)
         by_pair = np.nansum(axis.values, axis=2) / nouns
         for i, descriptor in enumerate(axis.descriptors):
-            keys, found, n = {"axis": axis.axis, "descriptor": descriptor}, means[axis.axis], axis.known[descriptor]
+            keys, found, n = {"axis": axis.axis, "descriptor": descriptor}, means[axis.axis], int(nouns[:, i].sum())
             mean, ends, p_value = found.mean[i], (found.low[i], found.high[i]), found.p_value[i]
             interval = None if np.isnan(p_value) else ends
             yield _figure("contrast", keys, mean, NATS, n, differences - n, interval=interval, p_value=p_value)
