@@ -21,7 +21,7 @@ from holisticbias_eval.mitigation.run import mitigate as train_models
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.sentences import restored
-from holisticbias_eval.results.compare import compare_runs
+from holisticbias_eval.results.compare import compare_runs, read_two_runs
 from holisticbias_eval.results.run import Run, read_run
 from holisticbias_eval.tables.frames import file_of
 from holisticbias_eval.tasks.sources import ReleaseSource
@@ -157,7 +157,10 @@ def compare(first: Run | str | Path, second: Run | str | Path) -> Comparison:
 
     Raises ``SelectionError`` if they have no measure that can be compared, or nothing that both asked.
     """
-    one, other = _run_of(first), _run_of(second)
+    if isinstance(first, str | Path) and isinstance(second, str | Path):
+        one, other = read_two_runs(Path(first), Path(second))
+    else:
+        one, other = _run_of(first), _run_of(second)
     return Comparison(compare_runs(one, other), other)
 
 

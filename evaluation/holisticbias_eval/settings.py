@@ -62,8 +62,8 @@ class ReleaseName(Settings):
     release: str | None = setting(
         None,
         "A folder, a version, or ID@VERSION of a Hugging Face Hub dataset. A version alone is compiled from the terms. "
-        "Default: the newest published version. For the embedded model and the embedded responder it is 1.0.0, because "
-        "they were trained on its words.",
+        "Default: the newest published version; 1.0.0 for the embedded model and the embedded responder, which were "
+        "trained on its words.",
         metavar="FOLDER|VERSION",
     )
 

@@ -189,8 +189,10 @@ def test_rows_may_lack_a_key() -> None:
         hbe.classify([], "vader", no_store=True, progress=False)
 
 
-def test_two_runs_are_compared(run: ModelRun) -> None:
+def test_two_runs_are_compared(run: ModelRun, tmp_path: Path) -> None:
     found = hbe.compare(run, run)
+    folder = run.save(tmp_path / "run")
+    assert hbe.compare(folder, folder).compared == found.compared
     changes = found.figures.to_pandas()
     assert (changes[changes.name == "change"].value.dropna() == 0).all()
     assert isinstance(found.gains(), tuple)

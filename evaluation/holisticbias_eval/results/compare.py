@@ -125,17 +125,16 @@ def read_two_runs(first: Path, second: Path) -> tuple[Run, Run]:
     return one, other
 
 
-def number_equal_texts(*tables: pa.Table) -> tuple[pa.Table, ...]:
+def number_equal_texts(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:
     """Replace the ids and texts that both tables have in the same rows by the numbers of the rows.
 
     A comparison only asks which of them are equal, and they take more memory than all other columns.
     """
-    first, second = tables
     rows = pa.array(np.arange(first.num_rows, dtype=np.int32))
-    for name in UNIQUE:
-        if all(name in table.column_names for table in tables) and first[name].equals(second[name]):
-            tables = tuple(table.set_column(table.column_names.index(name), name, rows) for table in tables)
-    return tables
+    for name in {*UNIQUE} & {*first.column_names} & {*second.column_names}:
+        if first[name].equals(second[name]):
+            first, second = (t.set_column(t.column_names.index(name), name, rows) for t in (first, second))
+    return first, second
 
 
 def compare_runs(first: Run, second: Run) -> ComparedRuns:

@@ -25,7 +25,7 @@ class Contrasts:
     over the descriptors of the axis with the same noun and pair: shape
     ``[pairs, descriptors, nouns]``, NaN if missing. ``descriptors`` are the ids
     of these descriptors, ``others`` those of the rest; ``known`` counts the
-    differences of each. ``untested`` has the values of each pair, the mean over nouns,
+    differences of each of these others. ``untested`` has the values of each pair, the mean over nouns,
     of those among the others that every pair covers with too few nouns for a test: terms
     that are nouns themselves are compared with one another.
     """
@@ -184,7 +184,7 @@ def _of_axis(axis: str, pairs: tuple[str, ...], descriptors: tuple[str, ...], va
         descriptors=tuple(descriptors[i] for i in kept),
         values=centred,
         others=tuple(d for d in descriptors if d not in chosen),
-        known=known,
+        known={d: n for d, n in known.items() if d not in chosen},
         untested=_means(apart, [descriptors[i] for i in few]),
     )
 

@@ -77,7 +77,8 @@ def plan_work(
     if not missing:
         return Plan(len(spans), 0, Work(0, 0), (0.0, 0.0))
     exact = missing <= _COUNTED * _PLACES
-    places = [spans.take(_place(blocks, start)) for start in _starts(missing)]
+    starts = np.arange(0, missing, _COUNTED) if exact else np.linspace(0, missing - _COUNTED, _PLACES).astype(np.int64)
+    places = [spans.take(_place(blocks, start)) for start in starts.tolist()]
     counted = [spans.take(rows) for rows in blocks] if exact else places
     # a method is tested once for all lengths: on the longest texts
     scorer.roughly = True
@@ -93,13 +94,6 @@ def plan_work(
         spread += 2 * float(forward.std(ddof=1) / forward.mean()) / len(places) ** 0.5
     seconds = work.forward * _seconds_per_token(scorer, places, clock)
     return Plan(len(spans), missing, work, (seconds / (1 + spread), seconds * (1 + spread)), exact)
-
-
-def _starts(missing: int) -> list[int]:
-    """The first texts of the places, among those of all blocks."""
-    if missing <= _COUNTED * _PLACES:
-        return list(range(0, missing, _COUNTED))
-    return [int(start) for start in np.linspace(0, missing - _COUNTED, _PLACES)]
 
 
 def _place(blocks: Sequence[Ints], start: int) -> Ints:
