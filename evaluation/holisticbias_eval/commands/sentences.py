@@ -116,8 +116,8 @@ def _read_options(values: Mapping[str, Any], version: str | None, display: Displ
 
 def _print(made: MadeSentences, most: int) -> int:
     """Print some sentences, the yield, the quality and the attributes that lack sentences; return the exit code."""
-    from holisticbias_eval.report.units import printable
     from holisticbias_eval.stereotypes.quality import counts_in_words, quality_table, refusal_table, unreached_lines
+    from holisticbias_eval.units import printable
 
     for row in made.accepted[:_SHOWN]:
         write(f"{row.term}, {row.attribute}: {printable(row.sentence or '')[:200]}")

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from holisticbias_eval.blocks import ends
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Figures, Interval
+from holisticbias_eval.figures import DEVIATION, Figure, Figures, Interval
 from holisticbias_eval.report.signature import signature_rows
-from holisticbias_eval.report.units import DIFFERENCE, show
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.site.models_results import ModelResult, model_key
+from holisticbias_eval.units import DIFFERENCE, show
 
 Json = Mapping[str, object]
 Rows = Mapping[str, Figure]
@@ -84,9 +84,12 @@ def _result(result: ModelResult) -> Json:
 
 def _value(figure: Figure, unit: str) -> Json:
     """A value with its interval, as numbers and as text."""
-    low, high = ends(figure.interval) or (None, None)
+    numbers = (figure.value, *(ends(figure.interval) or (None, None)))
+    if unit.endswith(DEVIATION):  # shown as in reports: a value below 0 as none
+        numbers = tuple(max(number, 0.0) if number is not None else None for number in numbers)
+    value, low, high = numbers
     return {
-        "value": figure.value,
+        "value": value,
         "low": low,
         "high": high,
         "shown": show(figure.value, unit),

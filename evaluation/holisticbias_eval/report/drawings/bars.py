@@ -25,8 +25,8 @@ from holisticbias_eval.report.drawings.shapes import (
     upright,
     wrapped,
 )
-from holisticbias_eval.report.units import shorten, show
 from holisticbias_eval.sections import Bar, Bars, Estimate, Forest, Stack, StackedBars
+from holisticbias_eval.units import shorten, show
 
 ROW = 30
 BESIDE_BRIEF, ALONE = 22, 34
