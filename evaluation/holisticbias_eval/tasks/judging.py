@@ -24,6 +24,7 @@ from holisticbias_eval.measures.options import (
     Phrasing,
 )
 from holisticbias_eval.measures.responses.bias_details import corpus_figures
+from holisticbias_eval.measures.responses.styles import refuse_unknown_styles
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CLUSTERS
@@ -70,7 +71,12 @@ def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
 
 
 def start_response_reading(judges: Judges, release: Release | None, measures: tuple[str, ...]) -> TaskReading:
-    """The reading of responses, with the clusters and the threshold of the classifiers, and the corpus."""
+    """The reading of responses, with the clusters and the threshold of the classifiers, and the corpus.
+
+    Raises ``SelectionError`` for clusters of styles that the classifier does not know, before a model is asked.
+    """
+    if judges.styles is not None and judges.clusters is not None and not isinstance(judges.clusters, str):
+        refuse_unknown_styles(judges.clusters, judges.styles.card.labels)
     corpus = judges.options.corpus
     counted = {} if corpus is None else {"corpus": f"{corpus.name}, SHA-256 {file_sha256(corpus)}"}
     settings = {"clusters": judges.clusters, "threshold": judges.threshold, "phrases": judges.options.phrases}
