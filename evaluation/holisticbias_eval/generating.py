@@ -40,10 +40,18 @@ from holisticbias_eval.settings import (
     setting,
 )
 from holisticbias_eval.tables.files import is_table_name, table_suffix
-from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, find_asked
+from holisticbias_eval.tasks.collected import find_asked
 from holisticbias_eval.tasks.responding import ResponseRequests, answer_prompts, find_drawing, start_responding
 from holisticbias_eval.tasks.response_files import count_responses
-from holisticbias_eval.tasks.response_settings import CONTINUING, DECODING, Personas, asking_uses
+from holisticbias_eval.tasks.response_settings import (
+    CONTINUED_AS,
+    CONTINUING,
+    DECODING,
+    SENTENCES,
+    Personas,
+    TextSettings,
+    asking_uses,
+)
 from holisticbias_eval.tasks.sources import ReleaseSource, file_name, sign_release
 from holisticbias_eval.tasks.task import Given
 
@@ -183,11 +191,12 @@ def _ask(given: Given) -> tuple[str, pa.Table, dict[str, Any], Style | None]:
         return opened.version, requests, {**about, "generation": drawing.settings}, None
     file = prompts_file(Path(prompts))
     if not is_table_name(file) and table_suffix(file) != ".txt":
-        found = find_asked(prompts, release, drawing, given.display, samples=drawing.per_cell)
-        about = {"release": found.signature if found.release else None, "prompts": found.name}
-        about |= {"prompts_sha256": found.settings["prompts_sha256"], "generation": found.settings}
-        target = found.name if found.release else Path(found.name).stem
-        return target, found.requests, about, STYLES.read(CONTINUED_AS)
+        found = find_asked(TextSettings(prompts=prompts), release, drawing, given.display)
+        name = found.about["prompts"]
+        about = {"release": found.signature if found.release else None, "prompts": name}
+        about |= {"prompts_sha256": found.about["prompts_sha256"], "generation": found.about}
+        target = name if found.release else Path(name).stem
+        return target, found.content.requests, about, STYLES.read(CONTINUED_AS)
     if release is not None:
         raise SelectionError(f"--prompts {file} and --release exclude each other: leave one out")
     if drawing.where:
