@@ -39,7 +39,7 @@ from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.judging import count_corpus, find_clusters, judging_options
 from holisticbias_eval.tasks.response_files import read_texts
 from holisticbias_eval.tasks.task import Given
-from holisticbias_eval.tasks.text_reading import TextReading, naming_figures
+from holisticbias_eval.tasks.text_reading import TextReading
 
 TRUST = Condition("without --no-trust", lambda values: values.get("trust", True))
 _COUNTED = ("likelihoods", "labels")
@@ -139,8 +139,7 @@ def _measure_texts(measure: GroupMeasure, path: Path, settings: MeasureSettings,
     read = reading.read(texts, display)
     with display.step(f"Measuring {name} of {texts.num_rows:,} texts"):
         measured = measure.figures(read, settings)
-    named = naming_figures(read, [measure], lambda written: reading.read(written, display))
-    figures = (*measured.figures, *named)
+    figures = (*measured.figures, *reading.naming(read, display))
     notes = (*measured.notes, *_subject_notes(texts))
     found = describe_measurement(name, path, measuring, texts.num_rows, figures, notes)
     return MeasuredTable(found, {**measured.tables, "texts": read}, View(Figures(figures), read))
