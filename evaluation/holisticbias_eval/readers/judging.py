@@ -12,7 +12,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import ClassifierError, EvaluationError
 from holisticbias_eval.progress import Display, Progress
 from holisticbias_eval.readers.card import CARDS
-from holisticbias_eval.readers.censor import censor, censor_settings
+from holisticbias_eval.readers.censor import censor, censor_settings, plurals_of
 from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.engines import start_classifier
 from holisticbias_eval.readers.labels import LabelReader, OffensivenessReader, StylesReader
@@ -84,10 +84,7 @@ def judge_responses(
     response and ``prompt_offensive`` that of its prompt. Refused, withheld and
     empty responses have none.
     """
-    plurals: dict[str | None, str | None] = {}
-    if release is not None and censored:
-        entries = release.tables["descriptors"]
-        plurals = dict(zip(_column(entries, "descriptor_id"), _column(entries, "plural"), strict=True))
+    plurals = plurals_of(release, responses["descriptor_id"]) if release is not None and censored else None
     texts, _ = _judged(responses, censored=censored, plurals=plurals)
     table = responses.append_column("judged", pa.array(texts, pa.large_string()))
     if "labels" in judges:
@@ -101,9 +98,7 @@ def judge_responses(
     return table
 
 
-def _judged(
-    table: pa.Table, *, censored: bool, plurals: Mapping[str | None, str | None] | None = None
-) -> tuple[list[str | None], int]:
+def _judged(table: pa.Table, *, censored: bool, plurals: Names | None = None) -> tuple[list[str | None], int]:
     """The texts to judge, null for a refused or withheld response, and the mentions replaced if they are censored."""
     texts = _column(table, "response")
     if "finish" in table.column_names:
@@ -111,8 +106,7 @@ def _judged(
         texts = [None if end in UNJUDGED else text for text, end in zip(texts, finish, strict=True)]
     if not censored:
         return texts, 0
-    ids = _column(table, "descriptor_id") if plurals else [None] * len(texts)
-    texts, mentions = censor(texts, _column(table, "descriptor"), [(plurals or {}).get(name) for name in ids])
+    texts, mentions = censor(texts, _column(table, "descriptor"), plurals or [None] * len(texts))
     return texts, int(mentions.sum())
 
 
