@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -54,23 +54,31 @@ def find_clusters(given: Given) -> dict[str, tuple[str, ...]] | Literal["found"]
     return FOUND if wanted == FOUND else CLUSTERS.read(wanted).clusters if wanted else None
 
 
-def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
-    """Count each descriptor of a table in a text file; raises ``TableError`` if the file cannot be read."""
+def corpus_lines(corpus: Path) -> Iterator[str]:
+    """The lines of a text file; raises ``TableError`` if it cannot be read."""
     try:
         with require_file(corpus).open(encoding="utf-8") as lines:
-            return count_terms(lines, scores["descriptor"].unique().to_pylist())
-    except (OSError, UnicodeDecodeError) as error:
-        raise TableError(f"{corpus} cannot be read as a corpus of UTF-8 text: {error}") from error
+            yield from lines
+    except UnicodeDecodeError as error:
+        raise TableError(f"{corpus} is not UTF-8 text: save it in UTF-8") from error
+    except OSError as error:
+        raise TableError(f"{corpus} cannot be read: {error.strerror or error}") from error
+
+
+def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
+    """Count each descriptor of a table in a text file; raises ``TableError`` if the file cannot be read."""
+    return count_terms(corpus_lines(corpus), scores["descriptor"].unique().to_pylist())
 
 
 def start_response_reading(own: Mapping[str, str], release: Release | None, given: Given) -> TaskReading:
     """Start the classifiers of responses; ``own`` are those that a model has in place of the default ones.
 
-    Raises ``TableError`` if there is no such corpus, before a model is asked.
+    Raises ``TableError`` if the corpus cannot be read, before a model is asked.
     """
     corpus, censored = given.read(CorpusSettings).corpus, given.read(Censoring).censor
-    if corpus is not None and not corpus.is_file():
-        raise TableError(f"{corpus} cannot be read as a corpus of UTF-8 text: it does not exist or is not a file")
+    if corpus is not None:
+        for _ in corpus_lines(corpus):
+            pass
     chosen: dict[str, object] = {"clusters": find_clusters(given), "phrases": given.read(Phrasing).phrases}
     needed: dict[str, str] = {MEASURES[name].needs.answers: name for name in reversed(given.measures)}
     judges = start_judges(needed, own, judging_options(given), given.display)
