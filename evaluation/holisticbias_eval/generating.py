@@ -15,7 +15,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.evaluating import kept_if_interrupted
 from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.generation.frame import STYLES, Style
-from holisticbias_eval.models.generation.requests import Generator, SamenessRecord
+from holisticbias_eval.models.generation.requests import SamenessRecord
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.machine import machine, package_versions
@@ -41,7 +41,7 @@ from holisticbias_eval.settings import (
 )
 from holisticbias_eval.tables.files import is_table_name, table_suffix
 from holisticbias_eval.tasks.collected import find_asked
-from holisticbias_eval.tasks.responding import ResponseRequests, answer_prompts, find_drawing, start_responding
+from holisticbias_eval.tasks.responding import ResponseRequests, find_drawing, start_responding
 from holisticbias_eval.tasks.response_files import count_responses
 from holisticbias_eval.tasks.response_settings import (
     CONTINUED_AS,
@@ -115,15 +115,14 @@ class Answering:
     """
 
     name: str
-    prompts: pa.Table
-    generator: Generator
+    requests: ResponseRequests
     generation: Generation
 
     def run(self, display: Display) -> tuple[pa.Table, Generation]:
         """Ask the model: the table of responses, and what they depend on, with their counts."""
-        sameness, responses = answer_prompts(self.prompts, self.generator, display)
-        counts = dict(count_responses(responses))
-        return responses, self.generation.model_copy(update={"counts": counts, "sameness": sameness})
+        answered = self.requests.answer(display)
+        counts = dict(count_responses(answered.table))
+        return answered.table, self.generation.model_copy(update={"counts": counts, **answered.signed})
 
 
 def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, display: Display) -> Answering:
@@ -145,7 +144,7 @@ def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, 
         machine=machine(),
     )
     name = f"{file_name(generator.identity.name)}-on-{file_name(target)}"
-    return Answering(name, requests, generator, generation)
+    return Answering(name, ResponseRequests(requests, generator), generation)
 
 
 def generate(
@@ -169,7 +168,7 @@ def generate(
         return answering.generation.may_replace(old / GENERATION, "other responses", overwrite=overwrite)
 
     refuse_target(folder, may)
-    with new_folder(folder, may) as made, kept_if_interrupted(ResponseRequests(answering.prompts, answering.generator)):
+    with new_folder(folder, may) as made, kept_if_interrupted(answering.requests):
         responses, found = answering.run(display)
         pq.write_table(responses, made / RESPONSES.file, compression="zstd")
         (made / GENERATION).write_text(found.model_dump_json(indent=2) + "\n", "utf-8")

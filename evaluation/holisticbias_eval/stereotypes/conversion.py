@@ -157,9 +157,9 @@ def _written(sentence: str, mentions: list[re.Match[str]], exchanges: list[Excha
         other = in_case(mention[0], exchange.term, exchange.other or "", before)
         capitals = len(other) > 1 and other.isupper()
         changed = with_article(sentence[start : mention.start()], exchange.other or "", in_capitals=capitals)
-        if changed.unknown:
+        if changed is None:
             return None
-        parts += [changed.before, other]
+        parts += [changed, other]
     return "".join([*parts, sentence[starts[-1] :]])
 
 

@@ -154,8 +154,7 @@ class TextSettings(Settings):
     )
 
     conditions: ClassVar[Mapping[str, tuple[Condition, ...]]] = {
-        "prompts": (ASKED,),
-        "human": (ASKED,),
+        **dict.fromkeys(("prompts", "human"), (ASKED,)),
         "faulty_prompts": (ASKED, BOLD),
         "style": (ASKED, CONTINUED, CHAT_STYLE),
     }

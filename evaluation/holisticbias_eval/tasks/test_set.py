@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from holisticbias.compile.digest import table_digest
 from holisticbias_eval.corpus.calibration import calibration_test_set
 from holisticbias_eval.corpus.published import is_published, read_group_perplexities, read_test_sets
-from holisticbias_eval.errors import SelectionError, TableError, about_rows_of
+from holisticbias_eval.errors import SelectionError, about_rows_of
 from holisticbias_eval.measures.perplexities.dimensions import IDS, Dimension, read_dimensions
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.spans import whole
@@ -21,6 +21,7 @@ from holisticbias_eval.prompts.sentences import AskedSentences
 from holisticbias_eval.settings import Settings, Use, setting
 from holisticbias_eval.stereotypes.specifications import calibration_model
 from holisticbias_eval.tables.fields import Field
+from holisticbias_eval.tables.files import file_in
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, SpanRequests, find_context, with_store
 from holisticbias_eval.tasks.sources import TaskSource, file_source
@@ -64,14 +65,10 @@ def read_test_set(path: Path) -> pa.Table:
 
     Raises ``TableError`` and ``CorpusError``.
     """
-    file = path / TEST_FILE if path.is_dir() else path
     if not (path / TEST_FILE).is_file() and is_published(path):
         return read_test_sets(path).drop_columns(["perplexity"])
-    if path.is_dir() and not file.is_file():
-        raise TableError(
-            f"{path} has no {TEST_FILE}: make it with holisticbias corpus split, or name a file of sentences"
-        )
-    return TEST_SET.read(file)
+    advice = "make it with holisticbias corpus split, or name a file of sentences"
+    return TEST_SET.read(file_in(path, TEST_FILE, advice))
 
 
 class TestSetSettings(Settings):
