@@ -28,11 +28,6 @@ class Items:
     sums: Floats
     starts: Ints
 
-    @property
-    def groups(self) -> int:
-        """The number of groups."""
-        return len(self.starts) - 1
-
     def group_sums(self) -> Floats:
         """Sums over the rows of each group: shape ``[groups, columns]``."""
         return self._by_group(self.sums)
