@@ -115,16 +115,11 @@ def _candidates(grams: Ngrams, group: Ints, sizes: Ints, own: list[frozenset[str
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A phrase of a descriptor: its place among the pairs, its words, and the responses that have it."""
+    """A phrase of a descriptor: its place among the pairs, its text between blanks, and the responses that have it."""
 
     place: int
-    words: tuple[str, ...]
+    text: str
     responses: frozenset[int]
-
-    def contains(self, other: _Form) -> bool:
-        """Whether the other phrase is a part of this one."""
-        size = len(other.words)
-        return any(self.words[i : i + size] == other.words for i in range(len(self.words) - size + 1))
 
 
 def _chosen(grams: Ngrams, group: Ints, found: Ints, descriptor: Ints, gram: Ints) -> Iterator[int]:
@@ -138,7 +133,7 @@ def _chosen(grams: Ngrams, group: Ints, found: Ints, descriptor: Ints, gram: Int
     pair = descriptor * len(grams) + gram
     having = _responses(grams, group, pair[np.concatenate(parts)])
     for part in parts:
-        forms = [_Form(i, tuple(grams.text(int(gram[i])).split(" ")), having[int(pair[i])]) for i in part.tolist()]
+        forms = [_Form(i, f" {grams.text(int(gram[i]))} ", having[int(pair[i])]) for i in part.tolist()]
         covered: set[int] = set()
         named = 0
         for form in forms:
@@ -146,8 +141,8 @@ def _chosen(grams: Ngrams, group: Ints, found: Ints, descriptor: Ints, gram: Int
                 covered |= form.responses
                 named += 1
                 least = _NEARLY * len(form.responses)
-                longer = (f for f in forms if len(f.responses) >= least and f.contains(form))
-                yield max(longer, key=lambda f: (len(f.words), len(f.responses))).place
+                longer = (f for f in forms if len(f.responses) >= least and form.text in f.text)
+                yield max(longer, key=lambda f: (f.text.count(" "), len(f.responses))).place
 
 
 def _responses(grams: Ngrams, group: Ints, pairs: Ints) -> dict[int, frozenset[int]]:
