@@ -117,8 +117,8 @@ class Method(ABC):
     """The settings that have an effect with this method."""
 
     @abstractmethod
-    def training_texts(self, examples: pa.Table, task: GroupTask) -> pa.Table:
-        """The texts to train on: ``text``, and ``context``, the text before it that is read and not learned, or null.
+    def training_texts(self, examples: pa.Table, task: GroupTask) -> tuple[pa.Table, Mapping[str, int]]:
+        """The texts to train on, and their counts: ``text``, and ``context``, what is read before it and not learned.
 
         ``examples`` are the rows of a corpus's training part, or of responses with ``p:STYLE`` columns.
         """

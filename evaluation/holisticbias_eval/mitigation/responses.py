@@ -18,9 +18,9 @@ from holisticbias_eval.evaluating import prepare
 from holisticbias_eval.measures.options import Judging
 from holisticbias_eval.mitigation.measuring import Measuring
 from holisticbias_eval.mitigation.method import Method
-from holisticbias_eval.mitigation.search import Lesson
 from holisticbias_eval.mitigation.settings import Tagging
 from holisticbias_eval.mitigation.styles import ANSWERING, StyleMethod, value_responses
+from holisticbias_eval.mitigation.training import Lesson
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
 from holisticbias_eval.models.generation.conversation import (
     Conversation,
