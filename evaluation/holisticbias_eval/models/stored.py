@@ -85,8 +85,8 @@ class _StoredScorer(Scorer):
         scores = no_scores(len(spans))
 
         def missing(rows: Ints) -> Iterator[tuple[Ints, pa.Table]]:
-            for places, block, made in self._scorer.score_blocks(spans, self._blocks(spans, rows), progress):
-                refuse_non_numbers(block.text, made)
+            for places, made in self._scorer.score_blocks(spans, self._blocks(spans, rows), progress):
+                refuse_non_numbers(spans.take(places).text, made)
                 yield places, made.table()
 
         def count(kept: int) -> None:

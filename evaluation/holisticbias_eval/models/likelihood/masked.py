@@ -13,7 +13,7 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.batches import in_equal_batches
-from holisticbias_eval.models.likelihood.scorer import InputCounts, Scorer, Work
+from holisticbias_eval.models.likelihood.scorer import MaskedInputs, Scorer, Work
 from holisticbias_eval.models.likelihood.scores import Scores
 from holisticbias_eval.models.likelihood.spans import Spans
 from holisticbias_eval.models.likelihood.tokens import (
@@ -79,7 +79,7 @@ class MaskedScorer(Scorer):
         self._variant = variant
         self._notice = notice
         self._head: str = ""
-        self._counts = InputCounts()
+        self._counts = MaskedInputs(asked=0, run=0)
         settings = {"scorer": "masked", "pll": variant, "tokenizer_sha256": self._encoder.digest}
         super().__init__(loaded.identity, "masked", settings)
 
@@ -91,11 +91,11 @@ class MaskedScorer(Scorer):
         values = self._run(inputs, self._head, advance)
         nll = np.zeros(len(encoded.ids))
         nll[inputs.place] = values
-        asked, run = len(inputs.answer), len(inputs.mask)
-        self._counts = InputCounts(self._counts.asked + asked, self._counts.run + run)
+        asked, run = self._counts.asked + len(inputs.answer), self._counts.run + len(inputs.mask)
+        self._counts = MaskedInputs(asked=asked, run=run)
         return span_scores(encoded, nll)
 
-    def input_counts(self) -> InputCounts:
+    def input_counts(self) -> MaskedInputs:
         """The masked inputs so far."""
         return self._counts
 

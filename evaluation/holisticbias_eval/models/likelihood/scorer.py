@@ -65,12 +65,11 @@ class Probe:
         return {"exactness": self.exactness, "rounding": self.rounding}
 
 
-@dataclass(frozen=True, slots=True)
-class InputCounts:
-    """The masked inputs so far: ``asked``, one per scored token, and ``run``, the distinct ones."""
+class MaskedInputs(Part):
+    """The masked inputs that a run needs, one per scored token, and the distinct inputs that it ran."""
 
-    asked: int = 0
-    run: int = 0
+    asked: int
+    run: int
 
 
 class Scorer(ABC):
@@ -111,13 +110,10 @@ class Scorer(ABC):
         """The rows of distinct spans that are not in a store, in the blocks in which they are scored."""
         return [np.arange(len(distinct))]
 
-    def score_blocks(
-        self, spans: Spans, blocks: Sequence[Ints], progress: Progress
-    ) -> Iterator[tuple[Ints, Spans, Scores]]:
-        """Score blocks of rows; yield each block's rows, its spans and its scores as it is done, in any order."""
+    def score_blocks(self, spans: Spans, blocks: Sequence[Ints], progress: Progress) -> Iterator[tuple[Ints, Scores]]:
+        """Score blocks of rows; yield each block's rows and scores as it is done, in any order."""
         for rows in blocks:
-            block = spans.take(rows)
-            yield rows, block, self.score(block, progress)
+            yield rows, self.score(spans.take(rows), progress)
 
     def windows(self, texts: Sequence[str]) -> Sequence[tuple[TextWindow, ...]]:
         """The windows in which texts that are too long can be read; the whole text if this engine cannot say."""
@@ -131,7 +127,7 @@ class Scorer(ABC):
         """Measure the error of the scores on some of the spans; None if this engine cannot."""
         return None
 
-    def input_counts(self) -> InputCounts | None:
+    def input_counts(self) -> MaskedInputs | None:
         """The masked inputs that this process has run so far; None if the model is not masked or runs elsewhere."""
         return None
 
