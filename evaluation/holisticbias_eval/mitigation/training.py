@@ -200,11 +200,7 @@ def full_disk_is_an_os_error(unfinished: Path) -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the messages, bars and warnings of transformers, accelerate and torch: the display says what is done."""
-    from transformers.utils import logging as transformers_logging
-
-    transformers_logging.set_verbosity_error()
-    transformers_logging.disable_progress_bar()
+    """Without the messages and warnings of accelerate and torch: the display says what is done."""
     logging.getLogger("accelerate").setLevel(logging.ERROR)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -15,8 +15,7 @@ import numpy as np
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, respond_all
-from holisticbias_eval.models.likelihood.scorer import Scorer
-from holisticbias_eval.models.likelihood.scores import Scores, no_scores
+from holisticbias_eval.models.likelihood.scorer import Scorer, Scores, no_scores
 from holisticbias_eval.models.likelihood.spans import Spans
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Notice, Progress

@@ -68,16 +68,12 @@ def test_training_texts(method: str, texts: tuple[str, ...], counts: dict[str, i
 
 @pytest.mark.parametrize("method", CORPUS_METHODS)
 @pytest.mark.parametrize(
-    ("sentences", "groups", "message"),
-    [
-        (CORPUS, ("blicket",), "needs two groups or more"),
-        (("nobody is grobby", "the wugs are grobby"), TASK.groups, "no sentence of the corpus mentions a group"),
-        ((), TASK.groups, "no sentence of the corpus mentions a group"),
-    ],
+    "sentences",
+    [("nobody is grobby", "the wugs are grobby"), ()],
 )
-def test_corpora_without_groups(method: str, sentences: tuple[str, ...], groups: tuple[str, ...], message: str) -> None:
-    with pytest.raises(MitigationError, match=message):
-        METHODS[method].training_texts(corpus(*sentences), replace(TASK, groups=groups))
+def test_corpora_without_groups(method: str, sentences: tuple[str, ...]) -> None:
+    with pytest.raises(MitigationError, match="no sentence of the corpus mentions a group"):
+        METHODS[method].training_texts(corpus(*sentences), TASK)
 
 
 @pytest.mark.parametrize(

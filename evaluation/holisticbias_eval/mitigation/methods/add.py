@@ -11,16 +11,7 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.mentions import attribute_finder
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.losses.term_reader import CUT, encode, padded
-from holisticbias_eval.mitigation.method import (
-    COMPARED,
-    FROM_SENTENCES,
-    WEIGHTED,
-    AuxiliaryLoss,
-    GroupTask,
-    Method,
-    MethodInfo,
-    TokenBatch,
-)
+from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, GroupTask, LossMethod, MethodInfo, TokenBatch
 from holisticbias_eval.mitigation.texts import TrainingTexts, corpus_sentences, corpus_texts
 
 if TYPE_CHECKING:
@@ -30,7 +21,7 @@ _BEFORE, _AFTER = "the ", " are"
 """A term is tokenized between other words, with a blank before it."""
 
 
-class Add(Method):
+class Add(LossMethod):
     """Train on the corpus, with a loss on unequal cosines of the groups' terms to the negative attributes of a text."""
 
     info = MethodInfo(
@@ -39,7 +30,6 @@ class Add(Method):
         "Add a loss that makes the vectors of the groups' terms equally similar to those of negative attributes.",
         "Zhao et al. 2024, section 4.1",
     )
-    uses = (*FROM_SENTENCES, WEIGHTED)
     defaults: ClassVar[Mapping[str, Any]] = {"weight": 30.0}
 
     def training_texts(self, examples: pa.Table, task: GroupTask) -> TrainingTexts:

@@ -9,23 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 
 from holisticbias_eval.mitigation.losses.term_reader import TermReader
-from holisticbias_eval.mitigation.method import (
-    COMPARED,
-    FROM_SENTENCES,
-    WEIGHTED,
-    AuxiliaryLoss,
-    GroupTask,
-    Method,
-    MethodInfo,
-    TokenBatch,
-)
+from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, GroupTask, LossMethod, MethodInfo, TokenBatch
 from holisticbias_eval.mitigation.texts import TrainingTexts, corpus_sentences, corpus_texts
 
 if TYPE_CHECKING:
     import torch
 
 
-class Lmd(Method):
+class Lmd(LossMethod):
     """Train on the corpus, with a loss on unequal probabilities of the groups' terms given the text before them."""
 
     info = MethodInfo(
@@ -34,7 +25,6 @@ class Lmd(Method):
         "Add a loss that makes the groups' terms equally probable after the text before a mention.",
         "Zhao et al. 2024, section 4.1",
     )
-    uses = (*FROM_SENTENCES, WEIGHTED)
     defaults: ClassVar[Mapping[str, Any]] = {"weight": 10.0}
 
     def training_texts(self, examples: pa.Table, task: GroupTask) -> TrainingTexts:
