@@ -115,7 +115,7 @@ def test_a_first_token_that_the_model_does_not_know_is_refused(
         (ALTERNATING, "user", "[user] "),
         (ALTERNATING, "assistant", "[user] [assistant] "),
         (DATED, "user", "Today: 01 Jan 2026\n<s>user:"),
-        ("\n " + CHATML, "user", "\n <s>user:"),
+        ("\n{{ '' }}" + CHATML, "user", "\n<s>user:"),
     ],
 )
 def test_a_sentence_is_scored_within_a_turn_without_the_template(
