@@ -121,13 +121,15 @@ def yes(shown: bool | None) -> str | None:
 
 def without_column(table: Table, key: str) -> Table:
     """The table without a column."""
-    kept = [i for i, column in enumerate(table.columns) if column.key != key]
-    rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
-    return replace(table, columns=tuple(table.columns[i] for i in kept), rows=rows)
+    return _with_columns(table, [i for i, column in enumerate(table.columns) if column.key != key])
 
 
 def without_empty(table: Table) -> Table:
     """The table without columns in which every value is missing; the first column stays."""
-    kept = [i for i in range(len(table.columns)) if i == 0 or any(row[i] is not None for row in table.rows)]
+    filled = [i for i in range(1, len(table.columns)) if any(row[i] is not None for row in table.rows)]
+    return _with_columns(table, [0, *filled])
+
+
+def _with_columns(table: Table, kept: Sequence[int]) -> Table:
     rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
     return replace(table, columns=tuple(table.columns[i] for i in kept), rows=rows)

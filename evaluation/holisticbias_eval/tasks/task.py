@@ -49,7 +49,7 @@ class TaskRequests(ABC):
 
     ``count`` is the number of sentences, pairs or responses that are asked for, ``settings`` what the answers depend
     on besides the model's own settings, and ``skipped`` and ``terms`` say what is not asked. ``answers`` is the name of
-    what a store keeps; null if nothing can be kept.
+    what a store keeps, null if nothing can be kept, and ``folder`` that of the store.
     """
 
     answers: ClassVar[str | None] = None
@@ -58,11 +58,12 @@ class TaskRequests(ABC):
     settings: Mapping[str, str] = field(default_factory=dict)
     skipped: tuple[Skipped, ...] = ()
     terms: Terms | None = None
+    folder: Path | None = None
 
     @property
     def stored(self) -> str | None:
-        """The number of answers that the store holds, in words; null without a store."""
-        return None
+        """The answers that the store holds, in words; null without a store."""
+        return None if self.folder is None else f"the {self.answers} so far are kept in {self.folder}"
 
     @property
     def kept(self) -> str:
