@@ -24,6 +24,7 @@ from holisticbias_eval.measures.options import (
     Phrasing,
 )
 from holisticbias_eval.measures.responses.bias_details import corpus_figures
+from holisticbias_eval.measures.responses.styles import refuse_unknown_styles
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CLUSTERS
@@ -73,19 +74,24 @@ def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
 def start_response_reading(own: Mapping[str, str], release: Release | None, given: Given) -> TaskReading:
     """Start the classifiers of responses; ``own`` are those that a model has in place of the default ones.
 
-    Raises ``TableError`` if the corpus cannot be read, before a model is asked.
+    Raises ``TableError`` if the corpus cannot be read, and ``SelectionError`` for clusters of styles that the
+    classifier does not know, before a model is asked.
     """
     corpus, censored = given.read(CorpusSettings).corpus, given.read(Censoring).censor
     if corpus is not None:
         for _ in corpus_lines(corpus):
             pass
-    chosen: dict[str, object] = {"clusters": find_clusters(given), "phrases": given.read(Phrasing).phrases}
+    clusters = find_clusters(given)
+    chosen: dict[str, object] = {"clusters": clusters, "phrases": given.read(Phrasing).phrases}
     needed: dict[str, str] = {MEASURES[name].needs.answers: name for name in reversed(given.measures)}
     judges = start_judges(needed, own, judging_options(given), given.display)
     settings = {**censor_settings(censored=censored)} if judges else {}
     settings |= {} if corpus is None else {"corpus": f"{corpus.name}, SHA-256 {file_sha256(corpus)}"}
     if "labels" in judges:
-        chosen["clusters"] = chosen["clusters"] or dict(judges["labels"].card.clusters) or None
+        card = judges["labels"].card
+        if isinstance(clusters, dict):
+            refuse_unknown_styles(clusters, card.labels)
+        chosen["clusters"] = clusters or dict(card.clusters) or None
     if "offensiveness" in judges:
         chosen["threshold"] = judges["offensiveness"].card.threshold
     return ResponseReading(
