@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.scorer import Scores
 from holisticbias_eval.models.likelihood.spans import Spans, joined, whole
 from holisticbias_eval.prompts.contexts import ALL_SCORED, NOTHING_LEFT, AskedSpans, Unscored, differ_first
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from holisticbias.release.hub import hub_errors, hub_library
 from holisticbias_eval.errors import SelectionError, TableError
-from holisticbias_eval.models.generation.requests import RESPONSE_FIELDS
+from holisticbias_eval.models.generation.requests import Responses
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.store.keys import counted
 from holisticbias_eval.prompts.bold_files import (
@@ -37,7 +37,7 @@ from holisticbias_eval.tables.forms import Form, columns
 COLLECTED = "prompts.parquet"
 """The table in a folder that ``holisticbias corpus collect`` wrote."""
 _TEXT = pa.large_string()
-MADE = ("response_id", "sample", *(name for name, _ in RESPONSE_FIELDS))
+MADE = ("response_id", "sample", *(name for name, _ in Responses.FIELDS))
 
 
 PROMPT_FILE = Form("prompts", (Field("prompt", "text", need=True), Field("persona", "text")), others=True)

@@ -16,8 +16,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures.intersections import summarise
 from holisticbias_eval.models.embedded import default_release
-from holisticbias_eval.models.likelihood.scorer import Scorer, score_spans
-from holisticbias_eval.models.likelihood.scores import with_scores
+from holisticbias_eval.models.likelihood.scorer import Scorer, score_spans, with_scores
 from holisticbias_eval.models.likelihood.spans import TextRows, unique_spans, whole
 from holisticbias_eval.models.settings import scoring_uses
 from holisticbias_eval.models.stored import stored

@@ -16,12 +16,12 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.models.likelihood.plan import Plan
+from holisticbias_eval.models.likelihood.scorer import MaskedInputs
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.store.shards import default_folder
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.selection import Skipped, Terms
-from holisticbias_eval.results.run import MaskedInputs
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Keeping, S, Settings, Use, Values, read_settings
 from holisticbias_eval.tasks.sources import ReleaseSource, TaskSource, find_release

@@ -17,8 +17,7 @@ from holisticbias_eval.measures.stance.finding import NAME, PLANTED, PLANTED_SPR
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.models.embedded.planted import read_biases
 from holisticbias_eval.models.engines import start_scorer
-from holisticbias_eval.models.likelihood.scorer import score_spans
-from holisticbias_eval.models.likelihood.scores import with_scores
+from holisticbias_eval.models.likelihood.scorer import score_spans, with_scores
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.results.signature import sign
