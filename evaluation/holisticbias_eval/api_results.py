@@ -38,7 +38,25 @@ def _form_of(path: str | Path, *forms: Form) -> Form:
     raise ReportError(f"{path}: its name must end in .{' or .'.join(forms)}")
 
 
-class FigureTable:
+class Tabular:
+    """The base of results that are a table."""
+
+    def to_arrow(self) -> pa.Table:
+        """The rows as an Arrow table."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Frame:
+        """The rows as a pandas data frame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Frame:
+        """The rows as a polars data frame; needs polars."""
+        import polars
+
+        return polars.from_arrow(self.to_arrow())
+
+
+class FigureTable(Tabular):
     """Figures of measures, one row each: the name of the measure and the figure, its keys, value and uncertainty."""
 
     def __init__(self, figures: Sequence[Figure]) -> None:
@@ -57,16 +75,6 @@ class FigureTable:
         """The figures as an Arrow table; a key that a figure lacks is null, and so is an undefined value."""
         plain = [name for name in Figure.model_fields if name not in ("interval", "floor_interval", "keys")]
         return pa.table(figure_columns(self._figures, plain))
-
-    def to_pandas(self) -> Frame:
-        """The figures as a pandas data frame."""
-        return self.to_arrow().to_pandas()
-
-    def to_polars(self) -> Frame:
-        """The figures as a polars data frame; needs polars."""
-        import polars
-
-        return polars.from_arrow(self.to_arrow())
 
 
 @dataclass(frozen=True)
@@ -200,7 +208,7 @@ class Measurement(WithReport, MeasuredTable):
 
 
 @dataclass(frozen=True)
-class ModelResponses:
+class ModelResponses(Tabular):
     """A model's responses: ``table`` has a row for each prompt, ``generation`` all that they depend on."""
 
     table: pa.Table
@@ -212,16 +220,6 @@ class ModelResponses:
     def to_arrow(self) -> pa.Table:
         """The responses as an Arrow table."""
         return self.table
-
-    def to_pandas(self) -> Frame:
-        """The responses as a pandas data frame."""
-        return self.table.to_pandas()
-
-    def to_polars(self) -> Frame:
-        """The responses as a polars data frame; needs polars."""
-        import polars
-
-        return polars.from_arrow(self.table)
 
     def _repr_html_(self) -> str:
         shown = self.table.slice(0, _SHOWN).select(["prompt", "response"]).to_pandas()

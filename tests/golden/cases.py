@@ -89,6 +89,7 @@ MODEL = "--model {in}/masked"
 REFUSED: Mapping[str, tuple[str, ...]] = {
     "measures": (
         "evaluate --measure phrenology",
+        "evaluate --measure ,",
         "evaluate --measure intersections --release {in}/mini",
         "evaluate --measure likelihood_bias --release {in}/intersections",
         "evaluate --measure pseudo_likelihood_bias --release {in}/mini --model embedded",
@@ -128,6 +129,7 @@ REFUSED: Mapping[str, tuple[str, ...]] = {
         f"{EVALUATE_RESPONSES} --responses none.csv",
         f"{EVALUATE_RESPONSES} --clusters none.yaml",
         f"{EVALUATE_RESPONSES} --corpus none.txt",
+        f"{EVALUATE_RESPONSES} --corpus {{in}}/latin.txt",
         f"{EVALUATE_RESPONSES} --phrases none.yaml",
         f"{EVALUATE_RESPONSES} --chat user",
         f"{EVALUATE_RESPONSES} --dry-run",
