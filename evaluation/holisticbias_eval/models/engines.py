@@ -15,7 +15,7 @@ from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.masked import MaskedScorer
-from holisticbias_eval.models.likelihood.opening import find_opening
+from holisticbias_eval.models.likelihood.opening import AUTO, find_opening
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.seq2seq import Seq2SeqScorer
 from holisticbias_eval.models.loading.load import ModelSource, find_kind, load_kind
@@ -93,7 +93,7 @@ def _load_scorer(source: ModelSource, notice: Notice, settings: ModelSettings) -
     kind = find_kind(source, settings.kind)
     if kind != "causal" and settings.dtype != "float32":
         raise ModelError(f"--dtype {settings.dtype} is for causal models; score this {kind} model in float32")
-    if kind != "causal" and settings.opens_texts:
+    if kind != "causal" and (settings.first_token != AUTO or settings.chat is not None):
         raise ModelError(f"--first-token and --chat are for causal models; this is a {kind} model")
     if kind != "masked" and settings.pll is not None:
         raise ModelError(f"--pll is for masked models; this is a {kind} model")
