@@ -172,10 +172,12 @@ SETTINGS: Mapping[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_setting_of_measure_changes_what_is_recorded_or_is_refused(name: str, inputs: Path) -> None:
     given, changed = SETTINGS[name]
-    settings = MeasureSettings(norms=(str(inputs / "norms.csv"),))
+    norms = {"norms": (str(inputs / "norms.csv"),)}
+    before = MeasureSettings(values=norms)
+    both = before, before.model_copy(update={**changed, "values": {**norms, **changed}})
     for measure, found in MEASURES.items():
         said = unused("measure", (measure, "t.csv", *given), (measure,))
-        records = [found.signature(s) for s in (settings, settings.model_copy(update=changed))]
+        records = [found.signature(s) for s in both]
         own = name == "threshold" and found.needs.answers == "offensiveness"  # of the card, in a run
         assert (not said) == (records[0] != records[1] or own), measure
         assert not said or measure not in said
