@@ -194,6 +194,10 @@ class Tables(Mapping[str, pa.Table]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._paths)
 
+    def __repr__(self) -> str:
+        """One line: the names of the tables."""
+        return f"<Tables: {', '.join(self) or 'none'}>"
+
     def __len__(self) -> int:
         return len(self._paths)
 

@@ -137,11 +137,10 @@ class MeasuredPart(Settings):
 
     group = "Texts about groups"
 
-    part: Literal["whole", "continuation"] | None = setting(
+    measured: Literal["whole", "continuation"] | None = setting(
         None,
         "What is measured: prompt and continuation as one text, as in the paper, or the continuation alone. Default: "
         "whole; for sentences and given responses without prompt, the response alone.",
-        flags=("--measured",),
     )
 
 
