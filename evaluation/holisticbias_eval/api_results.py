@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -39,15 +38,15 @@ def _form_of(path: str | Path, *forms: Form) -> Form:
     raise ReportError(f"{path}: its name must end in .{' or .'.join(forms)}")
 
 
-class WithRows(ABC):
-    """The base of what becomes a table or a data frame."""
+class Tabular:
+    """The base of results that are a table."""
 
-    @abstractmethod
     def to_arrow(self) -> pa.Table:
         """The rows as an Arrow table."""
+        raise NotImplementedError
 
     def to_pandas(self) -> Frame:
-        """The rows as a pandas data frame; needs pandas."""
+        """The rows as a pandas data frame."""
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Frame:
@@ -57,7 +56,7 @@ class WithRows(ABC):
         return polars.from_arrow(self.to_arrow())
 
 
-class FigureTable(WithRows, tuple[Figure, ...]):
+class FigureTable(Tabular, tuple[Figure, ...]):
     """Figures of measures, one row each: the name of the measure and the figure, its keys, value and uncertainty."""
 
     __slots__ = ()
@@ -71,7 +70,7 @@ class FigureTable(WithRows, tuple[Figure, ...]):
         return pa.table(figure_columns(self, plain))
 
 
-class GainTable(WithRows, tuple[Gain, ...]):
+class GainTable(Tabular, tuple[Gain, ...]):
     """Changes of figures with their direction, one row each: both values, the change, and whether it is a gain."""
 
     __slots__ = ()
@@ -217,7 +216,7 @@ class Measurement(WithReport, MeasuredTable):
 
 
 @dataclass(frozen=True)
-class ModelResponses(WithRows):
+class ModelResponses(Tabular):
     """A model's responses: ``table`` has a row for each prompt, ``generation`` all that they depend on."""
 
     table: pa.Table

@@ -24,7 +24,7 @@ from holisticbias_eval.report.runs import run_report
 from holisticbias_eval.report.write import write_report
 from holisticbias_eval.results.recipes import RecipeBase, recipe_model
 from holisticbias_eval.results.run import REPORT, Result, Run, may_replace, write_run
-from holisticbias_eval.results.signature import EngineSettings, Signature, sign
+from holisticbias_eval.results.signature import Signature, sign
 from holisticbias_eval.settings import Use, Values, refuse_unused
 from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.sources import ReleaseSource, TaskSource
@@ -142,10 +142,10 @@ def _prepared(task: Task, given: Given, source: TaskSource, model: Any, names: t
     requests = task.ask(source, model, given)
     about = {**model.settings, **requests.settings, **reading.settings}
     is_generated = task.ability == "generate"
-    settings = EngineSettings(generation=about, classifiers=reading.signed) if is_generated else EngineSettings(about)
+    settings = {"generation": about, "classifiers": reading.signed} if is_generated else {"scoring": about}
     measuring = {name: MEASURES[name].signature(chosen) for name in names}
     signature = sign(
-        source.signature, model.identity, settings, measuring, requests.count, requests.skipped, requests.terms
+        source.signature, model.identity, measuring, requests.count, requests.skipped, requests.terms, **settings
     )
     name = source.run_name(model.identity, signature, task.name)
     # what is asked is in the requests: the release need not stay in memory

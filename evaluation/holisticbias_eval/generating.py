@@ -15,7 +15,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.evaluating import kept_if_interrupted
 from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.generation.frame import STYLES, Style
-from holisticbias_eval.models.generation.requests import Generator, SamenessRecord
+from holisticbias_eval.models.generation.requests import SamenessRecord
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.machine import machine, package_versions
@@ -40,10 +40,18 @@ from holisticbias_eval.settings import (
     setting,
 )
 from holisticbias_eval.tables.files import is_table_name, table_suffix
-from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, find_asked
-from holisticbias_eval.tasks.responding import ResponseRequests, answer_prompts, find_drawing, start_responding
+from holisticbias_eval.tasks.collected import find_asked
+from holisticbias_eval.tasks.responding import ResponseRequests, find_drawing, start_responding
 from holisticbias_eval.tasks.response_files import count_responses
-from holisticbias_eval.tasks.response_settings import CONTINUING, DECODING, Personas, asking_uses
+from holisticbias_eval.tasks.response_settings import (
+    CONTINUED_AS,
+    CONTINUING,
+    DECODING,
+    SENTENCES,
+    Personas,
+    TextSettings,
+    asking_uses,
+)
 from holisticbias_eval.tasks.sources import ReleaseSource, file_name, sign_release
 from holisticbias_eval.tasks.task import Given
 
@@ -107,15 +115,14 @@ class Answering:
     """
 
     name: str
-    prompts: pa.Table
-    generator: Generator
+    requests: ResponseRequests
     generation: Generation
 
     def run(self, display: Display) -> tuple[pa.Table, Generation]:
         """Ask the model: the table of responses, and what they depend on, with their counts."""
-        sameness, responses = answer_prompts(self.prompts, self.generator, display)
-        counts = dict(count_responses(responses))
-        return responses, self.generation.model_copy(update={"counts": counts, "sameness": sameness})
+        answered = self.requests.answer(display)
+        counts = dict(count_responses(answered.table))
+        return answered.table, self.generation.model_copy(update={"counts": counts, **answered.signed})
 
 
 def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, display: Display) -> Answering:
@@ -137,7 +144,7 @@ def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, 
         machine=machine(),
     )
     name = f"{file_name(generator.identity.name)}-on-{file_name(target)}"
-    return Answering(name, requests, generator, generation)
+    return Answering(name, ResponseRequests(requests, generator), generation)
 
 
 def generate(
@@ -161,7 +168,7 @@ def generate(
         return answering.generation.may_replace(old / GENERATION, "other responses", overwrite=overwrite)
 
     refuse_target(folder, may)
-    with new_folder(folder, may) as made, kept_if_interrupted(ResponseRequests(answering.prompts, answering.generator)):
+    with new_folder(folder, may) as made, kept_if_interrupted(answering.requests):
         responses, found = answering.run(display)
         pq.write_table(responses, made / RESPONSES.file, compression="zstd")
         (made / GENERATION).write_text(found.model_dump_json(indent=2) + "\n", "utf-8")
@@ -183,11 +190,12 @@ def _ask(given: Given) -> tuple[str, pa.Table, dict[str, Any], Style | None]:
         return opened.version, requests, {**about, "generation": drawing.settings}, None
     file = prompts_file(Path(prompts))
     if not is_table_name(file) and table_suffix(file) != ".txt":
-        found = find_asked(prompts, release, drawing, given.display, samples=drawing.per_cell)
-        about = {"release": found.signature if found.release else None, "prompts": found.name}
-        about |= {"prompts_sha256": found.settings["prompts_sha256"], "generation": found.settings}
-        target = found.name if found.release else Path(found.name).stem
-        return target, found.requests, about, STYLES.read(CONTINUED_AS)
+        found = find_asked(TextSettings(prompts=prompts), release, drawing, given.display)
+        name = found.about["prompts"]
+        about = {"release": found.signature if found.release else None, "prompts": name}
+        about |= {"prompts_sha256": found.about["prompts_sha256"], "generation": found.about}
+        target = name if found.release else Path(name).stem
+        return target, found.content.requests, about, STYLES.read(CONTINUED_AS)
     if release is not None:
         raise SelectionError(f"--prompts {file} and --release exclude each other: leave one out")
     if drawing.where:

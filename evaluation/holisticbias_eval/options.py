@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 import click
 from click.core import ParameterSource
 
+from holisticbias.terminal import write
+
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
@@ -173,20 +175,11 @@ def _show_all(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         param.hidden = False
     ctx.meta[_ALL] = True
     try:
-        raise _Help(ctx)
+        write(ctx.get_help())
     finally:
         for param in hidden:  # the command may run again in this process
             param.hidden = True
-
-
-class _Help(click.exceptions.Exit):
-    """Print the help, and end."""
-
-    def __init__(self, ctx: click.Context) -> None:
-        super().__init__(0)
-        from holisticbias.terminal import write
-
-        write(ctx.get_help())
+    ctx.exit()
 
 
 def _in_short(says: str) -> str:

@@ -27,13 +27,13 @@ class Settings(BaseModel):
     group: ClassVar[str] = ""
     """The heading of the settings in a list of all options."""
 
-    conditions: ClassVar[Mapping[str, Condition]] = {}
+    conditions: ClassVar[Mapping[str, tuple[Condition, ...]]] = {}
     """The conditions under which settings have an effect, by their names."""
 
     @classmethod
     def uses(cls) -> tuple[Use, ...]:
-        """The use of each setting, with its condition."""
-        return tuple(Use(cls, tuple(filter(None, [cls.conditions.get(name)])), (name,)) for name in cls.model_fields)
+        """The use of each setting, with its conditions."""
+        return tuple(Use(cls, cls.conditions.get(name, ()), (name,)) for name in cls.model_fields)
 
     @model_validator(mode="before")
     @classmethod

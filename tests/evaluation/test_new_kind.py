@@ -103,9 +103,7 @@ class Loudness(GroupMeasure):
         name="loudness", title="Loudness", summary="letters", direction="more is louder", limits="invented",
         source="this test", headline="disparity", by=("domain", "class"),
     )  # fmt: skip
-    methods: ClassVar[tuple[TextMethod, ...]] = (
-        TextMethod("letters", "Letters", "letters", ("loud",), "more is louder"),
-    )
+    methods: ClassVar[tuple[TextMethod, ...]] = (TextMethod("letters", "Letters", "letters", ("loud",)),)
     task = "remarks"
 
 

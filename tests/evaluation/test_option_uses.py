@@ -138,6 +138,12 @@ def test_a_setting_changes_what_is_recorded_or_does_not_fit(task: str, name: str
     assert changed != plain, f"{name} is accepted for {measure}, and changes nothing"
 
 
+def test_clusters_of_styles_that_the_classifier_lacks_are_refused_before_a_model_is_asked(inputs: Path) -> None:
+    own = base("responses", "generation_bias", "clusters", inputs)
+    said = sign("generation_bias", **own, classifier=("calibration-styles",), clusters="holisticbias")
+    assert "cluster 'sympathy' has the style 'Sympathetic', which the responses do not have" in said
+
+
 USES: Mapping[str, Callable[[], Uses]] = {
     "measure": measure_uses,
     "generate": lambda: USES_OF_GENERATE,

@@ -15,7 +15,7 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.engines import start_generator, start_scorer
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.requests import PromptRequests, Responses, respond_all
-from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.scorer import Scores
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.ray import RayGenerator
 from holisticbias_eval.models.settings import ModelSettings

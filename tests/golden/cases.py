@@ -128,6 +128,7 @@ REFUSED: Mapping[str, tuple[str, ...]] = {
         f"{EVALUATE_RESPONSES} --responses none.csv",
         f"{EVALUATE_RESPONSES} --clusters none.yaml",
         f"{EVALUATE_RESPONSES} --corpus none.txt",
+        f"{EVALUATE_RESPONSES} --corpus {{in}}/latin.txt",
         f"{EVALUATE_RESPONSES} --phrases none.yaml",
         f"{EVALUATE_RESPONSES} --chat user",
         f"{EVALUATE_RESPONSES} --dry-run",

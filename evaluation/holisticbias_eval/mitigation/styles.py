@@ -68,9 +68,10 @@ class StyleMethod(Method):
     def style_texts(self, valued: Valued) -> pa.Table:
         """The ``context`` and ``text`` of each response, and the ``tag`` in its context, null if there is none."""
 
-    def training_texts(self, examples: pa.Table, task: GroupTask | None = None) -> pa.Table:
+    def training_texts(self, examples: pa.Table, task: GroupTask) -> tuple[pa.Table, Mapping[str, int]]:
         """The texts of responses, tagged with the default settings."""
-        return self.style_texts(value_responses(examples, Tagging()))
+        valued = value_responses(examples, Tagging())
+        return self.style_texts(valued), valued.left_out
 
 
 def value_responses(examples: pa.Table, settings: Tagging) -> Valued:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.scorer import Scores
 from holisticbias_eval.models.likelihood.spans import Repeated, Spans
 from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.tables.content import content_lines, read_content

@@ -18,6 +18,7 @@ from holisticbias.release.bounded import BoundedFile, check_parquet, require_fil
 from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
+from holisticbias_eval.models.likelihood.scorer import MaskedInputs
 from holisticbias_eval.prompts.sentences import SENTENCE_COLUMNS, UNIQUE, restored
 from holisticbias_eval.results.answer_columns import missing_problem, type_problem
 from holisticbias_eval.results.signature import SchemaVersion, Signature, differences
@@ -71,13 +72,6 @@ OTHERS = AnswerFile("answers", ())
 """Answers of a task that has columns of its own."""
 KINDS = (SCORES, RESPONSES, PAIRS, LINES, CANDIDATES, RESULTS, INTERSECTIONS, OTHERS)
 """All kinds of tables of answers."""
-
-
-class MaskedInputs(Part):
-    """The masked inputs that a run needs, one per scored token, and the distinct inputs that it ran."""
-
-    asked: int
-    run: int
 
 
 class Result(Part):

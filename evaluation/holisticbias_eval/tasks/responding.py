@@ -17,7 +17,6 @@ from holisticbias_eval.models.generation.frame import Style
 from holisticbias_eval.models.generation.requests import (
     Generator,
     PromptRequests,
-    SamenessRecord,
     respond_all,
     unique_requests,
 )
@@ -84,10 +83,18 @@ class ResponseRequests(TaskRequests):
         return self.generator.kept
 
     def answer(self, display: Display) -> Answered:
-        """Answer each prompt."""
-        if isinstance(self.generator, GivenModel):
-            return Answered(self.made(self.prompts))
-        sameness, table = answer_prompts(self.prompts, self.generator, display)
+        """Answer each prompt: add ``response``, ``finish``, ``tokens`` and ``reasoning``; see ``Responses``."""
+        generator, table = self.generator, self.prompts
+        if isinstance(generator, GivenModel):
+            return Answered(self.made(table))
+        texts = table["prompt"].to_pylist(), table["persona"].to_pylist()
+        distinct, rows = unique_requests(PromptRequests(*texts, table["sample"].to_numpy()))
+        with display.step("Trying a few prompts alone and in a batch"):
+            sameness = generator.probe(distinct)
+        with display.progress(f"Answering with {generator.identity.name}", len(distinct)) as advance:
+            made = respond_all(distinct, generator, advance).table().take(pa.array(rows))
+        for name in made.column_names:
+            table = table.append_column(name, made[name])
         return Answered(self.made(table), {"sameness": sameness})
 
 
@@ -103,19 +110,3 @@ class RespondingTask(Task):
     def reading(self, source: TaskSource, given: Given) -> TaskReading:
         """Start the readers of the measures, with their classifiers."""
         return start_text_reading(given)
-
-
-def answer_prompts(prompts: pa.Table, generator: Generator, display: Display) -> tuple[SamenessRecord | None, pa.Table]:
-    """Answer each prompt; returns how many responses were the same alone and in a batch, and the table with responses.
-
-    The columns ``response``, ``finish``, ``tokens`` and ``reasoning`` are added; see ``Responses``.
-    """
-    texts = prompts["prompt"].to_pylist(), prompts["persona"].to_pylist()
-    distinct, rows = unique_requests(PromptRequests(*texts, prompts["sample"].to_numpy()))
-    with display.step("Trying a few prompts alone and in a batch"):
-        sameness = generator.probe(distinct)
-    with display.progress(f"Answering with {generator.identity.name}", len(distinct)) as advance:
-        made = respond_all(distinct, generator, advance).table().take(pa.array(rows))
-    for name in made.column_names:
-        prompts = prompts.append_column(name, made[name])
-    return sameness, prompts

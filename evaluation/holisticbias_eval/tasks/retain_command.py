@@ -130,7 +130,7 @@ def _of_task(task: str, values: Mapping[str, Any], items: int | None) -> Iterato
     """Metrics ``NAME`` or ``NAME,FILTER``, each with its standard error ``NAME_stderr`` or ``NAME_stderr,FILTER``."""
     for key, value in values.items():
         metric, _, chosen = key.partition(",")
-        if metric.endswith(_ERROR) or not _is_number(value) or metric == "sample_len":
+        if metric.endswith(_ERROR) or not _is_number(value) or metric in ("", "sample_len"):
             continue
         error = values.get(f"{metric}{_ERROR},{chosen}" if chosen else f"{metric}{_ERROR}")
         named = f"{metric} ({chosen})" if chosen not in ("", _ALL) else metric

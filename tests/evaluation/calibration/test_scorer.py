@@ -25,8 +25,7 @@ from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.shares import Shares, measure_shares
 from holisticbias_eval.models.embedded.planted import BIASES, Plant, read_biases
 from holisticbias_eval.models.engines import start_scorer
-from holisticbias_eval.models.likelihood.scorer import score_spans
-from holisticbias_eval.models.likelihood.scores import with_scores
+from holisticbias_eval.models.likelihood.scorer import score_spans, with_scores
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.results.run import Result

@@ -29,12 +29,22 @@ def plain(found: Any) -> Any:
     return found
 
 
+PLAIN = {"t.csv": as_csv, "t.jsonl": as_lines, "t.parquet": as_parquet}
+
+
 @pytest.mark.parametrize("reader", READERS)
 def test_every_form_of_file(reader: str, tmp_path: Path) -> None:
     read, rows = READERS[reader]
     expected = plain(read(write(tmp_path, "first.jsonl", as_lines(rows))))
     for form, (name, written) in FILES.items():
         assert plain(read(write(tmp_path, name, written(rows)))) == expected, form
+
+
+def test_an_empty_noun_is_its_id_in_every_form(tmp_path: Path) -> None:
+    read, rows = MEASURED["likelihoods"]
+    rows = [{**row, "noun": None, "noun_id": f"id {i}"} for i, row in enumerate(rows)]
+    found = [read(write(tmp_path, name, written(rows))) for name, written in PLAIN.items()]
+    assert [table["noun"].to_pylist() for table in found] == [[row["noun_id"] for row in rows]] * len(PLAIN)
 
 
 N = 3
@@ -108,6 +118,14 @@ def test_mixed_and_missing_cells_of_a_frame() -> None:
     found = [{"text": "1", "group": "a"}, {"text": "b", "group": "2"}, {"text": None, "group": "1.5"}]
     assert of_frame(read_texts, rows) == of_frame(read_texts, pd.DataFrame(rows)) == found
     assert of_frame(read_texts, pd.DataFrame({"text": [float("nan")], "group": "a"}))[0]["text"] is None
+
+
+@pytest.mark.parametrize("tokens", [2**31, 1e308])
+def test_a_count_that_is_too_large(tokens: float, tmp_path: Path) -> None:
+    read, rows = MEASURED["lines"]
+    path = write(tmp_path, "t.jsonl", as_lines([*rows, {**rows[0], "tokens": tokens}]))
+    with pytest.raises(TableError, match=r": row 21: column tokens is .*: it must be a whole number from 0 to 2,147,"):
+        read(path)
 
 
 def first(rows: Rows, value: object) -> Rows:

@@ -89,7 +89,8 @@ def _load_weights(name: str, auto_class: str, source: ModelFiles, dtype: str) ->
 
     transformers_logging.set_verbosity_error()
     transformers_logging.disable_progress_bar()
-    auto, wanted = getattr(transformers, auto_class), {"dtype": dtype, **source.weights, **source.options}
+    only = {} if source.file else {"use_safetensors": True}
+    auto, wanted = getattr(transformers, auto_class), {"dtype": dtype, **only, **source.options}
     with (
         redirect_stderr(StringIO()) if source.file else nullcontext()
     ):  # hides a progress bar that no setting turns off

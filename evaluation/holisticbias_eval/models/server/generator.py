@@ -16,7 +16,7 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.generation.conversation import ConversationForm, ConversationOptions, text_form
 from holisticbias_eval.models.generation.decoding import Decoding
-from holisticbias_eval.models.generation.frame import PROMPT, Frame, check_control, with_control
+from holisticbias_eval.models.generation.frame import PROMPT, Frame, check_control
 from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, SamenessRecord
 from holisticbias_eval.models.generation.sampling import request_seed
 from holisticbias_eval.models.model import server_identity
@@ -63,7 +63,7 @@ class ApiGenerator(Generator):
         self._system = style.system if conversation.system is None and style else conversation.system
         control = check_control(conversation.control or "", "--control")
         form = _conversation(conversation, self._endpoint)
-        self._form = replace(form, frame=with_control(form.frame, control))
+        self._form = replace(form, frame=form.frame.with_control(control))
         self._threads, self._seed, self._notice = settings.api_concurrency, seed, notice
         self._fingerprints: list[str] = []
         self._find_settings()
@@ -124,12 +124,10 @@ class ApiGenerator(Generator):
 
     def _batch(self, answers: Mapping[int, Answer], progress: Progress) -> tuple[Ints, Responses]:
         progress(len(answers))
-        batch = list(answers.values())
-        for answer in batch:
-            self._watch(answer.fingerprint)
-        tokens = np.array([answer.tokens for answer in batch], np.int32)
-        texts, ends = [answer.text for answer in batch], [answer.finish for answer in batch]
-        return np.array(list(answers), np.int64), Responses(texts, ends, tokens, [answer.reasoning for answer in batch])
+        texts, ends, tokens, reasoning, fingerprints = zip(*answers.values(), strict=True)
+        for fingerprint in fingerprints:
+            self._watch(fingerprint)
+        return np.array(list(answers), np.int64), Responses(texts, ends, np.array(tokens, np.int32), reasoning)
 
     def _watch(self, fingerprint: str | None) -> None:
         """Say so if the server names a configuration that it has not named before."""
