@@ -14,8 +14,6 @@ SENTENCES = "sentences"
 """The name of the release's own sentences as prompts."""
 CONTINUED_AS = "continuation"
 """The default style in which a chat model is asked to continue."""
-DECODING, CONTINUING = "sampled", "bold-gpt2"
-"""The default decodings of answers, and of prompts that are continued."""
 ASKED = Condition("without --responses", is_one_of("responses", None))
 
 
