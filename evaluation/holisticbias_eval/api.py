@@ -24,9 +24,9 @@ from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.sentences import restored
 from holisticbias_eval.results.compare import compare_runs, read_two_runs
-from holisticbias_eval.results.recipes import of_measures, read_recipe
+from holisticbias_eval.results.recipes import read_recipe
 from holisticbias_eval.results.run import Run, read_run
-from holisticbias_eval.settings import Uses, split_names
+from holisticbias_eval.settings import Uses, of_measures, split_names
 from holisticbias_eval.tables.frames import LABEL, file_of
 from holisticbias_eval.tasks.sources import ReleaseSource
 

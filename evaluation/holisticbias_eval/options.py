@@ -148,7 +148,7 @@ def given_settings(context: click.Context | None = None) -> dict[str, Any]:
         return {}
     if "measure" in command.settings or ctx.get_parameter_source("measure") not in _TYPED:
         return command.values(ctx)
-    from holisticbias_eval.results.recipes import of_measures
+    from holisticbias_eval.settings import of_measures
 
     recipe, chosen = command.values(ctx, ParameterSource.DEFAULT_MAP), str(ctx.params["measure"]).split(",")
     return of_measures(recipe, chosen, command.uses()) | command.values(ctx, *_TYPED)

@@ -205,6 +205,12 @@ def refuse_unused(values: Values, uses: Uses, chosen: Sequence[str]) -> None:
             raise EvaluationError(f"{flag} is for {words}: here it has no effect, so leave it out")
 
 
+def of_measures(recipe: Values, measures: Sequence[str], uses: Uses) -> dict[str, Any]:
+    """The settings of a recipe that count when these measures are named in place of its own: those that they use."""
+    used = {name for measure in measures for use in uses.get(measure, ()) for name in use.names}
+    return {name: value for name, value in recipe.items() if name in used}
+
+
 def flags_of(kind: type[Settings], name: str) -> tuple[str, ...]:
     """The names of a setting on the command line, with the one that switches it off."""
     info = kind.model_fields.get(name)

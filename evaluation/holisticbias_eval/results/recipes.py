@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Union
 
 from pydantic import BeforeValidator, create_model
@@ -57,12 +57,6 @@ def _annotation(infos: list[FieldInfo]) -> Any:
 def recipe_files(uses: Uses) -> NamedFiles[RecipeBase]:
     """The recipes that come with the package, and those of users, for a command with these settings."""
     return NamedFiles("recipe", "recipes", recipe_model(uses), RecipeError)
-
-
-def of_measures(recipe: Mapping[str, Any], measures: Sequence[str], uses: Uses) -> dict[str, Any]:
-    """The settings of a recipe that count when these measures are named in place of its own: those that they use."""
-    used = {name for measure in measures for use in uses.get(measure, ()) for name in use.names}
-    return {name: value for name, value in recipe.items() if name in used}
 
 
 def read_recipe(name: str, uses: Uses) -> Mapping[str, Any]:
