@@ -148,9 +148,9 @@ def given_settings(context: click.Context | None = None) -> dict[str, Any]:
         return {}
     if "measure" in command.settings or ctx.get_parameter_source("measure") not in _TYPED:
         return command.values(ctx)
-    from holisticbias_eval.settings import of_measures
+    from holisticbias_eval.settings import of_measures, split_names
 
-    recipe, chosen = command.values(ctx, ParameterSource.DEFAULT_MAP), str(ctx.params["measure"]).split(",")
+    recipe, chosen = command.values(ctx, ParameterSource.DEFAULT_MAP), split_names([str(ctx.params["measure"])])
     return of_measures(recipe, chosen, command.uses()) | command.values(ctx, *_TYPED)
 
 

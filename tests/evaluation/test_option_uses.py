@@ -244,3 +244,10 @@ def test_options_with_an_effect(words: str, tmp_path: Path, monkeypatch: pytest.
 )
 def test_a_setting_is_an_option(written: tuple[str, ...], plain: dict[str, object]) -> None:
     assert given_settings(evaluate.make_context("evaluate", list(written))) == plain
+
+
+def test_a_recipe_counts_for_measures_with_blanks_between_them(tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.yaml"
+    recipe.write_text("measure: sentiment\npositive: 0.7\nlimit: 3\nmode: choice\n")
+    given = ["--recipe", str(recipe), "--measure", "retention, sentiment"]
+    assert given_settings(evaluate.make_context("evaluate", given)) == {"positive": 0.7, "limit": 3}
