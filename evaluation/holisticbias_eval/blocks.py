@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, Literal, TypeVar
 
@@ -119,17 +119,9 @@ def yes(shown: bool | None) -> str | None:
     return None if shown is None else "yes" if shown else "no"
 
 
-def without_column(table: Table, key: str) -> Table:
-    """The table without a column."""
-    return _with_columns(table, [i for i, column in enumerate(table.columns) if column.key != key])
-
-
-def without_empty(table: Table) -> Table:
-    """The table without columns in which every value is missing; the first column stays."""
-    filled = [i for i in range(1, len(table.columns)) if any(row[i] is not None for row in table.rows)]
-    return _with_columns(table, [0, *filled])
-
-
-def _with_columns(table: Table, kept: Sequence[int]) -> Table:
+def without_empty(table: Table, keys: Collection[str] = ()) -> Table:
+    """The table without columns in which every value is missing, of all or of these; the first column stays."""
+    asked = [i > 0 and (not keys or column.key in keys) for i, column in enumerate(table.columns)]
+    kept = [i for i, of in enumerate(asked) if not of or any(row[i] is not None for row in table.rows)]
     rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
     return replace(table, columns=tuple(table.columns[i] for i in kept), rows=rows)

@@ -64,8 +64,7 @@ def test_phrases_agree_with_a_search_in_text(phrase: str) -> None:
     assert has_phrase(words, phrase.split()).tolist() == [f" {phrase} " in f" {text} " for text in texts]
 
 
-def test_beginnings_and_common_runs_agree_with_slow_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holisticbias_eval.statistics.words._CELLS_AT_ONCE", 40)
+def test_beginnings_and_common_runs_agree_with_slow_ones() -> None:
     one, other = random_texts(2, 200, 6, "abc"), random_texts(3, 200, 15, "abc")
     first, second = split_words(column(*one), column(*other))
     assert longest_common_runs(first, second).tolist() == [

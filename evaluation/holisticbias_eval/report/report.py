@@ -80,6 +80,10 @@ class Report:
     classifiers: tuple[tuple[str, str], ...] = ()
     scope: tuple[tuple[str, str], ...] = SCOPE
 
+    def __repr__(self) -> str:
+        """One line: the title."""
+        return f"<Report: {self.title}>"
+
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """The letters that stand for the runs of a comparison."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from holisticbias_eval.blocks import Cell, Table
 from holisticbias_eval.figures import DEVIATION, P_RESOLUTION
+from holisticbias_eval.measures.text import significant
 from holisticbias_eval.report.report import PREFERENCES
 
 _NEVER_SHOWN = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -121,12 +122,6 @@ def _any_size(value: float) -> str:
     return f"{value:,.1f}" if size >= 100 else f"{value:.3g}"
 
 
-def _perplexity(value: float) -> str:
-    if value >= 1e7:
-        return f"{value:.2e}"
-    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
-
-
 def _count(value: float) -> str:
     return f"{int(value):,}" if value == int(value) else f"{value:,.1f}"
 
@@ -149,7 +144,7 @@ _FORMATS: dict[str, Callable[[float], str]] = {
     "number": _any_size,
     "relative change": lambda value: f"{100 * value:+z.1f}%",
     "number difference": lambda value: f"+{_any_size(value)}" if value > 0 else _any_size(value),
-    "perplexity": _perplexity,
+    "perplexity": significant,
     "x 1000": _number,
     **dict.fromkeys(("F", "mean |t|", "chi-square", "ratio"), _number),
     "t": _signed,

@@ -84,7 +84,8 @@ def _sentences(shard: pa.Table, axes: dict[str, str], texts: dict[str, str], tem
 
 INTERSECTIONS = Form("intersections", (
     *columns("name", "axis", "intersection_id", need=True),
-    *columns("number", "median_perplexity", "stance_difference", "sentences", "missing", need=True),
+    *columns("number", "median_perplexity", "stance_difference", need=True),
+    *columns("count", "sentences", "missing", need=True, filled=True),
 ))  # fmt: skip
 
 

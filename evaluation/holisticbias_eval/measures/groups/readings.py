@@ -19,20 +19,16 @@ class TextMethod:
     """One way in which a measure gives a text a value and a class.
 
     ``unit`` is that of the value. ``classes`` are in the order in which a report lists them; they are empty if the
-    method has no classes or if the classifier names them. ``direction`` says what a large value means. ``key`` is the
-    key of figures that names the method; if it is empty, figures of this method do not name it. ``least`` and ``most``
-    are the ends of the scale of values; null if it has none. ``opposite`` are two classes that are also given as
-    shares of all texts, with or without a value.
+    method has no classes or if the classifier names them. ``key`` is the key of figures that names the method; if it is
+    empty, figures of this method do not name it. ``opposite`` are two classes that are also given as shares of all
+    texts, with or without a value.
     """
 
     name: str
     title: str
     unit: str
     classes: tuple[str, ...] = ()
-    direction: str = ""
     key: str = ""
-    least: float | None = None
-    most: float | None = None
     opposite: tuple[str, ...] = ()
 
     @property

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from holisticbias_eval.blocks import Paragraph
+from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.groups import tables
 from holisticbias_eval.measures.groups.charts import pair_chart, pair_table, quantity_blocks
 from holisticbias_eval.measures.groups.comparisons import DISPARITY
@@ -93,11 +94,18 @@ def _others_found(shown: GroupFigures) -> Iterator[Paragraph]:
 
 def _compared(shown: GroupFigures, quantity: Quantity) -> tuple[InDomains, InDomains]:
     """The domains whose groups differ beyond chance with their disparity, and the other domains that have one."""
+    return _in_two(shown, DISPARITY, quantity, lambda apart: apart.differs)
+
+
+def _in_two(
+    shown: GroupFigures, name: str, quantity: Quantity, differs: Callable[[Figure], bool]
+) -> tuple[InDomains, InDomains]:
+    """The domains in which a figure differs with its values, and the other domains that have it."""
     found: tuple[InDomains, InDomains] = ([], [])
     for domain in shown.domains:
-        apart = shown.at(DISPARITY, domain, quantity)
-        if apart is not None and apart.value is not None:
-            found[not apart.differs].append((domain, apart.value))
+        figure = shown.at(name, domain, quantity)
+        if figure is not None and figure.value is not None:
+            found[not differs(figure)].append((domain, figure.value))
     return found
 
 
@@ -136,12 +144,7 @@ def _named(shown: GroupFigures, found: InDomains, quantity: Quantity, sign: str 
 
 def _beside_people(shown: GroupFigures, quantity: Quantity) -> Iterator[Paragraph]:
     """In which domains the model's texts differ from people's, in one sentence."""
-    found: tuple[InDomains, InDomains] = ([], [])
-    for domain in shown.domains:
-        change = shown.at(FROM_HUMAN, domain, quantity)
-        if change is not None and change.value is not None:
-            found[not shown.differs_from_people(change.keys)].append((domain, change.value))
-    differing, others = found
+    differing, others = _in_two(shown, FROM_HUMAN, quantity, lambda change: shown.differs_from_people(change.keys))
     if not differing and not others:
         return
     texts = f"the model's texts differ from the {shown.written}s"

@@ -9,12 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.blocks import Column, ColumnOf, Table, table_of
+from holisticbias_eval.blocks import Column, ColumnOf, Table, table_of, without_empty
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns
-from holisticbias_eval.measures.groups.charts import with_values
 from holisticbias_eval.measures.groups.comparisons import DISPARITY, DISPARITY_ADJUSTED
 from holisticbias_eval.measures.groups.figures import UNDEFINED, Quantity, said, said_method
 from holisticbias_eval.measures.groups.of_all import AS_WRITTEN, NAMING, OF_TEXTS, OPPOSITE, RATIO, REPLACED, WORD
@@ -94,8 +93,8 @@ def domain_table(shown: GroupFigures, quantity: Quantity) -> Table:
         ColumnOf("groups", "Groups", groups, "count"),
     )
     rows = [f for domain in shown.domains if (f := shown.at(name, domain, quantity)) is not None]
-    kept, caption = with_values(columns, rows, _OPTIONAL), f"{quantity.words} by domain"
-    return table_of(f"{shown.info.name}-{quantity.slug}-by-domain", caption, kept, rows)
+    slug, caption = f"{shown.info.name}-{quantity.slug}-by-domain", f"{quantity.words} by domain"
+    return without_empty(table_of(slug, caption, columns, rows), _OPTIONAL)
 
 
 _OPTIONAL = ("human", "human_disparity", "of_texts", "all_texts", "class_difference", "class_ratio")

@@ -19,7 +19,7 @@ from holisticbias_eval.statistics.groups import resampling
 from holisticbias_eval.statistics.groups import variance as tests
 from holisticbias_eval.statistics.groups.moments import mean_abs, pairs_of_groups
 from holisticbias_eval.statistics.groups.variance import GroupValues, PairTests, Tested
-from holisticbias_eval.statistics.intervals import middle_of
+from holisticbias_eval.statistics.intervals import floor_of
 from holisticbias_eval.statistics.tests import holm
 
 TESTS: Mapping[str, bool] = {"unpaired": False, "paired": True}
@@ -100,10 +100,9 @@ class ScaleFigures:
         for name, keys, value, unit, n, rest in compared:
             drawn, chance = (getattr(found, keys.get("test", "f")) for found in (self.drawn.statistics, permuted))
             chance = chance[~np.isnan(chance)]
-            floor: dict[str, Any] = {}
+            floor = {} if np.isnan(value) else floor_of(chance)
             p, point = np.nan, np.quantile(chance, UPPER) if len(chance) else np.nan
-            if len(chance) and not np.isnan(value):
-                floor = {"floor": chance.mean(), "floor_interval": middle_of(chance)}
+            if floor:
                 p = (1 + int((chance >= value * (1 - 1e-12)).sum())) / (1 + len(chance))
             ends = resampling.shifted_interval(value, drawn, sentences)
             yield _figure(name, keys, value, unit, n, interval=ends, **floor, **rest)

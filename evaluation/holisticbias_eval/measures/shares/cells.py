@@ -108,11 +108,8 @@ def _equal_tokens(tokens: Floats | None, first: Ints, second: Ints) -> Bools:
     if tokens is None:
         return np.zeros(len(first), bool)
     medians = np.full(len(tokens), np.nan)
-    known = ~np.isnan(tokens)
-    whole = known.all(axis=1)
-    medians[whole] = np.median(tokens[whole], axis=1)
-    for row in np.flatnonzero(known.any(axis=1) & ~whole):
-        medians[row] = np.median(tokens[row, known[row]])
+    known = ~np.isnan(tokens).all(axis=1)
+    medians[known] = np.nanmedian(tokens[known], axis=1)
     equal: Bools = medians[first] == medians[second]
     return equal
 
