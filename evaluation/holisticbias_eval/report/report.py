@@ -76,6 +76,10 @@ class Report:
         tables = (table for chapter in self.chapters for section in chapter.sections for table in section.tables)
         return any(column.unit == "preference" for table in tables for column in table.columns)
 
+    def __repr__(self) -> str:
+        """One line: the title."""
+        return f"<Report: {self.title}>"
+
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """The letters that stand for the runs of a comparison."""
