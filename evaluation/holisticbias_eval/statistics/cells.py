@@ -47,6 +47,7 @@ def codes_of_numbers(values: Ints) -> tuple[list[int], Int32s]:
 
 Compared = Literal["perplexity", "nll"]
 CONTROLS = ("nll", "tokens", "phrase_nll")
+"""Nats and scored tokens of each sentence, and nats of its noun phrase alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,22 +96,8 @@ class Cell:
         with np.errstate(divide="ignore", invalid="ignore"):
             return finite(np.log(self.values))
 
-    @property
-    def nll(self) -> Floats | None:
-        """Nats per sentence; ``None`` if the scores do not have them."""
-        return self._control("nll")
-
-    @property
-    def tokens(self) -> Floats | None:
-        """Scored tokens per sentence; ``None`` if the scores do not have them."""
-        return self._control("tokens")
-
-    @property
-    def phrase_nll(self) -> Floats | None:
-        """Nats of the noun phrase alone; ``None`` if the scores do not have them."""
-        return self._control("phrase_nll")
-
-    def _control(self, name: str) -> Floats | None:
+    def control(self, name: str) -> Floats | None:
+        """The values of one of ``CONTROLS``; ``None`` if the scores do not have it."""
         column = self.scores.columns.get(name)
         return None if column is None else self._spread(column)
 
