@@ -93,8 +93,10 @@ def __getattr__(name: str) -> type[RecipeBase]:
 def choose_measures(measures: Sequence[str] | None, values: Values) -> tuple[str, ...]:
     """The measures that are named, or those of the sources that are named, or all of a release's own sentences.
 
-    Raises ``EvaluationError`` for an unknown measure.
+    Raises ``EvaluationError`` for an unknown measure, and if no measure is named.
     """
+    if measures is not None and not measures:
+        raise EvaluationError("--measure names no measure: leave it out, or name one of `holisticbias measures`")
     if measures is None:
         named = {name for name, task in TASKS.items() if task.is_named(values)} or {"sentences"}
         measures = [name for name, measure in MEASURES.items() if measure.task in named]

@@ -21,7 +21,7 @@ from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.conversations import PER_CELL, draw_prompts
+from holisticbias_eval.prompts.conversations import draw_prompts
 from holisticbias_eval.prompts.prompt_sources import prompts_file, read_prompts
 from holisticbias_eval.records import FolderRecord
 from holisticbias_eval.results.run import RESPONSES
@@ -43,15 +43,7 @@ from holisticbias_eval.tables.files import is_table_name, table_suffix
 from holisticbias_eval.tasks.collected import find_asked
 from holisticbias_eval.tasks.responding import ResponseRequests, find_drawing, start_responding
 from holisticbias_eval.tasks.response_files import count_responses
-from holisticbias_eval.tasks.response_settings import (
-    CONTINUED_AS,
-    CONTINUING,
-    DECODING,
-    SENTENCES,
-    Personas,
-    TextSettings,
-    asking_uses,
-)
+from holisticbias_eval.tasks.response_settings import CONTINUED_AS, SENTENCES, Personas, TextSettings, asking_uses
 from holisticbias_eval.tasks.sources import ReleaseSource, file_name, sign_release
 from holisticbias_eval.tasks.task import Given
 
@@ -133,7 +125,7 @@ def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, 
     refuse_unused({**values, **({"release": release} if release else {})}, USES, ["generate"])
     given = Given(model, release, values, (), display)
     target, requests, about, style = _ask(given)
-    generator = start_responding(given, CONTINUING if style else DECODING, style)
+    generator = start_responding(given, style)
     settings = {**about["generation"], **generator.settings}
     if style and not generator.keeps_blank:
         settings |= style.settings
@@ -179,7 +171,7 @@ def _ask(given: Given) -> tuple[str, pa.Table, dict[str, Any], Style | None]:
     """The name of what is asked, the requests, the fields of ``Generation`` about them, and the style of continuing."""
     release, prompts = given.release_name, given.read(Prompting).prompts
     is_said = prompts in (None, SENTENCES)
-    drawing = find_drawing(given, PER_CELL if is_said else 1)
+    drawing = find_drawing(given, several=is_said)
     about: dict[str, Any]
     if prompts is None or is_said:
         default = None if given.running.engine == "api" else default_release(given.model_name)

@@ -89,6 +89,7 @@ MODEL = "--model {in}/masked"
 REFUSED: Mapping[str, tuple[str, ...]] = {
     "measures": (
         "evaluate --measure phrenology",
+        "evaluate --measure ,",
         "evaluate --measure intersections --release {in}/mini",
         "evaluate --measure likelihood_bias --release {in}/intersections",
         "evaluate --measure pseudo_likelihood_bias --release {in}/mini --model embedded",

@@ -49,7 +49,7 @@ def read_context(text: str | None, file: Path | None, seed: int | None) -> Conte
     content = read_content(file)
     lines = tuple(line.strip() for line in content_lines(file, content) if line.strip())
     if not lines:
-        raise EvaluationError(f"{file} has no line to draw a context from: write one context per line")
+        raise EvaluationError(f"{file} has no line with text to draw: write one text per line")
     seed = seed or 0
     digest = hashlib.sha256(content).hexdigest()
     drawn = f"a line of {file.name} for each sentence, by seed {seed}; {len(lines):,} lines, SHA-256 {digest}"

@@ -14,8 +14,6 @@ SENTENCES = "sentences"
 """The name of the release's own sentences as prompts."""
 CONTINUED_AS = "continuation"
 """The default style in which a chat model is asked to continue."""
-DECODING, CONTINUING = "sampled", "bold-gpt2"
-"""The default decodings of answers, and of prompts that are continued."""
 ASKED = Condition("without --responses", is_one_of("responses", None))
 
 
@@ -135,11 +133,10 @@ class TextSettings(Settings):
         "Table with prompt and continuation: what people wrote. It is measured beside the model's texts.",
         metavar="FILE",
     )
-    part: Part | None = setting(
+    measured: Part | None = setting(
         None,
         "What is measured: prompt and continuation as one text, as in the paper, or the continuation alone. Default: "
         "whole; for sentences and given responses without prompt, the response alone.",
-        flags=("--measured",),
     )
     faulty_prompts: Literal["keep", "drop"] = setting(
         "keep",

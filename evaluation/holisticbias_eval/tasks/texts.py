@@ -14,7 +14,6 @@ from holisticbias_eval.models.generation.frame import STYLES
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.model import GivenModel
 from holisticbias_eval.prompts.collections import CALIBRATION
-from holisticbias_eval.prompts.conversations import PER_CELL
 from holisticbias_eval.prompts.texts import Making, censored_texts, model_texts
 from holisticbias_eval.readers.censor import censor_settings
 from holisticbias_eval.settings import ReleaseName, Use, Variants
@@ -31,8 +30,6 @@ from holisticbias_eval.tasks.response_files import counts_in_words
 from holisticbias_eval.tasks.response_settings import (
     ASKED,
     CONTINUED_AS,
-    CONTINUING,
-    DECODING,
     SAID,
     SENTENCES,
     GivenResponses,
@@ -59,12 +56,12 @@ class TextsTask(RespondingTask):
         """Find the prompts; without model, prompts and release, those of the embedded writer."""
         file, read = given.read(GivenResponses).responses, given.read(TextSettings)
         if file is not None:
-            return read_given_texts(file, read.part)
+            return read_given_texts(file, read.measured)
         prompts, own = _with_writer(given, read.prompts)
         release, is_said = given.release_name, prompts == SENTENCES
         if is_said and given.running.engine != "api":
             release = release or default_release(given.model_name)
-        drawing = find_drawing(given, PER_CELL if is_said else 1)
+        drawing = find_drawing(given, several=is_said)
         found = find_asked(read.model_copy(update={"prompts": prompts}), release, drawing, given.display)
         return replace(found, default_model=own)
 
@@ -76,7 +73,7 @@ class TextsTask(RespondingTask):
         named = replace(given, model=given.named(source))
         wanted = given.read(TextSettings).style
         style = STYLES.read(wanted or CONTINUED_AS) if asked.is_continued else None
-        generator = start_responding(named, CONTINUING if style else DECODING, style)
+        generator = start_responding(named, style)
         if generator.keeps_blank and wanted is not None:
             name = generator.identity.name
             raise EvaluationError(f"--style is for chat models: {name} continues the plain text; leave it out")

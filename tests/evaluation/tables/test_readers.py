@@ -96,7 +96,7 @@ def test_a_column_of_a_frame_that_nobody_needs(odd: str) -> None:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (3, "the table: it must be a file, a list, or a pandas, polars or Arrow table, not int"),
+        (3, "the table: it must be a file, a list, a column, or a pandas, polars or Arrow table, not int"),
         (pl.Series(["a"]), "^the table has no column group"),
         ({"text": ["a"], "group": ["b"]}, "the table: it must be a file, .*, not dict"),
         (pl.LazyFrame(ABOUT), "the table: it must be a file, .*, not LazyFrame"),
@@ -120,11 +120,14 @@ def test_mixed_and_missing_cells_of_a_frame() -> None:
     assert of_frame(read_texts, pd.DataFrame({"text": [float("nan")], "group": "a"}))[0]["text"] is None
 
 
-@pytest.mark.parametrize("tokens", [2**31, 1e308])
-def test_a_count_that_is_too_large(tokens: float, tmp_path: Path) -> None:
-    read, rows = MEASURED["lines"]
-    path = write(tmp_path, "t.jsonl", as_lines([*rows, {**rows[0], "tokens": tokens}]))
-    with pytest.raises(TableError, match=r": row 21: column tokens is .*: it must be a whole number from 0 to 2,147,"):
+@pytest.mark.parametrize("value", [-1, 2**31, 1e308])
+@pytest.mark.parametrize(("reader", "name"), [("lines", "tokens"), ("intersections", "sentences")])
+def test_what_is_not_a_count(reader: str, name: str, value: float, tmp_path: Path) -> None:
+    read, rows = {**MEASURED, **READERS}[reader]
+    path = write(tmp_path, "t.jsonl", as_lines([*rows, {**rows[0], name: value}]))
+    with pytest.raises(
+        TableError, match=rf": row \d+: column {name} is .*: it must be a whole number from 0 to 2,147,"
+    ):
         read(path)
 
 

@@ -15,6 +15,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.statistics.cells import encode, floats, occurrences
 from holisticbias_eval.statistics.groups.variance import MOST_GROUPS, GroupValues, variance_shares
+from holisticbias_eval.units import show
 
 NAME = "group_perplexity"
 Scale = Literal["log", "perplexity"]
@@ -181,15 +182,15 @@ def dominating(dimension: Dimension, figures: Figures) -> Iterator[str]:
             place = dimension.largest(scale)
             row = dimension.row(place)
             yield (
-                f"{WARNING}: {cut(dimension.name)}: one sentence has {share:.1%} of the variance of {_ON[scale]}: "
-                f"{cut(dimension.label(place))!r} ({_perplexities(row)}). {_consequence(row, scale)}"
+                f"{WARNING}: {cut(dimension.name)}: one sentence has {show(share, 'share')} of the variance of "
+                f"{_ON[scale]}: {cut(dimension.label(place))!r} ({_perplexities(row)}). {_consequence(row, scale)}"
             )
 
 
 def _perplexities(row: Mapping[str, float]) -> str:
     """The perplexities of a sentence by group, the largest first."""
     ordered = sorted(row.items(), key=lambda item: -item[1])
-    shown = ", ".join(f"{cut(group)} {value:,.4g}" for group, value in ordered[:_VALUES])
+    shown = ", ".join(f"{cut(group)} {show(value, 'perplexity')}" for group, value in ordered[:_VALUES])
     return f"perplexity: {shown}{' ...' if len(ordered) > _VALUES else ''}"
 
 
