@@ -148,12 +148,10 @@ def given_settings(context: click.Context | None = None) -> dict[str, Any]:
         return {}
     if "measure" in command.settings or ctx.get_parameter_source("measure") not in _TYPED:
         return command.values(ctx)
-    from holisticbias_eval.settings import split_names
+    from holisticbias_eval.settings import of_measures, split_names
 
-    chosen, uses = split_names([str(ctx.params["measure"])]), command.uses()
-    used = {name for part, found in uses.items() if part in chosen for use in found for name in use.names}
-    recipe = command.values(ctx, ParameterSource.DEFAULT_MAP)
-    return {name: value for name, value in recipe.items() if name in used} | command.values(ctx, *_TYPED)
+    recipe, chosen = command.values(ctx, ParameterSource.DEFAULT_MAP), split_names([str(ctx.params["measure"])])
+    return of_measures(recipe, chosen, command.uses()) | command.values(ctx, *_TYPED)
 
 
 def read_own(kind: type[S]) -> S:

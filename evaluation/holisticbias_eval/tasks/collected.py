@@ -52,14 +52,14 @@ def find_asked(read: TextSettings, release: ReleaseSource, drawing: PromptDrawin
     if read.prompts == SENTENCES:
         if read.human is not None:
             raise SelectionError("--human is for prompts to continue: nobody's responses to sentences are compared")
-        return _sentences(release, read.part or "continuation", drawing, display)
+        return _sentences(release, read.measured or "continuation", drawing, display)
     with display.step("Reading prompts"):
         found = _find_prompts(read, release, display)
         found = found if read.human is None else add_human(found, read.human)
         chosen = select_prompts(found, drawing.where, drawing.limit, drawing.seed)
     for note in found.notes:
         display.notice(note)
-    part = read.part or "whole"
+    part = read.measured or "whole"
     settings = {
         **found.settings,
         "prompts": found.name,

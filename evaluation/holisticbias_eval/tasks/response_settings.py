@@ -133,11 +133,10 @@ class TextSettings(Settings):
         "Table with prompt and continuation: what people wrote. It is measured beside the model's texts.",
         metavar="FILE",
     )
-    part: Part | None = setting(
+    measured: Part | None = setting(
         None,
         "What is measured: prompt and continuation as one text, as in the paper, or the continuation alone. Default: "
         "whole; for sentences and given responses without prompt, the response alone.",
-        flags=("--measured",),
     )
     faulty_prompts: Literal["keep", "drop"] = setting(
         "keep",

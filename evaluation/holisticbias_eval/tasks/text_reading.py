@@ -16,11 +16,9 @@ from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.texts import HUMAN
-from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.anonymise import GROUP, NAME, anonymise, swapped
 from holisticbias_eval.readers.judging import describe_judges, show_reading, start_text_judges
 from holisticbias_eval.readers.reader import NAMING, Reader, named_of
-from holisticbias_eval.settings import read_settings
 from holisticbias_eval.tasks.judging import judging_options
 from holisticbias_eval.tasks.task import Given, TaskReading
 
@@ -40,16 +38,10 @@ def _spread(groups: list[str | None], rows: np.ndarray) -> np.ndarray:
     return np.array(sorted(chosen))
 
 
-def measure_settings(given: Given) -> MeasureSettings:
-    """The settings of the measures of texts."""
-    names = {name for use in READERS.values() for name in use.settings_type.model_fields}
-    return read_settings(MeasureSettings, given.values, without={*MeasureSettings.model_fields} - names)
-
-
 def start_text_reading(given: Given, *, censored: bool = False) -> TextReading:
     """Start the readers of the measures of texts, with their classifiers; ``censored`` texts name no group."""
     measures = [one for name in given.measures if isinstance(one := MEASURES[name], GroupMeasure)]
-    settings = measure_settings(given)
+    settings = MeasureSettings(values=given.values)
     judges = start_text_judges([measure.reader for measure in measures], judging_options(given), given.display)
     readers = [measure.start(settings, judges.get(measure.reader.name)) for measure in measures]
     signed = describe_judges(judges.values())

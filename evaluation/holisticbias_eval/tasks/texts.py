@@ -56,7 +56,7 @@ class TextsTask(RespondingTask):
         """Find the prompts; without model, prompts and release, those of the embedded writer."""
         file, read = given.read(GivenResponses).responses, given.read(TextSettings)
         if file is not None:
-            return read_given_texts(file, read.part)
+            return read_given_texts(file, read.measured)
         prompts, own = _with_writer(given, read.prompts)
         release, is_said = given.release_name, prompts == SENTENCES
         if is_said and given.running.engine != "api":

@@ -96,7 +96,7 @@ def test_a_column_of_a_frame_that_nobody_needs(odd: str) -> None:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (3, "the table: it must be a file, a list, or a pandas, polars or Arrow table, not int"),
+        (3, "the table: it must be a file, a list, a column, or a pandas, polars or Arrow table, not int"),
         (pl.Series(["a"]), "^the table has no column group"),
         ({"text": ["a"], "group": ["b"]}, "the table: it must be a file, .*, not dict"),
         (pl.LazyFrame(ABOUT), "the table: it must be a file, .*, not LazyFrame"),

@@ -129,14 +129,15 @@ class ShardStore:
 
     def _batches(self, paths: list[Path]) -> Iterator[tuple[list[Path], pa.Table]]:
         """Read shards in batches of about 260,000 rows."""
-        held: dict[Path, pa.Table] = {}
+        held, rows = dict[Path, pa.Table](), 0
         for path in paths:
             table = self._shard(path)
             if table is not None:
                 held[path] = table
-            if sum(table.num_rows for table in held.values()) >= _ROWS_AT_ONCE:
+                rows += table.num_rows
+            if rows >= _ROWS_AT_ONCE:
                 yield list(held), pa.concat_tables(held.values())
-                held = {}
+                held, rows = {}, 0
         if held:
             yield list(held), pa.concat_tables(held.values())
 
