@@ -114,10 +114,9 @@ def _dimension(name: str, groups: Sequence[str], rows: pa.Table, group: Ints, ke
     perplexity[key, group] = _known(rows["perplexity"])
     asked = np.zeros(shape, bool)
     asked[key, group] = True
-    texts: list[list[str | None]] = [[None] * len(groups) for _ in range(shape[0])]
-    for i, g, text in zip(key.tolist(), group.tolist(), rows["sentence"].to_pylist(), strict=True):
-        texts[i][g] = text
-    return Dimension(name, tuple(groups), perplexity, asked, tuple(map(tuple, texts)), by)
+    texts = np.full(shape, None)
+    texts[key, group] = rows["sentence"].to_pylist()
+    return Dimension(name, tuple(groups), perplexity, asked, tuple(map(tuple, texts.tolist())), by)
 
 
 def _known(column: pa.ChunkedArray) -> Floats:
