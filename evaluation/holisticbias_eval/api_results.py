@@ -80,7 +80,8 @@ class GainTable(Tabular, tuple[Gain, ...]):
 
     def __repr__(self) -> str:
         outcomes = Counter(gain.outcome for gain in self)
-        return f"<{len(self):,} changes: {', '.join(f'{count} {outcome}' for outcome, count in outcomes.items())}>"
+        said = ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.items())
+        return f"<{len(self):,} changes{said and f': {said}'}>"
 
     def to_arrow(self) -> pa.Table:
         """The changes as an Arrow table; a key that a figure lacks is null."""
