@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -38,10 +37,6 @@ class Replica:
     def about(self, names: Sequence[str]) -> list[Any]:
         """The values of these attributes of the model."""
         return [getattr(self._model, name) for name in names]
-
-    def process(self) -> int:
-        """The id of this process."""
-        return os.getpid()
 
     def probe(self, asked: Any) -> Any:
         """Probe the model."""

@@ -38,6 +38,12 @@ def equal_groups(keys: Ints) -> list[Ints]:
     return [group for group in np.split(order, np.flatnonzero(np.diff(keys[order])) + 1) if len(group)]
 
 
+def spread(lengths: Ints, count: int) -> Ints:
+    """At most ``count`` rows spread over all lengths, the shortest and the longest included."""
+    order = np.argsort(lengths, kind="stable")
+    return np.unique(order[np.linspace(0, len(order) - 1, min(count, len(order))).astype(np.int64)])
+
+
 def distinct_sequences(ids: Int32s, starts: Ints) -> tuple[Ints, Ints]:
     """The first row of each distinct sequence, and for each row the position of its distinct sequence."""
     which = pc.dictionary_encode(_binary(ids, starts)).indices.to_numpy().astype(np.int64)

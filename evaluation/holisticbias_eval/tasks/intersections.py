@@ -106,7 +106,7 @@ class ShardRequests(TaskRequests):
             probe = self.model.probe(texts_to_try(first))
         with display.progress(f"Scoring with {self.model.identity.name}", self.count) as scored:
             answers = pa.concat_tables(list(self._summaries(scored)))
-        return Answered(answers, probe.signed if probe else {})
+        return Answered(answers, probe._asdict() if probe else {})
 
     def _summaries(self, progress: Progress) -> Iterator[pa.Table]:
         for number, shard in enumerate(read_shards(self.release)):

@@ -77,7 +77,7 @@ class SpanRequests(TaskRequests):
         del distinct  # measuring needs the memory
         table = self.asked.answer(scores.take(rows))
         inputs = _masked_inputs(before, self.scorer.input_counts(), display)
-        return Answered(table, probe.signed if probe else {}, inputs)
+        return Answered(table, probe._asdict() if probe else {}, inputs)
 
     def plan(self, display: Display) -> Plan:
         """Count how much there is to score, and estimate how long it takes; nothing is written."""

@@ -32,7 +32,7 @@ from holisticbias_eval.models.loading.running import (
     one_line_for_errors,
 )
 from holisticbias_eval.models.loading.tokenizers import context_length
-from holisticbias_eval.models.sequences import bounds, build_tree
+from holisticbias_eval.models.sequences import bounds, build_tree, spread
 from holisticbias_eval.progress import Notice, Progress, in_rows
 
 PLAIN = "batches of one length"
@@ -137,12 +137,12 @@ class CausalScorer(Scorer):
         The few texts are scored among enough others to fill whole packs: some
         architectures fail only at certain slots, which only full packs show.
         """
-        filling, longest = _spread(encoded, self._size.slots), int(encoded.lengths.max(initial=0))
+        filling, longest = spread(encoded.lengths, self._size.slots), int(encoded.lengths.max(initial=0))
         tried = self._probed[0] >= len(filling) and self._probed[1] >= longest
         if self.method == PLAIN or (self.method and (tried or self.roughly)):
             return
-        rows = _spread(encoded, _PROBED)
-        few, many = encoded.pick(rows), encoded.pick([*rows, *filling])
+        rows = spread(encoded.lengths, _PROBED)
+        few, many = encoded.pick(rows), encoded.pick(np.concatenate((rows, filling)))
         with nullcontext() if self._rounding is None else in_float32(self._model):
             plain = self._plain_sums(few)
             self._exactness = self._most_exact(few, many, plain)
@@ -230,12 +230,6 @@ class CausalScorer(Scorer):
         off = np.abs(few.scores(self._likelihoods(few, self.method)).nll - plain)
         self._rounding = RoundingRecord(dtype=dtype, texts=len(off), largest=float(off.max()), mean=float(off.mean()))
         self._notice(str(self._rounding))
-
-
-def _spread(encoded: Encoded, count: int) -> list[int]:
-    """Rows spread over all lengths, the shortest and the longest included."""
-    order = np.argsort(encoded.lengths, kind="stable")
-    return sorted({int(order[i]) for i in np.linspace(0, len(order) - 1, count).astype(int)}) if len(order) else []
 
 
 def _parts(spans: Spans) -> Iterator[tuple[Ints, Spans]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -140,17 +140,11 @@ class ExactnessRecord(Part):
     plain_error: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """The result of testing a scorer on a few texts; ``rounding`` is missing in float32."""
+class Probe(NamedTuple):
+    """The result of testing a scorer on a few texts, for a run's signature; ``rounding`` is missing in float32."""
 
     exactness: ExactnessRecord
     rounding: RoundingRecord | None = None
-
-    @property
-    def signed(self) -> Mapping[str, object]:
-        """The fields of a run's signature."""
-        return {"exactness": self.exactness, "rounding": self.rounding}
 
 
 class MaskedInputs(Part):

@@ -54,7 +54,7 @@ class Encoded:
         """The token ids of a row."""
         return self.ids[self.starts[i] : self.starts[i + 1]]
 
-    def pick(self, rows: Sequence[int]) -> Encoded:
+    def pick(self, rows: Ints) -> Encoded:
         """Select rows by position, each with all of its tokens after the first as its span."""
         tokens = [self.row(i) for i in rows]
         starts = bounds(np.array([len(t) for t in tokens], np.int64))

@@ -32,7 +32,6 @@ _NEUTRAL = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetit
 _STEPS = (("top_k", "min_p", "repetition_penalty"), ("temperature", "top_p"), ("seed",), (_FORMAT,))
 """What a server that refuses a request without naming a setting is asked without, one after another."""
 _TRIAL = "Count from 1 to 100, in words."
-_TURN = Frame("", "\n", "", "", "\n")  # the content of the user's turn in a chat
 _TRIED = 4
 
 
@@ -243,9 +242,7 @@ def _conversation(options: ConversationOptions, endpoint: Endpoint) -> Conversat
         return text_form(options)
     if options.chat == "off" or options.separator is not None or options.continuation is not None:
         raise ModelError("--chat off, --separator and --continuation need --api-endpoint completions")
-    if options.style is not None and options.style.turn != PROMPT:
-        before, _, after = options.style.turn.partition(PROMPT)
-        return ConversationForm(
-            "the server's chat template, a turn around the prompt", Frame(before, "\n", before, after, "\n")
-        )
-    return ConversationForm("the server's chat template", _TURN)
+    turn = options.style.turn if options.style else PROMPT
+    before, _, after = turn.partition(PROMPT)
+    named = "the server's chat template" + ("" if turn == PROMPT else ", a turn around the prompt")
+    return ConversationForm(named, Frame(before, "\n", before, after, "\n"))

@@ -94,18 +94,11 @@ class WithheldError(RequestError):
 class _Redirects(urllib3.Retry):
     """Redirects whose own answers are not read: one may have no end."""
 
-    def increment(
-        self,
-        method: str | None = None,
-        url: str | None = None,
-        response: urllib3.BaseHTTPResponse | None = None,
-        *errors: Any,
-        **options: Any,
-    ) -> Self:
+    def increment(self, *asked: Any, **given: Any) -> Self:
         """Close the answer that redirects, and count it."""
-        if response is not None:
-            response.close()
-        return super().increment(method, url, response, *errors, **options)
+        if given.get("response") is not None:
+            given["response"].close()
+        return super().increment(*asked, **given)
 
 
 class ServerClient:
