@@ -25,7 +25,7 @@ from holisticbias_eval.results.gains import Gain, find_gains, sort_gains
 from holisticbias_eval.results.run import REPORT, Run, may_replace, write_run
 
 if TYPE_CHECKING:
-    from holisticbias_eval.mitigation.run import MitigatedModel
+    from holisticbias_eval.mitigation.record import MitigatedModel
 
 _SHOWN = 20
 """How many responses a notebook shows."""
