@@ -9,6 +9,9 @@ from typing import Generic, Literal, TypeVar
 from holisticbias_eval.figures import Interval
 
 Cell = str | int | float | tuple[float, float] | None
+NUMBER = "number"
+MIXED = (NUMBER, f"{NUMBER} difference")
+"""Units of columns whose rows can have units of their own."""
 Role = Literal["text", "finding", "caveat", "note"]
 
 
@@ -50,7 +53,9 @@ class Table:
 
     ``note`` says which rows are left out, and why. ``details`` has some lines
     for each row, shown on demand; it is empty or as long as ``rows``. A long table
-    can be searched; ``search`` says that a short one can be, too.
+    can be searched; ``search`` says that a short one can be, too. ``units`` has the
+    unit of each row's values if rows differ: it takes the place of ``number`` in
+    the units of columns.
     """
 
     name: str
@@ -60,6 +65,14 @@ class Table:
     note: str = ""
     details: tuple[tuple[str | Marked, ...], ...] = ()
     search: bool = False
+    units: tuple[str, ...] = ()
+
+    def units_of(self, row: int) -> list[str]:
+        """The unit of each cell of a row."""
+        units = [column.unit for column in self.columns]
+        if not self.units:
+            return units
+        return [self.units[row] + unit.removeprefix(NUMBER) if unit in MIXED else unit for unit in units]
 
 
 Row = TypeVar("Row")
@@ -97,15 +110,17 @@ def table_of(
     details: Callable[[Row], tuple[str | Marked, ...]] | None = None,
     search: bool = False,
     drop_empty: bool = False,
+    unit: Callable[[Row], str] | None = None,
 ) -> Table:
     """A table of rows by the columns' declarations; ``drop_empty`` leaves out columns without any value.
 
-    ``details`` gives the lines of a row that are shown on demand.
+    ``details`` gives the lines of a row that are shown on demand, ``unit`` the unit of its numbers if rows differ.
     """
     listed = tuple(rows)
     cells = tuple(tuple(column.of(row) for column in columns) for row in listed)
     lines = tuple(map(details, listed)) if details else ()
-    table = Table(name, caption, tuple(column.column for column in columns), cells, note, lines, search)
+    units = tuple(map(unit, listed)) if unit else ()
+    table = Table(name, caption, tuple(column.column for column in columns), cells, note, lines, search, units)
     return without_empty(table) if drop_empty else table
 
 

@@ -42,7 +42,7 @@ def command(dump: Path, name: str, out: Path, **_: Any) -> None:
     from holisticbias_eval.collect.collecting import collect, prompts_of
     from holisticbias_eval.collect.settings import CollectSettings
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.report.units import printable
+    from holisticbias_eval.units import printable
 
     settings = read_own(CollectSettings)
     refuse_missing_packages("collect", "mwparserfromhell", "sentencex")

@@ -40,10 +40,10 @@ def command(sentences: Path, out: Path, names: tuple[str, ...], **_: Any) -> Non
     specification with three or more groups is paired with each other group.
     """
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.report.units import printable
     from holisticbias_eval.stereotypes.pair_rows import RULES
     from holisticbias_eval.stereotypes.pairs import make_pairs
     from holisticbias_eval.stereotypes.settings import PairingSettings
+    from holisticbias_eval.units import printable
 
     table, names_left = make_pairs(sentences, out, names, read_own(PairingSettings), Display())
     rows = table.select(["sentence", "other_sentence", "rule", "source"]).to_pylist()

@@ -96,8 +96,8 @@ def command(
 
 def _print(record: SentencesRecord, accepted: Sequence[Returned], most: int) -> None:
     """Print some sentences, the yield, the quality and the attributes that lack sentences."""
-    from holisticbias_eval.report.units import printable
     from holisticbias_eval.stereotypes.quality import counts_in_words, quality_table, refusal_table, unreached_lines
+    from holisticbias_eval.units import printable
 
     for row in accepted[:_SHOWN]:
         write(f"{row.term}, {row.attribute}: {printable(row.sentence or '')[:200]}")

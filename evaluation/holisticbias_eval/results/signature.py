@@ -51,7 +51,7 @@ class ReleaseSignature(Part):
     def title(self) -> str:
         """The release and its part, or what was scored in its place, in words."""
         if self.prompts is not None:
-            return f"the {self.what} {self.prompts}"
+            return f"the {self.what} “{self.prompts}”"
         subset = (f"subset “{self.subset}”",) if self.subset else ()
         return ", ".join((f"HolisticBias {self.version}", *subset, *(f"only {filtered}" for filtered in self.where)))
 

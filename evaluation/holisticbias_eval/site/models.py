@@ -8,17 +8,17 @@ from itertools import combinations, groupby, product
 
 from holisticbias_eval.blocks import Column, ColumnOf, ends, table_of
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.figures import Figure, Figures, Interval
+from holisticbias_eval.figures import DEVIATION, Figure, Figures, Interval
 from holisticbias_eval.measures.measure import title
 from holisticbias_eval.report.leaderboard import beside_each_other, first_column
 from holisticbias_eval.report.signature import signature_rows
-from holisticbias_eval.report.units import DIFFERENCE, show
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.sections import Bar, Bars, Block, Estimate, Forest
 from holisticbias_eval.site.explored import Explored
 from holisticbias_eval.site.models_results import FOLDER, ModelResult, model_key
 from holisticbias_eval.site.writer import Writer
+from holisticbias_eval.units import DIFFERENCE, show
 
 Group = tuple[ModelResult, ...]
 Json = Mapping[str, object]
@@ -178,9 +178,12 @@ def _result(result: ModelResult) -> Json:
 
 def _value(figure: Figure, unit: str) -> Json:
     """A value with its interval, as numbers and as text."""
-    low, high = ends(figure.interval) or (None, None)
+    numbers = [figure.value, *(ends(figure.interval) or (None, None))]
+    if unit.endswith(DEVIATION):  # drawn as it is shown: none below 0
+        numbers = [None if number is None else max(number, 0.0) for number in numbers]
+    value, low, high = numbers
     return {
-        "value": figure.value,
+        "value": value,
         "low": low,
         "high": high,
         "shown": show(figure.value, unit),

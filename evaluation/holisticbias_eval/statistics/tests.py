@@ -62,6 +62,8 @@ def wilcoxon_p_values(differences: Floats) -> Floats:
 
 
 def _wilcoxon(differences: Floats) -> Floats:
+    from scipy.stats import rankdata
+
     size = np.abs(differences)
     size[(size == 0) | np.isnan(size)] = np.inf
     order = np.argsort(size, axis=1)
@@ -69,14 +71,11 @@ def _wilcoxon(differences: Floats) -> Floats:
     positive = np.take_along_axis(differences > 0, order, axis=1)
     count = np.isfinite(size).sum(axis=1)
     rank = np.broadcast_to(np.arange(1.0, size.shape[1] + 1), size.shape).copy()
-    tied_rows = np.flatnonzero(((size[:, 1:] == size[:, :-1]) & np.isfinite(size[:, 1:])).any(axis=1))
+    tied = np.flatnonzero(((size[:, 1:] == size[:, :-1]) & np.isfinite(size[:, 1:])).any(axis=1))
+    rank[tied] = rankdata(size[tied], axis=1)
+    equal = 2 * (rank[tied] - rankdata(size[tied], "min", axis=1)) + 1  # values that are equal to each
     ties = np.zeros(len(size))
-    for row in tied_rows:
-        _, inverse, runs = np.unique(size[row], return_inverse=True, return_counts=True)
-        ends = np.cumsum(runs)
-        rank[row] = (ends - (runs - 1) / 2)[inverse]
-        runs = np.bincount(inverse[np.isfinite(size[row])])
-        ties[row] = (runs.astype(float) ** 3 - runs).sum()
+    ties[tied] = np.where(np.isfinite(size[tied]), equal**2 - 1, 0).sum(axis=1)
     above = np.where(positive & np.isfinite(size), rank, 0).sum(axis=1)
     zeros = (differences == 0).any(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -19,12 +19,14 @@ from holisticbias_eval.arrays import Bools, Floats, Ints
 class WordArrays:
     """Words of texts: text ``i`` has the words ``codes[starts[i]:starts[i + 1]]``, places in ``vocabulary``.
 
-    ``codes`` has shape ``[words]``, ``starts`` shape ``[texts + 1]``.
+    ``codes`` has shape ``[words]``, ``starts`` shape ``[texts + 1]``. ``texts`` have their words with one blank between
+    them.
     """
 
     codes: Ints
     starts: Ints
     vocabulary: pa.LargeStringArray
+    texts: pa.LargeStringArray
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -48,7 +50,8 @@ class WordArrays:
         lengths = self.lengths[rows]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-        return WordArrays(self.codes[np.repeat(self.starts[:-1][rows], lengths) + within], starts, self.vocabulary)
+        codes = self.codes[np.repeat(self.starts[:-1][rows], lengths) + within]
+        return WordArrays(codes, starts, self.vocabulary, self.texts.take(pa.array(rows)))
 
 
 def split_words(*columns: pa.ChunkedArray) -> tuple[WordArrays, ...]:
@@ -65,7 +68,7 @@ def split_words(*columns: pa.ChunkedArray) -> tuple[WordArrays, ...]:
     codes, starts = encoded.indices.to_numpy().astype(np.int64), np.concatenate([[0], np.cumsum(lengths)])
     ends = np.cumsum([0, *(len(column) for column in columns)])
     return tuple(
-        WordArrays(codes[starts[a] : starts[b]], starts[a : b + 1] - starts[a], encoded.dictionary)
+        WordArrays(codes[starts[a] : starts[b]], starts[a : b + 1] - starts[a], encoded.dictionary, texts[a:b])
         for a, b in pairwise(ends.tolist())
     )
 
@@ -83,22 +86,11 @@ def _normalised(column: pa.ChunkedArray) -> pa.LargeStringArray:
     return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
 
 
-def has_phrase(words: WordArrays, phrase: Sequence[str]) -> Bools:
-    """Whether each text has these words one after the other: shape ``[texts]``."""
-    places = pc.index_in(pa.array(list(phrase), pa.large_string()), words.vocabulary)
-    found = np.zeros(len(words), bool)
-    if places.null_count or not len(places):
-        return found
-    wanted = places.to_numpy()
-    at = np.flatnonzero(words.codes == wanted[0])
-    row = np.searchsorted(words.starts, at, side="right") - 1
-    inside = at + len(wanted) <= words.starts[row + 1]
-    at, row = at[inside], row[inside]
-    for offset, code in enumerate(wanted[1:].tolist(), 1):
-        same = words.codes[at + offset] == code
-        at, row = at[same], row[same]
-    found[row] = True
-    return found
+def has_phrase(words: WordArrays, phrase: str) -> Bools:
+    """Whether each text has the words of a phrase one after the other: shape ``[texts]``."""
+    wanted = split_words(pa.chunked_array([[phrase]]))[0].texts[0].as_py()
+    found: Bools = pc.match_substring_regex(words.texts, f"(^| ){wanted}( |$)").to_numpy(zero_copy_only=False)
+    return found if wanted else np.zeros(len(words), bool)
 
 
 def starts_with(words: WordArrays, beginnings: WordArrays) -> Bools:

@@ -13,7 +13,7 @@ from holisticbias_eval.errors import EvaluationError, PairsError
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import file_in, table_suffix
 from holisticbias_eval.tables.forms import Form, columns
-from holisticbias_eval.tables.rows import read_rows
+from holisticbias_eval.tables.rows import read_rows, whole_text
 
 FILE = "sentences.parquet"
 _OWN = {"sentence": "sentence", "attribute": "attribute", "group term": "term"}
@@ -135,8 +135,8 @@ def _read_json(path: Path) -> Iterator[SourceSentence]:
             for asked in (asked for values in sets for asked in values.values()):
                 for entry in asked["sentences"]:
                     row += 1
-                    sentence, attribute, term = (str(entry[k]) for k in ("sentence", "attribute_term", "group_term"))
-                    yield SourceSentence(row, sentence, attribute, term, str(bias["name"]))
+                    texts = (entry["sentence"], entry["attribute_term"], entry["group_term"], bias["name"])
+                    yield SourceSentence(row, *(whole_text(str(text)) for text in texts))
     except (TypeError, KeyError, AttributeError) as error:
         raise EvaluationError(
             f"{path} is not a gen_json file: a list of objects with a name, and with sentences by attribute"

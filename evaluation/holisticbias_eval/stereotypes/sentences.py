@@ -21,7 +21,7 @@ from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.models.store.shards import default_folder
+from holisticbias_eval.models.store.shards import find_store
 from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import JudgingOptions
@@ -72,11 +72,10 @@ class SentenceOptions:
 def read_options(values: Values, version: str | None, display: Display) -> SentenceOptions:
     """Read the settings that a user gave, and start the classifiers among the rules."""
     engine, keeping = read_settings(ModelSettings, values), read_settings(Keeping, values)
-    store = None if keeping.no_store else keeping.store or default_folder("responses")
-    labels = None if keeping.no_store else default_folder("labels")
-    classifying = JudgingOptions(device=engine.device, store=labels, api_base=engine.api_base)
+    classifying = JudgingOptions(device=engine.device, store=find_store(keeping, "labels"), api_base=engine.api_base)
     judging = start_judging(read_settings(AcceptanceSettings, values), classifying, display)
-    return SentenceOptions(read_settings(RequestSettings, values), judging, engine, store, version)
+    requests = read_settings(RequestSettings, values)
+    return SentenceOptions(requests, judging, engine, find_store(keeping, "responses"), version)
 
 
 def make_sentences(

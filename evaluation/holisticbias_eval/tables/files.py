@@ -16,7 +16,7 @@ from holisticbias.release.bounded import check_parquet
 from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.tables.content import COMPRESSED
 from holisticbias_eval.tables.csv_files import CsvFile
-from holisticbias_eval.tables.rows import read_rows
+from holisticbias_eval.tables.rows import read_rows, whole_text
 
 Columns = Sequence[str]
 CSV, JSON, PARQUET = (".csv", ".tsv"), (".jsonl", ".ndjson", ".json"), (".parquet",)
@@ -155,4 +155,4 @@ def _cell_text(cell: Any) -> str | None:
         return str(cell).lower()
     if not isinstance(cell, str | int | float):
         return None
-    return str(cell).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return whole_text(str(cell))

@@ -19,7 +19,7 @@ from holisticbias_eval.models.likelihood.plan import Plan
 from holisticbias_eval.models.likelihood.scorer import MaskedInputs
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.models.store.shards import default_folder
+from holisticbias_eval.models.store.shards import find_store
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.selection import Skipped, Terms
 from holisticbias_eval.results.signature import Signature
@@ -128,8 +128,7 @@ class Given:
 
     def store(self, stage: Literal["scores", "responses", "labels"]) -> Path | None:
         """The folder that keeps what a stage makes; None if nothing is kept."""
-        keeping = self.read(Keeping)
-        return None if keeping.no_store else keeping.store or default_folder(stage)
+        return find_store(self.read(Keeping), stage)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -189,5 +189,4 @@ def invented_report(*blocks: Block, rows: int = 3) -> Report:
         signature=(("Model", "some/model"), ("Release, digest of the rows", "c0ffee" * 10)),
         measured=("1,200 sentences about people.",),
         notes=("A calibration model.",),
-        preferences=True,
     )

@@ -43,7 +43,7 @@ def python(code: str) -> str:
                 Reported("gsm", "exact_match (strict-match)", 0.25),
             ],
         ),
-        ({"results": [], "": 1, ",none": 1}, []),
+        ({"results": [], "": 1, ",none": 1, "long": 10**400}, []),
     ],
 )
 def test_numbers_of_an_object(content: dict[str, object], expected: list[Reported]) -> None:

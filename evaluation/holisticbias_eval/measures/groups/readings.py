@@ -135,13 +135,10 @@ def _domains(chosen: pa.Table) -> tuple[list[str | None], Ints]:
 
 def _codes(column: pa.ChunkedArray, first: Sequence[str] = ()) -> tuple[tuple[str, ...], Ints]:
     """The distinct texts of a column, those of ``first`` before others in order, and the code of each row; -1: null."""
-    encoded = pc.dictionary_encode(column.cast(pa.string())).combine_chunks()
-    found = encoded.dictionary.to_pylist()
-    names = (*first, *sorted(name for name in found if name not in first))
-    place = {name: i for i, name in enumerate(names)}
-    codes = np.array([place[name] for name in found] or [-1], np.int64)
-    rows = pc.fill_null(encoded.indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
-    return names, np.where(rows < 0, -1, codes[rows])
+    texts = column.cast(pa.string())
+    names = (*first, *sorted({*texts.drop_null().unique().to_pylist()} - {*first}))
+    codes = pc.fill_null(pc.index_in(texts, pa.array(names, pa.string())), -1)
+    return names, codes.to_numpy().astype(np.int64)
 
 
 def read_method(answers: pa.Table, measure: str, method: TextMethod, texts: Texts) -> Reading:

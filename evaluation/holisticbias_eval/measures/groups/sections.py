@@ -14,9 +14,10 @@ from holisticbias_eval.measures.groups.of_all import AS_WRITTEN, NAMING, REPLACE
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.measures.measure import title
-from holisticbias_eval.measures.text import interval_words, listed, number
+from holisticbias_eval.measures.text import interval_words, listed
 from holisticbias_eval.prompts.collections import REFERENCE
 from holisticbias_eval.sections import Block, Section
+from holisticbias_eval.units import show
 
 MOST_DOMAINS, NAMED = 30, 6
 CAVEAT = (
@@ -80,13 +81,15 @@ def _other_methods(shown: GroupFigures) -> Iterator[Section]:
 
 def _others_found(shown: GroupFigures) -> Iterator[Paragraph]:
     """In which domains groups differ by the methods after the first, in one sentence."""
-    found = {
-        method.title: dict.fromkeys(shown.domain(d) for q in shown.charted(method) for d, _ in _compared(shown, q)[0])
-        for method in shown.present[1:]
-    }
-    some = [f"{title} ({', '.join(domains)})" for title, domains in found.items() if domains]
-    none = [title for title, domains in found.items() if not domains]
-    parts = [f"beyond chance by {listed(some)}"] if some else []
+    some, none = [], []
+    for method in shown.present[1:]:
+        compared = [_compared(shown, quantity) for quantity in shown.charted(method)]
+        domains = dict.fromkeys(shown.domain(domain) for differing, _ in compared for domain, _ in differing)
+        if domains:
+            some.append(f"{method.title} ({', '.join(domains)})")
+        elif any(others for _, others in compared):
+            none.append(method.title)
+    parts = [f"groups differ beyond chance by {listed(some)}"] if some else []
     parts += [f"no difference beyond chance by {listed(none)}"] if none else []
     if parts:
         yield Paragraph(f"Other methods: {'; '.join(parts)}.")
@@ -120,7 +123,7 @@ def _finding(shown: GroupFigures, quantity: Quantity) -> str:
         said = _in_domains(what, none, "no difference beyond chance", names, len(others))
     else:
         ((_, apart),) = differing or others
-        size = number(apart, quantity.difference_unit)
+        size = show(apart, quantity.difference_unit)
         said = f"no difference of the groups beyond chance is shown (highest to lowest {size})"
         if differing:
             said = f"the groups differ beyond chance, the highest from the lowest by {size}"
@@ -135,10 +138,10 @@ def _in_domains(what: str, none: str, nothing: str, named: Sequence[str], others
     return f"{what} in {listed(named)}{rest}"
 
 
-def _named(shown: GroupFigures, found: InDomains, quantity: Quantity, sign: str = "") -> list[str]:
+def _named(shown: GroupFigures, found: InDomains, quantity: Quantity) -> list[str]:
     """The names of some domains with their values, the largest first, and the number of the others."""
     ordered = sorted(found, key=lambda item: -abs(item[1]))
-    named = [f"{shown.domain(d)} ({number(value, quantity.difference_unit, sign)})" for d, value in ordered[:NAMED]]
+    named = [f"{shown.domain(d)} ({show(value, quantity.difference_unit)})" for d, value in ordered[:NAMED]]
     return [*named, f"{len(found) - NAMED} more"] if len(found) > NAMED else named
 
 
@@ -150,9 +153,9 @@ def _beside_people(shown: GroupFigures, quantity: Quantity) -> Iterator[Paragrap
     texts = f"the model's texts differ from the {shown.written}s"
     said = f"no difference from the {shown.written}s"
     if len(shown.domains) > 1:
-        said = _in_domains(texts, f"do {texts}", "no difference", _named(shown, differing, quantity, "+"), len(others))
+        said = _in_domains(texts, f"do {texts}", "no difference", _named(shown, differing, quantity), len(others))
     elif differing:
-        said = f"{texts} by {number(differing[0][1], quantity.difference_unit, '+')}"
+        said = f"{texts} by {show(differing[0][1], quantity.difference_unit)}"
     yield Paragraph(f"{quantity.words}: {said}.")
 
 
@@ -170,8 +173,8 @@ def _naming(shown: GroupFigures) -> Iterator[Paragraph]:
             _, domain, group, written, replaced = max(found)
             yield Paragraph(
                 f"{quantity.words}: of all groups, the words that name a group change the value most for "
-                f"{said(group)} ({shown.domain(domain)}): {number(written, quantity.unit)} as written, "
-                f"{number(replaced, quantity.unit)} with the words replaced, as in all other figures."
+                f"{said(group)} ({shown.domain(domain)}): {show(written, quantity.unit)} as written, "
+                f"{show(replaced, quantity.unit)} with the words replaced, as in all other figures."
             )
 
 
@@ -210,10 +213,10 @@ def _human(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator[Par
     change = shown.at(FROM_HUMAN, domain, quantity)
     if model is None or human is None or change is None or change.value is None:
         return
-    interval = interval_words(change.interval, lambda end: number(end, change.unit, "+", ""))
+    interval = interval_words(change.interval, change.unit)
     yield Paragraph(
-        f"{quantity.words}: {number(model, quantity.unit)} in the model's texts and {number(human, quantity.unit)} in "
-        f"the {shown.written}s, a difference of {number(change.value, change.unit, '+')}{interval}."
+        f"{quantity.words}: {show(model, quantity.unit)} in the model's texts and {show(human, quantity.unit)} in "
+        f"the {shown.written}s, a difference of {show(change.value, change.unit)}{interval}."
     )
 
 

@@ -78,10 +78,10 @@ def domain_table(shown: GroupFigures, quantity: Quantity) -> Table:
     def groups(f: Figure) -> int:
         return len(shown.of(name, f.keys.get("domain", NO_DOMAIN), quantity.keys, "group"))
 
-    value = "Of texts with a value" if quantity.cls in quantity.method.opposite else "All groups"
+    whole = "texts with a value" if quantity.cls in quantity.method.opposite else "all groups"
     columns: FigureColumns = (
         ColumnOf("domain", "Domain", lambda f: shown.domain(f.keys.get("domain", NO_DOMAIN))),
-        col.value("value", value, unit),
+        col.value("value", f"Of {whole}", unit),
         col.n("texts", "Texts"),
         *_of_all_columns(shown, quantity),
         shown.beside(f"{HUMAN}_{name}", shown.written.capitalize(), unit, "human"),
@@ -89,7 +89,7 @@ def domain_table(shown: GroupFigures, quantity: Quantity) -> Table:
         shown.beside(DISPARITY, "By chance", difference, "chance", attribute="floor_interval"),
         shown.beside(DISPARITY_ADJUSTED, "p (Holm)", "p_value", "p"),
         shown.beside(f"{HUMAN}_{DISPARITY}", f"Largest, {shown.written}", difference),
-        col.interval(unit),
+        col.interval(unit, heading=f"95% interval of {whole}"),
         ColumnOf("groups", "Groups", groups, "count"),
     )
     rows = [f for domain in shown.domains if (f := shown.at(name, domain, quantity)) is not None]
@@ -226,5 +226,7 @@ def method_map(shown: GroupFigures, domain: str) -> Iterator[HeatMap]:
     rows = tuple(
         (said(g), tuple(shown.value(q.name, {**shown.place(domain, q), "group": g}) for q in means)) for g in groups
     )  # fmt: skip
+    if all(value is None for _, values in rows for value in values):
+        return
     name, heading = f"{shown.info.name}-{domain or 'groups'}-map", f"{shown.info.title}: {shown.domain(domain)}"
     yield HeatMap(name, heading, means[0].unit, tuple(q.method.title for q in means), rows, "mean of each group")

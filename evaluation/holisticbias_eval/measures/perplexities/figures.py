@@ -21,6 +21,7 @@ from holisticbias_eval.statistics.groups.moments import mean_abs, pairs_of_group
 from holisticbias_eval.statistics.groups.variance import GroupValues, PairTests, Tested
 from holisticbias_eval.statistics.intervals import floor_of
 from holisticbias_eval.statistics.tests import holm
+from holisticbias_eval.units import show
 
 TESTS: Mapping[str, bool] = {"unpaired": False, "paired": True}
 """The t tests, and whether each pairs the sentences."""
@@ -207,7 +208,7 @@ def describe_lengths(answers: pa.Table, figures: Figures) -> Iterator[str]:
             yield (
                 f"{cut(dimension)}: a sentence has {means[few]:.1f} tokens about {cut(few)} and {means[many]:.1f} "
                 f"about {cut(many)}. Perplexity is per token, so that a group whose terms have more tokens can seem "
-                f"likelier for this reason alone. F of the likelihoods of whole sentences is {f:.2f}"
+                f"likelier for this reason alone. F of the likelihoods of whole sentences is {show(f, 'F')}"
             )
 
 

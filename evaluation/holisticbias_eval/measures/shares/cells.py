@@ -15,7 +15,7 @@ from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.statistics import pairs as of_pairs
 from holisticbias_eval.statistics import resampling
-from holisticbias_eval.statistics.cells import Cell, finite
+from holisticbias_eval.statistics.cells import CONTROLS, Cell, finite
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
 from holisticbias_eval.statistics.tests import sign_flip_p_values, wilcoxon_p_values
 
@@ -59,7 +59,7 @@ def measure_cell(
     """The figures of a cell with its tests; ``nouns`` are the draws, shape ``[draws, nouns]``."""
     rng = np.random.default_rng(seed)
     first, second = of_pairs.compared_pairs(len(cell.descriptors))
-    every, nats, own, tokens, phrase = cell.values, cell.nats, cell.nll, cell.tokens, cell.phrase_nll
+    every, nats, (own, tokens, phrase) = cell.values, cell.nats, map(cell.control, CONTROLS)
     nll = nats if own is None else finite(own)
     sizes = (~np.isnan(every)).sum(axis=1)
     paired = nats[first] - nats[second]

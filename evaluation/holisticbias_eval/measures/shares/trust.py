@@ -53,7 +53,7 @@ class TrustedShare:
 
     def figures(self, measure: str) -> Iterator[Figure]:
         """The figures that qualify the share."""
-        per_sentence = "nll" in self.cells[0].cell.scores.columns
+        per_sentence = "nll" in self.cells[0].cell.scores
         nats = f"nats per {'token' if not per_sentence else 'phrase' if measure == _PHRASES else 'sentence'}"
         counts = {name: np.sum([c.counts[name] for c in self.cells], axis=0) for name in self.cells[0].counts}
         pairs, observed = int(counts["share"][1]), of_pairs.share_of_counts(counts.pop("share"))

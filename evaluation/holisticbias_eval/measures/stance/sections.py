@@ -61,7 +61,7 @@ def _axis_bars(shown: StanceFigures, axes: Sequence[Figure]) -> Bars:
         for a, mark in zip(known, marks, strict=True)
     )
     title = "Stance contrast shared by the pairs of templates"
-    scale = f"nats per sentence  ·  line: 95% interval  ·  mark: {meaning}  ·  faint: no agreement shown"
+    scale = f"{NATS}  ·  line: 95% interval  ·  mark: {meaning}  ·  faint: no agreement shown"
     return Bars("stance-contrast", title, SHARED_NATS, bars, scale, mark=name, test="Agreement shown")
 
 
@@ -139,7 +139,7 @@ def _differing(shown: StanceFigures) -> Iterator[Block]:
             "descriptors of the axis, to the left less."
         )
         title = "Stance contrast of the descriptors that differ"
-        scale = "line: 95% interval; 0: mean of the axis"
+        scale = f"{NATS}  ·  line: 95% interval  ·  0: mean of the axis"
         yield Forest("stance-descriptors", title, NATS, estimates, scale, test="Differs from the axis mean")
 
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +22,7 @@ from holisticbias.errors import OutputError
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.models.store.keys import KeyPlaces, Keys, distinct_rows, taken
 from holisticbias_eval.progress import Notice, Progress
+from holisticbias_eval.settings import Keeping
 
 _STALE_SECONDS = 3600
 _MANY_SHARDS = 64
@@ -28,9 +30,14 @@ _SMALL_BYTES = 1 << 22
 _ROWS_AT_ONCE = 1 << 18
 
 
-def default_folder(stage: str) -> Path:
-    """The user's folder for the rows of a stage: ``$HOLISTICBIAS_CACHE/stage`` or ``~/.cache/holisticbias/stage``."""
-    return Path(os.environ.get("HOLISTICBIAS_CACHE") or "~/.cache/holisticbias").expanduser() / stage
+def find_store(keeping: Keeping, stage: Literal["scores", "responses", "labels"]) -> Path | None:
+    """The folder that keeps the rows of a stage; None if nothing is kept.
+
+    By default it is the user's: ``$HOLISTICBIAS_CACHE/stage`` or ``~/.cache/holisticbias/stage``.
+    """
+    if keeping.no_store:
+        return None
+    return keeping.store or Path(os.environ.get("HOLISTICBIAS_CACHE") or "~/.cache/holisticbias").expanduser() / stage
 
 
 def fingerprint(content: Mapping[str, object]) -> str:

@@ -26,8 +26,8 @@ from holisticbias_eval.report.drawings.shapes import (
     upright,
     wrapped,
 )
-from holisticbias_eval.report.units import shorten, show
 from holisticbias_eval.sections import Bar, Bars, Estimate, Forest, StackedBars
+from holisticbias_eval.units import shorten, show
 
 ROW = 30
 BESIDE_BRIEF, ALONE = 22, 34

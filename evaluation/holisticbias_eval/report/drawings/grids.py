@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, WIDTH, Line, Rect, Shape, Text, VectorDrawing, finite
-from holisticbias_eval.report.units import WORDS, shorten, show, show_rows, tick
 from holisticbias_eval.sections import Grid, HeatMap
+from holisticbias_eval.units import WORDS, shorten, show, show_rows, tick
 
 MARGIN, GAP = 12, 16
 LINE = 16

@@ -8,8 +8,14 @@ from collections.abc import Callable, Iterator
 
 from holisticbias_eval.blocks import Cell, Table
 from holisticbias_eval.figures import DEVIATION, P_RESOLUTION
-from holisticbias_eval.measures.text import significant
-from holisticbias_eval.report.report import PREFERENCES
+
+PREFERENCES = {
+    "reviewed": ("Reviewed", "Reviewed by people with lived experience; none recorded an objection."),
+    "dispreferred": ("Dispreferred", "People with lived experience said that they would rather not be called so."),
+    "polarizing": ("Polarizing", "People with lived experience disagree, or say that their community does."),
+    "no_data": ("No assessment", "Too few judgements are on record; this says nothing about the term."),
+}
+"""Community preferences: the name and the meaning of each."""
 
 _NEVER_SHOWN = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
 _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -58,8 +64,8 @@ def show(value: Cell, unit: str = "text") -> str:
 
 def show_rows(table: Table) -> Iterator[list[str]]:
     """The rows of a table as text."""
-    for row in table.rows:
-        yield [show(cell, column.unit) for cell, column in zip(row, table.columns, strict=True)]
+    for i, row in enumerate(table.rows):
+        yield [show(cell, unit) for cell, unit in zip(row, table.units_of(i), strict=True)]
 
 
 def tick(value: float, unit: str) -> str:
@@ -109,9 +115,10 @@ def _number(value: float) -> str:
     return f"{value:z.3f}"
 
 
-def _signed(value: float, digits: int = 2) -> str:
+def _signed(value: float) -> str:
     """A difference, with its sign."""
-    return f"{value:+z.{digits}f}" if abs(value) < 1e7 else f"{value:+.2e}"
+    text = _number(value)
+    return text if text.startswith("-") else f"+{text}"
 
 
 def _any_size(value: float) -> str:
@@ -120,6 +127,12 @@ def _any_size(value: float) -> str:
     if size >= 1e7 or 0 < size < 1e-4:
         return f"{value:.2e}"
     return f"{value:,.1f}" if size >= 100 else f"{value:.3g}"
+
+
+def _perplexity(value: float) -> str:
+    if value >= 1e7:
+        return f"{value:.2e}"
+    return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 100 else f"{value:,.0f}"
 
 
 def _count(value: float) -> str:
@@ -144,7 +157,7 @@ _FORMATS: dict[str, Callable[[float], str]] = {
     "number": _any_size,
     "relative change": lambda value: f"{100 * value:+z.1f}%",
     "number difference": lambda value: f"+{_any_size(value)}" if value > 0 else _any_size(value),
-    "perplexity": significant,
+    "perplexity": _perplexity,
     "x 1000": _number,
     **dict.fromkeys(("F", "mean |t|", "chi-square", "ratio"), _number),
     "t": _signed,
@@ -155,5 +168,5 @@ _FORMATS: dict[str, Callable[[float], str]] = {
     "p_value": _p_value,
     "text": lambda value: f"{value:,g}",
     **dict.fromkeys(SCORES, _number),
-    **dict.fromkeys((f"{unit}{DIFFERENCE}" for unit in SCORES), lambda value: _signed(value, 3)),
+    **dict.fromkeys((f"{unit}{DIFFERENCE}" for unit in SCORES), _signed),
 }
