@@ -18,8 +18,6 @@ from holisticbias_eval.errors import EvaluationError, RunError
 from holisticbias_eval.evaluating import all_uses, by_task, choose_measures, prepare
 from holisticbias_eval.generating import USES, prepare_answers
 from holisticbias_eval.measuring import measure_table
-from holisticbias_eval.mitigation.run import mitigate as train_models
-from holisticbias_eval.mitigation.run import mitigation_uses
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.sentences import restored
@@ -166,6 +164,9 @@ def mitigate(
     Raises ``EvaluationError`` for a setting that no chosen method uses, if the model cannot be trained, and if the
     folder holds another mitigation, unless ``overwrite``.
     """
+    from holisticbias_eval.mitigation.run import mitigate as train_models
+    from holisticbias_eval.mitigation.run import mitigation_uses
+
     (model, release), defaults = _defaults(recipe, mitigation_uses(), model=model, release=release)
     names, values = _texts("method", method), {**defaults, **_values(settings, where)}
     base = _name_of("model", model, "a name or a folder")
