@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats
+from holisticbias_eval.named_files import state_of
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
 from holisticbias_eval.readers.words import (
@@ -131,9 +132,13 @@ class GenderWords:
         return self._index.find(split_words(text))
 
 
-@lru_cache(8)
 def gender_words(polarity: str) -> GenderWords:
     """The lists of words and the polarities of a file, by its name or path; raises ``EvaluationError``."""
+    return _gender_words(polarity, state_of(POLARITY.find(polarity)))
+
+
+@lru_cache(8)
+def _gender_words(polarity: str, state: object) -> GenderWords:  # noqa: ARG001 - a key of the cache
     return GenderWords(POLARITY.read(polarity))
 
 

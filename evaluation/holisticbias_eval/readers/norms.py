@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.named_files import state_of
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers.anonymise import NAME
 from holisticbias_eval.readers.norm_files import NormLexicon, read_lexicons
@@ -49,7 +50,8 @@ class NormsReader(Reader):
     @property
     def lexicon(self) -> NormLexicon:
         """The lexicon; raises ``EvaluationError`` if there are no files, or one is not a lexicon."""
-        return _lexicon(self.settings.norms)
+        files = self.settings.norms
+        return _lexicon(files, tuple(state_of(Path(file)) for file in files))
 
     @property
     def signed(self) -> Mapping[str, str]:
@@ -79,7 +81,7 @@ class NormsReader(Reader):
 
 
 @lru_cache(8)
-def _lexicon(files: tuple[str, ...]) -> NormLexicon:
+def _lexicon(files: tuple[str, ...], states: tuple[object, ...]) -> NormLexicon:  # noqa: ARG001 - a key of the cache
     if not files:
         raise EvaluationError(
             "norms needs a lexicon: give --norms FILE, of Warriner et al. 2013, NRC VAD or EmoMap; none comes with "

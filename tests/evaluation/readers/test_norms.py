@@ -44,6 +44,15 @@ def test_valence(lexicon_file: Path, text: str, value: float | None, why: str | 
     assert read[1]["norms.valence"] == 1
 
 
+def test_a_lexicon_that_has_changed_is_read_again(lexicon_file: Path) -> None:
+    reader = NormsReader(NormsSettings(norms=(str(lexicon_file),)))
+    before, signed = reader.carriers("doff", "valence"), reader.signed
+    lexicon_file.write_text(lexicon_file.read_text("utf-8").replace("doff", "undoff"), "utf-8")
+    assert before
+    assert not reader.carriers("doff", "valence")
+    assert reader.signed != signed
+
+
 def test_no_lexicon() -> None:
     with pytest.raises(EvaluationError, match="give --norms FILE"):
         read_each(NormsReader(), ["doff"])

@@ -135,3 +135,14 @@ def test_means_are_those_of_the_formula(values: list[float], data: st.DataObject
     means = weighted_means(collect(rows), np.array(values))
     expected = [plain_mean([values[i] for i in row]) for row in rows]
     np.testing.assert_allclose(means, expected, atol=1e-12)
+
+
+def test_a_polarity_that_has_changed_is_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    content = POLARITY.find("gender-polarity").read_text("utf-8")
+    file.write_text(content, "utf-8")
+    before = gender_words(str(file)).settings
+    assert gender_words(str(file)) is gender_words(str(file))
+    file.write_text(content.replace("title: ", "title: Other ", 1), "utf-8")
+    assert gender_words(str(file)).polarity.title.startswith("Other")
+    assert before["gender_words"] == gender_words(str(file)).settings["gender_words"]
