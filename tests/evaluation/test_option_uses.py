@@ -99,7 +99,7 @@ def tried(task: str, name: str, files: Path) -> Any:
         "per_cell": 2, "where": ("group=blicket" if task == "texts" else "axis=age",), "limit": 2, "seed": 3,
         "variants": task in ("sentences", "seat"), "personas": contexts, "decoding": "greedy", "system": "Be brief.",
         "separator": "<|endoftext|>", "continuation": "Say: {prompt}", "control": "no_bias",
-        "human": files / "human.csv", "part": "continuation", "faulty_prompts": "drop", "style": "continuation",
+        "human": files / "human.csv", "measured": "continuation", "faulty_prompts": "drop", "style": "continuation",
         "polarity": str(files / "polarity.yaml"), "ties": "published", "polar": 0.9, "positive": 0.6, "negative": -0.6,
         "classifier": ("vader",), "clusters": "found", "phrases": str(files / "phrases.yaml"), "censor": False,
     }  # fmt: skip
@@ -228,7 +228,7 @@ def test_options_with_an_effect(words: str, tmp_path: Path, monkeypatch: pytest.
     [
         (("--set", "norms=a.csv", "--set=norms=b.csv"), {"norms": ("a.csv", "b.csv")}),
         (("--set", "chat=on"), {"chat": "on"}),
-        (("--set", "per_cell=2", "--set", "part=whole"), {"per_cell": 2, "part": "whole"}),
+        (("--set", "per_cell=2", "--set", "measured=whole"), {"per_cell": 2, "measured": "whole"}),
         (("--set", "censor=no", "--set", "variants=yes"), {"censor": False, "variants": True}),
         (("--set", "no_store=no"), {}),
         (("--set", "context=a=b"), {"context": "a=b"}),

@@ -23,7 +23,6 @@ class Samples(Settings):
         None,
         "Responses to each descriptor in each template, or to each prompt. Default: 15 for a release's sentences, 1 "
         "for other prompts.",
-        flags=("--per-cell", "--samples"),
         metavar="K",
         ge=1,
     )
@@ -71,7 +70,7 @@ class Responding(Settings):
         metavar="TEXT",
     )
     chat: Literal["auto", "on", "off"] = setting(
-        "auto", "for responses: whether prompts are put into the template; auto, the default: if there is one."
+        "auto", "For responses, whether prompts are put into the model's chat template; auto: if it has one."
     )
 
 
@@ -137,11 +136,10 @@ class MeasuredPart(Settings):
 
     group = "Texts about groups"
 
-    part: Literal["whole", "continuation"] | None = setting(
+    measured: Literal["whole", "continuation"] | None = setting(
         None,
         "What is measured: prompt and continuation as one text, as in the paper, or the continuation alone. Default: "
         "whole; for sentences and given responses without prompt, the response alone.",
-        flags=("--measured",),
     )
 
 

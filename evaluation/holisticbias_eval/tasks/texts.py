@@ -62,7 +62,7 @@ class TextsTask(RespondingTask):
 
     def source(self, given: Given) -> TaskSource:
         """Find the prompts; without model, prompts and release, those of the embedded writer."""
-        file, part = given.read(GivenResponses).responses, given.read(MeasuredPart).part
+        file, part = given.read(GivenResponses).responses, given.read(MeasuredPart).measured
         if file is not None:
             asked, own = read_given_texts(file, part), None
         else:
