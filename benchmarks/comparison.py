@@ -88,7 +88,7 @@ def compare_pairs(world: World, pairs: int, seed: int) -> Compared:
     first, second = (_crossing([pair[i] for pair in drawn]) for i in (0, 1))
     moved = moved_by_axis(first, moved_cells(first, second))
     found = [(moved[str(i)], estimate(moved[str(i)])) for i in range(pairs)]
-    rows = [(m.significant.sum() / m.tested.sum(), e.interval.low, e.interval.high, e.p_value) for m, e in found if e]
+    rows = [(m.significant.sum() / m.tested.sum(), e[0].low, e[0].high, e[1]) for m, e in found if e]
     return Compared(*np.array(rows).T)
 
 

@@ -15,7 +15,6 @@ On a busy machine, --threads 1 --clock cpu counts only the process's own time.
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -163,13 +162,14 @@ def measure(loaded: LoadedModel, everything: Spans, spans: Spans, clock: Clock) 
     work = scorer.work(everything)
     scorer.score(spans.take(np.arange(8)), lambda _: None)
     naively(loaded, spans.take(np.arange(8)), BATCH)
-    before = np.array(astuple(scorer.input_counts()))
+    before = scorer.input_counts()
     ours, seconds = timed(lambda: scorer.score(spans, lambda _: None).nll, clock)
-    asked, run = np.array(astuple(scorer.input_counts())) - before
+    after = scorer.input_counts()
+    asked, run = after.asked - before.asked, after.run - before.run
     figures: dict[str, float] = {
         "phrases": len(spans),
-        "masked_inputs": int(asked),
-        "distinct_inputs": int(run),
+        "masked_inputs": asked,
+        "distinct_inputs": run,
         "inputs_ratio": asked / run,
         "tokens_ratio_whole_release": work.tokens / work.forward,
         "seconds": seconds,

@@ -10,20 +10,24 @@ from typing import Any
 import pyarrow as pa
 from rich.console import Console
 
+from holisticbias.compile.filters import Where, filter_texts
 from holisticbias.release.release import Release
 from holisticbias_eval.api_results import Comparison, Frame, Measurement, MitigatedModels, ModelResponses, ModelRun
 from holisticbias_eval.classifying import classify as classify_table
 from holisticbias_eval.errors import EvaluationError, RunError
-from holisticbias_eval.evaluating import by_task, choose_measures, prepare
-from holisticbias_eval.generating import prepare_answers
+from holisticbias_eval.evaluating import all_uses, by_task, choose_measures, prepare
+from holisticbias_eval.generating import USES, prepare_answers
 from holisticbias_eval.measuring import measure_table
 from holisticbias_eval.mitigation.run import mitigate as train_models
+from holisticbias_eval.mitigation.run import mitigation_uses
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.sentences import restored
 from holisticbias_eval.results.compare import compare_runs, read_two_runs
+from holisticbias_eval.results.recipes import read_recipe
 from holisticbias_eval.results.run import Run, read_run
-from holisticbias_eval.tables.frames import file_of
+from holisticbias_eval.settings import Uses, of_measures, split_names
+from holisticbias_eval.tables.frames import LABEL, file_of
 from holisticbias_eval.tasks.sources import ReleaseSource
 
 
@@ -32,7 +36,8 @@ def evaluate(
     release: str | Path | Release | None = None,
     measures: str | Sequence[str] | None = None,
     *,
-    where: Mapping[str, str | Sequence[str]] | Sequence[str] = (),
+    where: Where = (),
+    recipe: str | Path | None = None,
     progress: bool = True,
     **settings: Any,
 ) -> ModelRun:
@@ -42,14 +47,19 @@ def evaluate(
     model with its tokenizer; the default is the calibration model of what is asked. ``release`` is a folder, a version,
     ``ID@VERSION`` of a Hub dataset, or what ``build_release`` or ``open_release`` gives; ``measures`` names one or
     several measures of one task; see ``holisticbias measures``. ``where`` selects sentences: ``{"axis": "ability"}``.
-    ``settings`` are all others, by the names that ``holisticbias evaluate --help-all`` lists, such as ``limit=400`` or
+    ``recipe`` is the name or the file of a recipe, whose values count where nothing is given. ``settings`` are all
+    others, by the names that ``holisticbias evaluate --help-all`` lists, such as ``limit=400`` or
     ``pairs="pairs.csv"``.
 
     Raises ``EvaluationError`` for a setting that nothing chosen uses, and if the model or a file does not fit, and
     ``HolisticBiasError``, its base, for a release that does not exist.
     """
-    names = None if measures is None else _texts("measures", measures)
-    values = _values(settings, where)
+    uses = all_uses()
+    (model, release, named), defaults = _defaults(recipe, uses, model=model, release=release, measure=measures)
+    names = None if named is None else split_names(_texts("measures", named))
+    if names and measures is not None:
+        defaults = of_measures(defaults, names, uses)
+    values = {**defaults, **_values(settings, where)}
     chosen = choose_measures(names, values)
     groups = by_task(chosen)
     if len(groups) > 1:
@@ -72,9 +82,12 @@ def measure(name: str, table: str | Path | pa.Table | Frame, *, progress: bool =
     ``settings`` are those of ``holisticbias measure --help-all``. Raises ``TableError`` for a table that does not fit,
     and ``EvaluationError`` for a setting without effect.
     """
+    if not isinstance(name, str):
+        raise EvaluationError(f"name: it must be the name of a measure, not {type(name).__name__}")
     with file_of(table, "text") as file:
         found = measure_table(name, Path(file), _values(settings), _display(progress))
-    return Measurement(found.measurement, found.tables, found.view, found.sections)
+    of_file = {} if isinstance(table, str | Path) else {"scores": LABEL}
+    return Measurement(found.measurement.model_copy(update=of_file), found.tables, found.view, found.sections)
 
 
 def generate(
@@ -82,21 +95,24 @@ def generate(
     prompts: str | Path | Sequence[str] | pa.Table | Frame | None = None,
     release: str | Path | Release | None = None,
     *,
-    where: Mapping[str, str | Sequence[str]] | Sequence[str] = (),
+    where: Where = (),
+    recipe: str | Path | None = None,
     progress: bool = True,
     **settings: Any,
 ) -> ModelResponses:
     """Let a model answer prompts.
 
-    ``model`` is as for ``evaluate``; the default is the embedded responder. ``prompts`` are a list of texts, a column
-    of a data frame, a table with a column ``prompt`` (a file, an Arrow table, a pandas or a polars data frame), or the
-    name of a collection of prompts; by default the sentences of ``release``. ``settings`` are those of
+    ``model`` and ``recipe`` are as for ``evaluate``; the default is the embedded responder. ``prompts`` are a list of
+    texts, a column of a data frame, a table with a column ``prompt`` (a file, an Arrow table, a pandas or a polars data
+    frame), or the name of a collection of prompts; by default the sentences of ``release``. ``settings`` are those of
     ``holisticbias generate --help-all``, such as ``decoding="greedy"``.
 
     Raises ``EvaluationError`` for a setting without effect, and if the model or a file does not fit, and
     ``HolisticBiasError``, its base, for a release that does not exist.
     """
-    values = _values(settings, where)
+    own = {"model": model, "release": release, "prompts": prompts, "measure": None}
+    (model, release, prompts, _), defaults = _defaults(recipe, USES, **own)
+    values = {**defaults, **_values(settings, where)}
     with nullcontext() if prompts is None else file_of(prompts, "prompt") as name:
         values |= {} if name is None else {"prompts": name}
         answering = prepare_answers(_model_of(model), _release_of(release), values, _display(progress))
@@ -119,7 +135,8 @@ def classify(
 
     Raises ``TableError`` for a table that does not fit, and ``EvaluationError`` for an unknown classifier.
     """
-    values = _values({"classifier": classifier, **settings})
+    card = _name_of("classifier", classifier, "a name, or the file of a card")
+    values = _values({"classifier": card, **settings})
     with file_of(texts, "response") as name:
         return classify_table(Path(name), values, _display(progress)).table
 
@@ -130,7 +147,8 @@ def mitigate(
     *,
     out: str | Path,
     release: str | Path | None = None,
-    where: Mapping[str, str | Sequence[str]] | Sequence[str] = (),
+    where: Where = (),
+    recipe: str | Path | None = None,
     overwrite: bool = False,
     progress: bool = True,
     **settings: Any,
@@ -140,14 +158,17 @@ def mitigate(
     ``method`` is one or several of ``lmd``, ``add``, ``ctda``, ``cada`` (Zhao et al. 2024, section 4),
     ``style_equality`` and ``self_chat`` (Smith et al. 2022, section 4). ``model`` is a folder or a Hub repository; the
     default is the calibration model of the method. ``out`` is the folder of the trained model, or of one folder for
-    each method if there are several. An interrupted training continues when the same call is made again. ``settings``
-    are those of ``holisticbias mitigate --help-all``, such as ``corpus="split"``, ``steps=100`` or ``no_measure=True``.
+    each method if there are several. An interrupted training continues when the same call is made again. ``recipe`` is
+    as for ``evaluate``, and ``settings`` are those of ``holisticbias mitigate --help-all``, such as ``corpus="split"``,
+    ``steps=100`` or ``no_measure=True``.
 
     Raises ``EvaluationError`` for a setting that no chosen method uses, if the model cannot be trained, and if the
     folder holds another mitigation, unless ``overwrite``.
     """
-    names, values = _texts("method", method), _values(settings, where)
-    base, of_release = (None if name is None else str(name) for name in (model, release))
+    (model, release), defaults = _defaults(recipe, mitigation_uses(), model=model, release=release)
+    names, values = _texts("method", method), {**defaults, **_values(settings, where)}
+    base = _name_of("model", model, "a name or a folder")
+    of_release = _name_of("release", release, "a version or a folder")
     made = train_models(names, base, of_release, values, Path(out), display=_display(progress), overwrite=overwrite)
     return MitigatedModels(made.models, made.shown, made.page)
 
@@ -166,23 +187,21 @@ def compare(first: Run | str | Path, second: Run | str | Path) -> Comparison:
 
 def _model_of(model: object) -> ModelSource:
     """A model as engines take it; raises ``EvaluationError`` for anything else."""
-    if model is None or isinstance(model, str | Path):
-        return None if model is None else str(model)
     if isinstance(model, tuple) and len(model) == 2 and hasattr(model[0], "parameters") and callable(model[1]):
         return model
-    raise EvaluationError(
-        "model: it must be a name, a folder, a file, or a pair (model, tokenizer) of transformers, not "
-        f"{type(model).__name__}"
-    )
+    return _name_of("model", model, "a name, a folder, a file, or a pair (model, tokenizer) of transformers")
 
 
 def _release_of(release: object) -> ReleaseSource:
     """A release as tasks take it; raises ``EvaluationError`` for anything else."""
-    if release is None or isinstance(release, Release):
-        return release
-    if isinstance(release, str | Path):
-        return str(release)
-    raise EvaluationError(f"release: it must be a version, a folder or a release, not {type(release).__name__}")
+    return release if isinstance(release, Release) else _name_of("release", release, "a version, a folder or a release")
+
+
+def _name_of(argument: str, value: object, wanted: str) -> str | None:
+    """A name or a path as a text; raises ``EvaluationError`` for anything else."""
+    if value is None or isinstance(value, str | Path):
+        return None if value is None else str(value)
+    raise EvaluationError(f"{argument}: it must be {wanted}, not {type(value).__name__}")
 
 
 def _run_of(run: object) -> Run:
@@ -194,24 +213,25 @@ def _run_of(run: object) -> Run:
     raise RunError(f"a run is what evaluate gives, or its folder, not {type(run).__name__}")
 
 
-def _values(settings: Mapping[str, Any], where: object = ()) -> dict[str, Any]:
-    """Settings as commands give them: the name of a file is a text."""
+def _defaults(recipe: str | Path | None, uses: Uses, **given: Any) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments that are given, or else those of a recipe; and the settings of the recipe."""
+    found = {} if recipe is None else dict(read_recipe(str(recipe), uses))
+    of_recipe = {name: found.pop(name, None) for name in given}
+    return [of_recipe[name] if value is None else value for name, value in given.items()], found
+
+
+def _values(settings: Mapping[str, Any], where: Where = ()) -> dict[str, Any]:
+    """Settings as commands give them: the name of a file is a text, and None is the default."""
     values = {
         name: [_plain(one) for one in value] if isinstance(value, list | tuple) else _plain(value)
         for name, value in settings.items()
+        if value is not None
     }
-    return values | ({"where": _conditions(where)} if where else {})
+    return values | ({"where": filter_texts(where)} if where else {})
 
 
 def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
-
-
-def _conditions(where: object) -> tuple[str, ...]:
-    """Filters as the command line writes them: ``axis=age,ability``."""
-    if isinstance(where, Mapping):
-        return tuple(f"{key}={','.join(_texts(f'where {key}', value))}" for key, value in where.items())
-    return _texts("where", where)
 
 
 def _texts(name: str, value: object) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -29,17 +29,28 @@ Frame = Any
 """A pandas or polars data frame."""
 
 
-class FigureTable:
+class Tabular:
+    """The base of results that are a table."""
+
+    def to_arrow(self) -> pa.Table:
+        """The rows as an Arrow table."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Frame:
+        """The rows as a pandas data frame."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Frame:
+        """The rows as a polars data frame; needs polars."""
+        import polars
+
+        return polars.from_arrow(self.to_arrow())
+
+
+class FigureTable(Tabular, tuple[Figure, ...]):
     """Figures of measures, one row each: the name of the measure and the figure, its keys, value and uncertainty."""
 
-    def __init__(self, figures: Sequence[Figure]) -> None:
-        self._figures = tuple(figures)
-
-    def __len__(self) -> int:
-        return len(self._figures)
-
-    def __iter__(self) -> Any:
-        return iter(self._figures)
+    __slots__ = ()
 
     def __repr__(self) -> str:
         return f"<{len(self):,} figures of {', '.join(dict.fromkeys(figure.measure for figure in self))}>"
@@ -47,17 +58,22 @@ class FigureTable:
     def to_arrow(self) -> pa.Table:
         """The figures as an Arrow table; a key that a figure lacks is null, and so is an undefined value."""
         plain = [name for name in Figure.model_fields if name not in ("interval", "floor_interval", "keys")]
-        return pa.table(figure_columns(self._figures, plain))
+        return pa.table(figure_columns(self, plain))
 
-    def to_pandas(self) -> Frame:
-        """The figures as a pandas data frame."""
-        return self.to_arrow().to_pandas()
 
-    def to_polars(self) -> Frame:
-        """The figures as a polars data frame; needs polars."""
-        import polars
+class GainTable(Tabular, tuple[Gain, ...]):
+    """Changes of figures with their direction, one row each: both values, the change, and whether it is a gain."""
 
-        return polars.from_arrow(self.to_arrow())
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        outcomes = Counter(gain.outcome for gain in self)
+        return f"<{len(self):,} changes: {', '.join(f'{count} {outcome}' for outcome, count in outcomes.items())}>"
+
+    def to_arrow(self) -> pa.Table:
+        """The changes as an Arrow table; a key that a figure lacks is null."""
+        plain = [name for name in Gain.model_fields if name not in ("interval", "keys", "run")]
+        return pa.table(figure_columns(self, plain, ("interval",)))
 
 
 @dataclass(frozen=True)
@@ -156,10 +172,10 @@ class Comparison(WithReport):
         """The changes as figures: ``first``, ``second`` and ``change`` of each headline."""
         return FigureTable(self.compared.figures)
 
-    def gains(self) -> tuple[Gain, ...]:
+    def gains(self) -> GainTable:
         """The changes of headline figures with their direction: gains, costs, and changes that chance explains."""
         found = find_gains(Figures(self.compared.figures), (), after=Figures(self.second.result.figures))
-        return sort_gains(tuple(found))
+        return GainTable(sort_gains(tuple(found)))
 
     def _report(self) -> Report:
         return comparison_report(self.compared, self.second)
@@ -191,7 +207,7 @@ class Measurement(WithReport, MeasuredTable):
 
 
 @dataclass(frozen=True)
-class ModelResponses:
+class ModelResponses(Tabular):
     """A model's responses: ``table`` has a row for each prompt, ``generation`` all that they depend on."""
 
     table: pa.Table
@@ -204,16 +220,9 @@ class ModelResponses:
         """The responses as an Arrow table."""
         return self.table
 
-    def to_pandas(self) -> Frame:
-        """The responses as a pandas data frame."""
-        return self.table.to_pandas()
-
-    def to_polars(self) -> Frame:
-        """The responses as a polars data frame; needs polars."""
-        import polars
-
-        return polars.from_arrow(self.table)
-
     def _repr_html_(self) -> str:
-        shown = self.table.slice(0, _SHOWN).select(["prompt", "response"]).to_pandas()
-        return str(shown.to_html(escape=True, index=False))
+        from markupsafe import Markup
+
+        shown = self.table.slice(0, _SHOWN).select(["prompt", "response"]).to_pylist()
+        row = Markup("<tr><td>{prompt}</td><td>{response}</td></tr>")
+        return f"<table><tr><th>prompt<th>response{''.join(row.format(**one) for one in shown)}</table>"

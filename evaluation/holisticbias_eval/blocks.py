@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, Literal, TypeVar
 
 from holisticbias_eval.figures import Interval
 
 Cell = str | int | float | tuple[float, float] | None
+NUMBER = "number"
+MIXED = (NUMBER, f"{NUMBER} difference")
+"""Units of columns whose rows can have units of their own."""
 Role = Literal["text", "finding", "caveat", "note"]
 
 
@@ -50,7 +53,9 @@ class Table:
 
     ``note`` says which rows are left out, and why. ``details`` has some lines
     for each row, shown on demand; it is empty or as long as ``rows``. A long table
-    can be searched; ``search`` says that a short one can be, too.
+    can be searched; ``search`` says that a short one can be, too. ``units`` has the
+    unit of each row's values if rows differ: it takes the place of ``number`` in
+    the units of columns.
     """
 
     name: str
@@ -60,6 +65,14 @@ class Table:
     note: str = ""
     details: tuple[tuple[str | Marked, ...], ...] = ()
     search: bool = False
+    units: tuple[str, ...] = ()
+
+    def units_of(self, row: int) -> list[str]:
+        """The unit of each cell of a row."""
+        units = [column.unit for column in self.columns]
+        if not self.units:
+            return units
+        return [self.units[row] + unit.removeprefix(NUMBER) if unit in MIXED else unit for unit in units]
 
 
 Row = TypeVar("Row")
@@ -97,15 +110,17 @@ def table_of(
     details: Callable[[Row], tuple[str | Marked, ...]] | None = None,
     search: bool = False,
     drop_empty: bool = False,
+    unit: Callable[[Row], str] | None = None,
 ) -> Table:
     """A table of rows by the columns' declarations; ``drop_empty`` leaves out columns without any value.
 
-    ``details`` gives the lines of a row that are shown on demand.
+    ``details`` gives the lines of a row that are shown on demand, ``unit`` the unit of its numbers if rows differ.
     """
     listed = tuple(rows)
     cells = tuple(tuple(column.of(row) for column in columns) for row in listed)
     lines = tuple(map(details, listed)) if details else ()
-    table = Table(name, caption, tuple(column.column for column in columns), cells, note, lines, search)
+    units = tuple(map(unit, listed)) if unit else ()
+    table = Table(name, caption, tuple(column.column for column in columns), cells, note, lines, search, units)
     return without_empty(table) if drop_empty else table
 
 
@@ -119,15 +134,9 @@ def yes(shown: bool | None) -> str | None:
     return None if shown is None else "yes" if shown else "no"
 
 
-def without_column(table: Table, key: str) -> Table:
-    """The table without a column."""
-    kept = [i for i, column in enumerate(table.columns) if column.key != key]
-    rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
-    return replace(table, columns=tuple(table.columns[i] for i in kept), rows=rows)
-
-
-def without_empty(table: Table) -> Table:
-    """The table without columns in which every value is missing; the first column stays."""
-    kept = [i for i in range(len(table.columns)) if i == 0 or any(row[i] is not None for row in table.rows)]
+def without_empty(table: Table, keys: Collection[str] = ()) -> Table:
+    """The table without columns in which every value is missing, of all or of these; the first column stays."""
+    asked = [i > 0 and (not keys or column.key in keys) for i, column in enumerate(table.columns)]
+    kept = [i for i, of in enumerate(asked) if not of or any(row[i] is not None for row in table.rows)]
     rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
     return replace(table, columns=tuple(table.columns[i] for i in kept), rows=rows)

@@ -24,7 +24,7 @@ from holisticbias_eval.report.runs import run_report
 from holisticbias_eval.report.write import write_report
 from holisticbias_eval.results.recipes import RecipeBase, recipe_model
 from holisticbias_eval.results.run import REPORT, Result, Run, may_replace, write_run
-from holisticbias_eval.results.signature import EngineSettings, Signature, sign
+from holisticbias_eval.results.signature import Signature, sign
 from holisticbias_eval.settings import Use, Values, refuse_unused
 from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.sources import ReleaseSource, TaskSource
@@ -93,8 +93,10 @@ def __getattr__(name: str) -> type[RecipeBase]:
 def choose_measures(measures: Sequence[str] | None, values: Values) -> tuple[str, ...]:
     """The measures that are named, or those of the sources that are named, or all of a release's own sentences.
 
-    Raises ``EvaluationError`` for an unknown measure.
+    Raises ``EvaluationError`` for an unknown measure, and if no measure is named.
     """
+    if measures is not None and not measures:
+        raise EvaluationError("--measure names no measure: leave it out, or name one of `holisticbias measures`")
     if measures is None:
         named = {name for name, task in TASKS.items() if task.is_named(values)} or {"sentences"}
         measures = [name for name, measure in MEASURES.items() if measure.task in named]
@@ -142,10 +144,10 @@ def _prepared(task: Task, given: Given, source: TaskSource, model: Any, names: t
     requests = task.ask(source, model, given)
     about = {**model.settings, **requests.settings, **reading.settings}
     is_generated = task.ability == "generate"
-    settings = EngineSettings(generation=about, classifiers=reading.signed) if is_generated else EngineSettings(about)
+    settings = {"generation": about, "classifiers": reading.signed} if is_generated else {"scoring": about}
     measuring = {name: MEASURES[name].signature(chosen) for name in names}
     signature = sign(
-        source.signature, model.identity, settings, measuring, requests.count, requests.skipped, requests.terms
+        source.signature, model.identity, measuring, requests.count, requests.skipped, requests.terms, **settings
     )
     name = source.run_name(model.identity, signature, task.name)
     # what is asked is in the requests: the release need not stay in memory

@@ -166,12 +166,14 @@ def corrected(
         yield make_figure(f.measure, name or f"{f.name}_adjusted_p", f.keys, value, "p_value", tests, of=f.name)
 
 
-def figure_columns(figures: Sequence[Figure], names: Sequence[str]) -> dict[str, list[Any]]:
-    """Some fields of figures, then their keys, then the ends of their intervals, as columns."""
+def figure_columns(
+    figures: Sequence[Any], names: Sequence[str], intervals: Sequence[str] = ("interval", "floor_interval")
+) -> dict[str, list[Any]]:
+    """Some fields of figures, or of their changes, then their keys, then the ends of their intervals, as columns."""
     keys = dict.fromkeys(key for figure in figures for key in figure.keys)
     columns: dict[str, list[Any]] = {name: [getattr(figure, name) for figure in figures] for name in names}
     columns |= {key: [figure.keys.get(key) for figure in figures] for key in keys}
-    for name in ("interval", "floor_interval"):
+    for name in intervals:
         pairs = [getattr(figure, name) for figure in figures]
         columns |= {f"{name}_{end}": [pair and getattr(pair, end) for pair in pairs] for end in ("low", "high")}
     return columns

@@ -15,13 +15,13 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.evaluating import kept_if_interrupted
 from holisticbias_eval.models.embedded import default_release
 from holisticbias_eval.models.generation.frame import STYLES, Style
-from holisticbias_eval.models.generation.requests import Generator, SamenessRecord
+from holisticbias_eval.models.generation.requests import SamenessRecord
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.conversations import PER_CELL, draw_prompts
+from holisticbias_eval.prompts.conversations import draw_prompts
 from holisticbias_eval.prompts.prompt_sources import prompts_file, read_prompts
 from holisticbias_eval.records import FolderRecord
 from holisticbias_eval.results.run import RESPONSES
@@ -40,10 +40,10 @@ from holisticbias_eval.settings import (
     setting,
 )
 from holisticbias_eval.tables.files import is_table_name, table_suffix
-from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, find_asked
-from holisticbias_eval.tasks.responding import ResponseRequests, answer_prompts, find_drawing, start_responding
+from holisticbias_eval.tasks.collected import find_asked
+from holisticbias_eval.tasks.responding import ResponseRequests, find_drawing, start_responding
 from holisticbias_eval.tasks.response_files import count_responses
-from holisticbias_eval.tasks.response_settings import CONTINUING, DECODING, Personas, asking_uses
+from holisticbias_eval.tasks.response_settings import CONTINUED_AS, SENTENCES, Personas, TextSettings, asking_uses
 from holisticbias_eval.tasks.sources import ReleaseSource, file_name, sign_release
 from holisticbias_eval.tasks.task import Given
 
@@ -107,15 +107,14 @@ class Answering:
     """
 
     name: str
-    prompts: pa.Table
-    generator: Generator
+    requests: ResponseRequests
     generation: Generation
 
     def run(self, display: Display) -> tuple[pa.Table, Generation]:
         """Ask the model: the table of responses, and what they depend on, with their counts."""
-        sameness, responses = answer_prompts(self.prompts, self.generator, display)
-        counts = dict(count_responses(responses))
-        return responses, self.generation.model_copy(update={"counts": counts, "sameness": sameness})
+        answered = self.requests.answer(display)
+        counts = dict(count_responses(answered.table))
+        return answered.table, self.generation.model_copy(update={"counts": counts, **answered.signed})
 
 
 def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, display: Display) -> Answering:
@@ -126,7 +125,7 @@ def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, 
     refuse_unused({**values, **({"release": release} if release else {})}, USES, ["generate"])
     given = Given(model, release, values, (), display)
     target, requests, about, style = _ask(given)
-    generator = start_responding(given, CONTINUING if style else DECODING, style)
+    generator = start_responding(given, style)
     settings = {**about["generation"], **generator.settings}
     if style and not generator.keeps_blank:
         settings |= style.settings
@@ -137,7 +136,7 @@ def prepare_answers(model: ModelSource, release: ReleaseSource, values: Values, 
         machine=machine(),
     )
     name = f"{file_name(generator.identity.name)}-on-{file_name(target)}"
-    return Answering(name, requests, generator, generation)
+    return Answering(name, ResponseRequests(requests, generator), generation)
 
 
 def generate(
@@ -161,7 +160,7 @@ def generate(
         return answering.generation.may_replace(old / GENERATION, "other responses", overwrite=overwrite)
 
     refuse_target(folder, may)
-    with new_folder(folder, may) as made, kept_if_interrupted(ResponseRequests(answering.prompts, answering.generator)):
+    with new_folder(folder, may) as made, kept_if_interrupted(answering.requests):
         responses, found = answering.run(display)
         pq.write_table(responses, made / RESPONSES.file, compression="zstd")
         (made / GENERATION).write_text(found.model_dump_json(indent=2) + "\n", "utf-8")
@@ -172,7 +171,7 @@ def _ask(given: Given) -> tuple[str, pa.Table, dict[str, Any], Style | None]:
     """The name of what is asked, the requests, the fields of ``Generation`` about them, and the style of continuing."""
     release, prompts = given.release_name, given.read(Prompting).prompts
     is_said = prompts in (None, SENTENCES)
-    drawing = find_drawing(given, PER_CELL if is_said else 1)
+    drawing = find_drawing(given, several=is_said)
     about: dict[str, Any]
     if prompts is None or is_said:
         default = None if given.running.engine == "api" else default_release(given.model_name)
@@ -183,11 +182,12 @@ def _ask(given: Given) -> tuple[str, pa.Table, dict[str, Any], Style | None]:
         return opened.version, requests, {**about, "generation": drawing.settings}, None
     file = prompts_file(Path(prompts))
     if not is_table_name(file) and table_suffix(file) != ".txt":
-        found = find_asked(prompts, release, drawing, given.display, samples=drawing.per_cell)
-        about = {"release": found.signature if found.release else None, "prompts": found.name}
-        about |= {"prompts_sha256": found.settings["prompts_sha256"], "generation": found.settings}
-        target = found.name if found.release else Path(found.name).stem
-        return target, found.requests, about, STYLES.read(CONTINUED_AS)
+        found = find_asked(TextSettings(prompts=prompts), release, drawing, given.display)
+        name = found.about["prompts"]
+        about = {"release": found.signature if found.release else None, "prompts": name}
+        about |= {"prompts_sha256": found.about["prompts_sha256"], "generation": found.about}
+        target = name if found.release else Path(name).stem
+        return target, found.content.requests, about, STYLES.read(CONTINUED_AS)
     if release is not None:
         raise SelectionError(f"--prompts {file} and --release exclude each other: leave one out")
     if drawing.where:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +15,7 @@ from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Part
 
-What = Literal["sentences", "prompts", "pairs", "lines", "candidates", "results", "intersections"]
+What = Literal["sentences", "prompts", "pairs", "lines", "candidates", "results", "intersections", "answers"]
 """What two runs share."""
 
 
@@ -49,7 +50,7 @@ INTERSECTIONS = Identity("intersections", "intersection", ("intersection_id",))
 PROMPTS = Identity("prompts", "prompt", ("response_id",), ("prompt", "persona"))
 RESPONSES = Identity("prompts", "response", ("response_id",))
 _KINDS = (PAIRS, LINES, CANDIDATES, RESULTS, INTERSECTIONS, PROMPTS, GROUPED, SENTENCES)
-"""Of these the first whose keys both tables have says what they share."""
+"""Of these the first whose columns both tables have says what they share; without one see ``_of_others``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,9 @@ def count_shared(first: pa.Table, second: pa.Table) -> SharedSentences:
 
     Raises ``SelectionError`` if they have nothing in common.
     """
-    identity = next(kind for kind in _KINDS if all({*kind.key} <= {*table.column_names} for table in (first, second)))
+    both = {*first.column_names} & {*second.column_names}
+    known = (kind for kind in _KINDS if {*kind.key, *kind.same, *kind.known} <= both)
+    identity = next(known, None) or _of_others(first, both)
     if identity.needs:
         first, second = (table.filter(table[identity.needs].is_valid()) for table in (first, second))
     shared = align(first, second, identity)
@@ -130,6 +133,20 @@ def count_shared(first: pa.Table, second: pa.Table) -> SharedSentences:
         added=shared.added,
         nats=_difference(first, second, shared) if identity.known else None,
     )
+
+
+def _of_others(table: pa.Table, names: Collection[str]) -> Identity:
+    """Pair the answers of another task by the columns ``..._id`` that both tables have, or else by all their texts."""
+    texts = [field.name for field in table.schema if field.name in names and _is_text(field.type)]
+    ids = [name for name in texts if name.endswith("_id")]
+    if not texts:
+        raise SelectionError("the two runs have no column of texts in common: their answers cannot be paired")
+    return Identity("answers", "answer", tuple(ids or texts))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _difference(first: pa.Table, second: pa.Table, shared: Shared) -> float | None:

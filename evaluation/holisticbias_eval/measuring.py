@@ -6,7 +6,7 @@ import csv
 import hashlib
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import eq
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from holisticbias_eval.figures import Figure, Figures, Part, figure_columns
 from holisticbias_eval.measures import MEASURES, find_measure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.groups.measure import GroupMeasure
-from holisticbias_eval.measures.measure import MeasureSettings, View
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View
 from holisticbias_eval.measures.options import CorpusSettings, Resampling, ResamplingSeed
 from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.models.loading.source import file_sha256
@@ -39,11 +39,13 @@ from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.judging import count_corpus, find_clusters, judging_options
 from holisticbias_eval.tasks.response_files import read_texts
 from holisticbias_eval.tasks.task import Given
-from holisticbias_eval.tasks.text_reading import TextReading, naming_figures
+from holisticbias_eval.tasks.text_reading import TextReading
 
 TRUST = Condition("without --no-trust", lambda values: values.get("trust", True))
 _COUNTED = ("likelihoods", "labels")
 MEASUREMENT = "measurement.json"
+Found = tuple[pa.Table, Mapping[str, str], Measured]
+"""The table that was measured, the parameters of the measure, and what it gives."""
 
 
 class MeasurementRecord(Part):
@@ -95,55 +97,57 @@ def measure_table(name: str, path: Path, values: Values, display: Display) -> Me
     measure = find_measure(name)
     refuse_unused(values, measure_uses(), [name])
     given = Given(None, None, values, (name,), display)
-    settings = measuring_settings(given)
-    trusted = given.read(Resampling).trust or not measure.resamples
+    chosen = {**values, "clusters": find_clusters(given), "values": values}
+    settings = read_settings(MeasureSettings, chosen)
     with about_rows_of(path):
         if isinstance(measure, GroupMeasure):
-            return _measure_texts(measure, path, settings, given)
-        return _measure_scores(name, path, settings if trusted else None, given.read(CorpusSettings).corpus)
+            table, measuring, found = _measure_texts(measure, path, settings, given)
+        else:
+            table, measuring, found = _measure_scores(measure, path, settings, given)
+    record = MeasurementRecord(
+        measure=name,
+        measuring=dict(measuring),
+        scores=path.name or path.resolve().name,
+        scores_sha256=_digest(name, path),
+        versions=package_versions(),
+        sentences=table.num_rows,
+        figures=found.figures,
+        notes=found.notes,
+    )
+    view = View(Figures(found.figures), table)
+    return MeasuredTable(record, found.tables, view, frequency_sections(name, view))
 
 
-def measuring_settings(given: Given) -> MeasureSettings:
-    """The settings of a measure, with clusters read from their file."""
-    return read_settings(MeasureSettings, {**given.values, "clusters": find_clusters(given), "values": given.values})
-
-
-def _measure_scores(measure: str, path: Path, settings: MeasureSettings | None, corpus: Path | None) -> MeasuredTable:
-    """Measure scores; without settings, figures that need resampling are left out.
+def _measure_scores(measure: Measure, path: Path, settings: MeasureSettings, given: Given) -> Found:
+    """Measure scores; without trust, figures that need resampling are left out.
 
     A corpus adds the rank correlation of a term's count in it and the term's median perplexity, or the mean
     probability of each style in the responses to it.
     """
-    chosen = MEASURES[measure]
-    scores = TASKS[chosen.task].tables[chosen.needs.answers](path)
-    measured = chosen.figures(scores, settings)
-    figures = measured.figures
-    if corpus is not None and chosen.needs.answers == "labels":
-        figures += corpus_figures(View(Figures(figures), scores), count_corpus(corpus, scores))
-    elif corpus is not None:
-        figures += correlate_frequency(measure, scores, count_corpus(corpus, scores))
-    measuring = chosen.signature(settings or MeasureSettings())
-    found = describe_measurement(measure, path, measuring, scores.num_rows, figures, measured.notes)
-    view = View(Figures(figures), scores)
-    return MeasuredTable(found, measured.tables, view, frequency_sections(measure, view))
+    trusted = settings if given.read(Resampling).trust or not measure.resamples else None
+    scores = TASKS[measure.task].tables[measure.needs.answers](path)
+    measured, corpus = measure.figures(scores, trusted), given.read(CorpusSettings).corpus
+    if corpus is not None:
+        counts = count_corpus(corpus, scores)
+        if measure.needs.answers == "labels":
+            more = corpus_figures(View(Figures(measured.figures), scores), counts)
+        else:
+            more = correlate_frequency(measure.info.name, scores, counts)
+        measured = replace(measured, figures=(*measured.figures, *more))
+    return scores, measure.signature(trusted or MeasureSettings()), measured
 
 
-def _measure_texts(measure: GroupMeasure, path: Path, settings: MeasureSettings, given: Given) -> MeasuredTable:
-    measuring = dict(measure.signature(settings))
-    texts = read_texts(path)
-    name, display = measure.info.name, given.display
+def _measure_texts(measure: GroupMeasure, path: Path, settings: MeasureSettings, given: Given) -> Found:
+    measuring, texts, display = dict(measure.signature(settings)), read_texts(path), given.display
     judge = start_text_judges([measure.reader], judging_options(given), display).get(measure.reader.name)
     if judge is not None:
         measuring |= judge.settings
     reading = TextReading(readers=[measure.start(settings, judge)], measures=[measure])
     read = reading.read(texts, display)
-    with display.step(f"Measuring {name} of {texts.num_rows:,} texts"):
+    with display.step(f"Measuring {measure.info.name} of {texts.num_rows:,} texts"):
         measured = measure.figures(read, settings)
-    named = naming_figures(read, [measure], lambda written: reading.read(written, display))
-    figures = (*measured.figures, *named)
-    notes = (*measured.notes, *_subject_notes(texts))
-    found = describe_measurement(name, path, measuring, texts.num_rows, figures, notes)
-    return MeasuredTable(found, {**measured.tables, "texts": read}, View(Figures(figures), read))
+    figures, notes = (*measured.figures, *reading.naming(read, display)), (*measured.notes, *_subject_notes(texts))
+    return read, measuring, Measured(figures, {**measured.tables, "texts": read}, notes)
 
 
 def _subject_notes(texts: pa.Table) -> Iterator[str]:
@@ -157,22 +161,6 @@ def _subject_notes(texts: pa.Table) -> Iterator[str]:
             f"{unchanged:,} of {named.num_rows:,} texts do not contain their subject as it is written: "
             "nothing is replaced in them"
         )
-
-
-def describe_measurement(
-    measure: str, path: Path, measuring: Mapping[str, str], rows: int, figures: tuple[Figure, ...], notes: Sequence[str]
-) -> MeasurementRecord:
-    """The record of the figures of a measure on the table in a file."""
-    return MeasurementRecord(
-        measure=measure,
-        measuring=dict(measuring),
-        scores=path.name or path.resolve().name,
-        scores_sha256=_digest(measure, path),
-        versions=package_versions(),
-        sentences=rows,
-        figures=figures,
-        notes=tuple(notes),
-    )
 
 
 def _digest(measure: str, path: Path) -> str:

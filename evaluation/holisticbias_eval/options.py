@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 import click
 from click.core import ParameterSource
 
+from holisticbias.terminal import write
+
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
@@ -146,10 +148,10 @@ def given_settings(context: click.Context | None = None) -> dict[str, Any]:
         return {}
     if "measure" in command.settings or ctx.get_parameter_source("measure") not in _TYPED:
         return command.values(ctx)
-    chosen, uses = str(ctx.params["measure"]).split(","), command.uses()
-    used = {name for part, found in uses.items() if part in chosen for use in found for name in use.names}
-    recipe = command.values(ctx, ParameterSource.DEFAULT_MAP)
-    return {name: value for name, value in recipe.items() if name in used} | command.values(ctx, *_TYPED)
+    from holisticbias_eval.settings import of_measures, split_names
+
+    recipe, chosen = command.values(ctx, ParameterSource.DEFAULT_MAP), split_names([str(ctx.params["measure"])])
+    return of_measures(recipe, chosen, command.uses()) | command.values(ctx, *_TYPED)
 
 
 def read_own(kind: type[S]) -> S:
@@ -173,20 +175,11 @@ def _show_all(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         param.hidden = False
     ctx.meta[_ALL] = True
     try:
-        raise _Help(ctx)
+        write(ctx.get_help())
     finally:
         for param in hidden:  # the command may run again in this process
             param.hidden = True
-
-
-class _Help(click.exceptions.Exit):
-    """Print the help, and end."""
-
-    def __init__(self, ctx: click.Context) -> None:
-        super().__init__(0)
-        from holisticbias.terminal import write
-
-        write(ctx.get_help())
+    ctx.exit()
 
 
 def _in_short(says: str) -> str:

@@ -10,6 +10,15 @@ from holisticbias_eval.figures import Interval
 
 
 @dataclass(frozen=True, slots=True)
+class UnitChart:
+    """A chart of values of one unit."""
+
+    name: str
+    title: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
 class Bar:
     """A bar with its interval and floor, or another value that the chart marks.
 
@@ -26,7 +35,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Bars:
+class Bars(UnitChart):
     """Horizontal bars from zero, to both sides if values have both signs.
 
     ``limits`` are the ends of the scale; by default those of the values.
@@ -34,9 +43,6 @@ class Bars:
     is not shown of faint bars, in the table of values.
     """
 
-    name: str
-    title: str
-    unit: str
     bars: tuple[Bar, ...]
     scale: str
     limits: tuple[float, float] | None = None
@@ -58,28 +64,29 @@ class Bars:
 
 
 @dataclass(frozen=True, slots=True)
-class Stack:
-    """A bar of several parts, one after the other; a part that is missing or not above 0 is not drawn."""
+class Grid(UnitChart):
+    """Rows of values, one for each of the named columns; values may be missing."""
 
-    label: str
-    values: tuple[float | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StackedBars:
-    """Horizontal bars of parts that add up; ``parts`` are the names of the parts."""
-
-    name: str
-    title: str
-    unit: str
-    parts: tuple[str, ...]
-    bars: tuple[Stack, ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
     scale: str
 
     def table(self) -> Table:
         """The values of the chart."""
-        columns = (Column("label", "Name"), *(Column(part, part, self.unit) for part in self.parts))
-        return Table(self.name, self.title, columns, tuple((bar.label, *bar.values) for bar in self.bars))
+        columns = (Column("label", "Name"), *(Column(name, name, self.unit) for name in self.columns))
+        return Table(self.name, self.title, columns, tuple((label, *values) for label, values in self.rows))
+
+
+@dataclass(frozen=True, slots=True)
+class StackedBars(Grid):
+    """Horizontal bars of parts that add up, named by columns; a part that is missing or not above 0 is not drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap(Grid):
+    """Values by row and column, each shown as a colour; ``limits`` are the ends of the colour scale."""
+
+    limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +103,9 @@ class Dots:
 
 
 @dataclass(frozen=True, slots=True)
-class DotPlot:
+class DotPlot(UnitChart):
     """Rows of dots with box and whiskers; outliers are named. ``limits`` let several plots share one scale."""
 
-    name: str
-    title: str
-    unit: str
     rows: tuple[Dots, ...]
     scale: str
     log: bool = False
@@ -116,24 +120,6 @@ class DotPlot:
             for name, value in zip(row.names, row.values, strict=True)
         )
         return without_empty(Table(self.name, self.title, columns, rows))
-
-
-@dataclass(frozen=True, slots=True)
-class HeatMap:
-    """Values by row and column, each shown as a colour; ``limits`` are the ends of the colour scale."""
-
-    name: str
-    title: str
-    unit: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
-    scale: str
-    limits: tuple[float, float] | None = None
-
-    def table(self) -> Table:
-        """The values of the chart."""
-        columns = (Column("label", "Name"), *(Column(name, name, self.unit) for name in self.columns))
-        return Table(self.name, self.title, columns, tuple((label, *values) for label, values in self.rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +138,12 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Forest:
+class Forest(UnitChart):
     """Estimates with intervals, one below the other, beside a reference line: pairwise differences, contrasts.
 
     ``beside`` names the other value that rows may have, and ``test`` what is shown of marked rows.
     """
 
-    name: str
-    title: str
-    unit: str
     estimates: tuple[Estimate, ...]
     scale: str
     reference: float = 0.0

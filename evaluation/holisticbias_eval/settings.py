@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -27,23 +27,24 @@ class Settings(BaseModel):
     group: ClassVar[str] = ""
     """The heading of the settings in a list of all options."""
 
-    conditions: ClassVar[Mapping[str, Condition]] = {}
+    conditions: ClassVar[Mapping[str, tuple[Condition, ...]]] = {}
     """The conditions under which settings have an effect, by their names."""
 
     @classmethod
     def uses(cls) -> tuple[Use, ...]:
-        """The use of each setting, with its condition."""
-        return tuple(Use(cls, tuple(filter(None, [cls.conditions.get(name)])), (name,)) for name in cls.model_fields)
+        """The use of each setting, with its conditions."""
+        return tuple(Use(cls, cls.conditions.get(name, ()), (name,)) for name in cls.model_fields)
 
     @model_validator(mode="before")
     @classmethod
     def _read_one_of_several(cls, values: Any) -> Any:
-        """Take a text for a setting that may be given several times."""
+        """Take one value for a setting that may be given several times."""
         if not isinstance(values, Mapping):
             return values  # settings that are read already
         several = {name for name, info in cls.model_fields.items() if get_origin(info.annotation) is tuple}
         return {
-            name: (value,) if name in several and isinstance(value, str) else value for name, value in values.items()
+            name: (value,) if name in several and (isinstance(value, str) or not isinstance(value, Iterable)) else value
+            for name, value in values.items()
         }
 
 
@@ -202,6 +203,12 @@ def refuse_unused(values: Values, uses: Uses, chosen: Sequence[str]) -> None:
             words = _words(near, values, chosen) if near else _words(fitting, values, [*uses])
             flag = flag_of(fitting[0][1].settings, name)
             raise EvaluationError(f"{flag} is for {words}: here it has no effect, so leave it out")
+
+
+def of_measures(recipe: Values, measures: Sequence[str], uses: Uses) -> dict[str, Any]:
+    """The settings of a recipe that count when these measures are named in place of its own: those that they use."""
+    used = {name for measure in measures for use in uses.get(measure, ()) for name in use.names}
+    return {name: value for name, value in recipe.items() if name in used}
 
 
 def flags_of(kind: type[Settings], name: str) -> tuple[str, ...]:

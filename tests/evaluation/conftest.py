@@ -43,7 +43,7 @@ def terms_read_once() -> Iterator[None]:
     """Read the terms of a folder once: each command would read and validate them again."""
     read = cache(load_catalog)
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("stereotypes.specifications", "collect.collection", "prompts.collections", "tasks.sources"):
+        for module in ("stereotypes.specifications", "collect.collecting", "prompts.collections", "tasks.sources"):
             patch.setattr(f"holisticbias_eval.{module}.load_catalog", lambda: read(find_source()))
         yield
 

@@ -17,7 +17,7 @@ from holisticbias_eval.measures.measure import MeasureSettings, View
 from holisticbias_eval.sections import Section
 
 ZEAL = "zeal"
-METHOD = TextMethod("score", "Score", "score", ("keen", "neither", "dull"), "the larger, the keener")
+METHOD = TextMethod("score", "Score", "score", ("keen", "neither", "dull"))
 
 
 class Zeal(GroupMeasure):

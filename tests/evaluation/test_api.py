@@ -11,14 +11,26 @@ from typing import Any
 
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
+from tests.evaluation.conftest import mini_catalog
 from tests.golden.inputs import PERPLEXITIES
 
 import holisticbias
 import holisticbias_eval as hbe
+from holisticbias.errors import ReleaseError, SourceError, UnknownTermError
 from holisticbias_eval.api_results import ModelRun
-from holisticbias_eval.errors import ClassifierError, EvaluationError, ModelError, ReportError, RunError, TableError
+from holisticbias_eval.errors import (
+    ClassifierError,
+    EvaluationError,
+    ModelError,
+    RecipeError,
+    ReportError,
+    RunError,
+    TableError,
+)
 from holisticbias_eval.results.run import read_run
 
 Answer = tuple[int, str, str]
@@ -80,6 +92,13 @@ def test_the_public_names_are_listed() -> None:
     assert {"build_release", "load_catalog", "open_release"} <= {*dir(holisticbias)}
 
 
+def test_terms_are_shown_in_a_line_and_filtered_as_in_an_evaluation() -> None:
+    catalog = mini_catalog()
+    assert repr(catalog).startswith("<HolisticBias terms: ")
+    for where in ({"axis": ["age", "ability"]}, "axis=age,ability", ["axis=ability,age"]):
+        assert holisticbias.build_release(catalog, where=where).manifest.where == ("axis=ability,age",)
+
+
 def test_responses_are_those_of_the_command(invoke: Callable[..., Answer], tmp_path: Path) -> None:
     prompts = ["Hi! I'm a Deaf grandmother.", "Hello."]
     found = hbe.generate(prompts=prompts, decoding="greedy", progress=False, no_store=True)
@@ -101,7 +120,8 @@ def test_a_list_of_texts_is_judged_as_its_table(invoke: Callable[..., Answer], t
     assert invoke("classify", "--responses", tmp_path / "texts.csv", *options)[0] == 0
     made = pq.read_table(tmp_path / "judged.parquet").select(["p:positive", "p:negative"]).to_pylist()
     frame = pd.DataFrame({"response": texts})
-    for given in (texts, frame, frame["response"], pl.Series(texts), tmp_path / "texts.csv"):
+    column = frame["response"]
+    for given in (texts, frame, column, column.to_numpy(), pl.Series(texts), pa.array(texts), tmp_path / "texts.csv"):
         found = hbe.classify(given, "vader", no_store=True, progress=False)
         assert found.select(["p:positive", "p:negative"]).to_pylist() == made
     assert made[0]["p:positive"] > 0.5 > made[1]["p:positive"]
@@ -118,6 +138,21 @@ def test_a_notebook_shows_the_report(run: ModelRun) -> None:
     shown = run._repr_html_()
     assert shown.startswith("<iframe ")
     assert "Likelihood Bias" in shown
+
+
+def test_a_recipe_has_what_is_not_given(tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path) -> None:
+    recipe = tmp_path / "own.yaml"
+    asked = {"model": str(tiny_gpt2), "release": str(mini_release_folder), "measure": "medians,love_hate", "limit": 64}
+    recipe.write_text(yaml.safe_dump({**asked, "pll": None, "where": "axis=age", "source": "this test"}))
+    found = hbe.evaluate(recipe=recipe, progress=False, no_store=True)
+    assert found.result.signature.measures == ("medians", "love_hate")
+    assert found.result.signature.settings["sentences_where"] == "axis=age"
+    own = hbe.evaluate(recipe=recipe, measures="medians", where={"axis": "ability"}, limit=None, no_store=True)
+    assert own.result.signature.measures == ("medians",)
+    assert own.result.signature.settings["sentences_where"] == "axis=ability"
+    recipe.write_text("decoding: greedy\nprompts: none.txt\n")
+    made = hbe.generate(prompts=["Hi!"], recipe=recipe, progress=False, no_store=True)
+    assert "greedy" in made.generation.generation["decoding"]
 
 
 def test_where_is_a_filter(tiny_gpt2: Path, mini_release_folder: Path) -> None:
@@ -146,7 +181,10 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.evaluate(("tokenizer", "model")), EvaluationError, r"model: it must be .* not tuple"),
         (lambda: hbe.evaluate(release=WRONG), EvaluationError, r"release: it must be .* not int"),
         (lambda: hbe.evaluate(measures=[]), EvaluationError, r"measures: it must be a text, .* not \[\]"),
-        (lambda: hbe.evaluate(where={"axis": WRONG}), EvaluationError, "where axis: it must be a text, .* not 3"),
+        (lambda: hbe.evaluate(where={"axis": WRONG}), UnknownTermError, "where axis: it must be a text, .* not 3"),
+        (lambda: hbe.evaluate(measures="stereotype_score", pairs=TEXTS), EvaluationError, "the name of a file"),
+        (lambda: hbe.evaluate(recipe="none"), RecipeError, "there is no recipe 'none'"),
+        (lambda: hbe.evaluate(measures="sentiment", measured="x"), EvaluationError, "--measured: it must be 'whole'"),
         (lambda: hbe.evaluate(measures="medians", norms=("x",)), EvaluationError, "--norms is for norms"),
         (lambda: hbe.evaluate(measures="medians", colour="red"), EvaluationError, "there is no setting 'colour'"),
         (lambda: hbe.evaluate(measures=["medians", "sentiment"]), EvaluationError, "evaluate them one by one"),
@@ -155,9 +193,16 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.evaluate(measures="toxicity", classifier="vade"), ClassifierError, "no classifier 'vade'"),
         (lambda: hbe.measure("sentiment", TEXTS, positive=3), EvaluationError, "--positive: it must be at most 1"),
         (lambda: hbe.measure("sentiment", None), TableError, r"the table: it must be a file, .* not NoneType"),
+        (lambda: hbe.measure(TEXTS, "sentiment"), EvaluationError, "name: it must be .* not DataFrame"),
+        (lambda: hbe.measure("toxicity", TEXTS, classifier=len), EvaluationError, "--classifier: it must be a text"),
+        (lambda: hbe.classify(["a"], WRONG), EvaluationError, "classifier: it must be a name, .* not int"),
         (lambda: hbe.measure("sentiment", pd.concat([TEXTS, TEXTS], axis=1)), TableError, "has 2 columns 'text'"),
         (lambda: hbe.generate(prompts=WRONG), TableError, r"the table: it must be a file, .* not int"),
         (lambda: hbe.mitigate(WRONG, out="out"), EvaluationError, "method: it must be a text, .* not 3"),
+        (lambda: hbe.mitigate("lmd", WRONG, out="out"), EvaluationError, "model: it must be a name .* not int"),
+        (lambda: hbe.mitigate("lmd", out="out", release=WRONG), EvaluationError, "release: it must be .* not int"),
+        (lambda: holisticbias.build_release(WRONG), SourceError, "catalog: it must be .* not int"),
+        (lambda: holisticbias.write_release(WRONG, "out"), ReleaseError, "release: it must be .* not int"),
         (lambda: hbe.mitigate("lmd", Path("none"), out="out", no_measure=True), ModelError, "none"),
         (lambda: hbe.open_run(WRONG), RunError, "a run is what evaluate gives, or its folder, not int"),
         (lambda: hbe.compare("none", WRONG), RunError, "none is not a run"),
@@ -175,7 +220,8 @@ def test_a_frame_is_measured_as_its_file(make: Callable[..., object], tmp_path: 
     frame.to_csv(tmp_path / "scores.csv", index=False)
     of_file = hbe.measure("medians", tmp_path / "scores.csv", progress=False)
     of_frame = hbe.measure("medians", make(PERPLEXITIES), progress=False)
-    assert list(of_frame.figures) == list(of_file.figures)
+    assert of_frame.figures == of_file.figures
+    assert repr(of_frame) == "<Measurement: Median perplexities of the table>"
     with pytest.raises(EvaluationError, match="there is no measure 'median'; close to it: medians; "):
         hbe.measure("median", make(PERPLEXITIES), progress=False)
 
@@ -195,7 +241,10 @@ def test_two_runs_are_compared(run: ModelRun, tmp_path: Path) -> None:
     assert hbe.compare(folder, folder).compared == found.compared
     changes = found.figures.to_pandas()
     assert (changes[changes.name == "change"].value.dropna() == 0).all()
-    assert isinstance(found.gains(), tuple)
+    gains = found.gains()
+    assert repr(gains) == "<7 changes: 2 not defined, 2 baseline, 3 no change shown>"
+    assert gains.to_pandas()["outcome"].tolist() == [gain.outcome for gain in gains]
+    assert gains.to_polars().columns[:7] == ["measure", "figure", "unit", "before", "after", "change", "p_value"]
     assert "iframe" in found._repr_html_()
 
 

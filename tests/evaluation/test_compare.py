@@ -121,13 +121,14 @@ def test_interval_worked_by_hand(
 ) -> None:
     found = estimate(Moved(np.array(significant, float), np.array(tested, float), np.array(without)))
     assert found
+    interval, p_value = found
     if p is None or margin is None:
-        assert 0.05 < found.p_value < 1
-        assert found.interval.low < 0 < found.interval.high
+        assert 0.05 < p_value < 1
+        assert interval.low < 0 < interval.high
         return
-    assert found.p_value == pytest.approx(p)
-    assert found.interval.low == pytest.approx(max(-1, change - margin), abs=1e-5)
-    assert found.interval.high == pytest.approx(min(1, change + margin), abs=1e-5)
+    assert p_value == pytest.approx(p)
+    assert interval.low == pytest.approx(max(-1, change - margin), abs=1e-5)
+    assert interval.high == pytest.approx(min(1, change + margin), abs=1e-5)
 
 
 def test_one_template_or_one_noun_has_no_interval() -> None:

@@ -25,7 +25,7 @@ from holisticbias_eval.measures.measure import Measure, Measured, MeasureSetting
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers import READERS
-from holisticbias_eval.readers.reader import MethodValues, Reader, reading_table
+from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
 from holisticbias_eval.results.recipes import read_recipe
 from holisticbias_eval.results.run import Result
 from holisticbias_eval.sections import Bar, Bars, Section
@@ -71,22 +71,28 @@ class Remarks(RespondingTask):
 
 
 def _as_texts(table: pa.Table) -> pa.Table:
-    table = table.append_column("text", table["response"])
-    return table.append_column("source", pa.array(["model"] * table.num_rows))
+    """Answers with columns of their own, by which no other task is known."""
+    table = table.select(["response_id", "domain", "group", "response"])
+    return table.rename_columns(["remark_id", "domain", "group", "text"])
+
+
+class LoudSettings(ReaderSettings):
+    loud: int = setting(6, "Letters from which on a text is loud.", ge=1)
 
 
 class LoudReader(Reader):
     """The letters of a text."""
 
     name: ClassVar[str] = "loudness"
+    settings_type: ClassVar[type[ReaderSettings]] = LoudSettings
 
     @property
     def signed(self) -> Mapping[str, str]:
-        return {"loud": "letters"}
+        return {"loud": str(self.settings.loud)}
 
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
         values = np.array([len(text) for text in texts], np.float64)
-        classes = ["loud" if value > 5 else "quiet" for value in values]
+        classes = ["loud" if value >= self.settings.loud else "quiet" for value in values]
         return reading_table(self.name, {"letters": MethodValues(values, [None] * len(texts), classes)})
 
 
@@ -97,9 +103,7 @@ class Loudness(GroupMeasure):
         name="loudness", title="Loudness", summary="letters", direction="more is louder", limits="invented",
         source="this test", headline="disparity", by=("domain", "class"),
     )  # fmt: skip
-    methods: ClassVar[tuple[TextMethod, ...]] = (
-        TextMethod("letters", "Letters", "letters", ("loud",), "more is louder"),
-    )
+    methods: ClassVar[tuple[TextMethod, ...]] = (TextMethod("letters", "Letters", "letters", ("loud",)),)
     task = "remarks"
 
 
@@ -164,7 +168,7 @@ def options(tiny_gpt2: Path, mini_release_folder: Path) -> list[str]:
 @pytest.fixture(scope="module")
 def made(options: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("made") / "run"
-    asked = ["--measure", ",".join(NAMES), "--about", "I'm {}", "--set", "shortest=2", "--out", str(out)]
+    asked = ["--measure", ",".join(NAMES), "--about", "I'm {}", "--loud", "4", "--set", "shortest=2", "--out", str(out)]
     assert main(["evaluate", *options, *asked]) == 0
     return out
 
@@ -182,11 +186,13 @@ def test_its_run_is_kept(made: Path, root: Path) -> None:
     result = json.loads((made / "result.json").read_text("utf-8"))
     assert result["signature"]["measures"] == list(NAMES)
     assert result["signature"]["generation"]["about"] == "I'm {}"
-    assert result["signature"]["measuring"]["remark_length"] == {"shortest": "2"}
+    measuring = result["signature"]["measuring"]
+    assert measuring["remark_length"] == {"shortest": "2"}
+    assert measuring["loudness"]["loud"] == "4"
     assert {f["measure"] for f in result["figures"]} == set(NAMES)
     schema = json.loads((root / "schema" / "result.schema.json").read_text("utf-8"))
     jsonschema.Draft202012Validator(schema).validate(result)
-    assert (made / "sizes.parquet").is_file()
+    assert {"answers.parquet", "sizes.parquet"} <= {path.name for path in made.iterdir()}
 
 
 def test_its_option_is_one_field(invoke: Invoke, options: list[str], made: Path, tmp_path: Path) -> None:
@@ -221,7 +227,9 @@ def test_it_is_compared(invoke: Invoke, made: Path) -> None:
     said = invoke.printed("compare", made, made, "--format", "json")
     changes = [f for f in json.loads(said)["figures"] if f["measure"] == "remark_length" and f["name"] == "change"]
     assert {f["keys"]["domain"]: f["value"] for f in changes} == {"age": 0, "ability": 0, "nonce": 0}
-    assert "Length of remarks" in invoke.printed("compare", made, made)
+    said = invoke.printed("compare", made, made)
+    assert "Length of remarks" in said
+    assert "answers in both; 0 changed, 0 gone, 0 added." in said
 
 
 def test_the_registry_takes_it(invoke: Invoke, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,8 +254,13 @@ def test_tables_of_a_user_are_measured(invoke: Invoke, tmp_path: Path) -> None:
         "interval": {"low": 3.0, "high": 5.0}, "floor": None, "floor_interval": None, "p_value": None,
         "adjusted_p": None, "n": 3, "missing": 0, "of": None,
     }  # fmt: skip
-    said = json.loads(invoke.printed("measure", "loudness", table, "--format", "json"))
-    assert {"share", "mean"} <= {figure["name"] for figure in said["figures"]}
+    measured = hbe.measure("loudness", table, progress=False, loud=4).figures
+    assert {"share", "mean"} <= {figure.name for figure in measured}
+    (loud,) = (
+        f.value for f in measured if f.name == "share" and f.keys == {"domain": "age", "group": "odd", "class": "loud"}
+    )
+    assert loud == 1
+    assert "--loud" in invoke.refused("measure", "loudness", table, "--loud", "0")
 
 
 def test_a_recipe_names_it_and_its_settings(tmp_path: Path) -> None:

@@ -138,6 +138,12 @@ def test_a_setting_changes_what_is_recorded_or_does_not_fit(task: str, name: str
     assert changed != plain, f"{name} is accepted for {measure}, and changes nothing"
 
 
+def test_clusters_of_styles_that_the_classifier_lacks_are_refused_before_a_model_is_asked(inputs: Path) -> None:
+    own = base("responses", "generation_bias", "clusters", inputs)
+    said = sign("generation_bias", **own, classifier=("calibration-styles",), clusters="holisticbias")
+    assert "cluster 'sympathy' has the style 'Sympathetic', which the responses do not have" in said
+
+
 USES: Mapping[str, Callable[[], Uses]] = {
     "measure": measure_uses,
     "generate": lambda: USES_OF_GENERATE,
@@ -172,10 +178,12 @@ SETTINGS: Mapping[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_setting_of_measure_changes_what_is_recorded_or_is_refused(name: str, inputs: Path) -> None:
     given, changed = SETTINGS[name]
-    settings = MeasureSettings(norms=(str(inputs / "norms.csv"),))
+    norms = {"norms": (str(inputs / "norms.csv"),)}
+    before = MeasureSettings(values=norms)
+    both = before, before.model_copy(update={**changed, "values": {**norms, **changed}})
     for measure, found in MEASURES.items():
         said = unused("measure", (measure, "t.csv", *given), (measure,))
-        records = [found.signature(s) for s in (settings, settings.model_copy(update=changed))]
+        records = [found.signature(s) for s in both]
         own = name == "threshold" and found.needs.answers == "offensiveness"  # of the card, in a run
         assert (not said) == (records[0] != records[1] or own), measure
         assert not said or measure not in said
@@ -236,3 +244,10 @@ def test_options_with_an_effect(words: str, tmp_path: Path, monkeypatch: pytest.
 )
 def test_a_setting_is_an_option(written: tuple[str, ...], plain: dict[str, object]) -> None:
     assert given_settings(evaluate.make_context("evaluate", list(written))) == plain
+
+
+def test_a_recipe_counts_for_measures_with_blanks_between_them(tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.yaml"
+    recipe.write_text("measure: sentiment\npositive: 0.7\nlimit: 3\nmode: choice\n")
+    given = ["--recipe", str(recipe), "--measure", "retention, sentiment"]
+    assert given_settings(evaluate.make_context("evaluate", given)) == {"positive": 0.7, "limit": 3}

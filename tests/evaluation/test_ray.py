@@ -15,7 +15,7 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.engines import start_generator, start_scorer
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.requests import PromptRequests, Responses, respond_all
-from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.scorer import Scores
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.ray import RayGenerator
 from holisticbias_eval.models.settings import ModelSettings
@@ -43,7 +43,7 @@ def cluster() -> Iterator[Any]:
 
 def killing(cluster: Any, model: RayGenerator) -> tuple[list[int], Callable[[int], None]]:
     """A progress function that kills the first replica in its third call, and the numbers that it was called with."""
-    first = cluster.get(model.cluster.replicas[0].process.remote())
+    first = cluster.get(model.cluster.replicas[0].__ray_call__.remote(lambda _: os.getpid()))
     counted: list[int] = []
 
     def count(done: int) -> None:

@@ -16,8 +16,7 @@ from holisticbias_eval.models.generation.requests import (
     respond_all,
     unique_requests,
 )
-from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, InputCounts, Probe, Scorer, Work
-from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, MaskedInputs, Probe, Scorer, Scores, Work
 from holisticbias_eval.models.likelihood.spans import Spans, unique_spans, whole
 from holisticbias_eval.models.stored import answers_fingerprint, store_of, stored
 from holisticbias_eval.progress import Progress
@@ -55,8 +54,8 @@ class Able(Lengths):
     def probe(self, spans: Spans) -> Probe:
         return Probe(ExactnessRecord(method="guess", texts=len(spans), error=None, plain_error=None))
 
-    def input_counts(self) -> InputCounts:
-        return InputCounts(3, 2)
+    def input_counts(self) -> MaskedInputs:
+        return MaskedInputs(asked=3, run=2)
 
 
 class Repeating(Generator):

@@ -54,18 +54,17 @@ def random_texts(seed: int, texts: int = 60, longest: int = 12, letters: str = "
 )
 def test_a_phrase_is_found_as_whole_words_within_a_text(phrase: str, found: list[bool]) -> None:
     words = split_words(column("I'm sorry to hear", "oh, I'm sorry", "sorry to, be", "to", "tomorrow"))[0]
-    assert has_phrase(words, phrase.split()).tolist() == found
+    assert has_phrase(words, phrase).tolist() == found
 
 
 @pytest.mark.parametrize("phrase", ["a", "a b", "d a b", "c c c"])
 def test_phrases_agree_with_a_search_in_text(phrase: str) -> None:
     texts = random_texts(1, 300)
     words = split_words(column(*texts))[0]
-    assert has_phrase(words, phrase.split()).tolist() == [f" {phrase} " in f" {text} " for text in texts]
+    assert has_phrase(words, phrase).tolist() == [f" {phrase} " in f" {text} " for text in texts]
 
 
-def test_beginnings_and_common_runs_agree_with_slow_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holisticbias_eval.statistics.words._CELLS_AT_ONCE", 40)
+def test_beginnings_and_common_runs_agree_with_slow_ones() -> None:
     one, other = random_texts(2, 200, 6, "abc"), random_texts(3, 200, 15, "abc")
     first, second = split_words(column(*one), column(*other))
     assert longest_common_runs(first, second).tolist() == [
@@ -183,12 +182,10 @@ def test_corrected_p_values_of_some_tests_of_many() -> None:
 def test_the_jackknife_over_draws_is_that_of_the_mean_of_equal_draws() -> None:
     rng = np.random.default_rng(0)
     values, draw = rng.normal(size=(5, 8)), np.tile(np.arange(8), (5, 1))
-    found = means_over_draws(values.ravel(), np.zeros(40, np.int64), draw.ravel(), 2)
+    mean, low, high = means_over_draws(values.ravel(), np.zeros(40, np.int64), draw.ravel(), 2)
     means = values.mean(axis=0)
     half = stats.t.ppf(0.975, 7) * means.std(ddof=1) / math.sqrt(8)
-    assert (found.mean[0], found.low[0], found.high[0]) == pytest.approx(
-        (means.mean(), means.mean() - half, means.mean() + half)
-    )
-    assert np.isnan([found.mean[1], found.low[1]]).all()
+    assert (mean[0], low[0], high[0]) == pytest.approx((means.mean(), means.mean() - half, means.mean() + half))
+    assert np.isnan([mean[1], low[1]]).all()
     assert number_draws(np.array([3, 1, 3, 3, 1])).tolist() == [0, 0, 1, 2, 1]
     assert Counter(number_draws(np.zeros(120, np.int64)).tolist()) == Counter(i % 50 for i in range(120))

@@ -33,7 +33,7 @@ RUNS: Mapping[str, str] = {
     f"{RESPONSES}",
     "given-responses": "evaluate --measure generation_bias,response_wording --responses {in}/responses.csv "
     "--classifier calibration-styles --release {in}/mini",
-    "texts-made": "evaluate --measure sentiment --prompts {in}/people.csv --model embedded-writer --samples 3",
+    "texts-made": "evaluate --measure sentiment --prompts {in}/people.csv --model embedded-writer --per-cell 3",
 }
 """Evaluations: the run's signature, its figures, its answers, and its report as Markdown are recorded."""
 
@@ -89,6 +89,7 @@ MODEL = "--model {in}/masked"
 REFUSED: Mapping[str, tuple[str, ...]] = {
     "measures": (
         "evaluate --measure phrenology",
+        "evaluate --measure ,",
         "evaluate --measure intersections --release {in}/mini",
         "evaluate --measure likelihood_bias --release {in}/intersections",
         "evaluate --measure pseudo_likelihood_bias --release {in}/mini --model embedded",
@@ -128,6 +129,7 @@ REFUSED: Mapping[str, tuple[str, ...]] = {
         f"{EVALUATE_RESPONSES} --responses none.csv",
         f"{EVALUATE_RESPONSES} --clusters none.yaml",
         f"{EVALUATE_RESPONSES} --corpus none.txt",
+        f"{EVALUATE_RESPONSES} --corpus {{in}}/latin.txt",
         f"{EVALUATE_RESPONSES} --phrases none.yaml",
         f"{EVALUATE_RESPONSES} --chat user",
         f"{EVALUATE_RESPONSES} --dry-run",

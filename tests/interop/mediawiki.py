@@ -17,7 +17,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from rich.console import Console
 
-from holisticbias_eval.collect.collecting import collect
+from holisticbias_eval.collect.collecting import collect, prompts_of
 from holisticbias_eval.collect.settings import CollectSettings
 from holisticbias_eval.progress import Display
 
@@ -77,8 +77,8 @@ def rows(dump: Path, work: Path) -> list[tuple[str, ...]]:
     out = work / f"collected-{dump.name}"
     display = Display(Console(stderr=True, quiet=True))
     made = collect(dump, str(work / "groups.yaml"), out, CollectSettings(), display)
-    about = made.record["dump"]
-    print(f"{dump.name}: {about['pages']} pages by {about['generator']}, {made.prompts} prompts")
+    about = made["dump"]
+    print(f"{dump.name}: {about['pages']} pages by {about['generator']}, {prompts_of(made)} prompts")
     found = pq.read_table(out / "prompts.parquet").to_pylist()
     assert all(row["revision"] and row["page_id"] and row["timestamp"] for row in found)
     return [tuple(row[name] for name in ("group_id", "prompt", "continuation", "subject")) for row in found]

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 import pyarrow.parquet as pq
 from rich.console import Console
 
-from holisticbias_eval.collect.collecting import Collected, collect
+from holisticbias_eval.collect.collecting import collect
 from holisticbias_eval.collect.settings import CollectSettings
 from holisticbias_eval.progress import Display
 
@@ -40,7 +40,7 @@ def dump(*pages: str) -> str:
 
 def run(
     folder: Path, content: str | bytes, groups: str = GROUPS, name: str = "dump.xml", **options: Any
-) -> tuple[Collected, list[dict[str, Any]]]:
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Collect from a dump in a folder; returns what was made, and the rows."""
     (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
     (folder / "groups.yaml").write_text(groups)

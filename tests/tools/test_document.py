@@ -201,3 +201,8 @@ def test_a_link_that_leaves_the_folder_is_not_followed(tmp_path: Path) -> None:
         assert [f.rule for f in document.findings] == ["unreadable"]
         assert document.data is None
     assert read_document(root / "inside.yaml", "inside.yaml", root).data == {"own": 1}
+
+
+def test_an_empty_file_needs_keys() -> None:
+    (finding,) = parse_document(b"# a comment\n", "a.yaml").findings
+    assert (finding.message, finding.fix) == ("The file is empty.", "write its keys and values, or remove the file.")

@@ -1,8 +1,10 @@
-"""Collect the prompts of a collection from a dump, from end to end."""
+"""Collect the prompts of a collection of groups from a dump, from end to end."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Mapping
@@ -11,14 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from holisticbias.output import resumed_folder
+from holisticbias.rules.validate import load_catalog
 from holisticbias.terms.file_kinds import CollectionFile
-from holisticbias_eval.collect.collection import collection_digest, find_collection
 from holisticbias_eval.collect.dump import BytesRead, DumpFile, DumpReader, WikiPage, find_dump, read_pages
 from holisticbias_eval.collect.journal import FILE, Journal, open_journal
 from holisticbias_eval.collect.outputs import RECORD, page_address, write_attribution, write_prompts, write_record
 from holisticbias_eval.collect.page_sentences import (
     FoundSentence,
-    PageJob,
     PageReader,
     PageSentences,
     WantedGroup,
@@ -30,28 +31,70 @@ from holisticbias_eval.collect.titles import title_key
 from holisticbias_eval.collect.wanted_pages import WantedPages, read_links, resolve
 from holisticbias_eval.collect.worker import Worker
 from holisticbias_eval.errors import CollectError, CutDumpError
+from holisticbias_eval.named_files import read_yaml
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.anonymise import Named, anonymise
+from holisticbias_eval.stereotypes.specifications import USERS
+
+_SHOWN = 200  # characters of a user's text in a message
 
 
-@dataclass(frozen=True, slots=True)
-class Collected:
-    """The folder that was written, and its record."""
+def find_collection(name: str) -> CollectionFile:
+    """The collection of the newest version of the dataset with this name, or the one in a YAML file.
 
-    folder: Path
-    record: Mapping[str, Any]
+    Raises ``CollectError`` if it is missing or invalid, or names no page.
+    """
+    path = Path(name)
+    found = read_collection(path) if path.suffix in {".yaml", ".yml"} or path.is_file() else _of_dataset(name)
+    if not any(group.has_pages for group in found.groups):
+        raise CollectError(
+            f"the collection {found.collection!r} names no page: give a group pages: {{titles, lists or categories}}"
+        )
+    return found
 
-    @property
-    def prompts(self) -> int:
-        """The number of prompts."""
-        return sum(group["prompts"] for group in self.record["groups"].values())
+
+def collection_digest(collection: CollectionFile) -> str:
+    """SHA-256 of a collection's content, as 64 hexadecimal digits."""
+    return hashlib.sha256(collection.model_dump_json().encode("utf-8", "replace")).hexdigest()
 
 
-def collect(dump: Path, name: str, out: Path, settings: CollectSettings, display: Display) -> Collected:
+def read_collection(path: Path) -> CollectionFile:
+    """Read a collection from YAML; groups may leave out ``sources`` and ``since``. Raises ``CollectError``."""
+
+    def made_of(data: Any) -> CollectionFile:
+        if not isinstance(data, dict) or not isinstance(data.get("groups"), list):
+            raise CollectError(f"{path} is not a collection: it needs a list groups; see docs/collect.md")
+        stem = re.sub(r"[^a-z0-9]+", "_", path.stem.lower()).strip("_")
+        groups = [{**USERS, **group} if isinstance(group, dict) else group for group in data["groups"]]
+        return CollectionFile.model_validate({"collection": stem, "label": path.stem, **data, "groups": groups})
+
+    found = read_yaml(path, made_of, CollectError)
+    twice = [name for name, count in Counter(group.id for group in found.groups).items() if count > 1]
+    if twice:
+        raise CollectError(f"{path} has two groups with the id {twice[0]!r}: rename one")
+    return found
+
+
+def _of_dataset(name: str) -> CollectionFile:
+    catalog = load_catalog()
+    known = catalog.at(catalog.versions[-1]).collections
+    for collection in known:
+        if collection.collection == name:
+            return collection
+    names = ", ".join(c.collection for c in known) or "none"
+    raise CollectError(f"there is no collection {name[:_SHOWN]!r} and no such .yaml file; available: {names}")
+
+
+def prompts_of(record: Mapping[str, Any]) -> int:
+    """The number of prompts by the record of their folder."""
+    return sum(group["prompts"] for group in record["groups"].values())
+
+
+def collect(dump: Path, name: str, out: Path, settings: CollectSettings, display: Display) -> dict[str, Any]:
     """Write the prompts of a collection that a dump holds, as ``prompts.parquet`` with attribution and a record.
 
-    A run that was interrupted goes on where it stopped. Raises ``CollectError`` if there is nothing to collect, and
-    ``CutDumpError`` after writing if the dump ends in the middle.
+    Returns the record. A run that was interrupted goes on where it stopped. Raises ``CollectError`` if there is
+    nothing to collect, and ``CutDumpError`` after writing if the dump ends in the middle.
     """
     collection, found = find_collection(name), find_dump(dump)
     about = _about(collection, found, settings)
@@ -65,11 +108,11 @@ def collect(dump: Path, name: str, out: Path, settings: CollectSettings, display
             shutil.rmtree(folder, ignore_errors=True)  # nothing was found, so there is nothing to continue
             raise
         (folder / FILE).unlink()
-    collected, end = Collected(out, made), made["dump"]["end"]
+    end = made["dump"]["end"]
     if end is not None:
-        count = f"{collected.prompts:,} prompts of the pages before are in {out}"
+        count = f"{prompts_of(made):,} prompts of the pages before are in {out}"
         raise CutDumpError(f"{dump}: {end}: {count}; get the whole dump")
-    return collected
+    return made
 
 
 def _about(collection: CollectionFile, dump: DumpFile, settings: CollectSettings) -> dict[str, Any]:
@@ -139,7 +182,7 @@ class _Run:
         self.journal.count("seen", title_key(page.title))
         for wanted in groups:
             self.journal.count("group_page", self.collection.groups[wanted.group].id)
-        result = page.why if page.text is None else worker.read(PageJob(page.text, groups))
+        result = page.why if page.text is None else worker.read((page.text, groups))
         if isinstance(result, PageSentences):
             self._keep(page, result)
         else:

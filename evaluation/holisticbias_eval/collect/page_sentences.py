@@ -33,12 +33,8 @@ class WantedGroup:
     needs_person: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PageJob:
-    """A page to read: its wikitext, and the groups that want it."""
-
-    wikitext: str
-    wanted: tuple[WantedGroup, ...]
+PageJob = tuple[str, tuple[WantedGroup, ...]]
+"""A page to read: its wikitext, and the groups that want it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +85,9 @@ class PageReader:
     def read(self, job: PageJob) -> PageSentences:
         """The sentences of a page for each group that wants it, in the order of the text."""
         result = PageSentences()
-        terms = [(wanted, index_terms(wanted.terms)) for wanted in job.wanted]
-        for sentence in self._sentences(job.wikitext):
+        wikitext, groups = job
+        terms = [(wanted, index_terms(wanted.terms)) for wanted in groups]
+        for sentence in self._sentences(wikitext):
             words = sentence.split(" ")
             fault = _fault(sentence, words, self.rule)
             for wanted, known in terms:

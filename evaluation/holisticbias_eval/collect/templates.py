@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import yaml
 from mwparserfromhell.nodes import Template
@@ -43,9 +44,14 @@ def template_text(template: Template) -> Parts | None:
 
 
 @cache
+def _file() -> Mapping[str, Any]:
+    return yaml.safe_load(files(__package__).joinpath("templates.yaml").read_text("utf-8"))  # type: ignore[no-any-return]
+
+
+@cache
 def _rules() -> tuple[Mapping[str, str | tuple[str, ...]], tuple[tuple[str, tuple[str, ...]], ...]]:
     """By the name of a template its text, or the values that are its text; and the same by the start of a name."""
-    read = yaml.safe_load(files(__package__).joinpath("templates.yaml").read_text("utf-8"))
+    read = _file()
     listed: dict[str, tuple[str, ...]] = {}
     for keys, written in (("", read["nothing"]), *((str(keys), names) for keys, names in read["shows"].items())):
         listed |= dict.fromkeys(map(str.strip, written.split(",")), tuple(keys.split()))
@@ -140,40 +146,20 @@ _WRITERS = {
 _WRITTEN = {name: write for names, write in _WRITERS.items() for name in names.split(", ")}
 
 
-# Kind, number of the kind's first unit, and the unit that a quantity is converted to by default.
-_UNITS = {
-    "m": ("length", 1.0, "ft"), "mm": ("length", 1e-3, "in"), "cm": ("length", 1e-2, "in"),
-    "km": ("length", 1e3, "mi"), "in": ("length", 0.0254, "mm"), "ft": ("length", 0.3048, "m"),
-    "yd": ("length", 0.9144, "m"), "mi": ("length", 1609.344, "km"), "nmi": ("length", 1852.0, "km"),
-    "kg": ("mass", 1.0, "lb"), "g": ("mass", 1e-3, "oz"), "mg": ("mass", 1e-6, "gr"), "t": ("mass", 1e3, "long tons"),
-    "lb": ("mass", 0.45359237, "kg"), "oz": ("mass", 0.028349523125, "g"), "st": ("mass", 6.35029318, "kg"),
-    "long tons": ("mass", 1016.0469088, "t"), "short tons": ("mass", 907.18474, "t"), "gr": ("mass", 6.479891e-5, "mg"),
-    "m2": ("area", 1.0, "sqft"), "km2": ("area", 1e6, "sqmi"), "ha": ("area", 1e4, "acre"),
-    "acre": ("area", 4046.8564224, "ha"), "sqft": ("area", 0.09290304, "m2"), "sqmi": ("area", 2589988.110336, "km2"),
-    "L": ("volume", 1e-3, "U.S. gal"), "mL": ("volume", 1e-6, "U.S. fl oz"), "m3": ("volume", 1.0, "cu ft"),
-    "U.S. gal": ("volume", 3.785411784e-3, "L"), "imp gal": ("volume", 4.54609e-3, "L"),
-    "cu ft": ("volume", 0.028316846592, "m3"), "U.S. fl oz": ("volume", 2.95735295625e-5, "mL"),
-    "km/h": ("speed", 1 / 3.6, "mph"), "mph": ("speed", 0.44704, "km/h"), "m/s": ("speed", 1.0, "ft/s"),
-    "ft/s": ("speed", 0.3048, "m/s"), "kn": ("speed", 1852 / 3600, "km/h"),
-    "kW": ("power", 1.0, "hp"), "hp": ("power", 0.745699872, "kW"),
-}  # fmt: skip
-_OTHER_NAMES = {
-    "metre": "m", "metres": "m", "meter": "m", "meters": "m", "kilometre": "km", "kilometres": "km", "kilometers": "km",
-    "inch": "in", "inches": "in", "foot": "ft", "feet": "ft", "yards": "yd", "yard": "yd", "mile": "mi", "miles": "mi",
-    "pound": "lb", "pounds": "lb", "lbs": "lb", "ounce": "oz", "ounces": "oz", "kilogram": "kg", "kilograms": "kg",
-    "stone": "st", "LT": "long tons", "long ton": "long tons", "ST": "short tons", "short ton": "short tons",
-    "tonne": "t", "tonnes": "t", "MT": "t", "acres": "acre", "hectare": "ha", "hectares": "ha", "sqm": "m2",
-    "sqkm": "km2",
-    "sq ft": "sqft", "sq mi": "sqmi", "l": "L", "litre": "L", "litres": "L", "ml": "mL", "USgal": "U.S. gal",
-    "usgal": "U.S. gal", "impgal": "imp gal", "cuft": "cu ft", "USoz": "U.S. fl oz", "kmh": "km/h", "kph": "km/h",
-    "knot": "kn", "knots": "kn",
-}  # fmt: skip
-_SHOWN = {
-    "m2": "m²", "km2": "km²", "m3": "m³", "sqft": "sq ft", "sqmi": "sq mi", "acre": "acres", "C": "°C", "F": "°F",
-}  # fmt: skip
 _DEGREES = {"C": "F", "F": "C"}
 _NUMBER = re.compile(r"[-\u2212]?(?:\d{1,15}|\d{1,3}(?:,\d{3}){1,4})(?:\.\d{1,12})?")
 _RANGES = {"to": " to ", "-": "\u2013", "\u2013": "\u2013", "and": " and ", "or": " or ", "x": " \u00d7 "}
+
+
+@cache
+def _units() -> Mapping[str, tuple[str, float, str]]:
+    """The kind of each unit, its size in the kind's first unit, and the unit that it is converted to by default."""
+    return {unit: (kind, *about) for kind, units in _file()["units"].items() for unit, about in units.items()}
+
+
+@cache
+def _unit_names() -> Mapping[str, str]:
+    return {name: unit for unit, names in _file()["unit_names"].items() for name in names.split(", ")}
 
 
 def grouped(number: str) -> str | None:
@@ -205,18 +191,19 @@ def converted(values: Sequence[str], *, flipped: bool = False) -> str | None:
     made = [_result(number, unit, other, int(decimals) if decimals else None) for number in numbers]
     if None in made:
         return None
-    first = f"{between.join(map(str, read))} {_SHOWN.get(unit, unit)}"
-    second = f"{between.join(map(str, made))} {_SHOWN.get(other, other)}"
+    written = _file()["written"]
+    first = f"{between.join(map(str, read))} {written.get(unit, unit)}"
+    second = f"{between.join(map(str, made))} {written.get(other, other)}"
     return f"{second} ({first})" if flipped else f"{first} ({second})"
 
 
 def _unit(name: str) -> str | None:
-    name = _OTHER_NAMES.get(name, name).removeprefix("°")
-    return name if name in _UNITS or name in _DEGREES else None
+    name = _unit_names().get(name, name).removeprefix("°")
+    return name if name in _units() or name in _DEGREES else None
 
 
 def _default(unit: str) -> str:
-    return _DEGREES.get(unit) or _UNITS[unit][2]
+    return _DEGREES.get(unit) or _units()[unit][2]
 
 
 def _result(written: str, unit: str, other: str, decimals: int | None) -> str | None:
@@ -227,7 +214,7 @@ def _result(written: str, unit: str, other: str, decimals: int | None) -> str | 
             return None
         value, factor = (number * 1.8 + 32, 1.8) if unit == "C" else ((number - 32) / 1.8, 1 / 1.8)
     else:
-        (kind, size, _), (other_kind, other_size, _) = _UNITS[unit], _UNITS[other]
+        (kind, size, _), (other_kind, other_size, _) = _units()[unit], _units()[other]
         if kind != other_kind:
             return None
         factor = size / other_size

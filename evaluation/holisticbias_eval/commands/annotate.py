@@ -103,6 +103,6 @@ def _figure(figure: Mapping[str, Any]) -> str:
 
 
 def _shortened(text: str) -> str:
-    from holisticbias_eval.report.units import printable, shorten
+    from holisticbias_eval.units import printable, shorten
 
     return shorten(printable(text), _WIDTH - 2)

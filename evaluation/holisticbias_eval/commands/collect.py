@@ -39,23 +39,23 @@ def command(dump: Path, name: str, out: Path, **_: Any) -> None:
     An interrupted run continues where it stopped. `holisticbias evaluate --prompts` and `holisticbias generate
     --prompts` read the folder.
     """
-    from holisticbias_eval.collect.collecting import collect
+    from holisticbias_eval.collect.collecting import collect, prompts_of
     from holisticbias_eval.collect.settings import CollectSettings
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.report.units import printable
+    from holisticbias_eval.units import printable
 
     settings = read_own(CollectSettings)
     refuse_missing_packages("collect", "mwparserfromhell", "sentencex")
     made = collect(dump, name, out, settings, Display())
-    groups = made.record["groups"]
+    groups = made["groups"]
     for group, counts in list(groups.items())[:_SHOWN]:
         write(f"{group}: {counts['prompts']:,} prompts of {counts['pages']:,} pages")
     if len(groups) > _SHOWN:
         write(f"... and {len(groups) - _SHOWN:,} more groups")
-    left = made.record["pages_left_out"]
+    left = made["pages_left_out"]
     for why, count in left["why"].items():
         first = next(page["page"] for page in left["pages"] if page["why"] == why)
         write(f"{count:,} pages left out, such as {printable(first)[:60]!r}: {why}")
-    if made.record["dump"]["broken_pages"]:
-        write(f"{made.record['dump']['broken_pages']:,} pages left out: their XML is broken")
-    write(f"{made.prompts:,} prompts: {made.folder / 'prompts.parquet'}")
+    if made["dump"]["broken_pages"]:
+        write(f"{made['dump']['broken_pages']:,} pages left out: their XML is broken")
+    write(f"{prompts_of(made):,} prompts: {out / 'prompts.parquet'}")

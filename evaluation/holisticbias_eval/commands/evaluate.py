@@ -43,11 +43,12 @@ def command(model: str | None, measure: str | None, out: Path | None, overwrite:
     from holisticbias_eval.evaluating import evaluations, plans
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.terminal import print_report
+    from holisticbias_eval.settings import split_names
 
     gc.set_threshold(_COLLECTED)
     values = given_settings()
     release = values.pop("release", None)
-    measures = [name.strip() for name in measure.split(",") if name.strip()] if measure else None
+    measures = None if measure is None else split_names([measure])
     asked, display = (model, release, measures, values), Display()
     if dry_run:
         for plan in plans(*asked, display):

@@ -36,8 +36,8 @@ def command(model: str | None, out: Path | None, overwrite: bool, **_: Any) -> N
     """
     from holisticbias_eval.generating import generate
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.report.units import printable
     from holisticbias_eval.tasks.response_files import counts_in_words
+    from holisticbias_eval.units import printable
 
     values = given_settings()
     release = values.pop("release", None)

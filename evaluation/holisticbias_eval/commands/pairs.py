@@ -40,13 +40,13 @@ def command(sentences: Path, out: Path, names: tuple[str, ...], **_: Any) -> Non
     specification with three or more groups is paired with each other group.
     """
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.report.units import printable
     from holisticbias_eval.stereotypes.pair_rows import RULES
     from holisticbias_eval.stereotypes.pairs import make_pairs
     from holisticbias_eval.stereotypes.settings import PairingSettings
+    from holisticbias_eval.units import printable
 
-    made = make_pairs(sentences, out, names, read_own(PairingSettings), Display())
-    rows = made.table.select(["sentence", "other_sentence", "rule", "source"]).to_pylist()
+    table, names_left = make_pairs(sentences, out, names, read_own(PairingSettings), Display())
+    rows = table.select(["sentence", "other_sentence", "rule", "source"]).to_pylist()
     for row in [row for row in rows if row["rule"] is None and row["source"] != "template"][:_SHOWN]:
         write(f"> {printable(row['sentence'])[:200]}\n  {printable(row['other_sentence'])[:200]}")
     templates = sum(row["source"] == "template" for row in rows)
@@ -54,7 +54,7 @@ def command(sentences: Path, out: Path, names: tuple[str, ...], **_: Any) -> Non
     write(f"{counts.pop(None, 0):,} pairs of {len(rows):,} rows, {templates:,} rows of templates")
     for rule, count in counts.most_common():
         write(f"  {rule}: {count:,} rejected. {RULES[rule]}")
-    if made.ignored:
-        ignored = ", ".join(printable(name)[:60] for name in made.ignored[:5])
+    if names_left:
+        ignored = ", ".join(printable(name)[:60] for name in names_left[:5])
         write(f"Left out, because they are not in the selection: {ignored}")
-    write(f"Pairs: {made.folder / 'pairs.parquet'}")
+    write(f"Pairs: {out / 'pairs.parquet'}")

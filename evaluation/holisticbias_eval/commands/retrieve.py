@@ -45,7 +45,7 @@ def command(sources: tuple[str, ...], specification: str, out: Path, **_: Any) -
 
 def _print(record: Mapping[str, Any], settings: RetrievalSettings) -> None:
     """Print the sentences of each group, what was left out, and what to know before using the table."""
-    from holisticbias_eval.report.units import printable
+    from holisticbias_eval.units import printable
 
     documents = record["documents"]
     write(f"  {'sentences':<28} {'found':>10} {'kept':>10}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,8 @@ from holisticbias_eval.commands.shared import PATH, out_folder
 from holisticbias_eval.options import given_settings, settings_command
 
 if TYPE_CHECKING:
-    from holisticbias_eval.progress import Display
     from holisticbias_eval.settings import Uses
-    from holisticbias_eval.stereotypes.sentences import MadeSentences, SentenceOptions
+    from holisticbias_eval.stereotypes.record import Returned, SentencesRecord
 
 _SHOWN = 8
 
@@ -72,7 +71,7 @@ def command(
     from holisticbias_eval.models.embedded import WRITER
     from holisticbias_eval.progress import Display
     from holisticbias_eval.settings import refuse_unused
-    from holisticbias_eval.stereotypes.sentences import import_sentences, make_sentences
+    from holisticbias_eval.stereotypes.sentences import import_sentences, make_sentences, read_options
     from holisticbias_eval.stereotypes.specifications import calibration_model
 
     display, values = Display(), given_settings()
@@ -86,44 +85,23 @@ def command(
             "--generator needs --specification: `holisticbias stereotypes specifications` lists them"
         )
     refuse_unused(values, uses(), ["--generator" if imported is None else "--import"])
-    options = _read_options(values, version, display)
+    options = read_options(values, version, display)
     if imported is not None:
         made = import_sentences(imported, specifications, options, out, display=display, overwrite=overwrite)
     else:
         made = make_sentences(specifications, generator, options, out, display=display, overwrite=overwrite)
-    return _print(made, options.requests.requests)
+    _print(*made, options.requests.requests)
+    write(f"Sentences: {out / 'sentences.parquet'}")
+    return 0 if made[0].accepted else 1
 
 
-def _read_options(values: Mapping[str, Any], version: str | None, display: Display) -> SentenceOptions:
-    from holisticbias_eval.models.settings import ModelSettings
-    from holisticbias_eval.models.store.shards import default_folder
-    from holisticbias_eval.readers.judging import JudgingOptions
-    from holisticbias_eval.settings import Keeping, read_settings
-    from holisticbias_eval.stereotypes.rounds import start_judging
-    from holisticbias_eval.stereotypes.sentences import SentenceOptions
-    from holisticbias_eval.stereotypes.settings import AcceptanceSettings, RequestSettings
-
-    engine, keeping = read_settings(ModelSettings, values), read_settings(Keeping, values)
-    labels = None if keeping.no_store else default_folder("labels")
-    judging = JudgingOptions(device=engine.device, store=labels, api_base=engine.api_base)
-    return SentenceOptions(
-        requests=read_settings(RequestSettings, values),
-        judging=start_judging(read_settings(AcceptanceSettings, values), judging, display),
-        engine=engine,
-        store=None if keeping.no_store else keeping.store or default_folder("responses"),
-        version=version,
-    )
-
-
-def _print(made: MadeSentences, most: int) -> int:
-    """Print some sentences, the yield, the quality and the attributes that lack sentences; return the exit code."""
-    from holisticbias_eval.report.units import printable
+def _print(record: SentencesRecord, accepted: Sequence[Returned], most: int) -> None:
+    """Print some sentences, the yield, the quality and the attributes that lack sentences."""
     from holisticbias_eval.stereotypes.quality import counts_in_words, quality_table, refusal_table, unreached_lines
+    from holisticbias_eval.units import printable
 
-    for row in made.accepted[:_SHOWN]:
+    for row in accepted[:_SHOWN]:
         write(f"{row.term}, {row.attribute}: {printable(row.sentence or '')[:200]}")
-    for lines in (refusal_table(made.record), quality_table(made.record), unreached_lines(made.record, most)):
+    for lines in (refusal_table(record), quality_table(record), unreached_lines(record, most)):
         write("\n".join(lines), nl=bool(lines))
-    write(counts_in_words(made.record))
-    write(f"Sentences: {made.folder / 'sentences.parquet'}")
-    return 0 if made.record.accepted else 1
+    write(counts_in_words(record))

@@ -69,7 +69,7 @@ out_option = click.option(
 
 def write_wrapped(text: str, indent: int = 2) -> None:
     """Print a text in lines of at most 100 letters, the further ones indented by two more."""
-    from holisticbias_eval.report.units import printable
+    from holisticbias_eval.units import printable
 
     write(click.wrap_text(printable(text), 100, " " * indent, " " * (indent + 2)))
 

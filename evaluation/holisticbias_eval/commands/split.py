@@ -28,7 +28,7 @@ def command(examples: Path, specification: str, out: Path, **_: Any) -> None:
     from holisticbias_eval.corpus.settings import SplitSettings
     from holisticbias_eval.corpus.split_folder import make_split
     from holisticbias_eval.progress import Display
-    from holisticbias_eval.report.units import printable
+    from holisticbias_eval.units import printable
 
     split = make_split(examples, specification, out, read_own(SplitSettings), Display())
     if not split.labelled:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ import pyarrow as pa
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.mentions import attribute_finder, target_finder
 from holisticbias_eval.errors import CorpusError
+from holisticbias_eval.tables.fields import Field
 
 PAPER = ("ID", "Target", "Attribute", "Sentence", "Label")
 """Columns of Zhao et al. 2024, table 7."""
@@ -38,6 +39,7 @@ _EXAMPLES = pa.schema([
 _TEST_SETS = pa.schema([
     *((name, pa.string()) for name in ("dimension", "sentence_id", "group", "sentence")), ("perplexity", pa.float64()),
 ])  # fmt: skip
+_PERPLEXITY = "perplexity"
 _SHOWN = 80
 Row = dict[str, object]
 
@@ -89,15 +91,24 @@ def read_test_sets(path: Path) -> pa.Table:
     ``path`` is one group's file, which comes first and whose other groups are read from the same folder, or a folder,
     whose groups are sorted by name. The result has ``dimension``, ``sentence_id`` (the row), ``group``, ``sentence``
     and ``perplexity``, null if there is none.
-    Raises ``CorpusError`` if the groups have different numbers of rows, or if a folder has several test sets.
+    Raises ``CorpusError`` if the groups have different numbers of rows, or if a folder has several test sets, and
+    ``TableError`` for a row without a sentence, or with a perplexity that is not a number.
     """
     made = []
     for file in _series(path):
-        rows = _read_rows(file.path)
-        for number, (row, sentence) in enumerate(zip(rows, _column(rows, _SENTENCES, file.path), strict=True)):
-            about = {"dimension": file.dimension, "sentence_id": str(number), "group": file.group}
-            made.append({**about, "sentence": sentence, "perplexity": _perplexity(row, file.path)})
-    return pa.Table.from_pylist(made, _TEST_SETS)
+        label, rows = str(file.path), _read_rows(file.path)
+        name = _named(rows, _SENTENCES, file.path)
+        sentences, perplexities = (_texts(rows, column) for column in (name, _PERPLEXITY))
+        Field(name, "name").refuse_missing(label, name, sentences)
+        columns = {
+            "dimension": [file.dimension] * len(rows),
+            "sentence_id": [str(number) for number in range(len(rows))],
+            "group": [file.group] * len(rows),
+            "sentence": sentences,
+            "perplexity": Field(_PERPLEXITY, "number").read(label, _PERPLEXITY, perplexities),
+        }
+        made.append(pa.table(columns).cast(_TEST_SETS))
+    return pa.concat_tables(made)
 
 
 def read_group_perplexities(path: Path) -> pa.Table:
@@ -172,15 +183,15 @@ def _series(path: Path) -> Sequence[PublishedFile]:
 
 def _reddit_examples(file: PublishedFile) -> Iterator[Row]:
     rows = _read_rows(file.path)
-    annotated = "bias_phrase" in rows[0] if rows else False
-    texts = _column(rows, ("phrase",) if annotated else _SENTENCES, file.path)
-    for number, (row, text) in enumerate(zip(rows, texts, strict=True)):
-        if text.strip():
+    annotated = "bias_phrase" in rows[0]
+    name = _named(rows, ("phrase",) if annotated else _SENTENCES, file.path)
+    for number, row in enumerate(rows):
+        if text := row[name].strip():
             yield {
                 "id": f"{file.path.stem}:{number}",
                 "dimension": file.dimension,
                 "group": file.group,
-                "text": text.strip(),
+                "text": text,
                 "source": row.get("id") or file.path.name,
                 "label": _LABELS.get(row["bias_phrase"].strip()) if annotated else 1,
             }
@@ -250,21 +261,27 @@ def _read_rows(path: Path) -> list[dict[str, str]]:
         raise CorpusError(f"{path} cannot be read: {error.strerror}") from error
     except csv.Error as error:
         raise CorpusError(f"{path} is not CSV: {error}") from error
-    if len(rows) < 2:
-        raise CorpusError(f"{path} has no rows")
-    header = [name.strip() for name in rows[0]]
+    header = [name.strip() for name in rows[0]] if rows else []
     kept = [i for i, name in enumerate(header) if name and not name.startswith("Unnamed:")]
-    return [{header[i]: row[i] if i < len(row) else "" for i in kept} for row in rows[1:] if any(row)]
+    found = [{header[i]: row[i] if i < len(row) else "" for i in kept} for row in rows[1:] if any(row)]
+    if not found:
+        raise CorpusError(f"{path} has no rows")
+    return found
 
 
-def _column(rows: Sequence[dict[str, str]], names: Sequence[str], path: Path) -> list[str]:
-    """The values of the first of these columns that the rows have; raises ``CorpusError`` if they have none."""
-    header = rows[0] if rows else {}
+def _named(rows: Sequence[dict[str, str]], names: Sequence[str], path: Path) -> str:
+    """The first of these columns that the rows have; raises ``CorpusError`` if they have none."""
+    header = rows[0]
     for name in names:
         if name in header:
-            return [row[name] for row in rows]
+            return name
     shown = ", ".join(repr(name[:_SHOWN]) for name in list(header)[:10])
     raise CorpusError(f"{path} has no column {' or '.join(names)}; found {shown}")
+
+
+def _texts(rows: Sequence[dict[str, str]], name: str) -> pa.ChunkedArray:
+    """A column of the rows, empty if they do not have it."""
+    return pa.chunked_array([pa.array([row.get(name, "") for row in rows], pa.large_string())])
 
 
 def _is_paper_form(path: Path) -> bool:
@@ -282,11 +299,3 @@ def _header(path: Path) -> frozenset[str]:
         return frozenset(name.strip() for name in next(csv.reader([first.strip()]), []))
     except (OSError, csv.Error):
         return frozenset()
-
-
-def _perplexity(row: Mapping[str, str], path: Path) -> float | None:
-    cell = row.get("perplexity", "")
-    try:
-        return float(cell) if cell.strip() else None
-    except ValueError as error:
-        raise CorpusError(f"{path}: a perplexity is {cell[:40]!r}, which is not a number") from error

@@ -48,8 +48,8 @@ class RetrievalSettings(Settings):
     )
     seed: int = setting(0, "Seed of the draw.", ge=0)
 
-    conditions: ClassVar[Mapping[str, Condition]] = {
-        "years": Condition("with --until", lambda values: values.get("until") is not None)
+    conditions: ClassVar[Mapping[str, tuple[Condition, ...]]] = {
+        "years": (Condition("with --until", lambda values: values.get("until") is not None),)
     }
 
     @property
@@ -91,9 +91,9 @@ class AnnotationSettings(Settings):
         metavar="FILE...",
     )
 
-    conditions: ClassVar[Mapping[str, Condition]] = dict.fromkeys(
+    conditions: ClassVar[Mapping[str, tuple[Condition, ...]]] = dict.fromkeys(
         ("form", "annotators", "per_example", "seed"),
-        Condition("without --labels", lambda values: not values.get("labels")),
+        (Condition("without --labels", lambda values: not values.get("labels")),),
     )
 
     @property

@@ -127,7 +127,7 @@ def place_term(text: str, mention: Mention[Any], new: str, start: int = 0) -> tu
     term = in_case(text[mention.start : mention.stop], mention.of.term, new, text[: mention.start])
     term = term.lower() if text == text.lower() else term
     before = with_article(text[start : mention.start], new, in_capitals=len(term) > 1 and term.isupper())
-    return None if before.unknown else (before.before, term)
+    return None if before is None else (before, term)
 
 
 @lru_cache(maxsize=32)

@@ -12,8 +12,8 @@ from holisticbias_eval.judgements.analysis import Analysis, Annotator, Rate
 from holisticbias_eval.judgements.key import Key
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.report.units import model_title
 from holisticbias_eval.sections import Block, Estimate, Forest, Section
+from holisticbias_eval.units import model_title
 
 _INFO = Info(
     name="acute_eval",

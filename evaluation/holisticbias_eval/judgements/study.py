@@ -30,7 +30,7 @@ from holisticbias_eval.judgements.key import (
 from holisticbias_eval.judgements.matching import INFLAMMATORY, JUDGED, JudgedResponses, Row, match
 from holisticbias_eval.judgements.settings import NO_LIST, StudySettings
 from holisticbias_eval.report.page import inline_digest, page_environment
-from holisticbias_eval.report.units import printable, shorten
+from holisticbias_eval.units import printable, shorten
 
 ANSWERS = "holisticbias acute-eval answers"
 """The form of the file that the page saves."""

@@ -5,11 +5,9 @@ from __future__ import annotations
 from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod, group_info
 from holisticbias_eval.readers.gender_polarity import FEMALE, MALE, NEUTRAL
 
-_DIRECTION = "below 0: male; above 0: female"
 
-
-def _method(name: str, title: str, unit: str, classes: tuple[str, ...]) -> TextMethod:
-    return TextMethod(name, title, unit, classes, _DIRECTION, "method", least=-1, most=1, opposite=(MALE, FEMALE))
+def _method(name: str, title: str, *classes: str) -> TextMethod:
+    return TextMethod(name, title, "polarity", classes, "method", opposite=(MALE, FEMALE))
 
 
 class GenderPolarity(GroupMeasure):
@@ -33,7 +31,7 @@ class GenderPolarity(GroupMeasure):
         by=("domain", "class", "method"),
     )
     methods = (
-        _method("words", "Two lists of words", "polarity", (MALE, FEMALE)),
-        _method("weighted", "Weighted mean", "polarity", (MALE, FEMALE, NEUTRAL)),
-        _method("maximum", "Maximum", "polarity", (MALE, FEMALE, NEUTRAL)),
+        _method("words", "Two lists of words", MALE, FEMALE),
+        _method("weighted", "Weighted mean", MALE, FEMALE, NEUTRAL),
+        _method("maximum", "Maximum", MALE, FEMALE, NEUTRAL),
     )

@@ -26,9 +26,11 @@ from holisticbias_eval.measures.perplexities.figures import (
 )
 from holisticbias_eval.measures.perplexities.finding import pair_label
 from holisticbias_eval.measures.perplexities.sections import DIMENSION, SCALE, perplexity_sections
+from holisticbias_eval.measures.text import interval_words
 from holisticbias_eval.sections import Estimate, Forest, Section
 from holisticbias_eval.statistics.groups.items import DRAWS
 from holisticbias_eval.statistics.groups.pairs import PERMUTATIONS
+from holisticbias_eval.units import show
 
 _NOTE = (
     "t is of the first group minus the second, unpaired, on the sentences that both runs have; p is corrected over the "
@@ -134,17 +136,17 @@ def _words(changes: Figures, found: list[Figure]) -> Iterator[str]:
         if change.value is None:
             yield f"{name}: the change of F is not defined."
             continue
-        first, second = (changes.value(NAME, side, change.keys) or 0.0 for side in ("first", "second"))
-        said = f"{name}: F of log-perplexity is {first:.2f} in A and {second:.2f} in B, on {change.n:,} perplexities"
+        first, second = (show(changes.value(NAME, side, change.keys) or 0.0, "F") for side in ("first", "second"))
+        said = f"{name}: F of log-perplexity is {first} in A and {second} in B, on {change.n:,} perplexities"
         if change.interval is None:
             yield f"{said}."
             continue
-        low, high = change.interval.low, change.interval.high
-        said += f" (change {change.value:+z.2f}, 95% interval {low:+z.2f} to {high:+z.2f})."
+        interval = interval_words(change.interval, change.unit, ", {}")
+        said += f" (change {show(change.value, change.unit)}{interval})."
         cost = changes.get(NAME, "change", {**change.keys, FIGURE: "mean"})
         if cost is not None and cost.value is not None and cost.interval is not None:
-            low, high = cost.interval.low, cost.interval.high
-            said += f" Mean log-perplexity changes by {cost.value:+z.3f} ({low:+z.3f} to {high:+z.3f})."
+            size = show(cost.value, cost.unit)
+            said += f" Mean log-perplexity changes by {size}{interval_words(cost.interval, cost.unit)}."
         yield said
 
 
@@ -156,7 +158,7 @@ def _chart(found: list[Figure]) -> Forest:
         for f in means[:MOST]
     )
     title = "Change of each group's mean log-perplexity from A to B"
-    scale = "line: 95% interval; 0: no change; filled: does not include 0"
+    scale = "nats per token  ·  line: 95% interval  ·  0: no change  ·  filled: does not include 0"
     return Forest("group-perplexity-changes", title, "nats per token difference", estimates, scale)
 
 

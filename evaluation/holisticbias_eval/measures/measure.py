@@ -18,10 +18,7 @@ from holisticbias_eval.figures import DEVIATION, Figure, Figures, Part, make_fig
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Better, Info, Needs
 from holisticbias_eval.readers.card import Task
-from holisticbias_eval.readers.gender_polarity import PolaritySettings
 from holisticbias_eval.readers.labels import ToxicitySettings
-from holisticbias_eval.readers.norms import NormsSettings
-from holisticbias_eval.readers.sentiment import SentimentSettings
 from holisticbias_eval.sections import Bar, Bars, Section
 from holisticbias_eval.settings import Settings, Use, read_settings
 from holisticbias_eval.statistics.cells import codes_of, first_rows
@@ -41,8 +38,8 @@ Clusters = Mapping[str, tuple[str, ...]] | Literal["found"]
 """The styles of each cluster by its name, or ``found``: clusters of styles that occur together in the responses."""
 
 
-class MeasureSettings(Part, SentimentSettings, NormsSettings, PolaritySettings, ToxicitySettings):
-    """Settings of the figures: the seed and the numbers of draws, clusters of styles; and the settings of readers."""
+class MeasureSettings(Part, ToxicitySettings):
+    """Settings of the figures: the seed and the numbers of draws, clusters of styles, the bound of offensive texts."""
 
     seed: int = 0
     draws: int = Field(200, ge=2, description="bootstrap draws of nouns, and of stances with them")
@@ -56,7 +53,7 @@ class MeasureSettings(Part, SentimentSettings, NormsSettings, PolaritySettings, 
     values: Mapping[str, Any] = Field({}, exclude=True, repr=False)
 
     def read(self, kind: type[S]) -> S:
-        """The settings of one kind that a measure names in ``uses``, from the values that a user gave."""
+        """The settings of one kind, of a measure or its reader, from the values that a user gave."""
         return read_settings(kind, self.values)
 
     @property

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod, group_info
-from holisticbias_eval.readers.norm_files import AFFECT, NORMS
-
-
-def _method(norm: str) -> TextMethod:
-    return TextMethod(
-        norm, norm.capitalize(), "norm", (), f"larger: more {norm}", "norm", least=-1 if norm in AFFECT else 0, most=1
-    )
+from holisticbias_eval.readers.norm_files import NORMS
 
 
 class Norms(GroupMeasure):
@@ -34,4 +28,4 @@ class Norms(GroupMeasure):
         short="Norms",
         by=("domain", "norm"),
     )
-    methods = tuple(_method(norm) for norm in NORMS)
+    methods = tuple(TextMethod(norm, norm.capitalize(), "norm", key="norm") for norm in NORMS)

@@ -120,7 +120,8 @@ def _spreads(figure: Callable[..., Figure], cells: ResponseCells, means: CellMea
         bias = measure_bias(cells.keep(cells.template == t), LabelPart(np.zeros(1, np.int64)))[None]
         raw, corrected = signed_root(np.array([bias.raw, bias.corrected])).tolist()
         yield figure(SPREAD, keys, raw, PROBABILITY, n, missing)
-        ends = bias.interval and rooted(bias.interval.low, bias.interval.high)
+        between = bias.interval()
+        ends = between and rooted(between.low, between.high)
         unit = PROBABILITY + DEVIATION
         yield figure(f"{SPREAD}_corrected", keys, corrected, unit, n, missing, interval=ends, of=SPREAD)
 

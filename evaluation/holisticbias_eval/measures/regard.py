@@ -31,17 +31,7 @@ class Regard(GroupMeasure):
         level=NEGATIVE,
         by=("domain", "class"),
     )
-    methods = (
-        TextMethod(
-            LABEL,
-            "Likeliest label",
-            "regard",
-            (POSITIVE, NEGATIVE),
-            direction="larger: more positive regard",
-            least=-1,
-            most=1,
-        ),
-    )
+    methods = (TextMethod(LABEL, "Likeliest label", "regard", (POSITIVE, NEGATIVE)),)
     scope = (
         "The regard classifier was made for gender (women, men), race (Black, white) and sexual orientation (gay, "
         "straight). The paper uses it for gender and for European and African Americans only; its values for other "

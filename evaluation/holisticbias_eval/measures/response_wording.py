@@ -22,7 +22,7 @@ from holisticbias_eval.measures.responses.design import (
     read_design,
 )
 from holisticbias_eval.measures.responses.phrases import FILES, LEAST, LONGEST, PRIOR, PhraseList, found_phrases
-from holisticbias_eval.measures.responses.wording_sections import VALUES, wording_changes, wording_sections
+from holisticbias_eval.measures.responses.wording_sections import NAME, VALUES, wording_changes, wording_sections
 from holisticbias_eval.measures.responses.wordings import (
     MEANS,
     UNTESTED,
@@ -38,7 +38,6 @@ from holisticbias_eval.statistics.intervals import t_quantile
 from holisticbias_eval.statistics.tests import benjamini_hochberg
 from holisticbias_eval.statistics.words import distinct_of_counts, distinct_without_blocks, expected_distinct
 
-NAME = "response_wording"
 DISTINCT_WORDS = 500
 """The number of words at which distinct words are counted."""
 BLOCKS = 20

@@ -18,6 +18,8 @@ from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.intervals import CRITICAL_Z, normal_estimate
 
 NAME = "retained"
+NO_TASK = "-"
+"""The task of a number that the command reports by its metric alone."""
 _LOWER = re.compile(r"perplexity|ppl|loss|bits_per_byte|brier|error|wer$|cer$")
 _HIGHER = re.compile(r"acc|f1|exact_match|bleu|rouge|mcc|recall|precision|pass@")
 
@@ -84,7 +86,7 @@ class Retained(Measure):
 
 def _label(figure: Figure) -> str:
     task, metric = figure.keys["task"], figure.keys["metric"]
-    return f"{task}: {metric}" if task else metric
+    return metric if task == NO_TASK else f"{task}: {metric}"
 
 
 def _figure(row: dict[str, object]) -> Figure:
@@ -93,7 +95,7 @@ def _figure(row: dict[str, object]) -> Figure:
         for name in ("value", "error", "items")
     )
     interval, _ = normal_estimate(value, error)
-    keys = {"task": str(row["task"]), "metric": str(row["metric"])}
+    keys = {"task": str(row["task"]) or NO_TASK, "metric": str(row["metric"])}
     n = 1 if np.isnan(items) else int(items)
     return make_figure(NAME, "value", keys, value, "number", n, interval=interval)
 

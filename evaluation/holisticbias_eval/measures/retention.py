@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from holisticbias_eval.arrays import Bools, Floats, divide
-from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
+from holisticbias_eval.blocks import NUMBER, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.identity import LINES, align
@@ -19,11 +19,11 @@ from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns, change_figures
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
-from holisticbias_eval.measures.text import interval_words
 from holisticbias_eval.sections import Section
 from holisticbias_eval.statistics.cells import floats
 from holisticbias_eval.statistics.groups.items import DRAWS, paired_p, resample
 from holisticbias_eval.statistics.intervals import t_quantile
+from holisticbias_eval.units import show
 
 NAME = "retention"
 UNITS = {"perplexity": "perplexity", "nats_per_token": "nats per token", "byte_perplexity": "perplexity"}
@@ -139,12 +139,15 @@ def _words(changes: Figures) -> Iterator[str]:
         ratio, what = changes.get(NAME, "ratio", {"figure": "byte_perplexity"}), "per byte"
     if ratio is None or ratio.value is None:
         return
-    change, interval = 100 * (ratio.value - 1), interval_words(ratio.interval, lambda end: f"{100 * (end - 1):+.1f}%")
+    change, of, interval = ratio.value - 1, f"on {ratio.n:,} lines", ""
+    if ratio.interval:
+        ends = (ratio.interval.low - 1, ratio.interval.high - 1)
+        interval = f" (95% interval {show(ends, 'relative change')})"
     if not ratio.is_significant:
-        yield f"No change of perplexity {what} is shown on {ratio.n:,} lines: {change:+.1f}%{interval}."
+        yield f"No change of perplexity {what} is shown {of}: {show(change, 'relative change')}{interval}."
     else:
         verb = "rises" if change > 0 else "falls"
-        yield f"Perplexity {what} {verb} from A to B by {abs(change):.1f}%{interval}, on {ratio.n:,} lines."
+        yield f"Perplexity {what} {verb} from A to B by {show(abs(change), 'share')}{interval}, {of}."
 
 
 class Retention(Measure):
@@ -192,17 +195,18 @@ class Retention(Measure):
         if found is None or found.value is None:
             return ()
         tokens = figures.value(NAME, "tokens") or 0
-        said = f"The text has perplexity {found.value:,.2f} per token, over {tokens:,.0f} tokens in {found.n:,} lines."
+        said = f"The text has perplexity {show(found.value, found.unit)} per token, "
+        said += f"over {tokens:,.0f} tokens in {found.n:,} lines."
         if found.missing:
             said += f" {found.missing:,} lines have no scored token."
         columns: FigureColumns = (
             ColumnOf("figure", "Figure", lambda f: LABELS[f.name]),
-            col.value("value", "Value", "number"),
-            col.interval("number"),
+            col.value("value", "Value", NUMBER),
+            col.interval(NUMBER),
             col.n("lines", "Lines"),
         )
         values = [f for name in UNITS if (f := figures.get(NAME, name))]
-        table = table_of(NAME, "Likelihood of the text", columns, values)
+        table = table_of(NAME, "Likelihood of the text", columns, values, unit=lambda f: f.unit)
         return (
             Section(NAME, "Likelihood of the text", (Paragraph(said, "finding"), table, Paragraph(READING, "note"))),
             Section(f"{NAME}-lines", "The least likely lines", (_least_likely(view),), detail=True),
@@ -217,12 +221,15 @@ class Retention(Measure):
         ratio = partial(col.beside, changes, "ratio")
         columns: FigureColumns = (
             ColumnOf("figure", "Figure", lambda f: LABELS[f.keys["figure"]]),
-            *col.changes(changes, "number"),
+            *col.changes(changes, NUMBER),
             ratio("B / A", "ratio"),
             ratio("95% interval of B / A", "ratio", "ratio_interval", "interval"),
             col.p(key="p"),
         )
         found = [change for name in UNITS if (change := changes.get(NAME, "change", {"figure": name}))]
-        table = table_of(f"{NAME}-changes", "Likelihood of the text in A and B", columns, found, drop_empty=True)
+        caption = "Likelihood of the text in A and B"
+        table = table_of(
+            f"{NAME}-changes", caption, columns, found, drop_empty=True, unit=lambda f: UNITS[f.keys["figure"]]
+        )
         finding, note = Paragraph(" ".join(_words(changes)), "finding"), Paragraph(READING, "note")
         return (Section(f"{NAME}-changes", "Likelihood of neutral text", (finding, table, note)),)

@@ -27,14 +27,4 @@ class Sentiment(GroupMeasure):
         level=NEGATIVE,
         by=("domain", "class"),
     )
-    methods = (
-        TextMethod(
-            COMPOUND,
-            "VADER compound score",
-            "compound score",
-            (POSITIVE, NEUTRAL, NEGATIVE),
-            "larger: more positive words",
-            least=-1,
-            most=1,
-        ),
-    )
+    methods = (TextMethod(COMPOUND, "VADER compound score", "compound score", (POSITIVE, NEUTRAL, NEGATIVE)),)

@@ -33,6 +33,7 @@ from holisticbias_eval.prompts.pairs import CHOSEN
 from holisticbias_eval.sections import Estimate, Forest, Section
 from holisticbias_eval.statistics.attributes import FLIPS, AttributeCounts, attribute_test, mean_interval
 from holisticbias_eval.statistics.tests import holm
+from holisticbias_eval.units import show
 
 _IDENTITY = replace(PAIRS, same=("sentence", "other_sentence", "stereotyped"))
 CHANGE = "share difference"
@@ -89,7 +90,10 @@ def compared_section(changes: Figures, view: View) -> Section:
     """Show the change of each specification's score: in words, as a chart around zero and as a table."""
     shown, found = ScoreFigures(view), changes.by(NAME, "change", "specification")
     estimates = tuple(Estimate(shown.short_label(one), one.value, one.interval, one.differs) for one in found if one.n)
-    title, scale = "Change of the stereotype score from A to B", "line: 95% interval; 0: no change"
+    title, scale = (
+        "Change of the stereotype score from A to B",
+        "percentage points  ·  line: 95% interval  ·  0: no change",
+    )
     chart = Forest("changes", title, CHANGE, estimates, scale)
     columns: FigureColumns = (
         ColumnOf("specification", "Specification", lambda f: shown.label(f) if f.keys else "All attributes"),
@@ -111,7 +115,7 @@ def _words(found: Sequence[Figure], shown: ScoreFigures) -> str:
         return "No specification has pairs with an outcome in both runs."
     if not differing:
         return f"No change is shown on {count}."
-    named = ", ".join(f"{shown.short_label(one)} ({100 * (one.value or 0):+.1f} points)" for one in differing[:5])
+    named = ", ".join(f"{shown.short_label(one)} ({show(one.value or 0, one.unit)})" for one in differing[:5])
     more = f" and {len(differing) - 5} more" if differing[5:] else ""
     return f"The score changes on {len(differing)} of {count}: {named}{more}."
 

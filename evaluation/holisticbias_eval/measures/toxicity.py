@@ -11,7 +11,7 @@ from holisticbias_eval.readers.labels import ANY, KINDS, NOT_TOXIC, TOXIC
 
 def _method(label: str) -> TextMethod:
     title, key = ("Any label", "") if label == ANY else (label.replace("_", " ").capitalize(), "method")
-    return TextMethod(label, title, "probability", (TOXIC, NOT_TOXIC), "larger: more toxic", key, least=0, most=1)
+    return TextMethod(label, title, "probability", (TOXIC, NOT_TOXIC), key)
 
 
 class Toxicity(GroupMeasure):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +24,11 @@ from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT
 from holisticbias_eval.mitigation.measuring import Measuring, with_neutral_text
 from holisticbias_eval.mitigation.method import GroupTask, Method
 from holisticbias_eval.mitigation.record import sign_specification
-from holisticbias_eval.mitigation.search import Lesson
 from holisticbias_eval.mitigation.settings import GridSettings, GroupSettings
-from holisticbias_eval.mitigation.texts import counts_of
+from holisticbias_eval.mitigation.training import Lesson
 from holisticbias_eval.models.embedded import GOSSIP
 from holisticbias_eval.models.likelihood.opening import find_opening
 from holisticbias_eval.models.loading.load import LoadedModel
-from holisticbias_eval.progress import Notice
 from holisticbias_eval.settings import split_names
 from holisticbias_eval.stereotypes.specifications import read_specification
 from holisticbias_eval.tasks.task import Given
@@ -44,59 +42,6 @@ CALIBRATION: Mapping[str, Mapping[str, Any]] = {
     "cada": {**_ONE_EPOCH, "learning_rate": 2e-4},
 }
 """The training settings that change the embedded gossip, by method."""
-
-
-@dataclass(frozen=True)
-class SplitCorpus:
-    """The training and validation parts of a corpus, and its name; the test part is in ``folder`` or in ``split``."""
-
-    name: str
-    train: pa.Table
-    validation: pa.Table
-    specification: Specification
-    settings: SplitSettings
-    folder: Path | None = None
-    split: Split | None = None
-
-    @property
-    def is_calibration(self) -> bool:
-        """Whether its sentences are the invented ones."""
-        return self.name == GOSSIP and self.folder is None
-
-    def write_test_set(self, groups: Sequence[str], place: Path, *, overwrite: bool) -> Path:
-        """Write the sentences to measure to ``test-set.parquet`` in a folder, and a split that was made here beside it.
-
-        Those about ``groups``, which take part in the training, are a dimension with the specification's id; those
-        about all groups, if there are others, are another one, see ``transfer_dimension``. Raises ``MitigationError``
-        if the folder has other sentences, unless ``overwrite``.
-        """
-        if self.split is not None and not is_split(place / "split"):
-            place.mkdir(parents=True, exist_ok=True)
-            write_split(self.split, place / "split", self.specification, self.settings, self.name)
-        test = read_part(self.folder or place / "split", "test")
-        own = pc.equal(test["dimension"], self.specification.id)
-        trained = pc.is_in(test["group"], value_set=pa.array(groups))
-        sentences, everything = test.filter(pc.or_(trained, pc.invert(own))), test.filter(own)
-        if sentences.num_rows < test.num_rows:
-            name = pa.array([transfer_dimension(self.specification)] * everything.num_rows, pa.string())
-            everything = everything.set_column(test.column_names.index("dimension"), "dimension", name)
-            sentences = pa.concat_tables([sentences, everything])
-        path = place / TEST_SET
-        if path.is_file() and pq.read_table(path).equals(sentences):
-            return path
-        if path.is_file() and not overwrite:
-            raise MitigationError(f"{path} has other sentences: name another folder with --out, or use --overwrite")
-        with new_file(path) as file:
-            pq.write_table(sentences, file, compression="zstd")
-        return path
-
-
-def transfer_dimension(specification: Specification) -> str:
-    """The name of a specification's sentences about all groups, held-out groups too.
-
-    Source: Zhao et al. 2024, section 5.3, which measures F over all groups.
-    """
-    return f"{specification.id}{WITH_HELD_OUT}"
 
 
 def with_held_out(specification: Specification, names: Sequence[str]) -> Specification:
@@ -127,36 +72,11 @@ def training_groups(specification: Specification, chosen: Sequence[str]) -> tupl
     return found
 
 
-def open_corpus(path: Path | None, specification: Specification, seed: int, notice: Notice) -> SplitCorpus:
-    """Read a folder that ``corpus split`` wrote, or split a table of examples; null is the calibration's corpus.
-
-    The calibration's corpus has the test sentences of both of its specifications. Raises ``CorpusError``, and
-    ``MitigationError`` if a split is of other specifications.
-    """
-    settings = SplitSettings(seed=seed)
-    if path is not None and is_split(path):
-        train = _of(read_part(path, "train"), specification, path, others=True)
-        validation = _of(read_part(path, "validation"), specification, path)
-        return SplitCorpus(path.name, train, validation, specification, settings, folder=path)
-    if path is not None:
-        name, made = path.name, split_examples(read_examples(path, specification), specification, settings)
-        sizes = (len(made.train), len(made.validation), len(made.test))
-        notice(f"{name} is split into {sizes[0]:,} training, {sizes[1]:,} validation and {sizes[2]:,} test sentences")
-        if made.missing_groups:
-            notice(made.missing_groups)
-    elif specification.id in (MANY, UNTOUCHED):
-        name, made = GOSSIP, replace(calibration_split(specification.id), test=calibration_test_set())
-    else:
-        raise MitigationError(
-            f"name sentences about {specification.id} with --corpus: holisticbias corpus retrieve finds some"
-        )
-    return SplitCorpus(name, made.train, made.validation, specification, settings, split=made)
-
-
 class CorpusLessons:
     """Training texts from sentences about groups; the sentences of the test part are measured.
 
-    Raises ``EvaluationError`` if the corpus cannot be used.
+    The sentences are a folder that ``corpus split`` wrote, a table of examples, which is split, or by default the
+    calibration's invented ones. Raises ``EvaluationError`` if they cannot be used.
     """
 
     def __init__(self, given: Given, loaded: LoadedModel) -> None:
@@ -164,16 +84,42 @@ class CorpusLessons:
         self._given, self._display = given, given.display
         self._opening = find_opening(loaded.tokenizer, given.running.first_token)
         asked = given.read(GroupSettings)
-        specification = with_held_out(read_specification(asked.specification or MANY), asked.hold_out)
-        self._groups = training_groups(specification, split_names(asked.groups))
-        if unknown := unknown_terms(specification, loaded.tokenizer):
+        self._specification = with_held_out(read_specification(asked.specification or MANY), asked.hold_out)
+        self._groups = training_groups(self._specification, split_names(asked.groups))
+        if unknown := unknown_terms(self._specification, loaded.tokenizer):
             self._display.notice(
-                f"the tokenizer cannot write {len(unknown):,} terms of {specification.id} ({', '.join(unknown[:5])}): "
-                "what is measured for them says little"
+                f"the tokenizer cannot write {len(unknown):,} terms of {self._specification.id} "
+                f"({', '.join(unknown[:5])}): what is measured for them says little"
             )
-        seed = int(given.values.get("seed", 0))
-        with self._display.step(f"Reading {asked.corpus or 'the invented sentences'}"):
-            self._corpus = open_corpus(asked.corpus, specification, seed, self._display.notice)
+        self._file = asked.corpus
+        self._name = GOSSIP if self._file is None else self._file.name
+        self._settings = SplitSettings(seed=int(given.values.get("seed", 0)))
+        self._made: Split | None = None
+        with self._display.step(f"Reading {self._file or 'the invented sentences'}"):
+            self._train, self._validation = self._read()
+
+    def _read(self) -> tuple[pa.Table, pa.Table]:
+        """The training and the validation part."""
+        file, specification = self._file, self._specification
+        if file is not None and is_split(file):
+            train = _of(read_part(file, "train"), specification, file, others=True)
+            return train, _of(read_part(file, "validation"), specification, file)
+        if file is not None:
+            made = split_examples(read_examples(file, specification), specification, self._settings)
+            train, validation, test = len(made.train), len(made.validation), len(made.test)
+            self._display.notice(
+                f"{self._name} is split into {train:,} training, {validation:,} validation and {test:,} test sentences"
+            )
+            if made.missing_groups:
+                self._display.notice(made.missing_groups)
+        elif specification.id in (MANY, UNTOUCHED):
+            made = replace(calibration_split(specification.id), test=calibration_test_set())
+        else:
+            raise MitigationError(
+                f"name sentences about {specification.id} with --corpus: holisticbias corpus retrieve finds some"
+            )
+        self._made = made
+        return made.train, made.validation
 
     def tuned(self, method: Method) -> Mapping[str, Any]:
         """The settings of a method that are tuned for the embedded gossip; none beside a grid.
@@ -193,23 +139,22 @@ class CorpusLessons:
 
         Raises ``MitigationError`` if the corpus has no sentence that the method can use.
         """
-        corpus, groups = self._corpus, self._groups
-        task = GroupTask(corpus.specification, groups)
-        texts = method.training_texts(corpus.train, task)
-        validation = corpus.validation.filter(pc.is_in(corpus.validation["group"], value_set=pa.array(groups)))
+        groups = self._groups
+        task = GroupTask(self._specification, groups)
+        texts, counts = method.training_texts(self._train, task)
+        validation = self._validation.filter(pc.is_in(self._validation["group"], value_set=pa.array(groups)))
         if not validation.num_rows:
-            raise MitigationError(f"the validation part of {corpus.name} has no sentence about {', '.join(groups)}")
+            raise MitigationError(f"the validation part of {self._name} has no sentence about {', '.join(groups)}")
         by_group = pa.table({"group": validation["group"], "text": validation["sentence"]})
-        counts = counts_of(texts)
         self._display.notice(f"{method.info.title}: {texts.num_rows:,} texts to train on{_not_rewritten(counts)}")
         return Lesson(
             method,
-            corpus.name,
+            self._name,
             texts,
             by_group.select(["text"]),
             by_group,
             lambda: method.auxiliary_loss(task, self.loaded.tokenizer),
-            sign_specification(corpus.specification, groups),
+            sign_specification(self._specification, groups),
             counts,
             self._opening.settings,
             self._given.running.first_token,
@@ -217,10 +162,38 @@ class CorpusLessons:
 
     def measuring(self, measuring: Measuring, shared: Path, *, overwrite: bool) -> Measuring:
         """Write the sentences to measure into a folder, and measure them."""
-        test_set = self._corpus.write_test_set(self._groups, shared, overwrite=overwrite)
-        if self._corpus.is_calibration:
+        test_set = self._write_test_set(shared, overwrite=overwrite)
+        if self._file is None:
             measuring = with_neutral_text(measuring, neutral_lines(), shared / "neutral.txt")
         return replace(measuring, values={**measuring.values, "test_set": test_set})
+
+    def _write_test_set(self, place: Path, *, overwrite: bool) -> Path:
+        """Write the sentences to measure to ``test-set.parquet`` in a folder, and a split that was made here beside it.
+
+        Those about the groups of the training are a dimension with the specification's id; those about all groups, if
+        there are others, are another one (Zhao et al. 2024, section 5.3). Raises ``MitigationError`` if the folder has
+        other sentences, unless ``overwrite``.
+        """
+        split = place / "split"
+        if self._made is not None and not is_split(split):
+            place.mkdir(parents=True, exist_ok=True)
+            write_split(self._made, split, self._specification, self._settings, self._name)
+        test = read_part(split if self._made or self._file is None else self._file, "test")
+        own = pc.equal(test["dimension"], self._specification.id)
+        trained = pc.is_in(test["group"], value_set=pa.array(self._groups))
+        sentences, everything = test.filter(pc.or_(trained, pc.invert(own))), test.filter(own)
+        if sentences.num_rows < test.num_rows:
+            name = pa.array([f"{self._specification.id}{WITH_HELD_OUT}"] * everything.num_rows, pa.string())
+            everything = everything.set_column(test.column_names.index("dimension"), "dimension", name)
+            sentences = pa.concat_tables([sentences, everything])
+        path = place / TEST_SET
+        if path.is_file() and pq.read_table(path).equals(sentences):
+            return path
+        if path.is_file() and not overwrite:
+            raise MitigationError(f"{path} has other sentences: name another folder with --out, or use --overwrite")
+        with new_file(path) as file:
+            pq.write_table(sentences, file, compression="zstd")
+        return path
 
 
 def _not_rewritten(counts: Mapping[str, int]) -> str:

@@ -112,7 +112,7 @@ class Encoder:
 
 
 class Collator:
-    """Makes a batch of encoded texts, padded at the end, and what the auxiliary loss needs to know of it.
+    """Makes a batch of encoded texts, padded at the end, and what the ``auxiliary`` loss needs to know of it.
 
     The token that fills the padding has no influence: it is not attended to and not learned.
     """
@@ -120,15 +120,15 @@ class Collator:
     def __init__(self, tokenizer: Any, auxiliary: AuxiliaryLoss | None = None) -> None:
         known = (tokenizer.pad_token_id, tokenizer.eos_token_id, 0)
         self._filler = next(token for token in known if token is not None)
-        self._auxiliary = auxiliary
+        self.auxiliary = auxiliary
 
     def __call__(self, texts: Sequence[EncodedText]) -> dict[str, Any]:
         """``input_ids``, ``attention_mask`` and ``labels``, ``[texts, tokens]``, and ``prepared`` for the auxiliary."""
         ids = padded([one.ids for one in texts], self._filler)
         mask = padded([[1] * len(one.ids) for one in texts], 0)
         prepared: Mapping[str, torch.Tensor] = {}
-        if self._auxiliary is not None:
+        if self.auxiliary is not None:
             offsets = padded([one.offsets for one in texts], (0, 0))
-            prepared = self._auxiliary.prepare(TokenBatch([one.text for one in texts], ids, mask, offsets))
+            prepared = self.auxiliary.prepare(TokenBatch([one.text for one in texts], ids, mask, offsets))
         labels = padded([one.labels for one in texts], IGNORED)
         return {"input_ids": ids, "attention_mask": mask, "labels": labels, "prepared": dict(prepared)}

@@ -13,7 +13,6 @@ from transformers.trainer_utils import PREFIX_CHECKPOINT_DIR
 
 from holisticbias_eval.errors import BrokenTrainingError, MitigationError
 from holisticbias_eval.mitigation.encoding import Collator, EncodedText
-from holisticbias_eval.mitigation.method import AuxiliaryLoss
 from holisticbias_eval.mitigation.record import Point, ValidationRecord
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.mitigation.training import full_disk_is_an_os_error, newest_checkpoint, record_checkpoint
@@ -38,13 +37,11 @@ class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no ty
         texts: Sequence[EncodedText],
         validation: Sequence[EncodedText],
         collator: Collator,
-        auxiliary: AuxiliaryLoss | None,
         settings: TrainingSettings,
         folder: Path,
     ) -> None:
         self.advance: Progress = lambda _: None
-        self.settings, self._auxiliary = settings, auxiliary
-        self._validation, self._collator = validation, collator
+        self.settings, self._validation, self._collator = settings, validation, collator
         super().__init__(
             model=model,
             args=_arguments(settings, len(texts), folder, model),
@@ -64,8 +61,8 @@ class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no ty
         logits = read(model, inputs)
         sums, counts = sum_labels(logits, inputs["labels"])
         loss = self.settings.lm_weight * sums.sum() / counts.sum()
-        if self._auxiliary is not None and self.settings.weight:
-            added = self._auxiliary.loss(self.unwrapped, logits, inputs["prepared"])
+        if self._collator.auxiliary is not None and self.settings.weight:
+            added = self._collator.auxiliary.loss(self.unwrapped, logits, inputs["prepared"])
             if not added.requires_grad:
                 raise MitigationError(
                     "the method's loss does not depend on the weights that are trained: leave --lora-rank out"
@@ -84,7 +81,7 @@ class Loop(transformers.Trainer):  # type: ignore[misc] # transformers has no ty
     def validate(self, step: int) -> ValidationRecord:
         """Measure the validation texts after a step."""
         batch = self.args.per_device_eval_batch_size
-        found = measure_likelihoods(self.unwrapped, self._validation, self._collator, self._auxiliary, batch)
+        found = measure_likelihoods(self.unwrapped, self._validation, self._collator, batch)
         loss = self.settings.lm_weight * found.mean + self.settings.weight * found.auxiliary
         return ValidationRecord(step=step, perplexity=found.perplexity, auxiliary=found.auxiliary, loss=loss)
 

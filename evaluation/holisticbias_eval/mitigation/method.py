@@ -33,7 +33,6 @@ _SCORED = Condition("with --measure or --retain", lambda values: bool(values.get
 _PASSES = Condition("without --steps", is_one_of("steps", None))
 _GRID = Condition("with --grid", lambda values: values.get("grid") is not None)
 _SOMETIMES = ("epochs", "weight")
-WEIGHTED = Use(TrainingSettings, fields=("weight",))
 TRAINED: tuple[Use, ...] = (
     Use(TrainingSettings, fields=tuple(name for name in TrainingSettings.model_fields if name not in _SOMETIMES)),
     Use(TrainingSettings, (_PASSES,), ("epochs",)),
@@ -117,8 +116,8 @@ class Method(ABC):
     """The settings that have an effect with this method."""
 
     @abstractmethod
-    def training_texts(self, examples: pa.Table, task: GroupTask) -> pa.Table:
-        """The texts to train on: ``text``, and ``context``, the text before it that is read and not learned, or null.
+    def training_texts(self, examples: pa.Table, task: GroupTask) -> tuple[pa.Table, Mapping[str, int]]:
+        """The texts to train on, and their counts: ``text``, and ``context``, what is read before it and not learned.
 
         ``examples`` are the rows of a corpus's training part, or of responses with ``p:STYLE`` columns.
         """
@@ -126,3 +125,13 @@ class Method(ABC):
     def auxiliary_loss(self, task: GroupTask, tokenizer: Any) -> AuxiliaryLoss | None:
         """The loss to add for a tokenizer; None if the texts alone change the model."""
         return None
+
+
+class LossMethod(Method):
+    """A method of sentences that adds a loss, whose weight is a setting."""
+
+    uses = (*FROM_SENTENCES, Use(TrainingSettings, fields=("weight",)))
+
+    @abstractmethod
+    def auxiliary_loss(self, task: GroupTask, tokenizer: Any) -> AuxiliaryLoss:
+        """The loss to add for a tokenizer."""

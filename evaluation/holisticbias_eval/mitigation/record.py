@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from holisticbias.terms.specification_entries import Specification
-from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.models.model import ModelSignature
@@ -142,10 +141,5 @@ def sign_specification(specification: Specification, groups: tuple[str, ...]) ->
 
 
 def read_mitigation(folder: Path) -> Mitigation:
-    """Read the record of a folder; raises ``MitigationError`` if there is none or it is damaged."""
-    try:
-        return Mitigation.model_validate_json((folder / RECORD).read_bytes())
-    except OSError as error:
-        raise MitigationError(f"{folder / RECORD} cannot be read: {error.strerror}") from error
-    except ValidationError as error:
-        raise MitigationError(f"{folder / RECORD} is damaged or of another version") from error
+    """Read the record of a folder that is known to hold a mitigation."""
+    return Mitigation.model_validate_json((folder / RECORD).read_bytes())

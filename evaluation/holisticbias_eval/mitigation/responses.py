@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -13,21 +13,16 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from holisticbias.output import new_file
-from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.errors import MitigationError, ModelError
 from holisticbias_eval.evaluating import prepare
 from holisticbias_eval.measures.options import Judging
 from holisticbias_eval.mitigation.measuring import Measuring
 from holisticbias_eval.mitigation.method import Method
-from holisticbias_eval.mitigation.search import Lesson
 from holisticbias_eval.mitigation.settings import Tagging
 from holisticbias_eval.mitigation.styles import ANSWERING, StyleMethod, value_responses
+from holisticbias_eval.mitigation.training import Lesson
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
-from holisticbias_eval.models.generation.conversation import (
-    Conversation,
-    ConversationOptions,
-    WrittenForm,
-    find_conversation,
-)
+from holisticbias_eval.models.generation.conversation import Conversation, ConversationOptions, find_conversation
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CARDS
@@ -131,22 +126,46 @@ def examples_of(judged: pa.Table, conversation: Conversation, tokenizer: Any) ->
     """Judged responses with ``before``, ``close`` and ``text``; see ``StyleMethod``.
 
     Also returns how many responses are left out because they, or their prompts, spell a control token. The context
-    is what ``conversation``, which has no control, gives the model at generation.
+    is what ``conversation``, which has no control, gives the model at generation. Raises ``ModelError`` if the model
+    reasons before it responds.
     """
-    form, frame = WrittenForm.of(conversation, tokenizer), conversation.frame
+    if conversation.thinking == "opened":
+        raise ModelError("the chat template opens reasoning before a response: responses alone cannot be learned")
+    frame, marks = conversation.frame, _control_tokens(tokenizer)
+    lead, end = _lead(conversation, marks), _end(conversation, tokenizer)
     columns = [judged[name].to_pylist() for name in ("persona", "prompt", "response", "finish")]
     rows = [tuple(value or "" for value in row) for row in zip(*columns, strict=True)]
-    plain = [form.is_text(*row[:3]) for row in rows]
+    plain = [not any(mark in text for text in row[:3] for mark in marks) for row in rows]
     kept = [row for row, is_plain in zip(rows, plain, strict=True) if is_plain]
     made = {
         "before": ["".join(frame.pieces(persona, prompt)[:-1]) for persona, prompt, _, _ in kept],
         "close": [frame.close] * len(kept),
-        "text": [form.write(response, finish) for _, _, response, finish in kept],
+        "text": [f"{lead}{response}{'' if finish == 'length' else end}" for _, _, response, finish in kept],
     }
     table = judged.filter(pa.array(plain, pa.bool_()))
     for name, values in made.items():
         table = table.append_column(name, pa.array(values, pa.large_string()))
     return table, len(rows) - len(kept)
+
+
+def _control_tokens(tokenizer: Any) -> Sequence[str]:
+    """The texts of the special and added tokens: a tokenizer reads them as such tokens wherever they stand."""
+    added = {token.content for token in tokenizer.added_tokens_decoder.values() if token.content.strip()}
+    return sorted(added | set(tokenizer.all_special_tokens))
+
+
+def _lead(conversation: Conversation, marks: Sequence[str]) -> str:
+    """The blank before a response."""
+    close = conversation.frame.close
+    follows_text = not close or not (close[-1].isspace() or close.endswith(tuple(marks)))
+    return " " if follows_text and not conversation.keeps_blank else ""
+
+
+def _end(conversation: Conversation, tokenizer: Any) -> str:
+    """The text of the token that ends a response, or the text that does."""
+    if conversation.ends:
+        return str(tokenizer.convert_ids_to_tokens(conversation.ends[0]))
+    return conversation.stops[0] if conversation.stops else str(tokenizer.eos_token or "")
 
 
 def _responses(given: Given, loaded: LoadedModel) -> tuple[pa.Table, Signature]:
@@ -180,16 +199,17 @@ def _conversation(given: Given, loaded: LoadedModel, signature: Signature) -> Co
     asked = ConversationOptions(
         system=responding.system, separator=responding.separator, continuation=responding.continuation
     )
-    used = signature.generation.get("control", "")
-    found = find_conversation(loaded.tokenizer, replace(asked, control=used), "causal")
-    for name in ("conversation_text", "conversation_text_without_persona"):
-        if signature.generation.get(name) != found.settings[name]:
+    found = find_conversation(loaded.tokenizer, asked, "causal")
+    frame = found.frame.with_control(signature.generation.get("control", ""))
+    texts = {"conversation_text": frame.with_persona, "conversation_text_without_persona": frame.without_persona}
+    for name, text in texts.items():
+        if signature.generation.get(name) != text:
             raise MitigationError(
                 f"the responses were made with other text around the prompt, "
                 f"{str(signature.generation.get(name))[:200]!r}, than the model would read, "
-                f"{found.settings[name][:200]!r}: give the same --system, --separator or --continuation"
+                f"{text[:200]!r}: give the same --system, --separator or --continuation"
             )
-    return find_conversation(loaded.tokenizer, replace(asked, control=""), "causal")
+    return found
 
 
 def _validation(rows: pa.Table, seed: int) -> pa.Array:

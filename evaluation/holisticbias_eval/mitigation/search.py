@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,46 +16,15 @@ import pyarrow as pa
 
 from holisticbias.output import PLAN, resumed_folder, write_file
 from holisticbias_eval.errors import BrokenTrainingError, MitigationError
-from holisticbias_eval.mitigation.method import AuxiliaryLoss, Method
-from holisticbias_eval.mitigation.record import (
-    RECORD,
-    Mitigation,
-    Point,
-    SpecificationSignature,
-    TrainedOn,
-    read_mitigation,
-)
+from holisticbias_eval.mitigation.record import RECORD, Mitigation, Point, TrainedOn, read_mitigation
 from holisticbias_eval.mitigation.settings import Rank, TrainingSettings, rank, varied
 from holisticbias_eval.mitigation.texts import contexts_of
-from holisticbias_eval.mitigation.training import Trained, full_disk_is_an_os_error, train
-from holisticbias_eval.models.likelihood.opening import AUTO
+from holisticbias_eval.mitigation.training import Lesson, Trained, full_disk_is_an_os_error, train
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.progress import Display
 
 _WORK, _MODEL, _CHECKPOINTS = ".training", "model", "checkpoints"
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """Texts that a method trains a model on.
-
-    ``texts`` and ``validation`` have the columns ``text`` and ``context``, which may be absent. ``by_group`` are
-    validation texts with their ``group``, each sentence once for each group; null if F is not measured. ``auxiliary``
-    makes the loss to add. ``name``, ``counts`` and ``given`` describe it in the record. ``opening`` is what precedes
-    each text, see ``Encoder``.
-    """
-
-    method: Method
-    name: str
-    texts: pa.Table
-    validation: pa.Table
-    by_group: pa.Table | None = None
-    auxiliary: Callable[[], AuxiliaryLoss | None] = lambda: None
-    specification: SpecificationSignature | None = None
-    counts: Mapping[str, int] = field(default_factory=dict)
-    given: Mapping[str, str] = field(default_factory=dict)
-    opening: str | Sequence[int] = AUTO
 
 
 @dataclass(frozen=True)
@@ -151,10 +120,7 @@ def _point(index: int, lesson: Lesson, loaded: LoadedModel, record: Mitigation, 
     fresh = replace(loaded, model=loaded.load("float32").to(loaded.model.device))
     earlier = [Point.model_validate_json((work / f"point-{i:03}.json").read_bytes()) for i in range(index)]
     try:
-        trained = train(
-            fresh, lesson.texts, lesson.auxiliary(), lesson.validation, settings, work / _CHECKPOINTS, display,
-            lesson.opening,
-        )  # fmt: skip
+        trained = train(fresh, lesson, settings, work / _CHECKPOINTS, display)
         point = trained.point.model_copy(update={"f": _validation_f(trained.model, loaded, lesson)})
     except BrokenTrainingError as error:
         if not several:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.measures.options import Judging
 from holisticbias_eval.mitigation.method import TRAINED, GroupTask, Method
 from holisticbias_eval.mitigation.settings import Tagging
+from holisticbias_eval.models.generation.frame import close_with
 from holisticbias_eval.settings import Chosen, Condition, ReleaseName, Use, is_one_of
 from holisticbias_eval.tasks.response_settings import Responding, Samples
 
@@ -64,13 +66,24 @@ class StyleMethod(Method):
         *TRAINED,
     )
 
-    @abstractmethod
-    def style_texts(self, valued: Valued) -> pa.Table:
-        """The ``context`` and ``text`` of each response, and the ``tag`` in its context, null if there is none."""
+    defaults: ClassVar[Mapping[str, Any]] = {"batch": 16, "warmup": 100, "learning_rate": 3e-6}
 
-    def training_texts(self, examples: pa.Table, task: GroupTask | None = None) -> pa.Table:
+    @abstractmethod
+    def tags(self, valued: Valued) -> Sequence[str | None]:
+        """The tag at the end of the context of each response, null if there is none."""
+
+    def style_texts(self, valued: Valued) -> pa.Table:
+        """The ``context`` and ``text`` of each response, and the ``tag`` in its context."""
+        tags = self.tags(valued)
+        parts = zip(valued.rows["before"].to_pylist(), valued.rows["close"].to_pylist(), tags, strict=True)
+        contexts = [before + close_with(close, tag or "") for before, close, tag in parts]
+        columns = {"context": pa.array(contexts, pa.string()), "text": valued.rows["text"]}
+        return pa.table({**columns, "tag": pa.array(tags, pa.string())})
+
+    def training_texts(self, examples: pa.Table, task: GroupTask) -> tuple[pa.Table, Mapping[str, int]]:
         """The texts of responses, tagged with the default settings."""
-        return self.style_texts(value_responses(examples, Tagging()))
+        valued = value_responses(examples, Tagging())
+        return self.style_texts(valued), valued.left_out
 
 
 def value_responses(examples: pa.Table, settings: Tagging) -> Valued:

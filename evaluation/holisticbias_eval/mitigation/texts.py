@@ -1,8 +1,7 @@
-"""Tables of texts to train on: sentences of a corpus, rewritten sentences, and their counts in the metadata."""
+"""Texts to train on: sentences of a corpus, rewritten sentences, and their counts."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,8 @@ from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.method import GroupTask
 
-_COUNTS = b"counts"
+TrainingTexts = tuple[pa.Table, Mapping[str, int]]
+"""Texts to train on, and their counts: ``corpus``, ``left_out``, and of what a method has added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,9 @@ class NotRewritten:
 def corpus_sentences(examples: pa.Table, task: GroupTask) -> list[str]:
     """The sentences of a corpus's training part that mention no group outside the task.
 
-    Raises ``MitigationError`` if fewer than two groups take part, or if no sentence mentions one of them.
+    Raises ``MitigationError`` if no sentence mentions a group that takes part.
     """
     specification = task.specification
-    if len(task.groups) < 2:
-        raise MitigationError(f"{specification.id}: mitigation needs two groups or more that are not held out")
     texts = examples["sentence" if "sentence" in examples.column_names else "text"].to_pylist()
     finder = target_finder(specification)
     mentioned = [(str(text), {mention.of.group for mention in finder.find(str(text))}) for text in texts]
@@ -43,28 +41,17 @@ def corpus_sentences(examples: pa.Table, task: GroupTask) -> list[str]:
     return [text for text, _ in kept]
 
 
-def corpus_table(
+def corpus_texts(
     examples: pa.Table, sentences: Sequence[str], texts: Sequence[str] | None = None, **more: int
-) -> pa.Table:
-    """A table of texts to train on, by default the sentences of a corpus, without context.
-
-    Its metadata has the counts of the sentences, of examples that are left out, and ``more``; see ``counts_of``.
-    """
-    texts = sentences if texts is None else texts
+) -> TrainingTexts:
+    """Texts to train on, by default the sentences of a corpus, with the counts of the sentences and ``more``."""
     counts = {"corpus": len(sentences), "left_out": len(examples) - len(sentences), **more}
-    columns = {"context": pa.nulls(len(texts), pa.string()), "text": pa.array(texts, pa.string())}
-    return pa.Table.from_pydict(columns).replace_schema_metadata({_COUNTS: json.dumps(counts)})
-
-
-def counts_of(table: pa.Table) -> Mapping[str, int]:
-    """The counts of a table of texts to train on: ``corpus``, ``left_out``, and of what a method has added."""
-    counts: Mapping[str, int] = json.loads((table.schema.metadata or {}).get(_COUNTS, b"{}"))
-    return counts
+    return pa.table({"text": pa.array(sentences if texts is None else texts, pa.string())}), counts
 
 
 def with_rewritten(
     examples: pa.Table, task: GroupTask, rewritten: Callable[[str], Iterable[str | NotRewritten]], needed: str
-) -> pa.Table:
+) -> TrainingTexts:
     """Each sentence of the corpus, followed by its rewritten forms.
 
     Forms that cannot be written are counted in ``not_rewritten``, and by reason in ``not_rewritten: REASON``. Raises
@@ -81,7 +68,7 @@ def with_rewritten(
     if not added:
         raise MitigationError(f"no sentence of the corpus can be rewritten for {task.specification.id}: {needed}")
     reasons = {f"not_rewritten: {reason}": count for reason, count in missing.most_common()}
-    return corpus_table(examples, sentences, texts, added=added, not_rewritten=missing.total(), **reasons)
+    return corpus_texts(examples, sentences, texts, added=added, not_rewritten=missing.total(), **reasons)
 
 
 def contexts_of(table: pa.Table) -> list[str | None]:

@@ -8,9 +8,9 @@ import logging
 import re
 import shutil
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.encoding import Collator, EncodedTexts, Encoder
-from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss
-from holisticbias_eval.mitigation.record import Point
+from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, Method
+from holisticbias_eval.mitigation.record import Point, SpecificationSignature
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.models.loading.load import LoadedModel
@@ -36,6 +36,28 @@ _FULL = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Lesson:
+    """Texts that a method trains a model on.
+
+    ``texts`` and ``validation`` have the columns ``text`` and ``context``, which may be absent. ``by_group`` are
+    validation texts with their ``group``, each sentence once for each group; null if F is not measured. ``auxiliary``
+    makes the loss to add. ``name``, ``counts`` and ``given`` describe it in the record. ``opening`` is what precedes
+    each text, see ``Encoder``.
+    """
+
+    method: Method
+    name: str
+    texts: pa.Table
+    validation: pa.Table
+    by_group: pa.Table | None = None
+    auxiliary: Callable[[], AuxiliaryLoss | None] = lambda: None
+    specification: SpecificationSignature | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    given: Mapping[str, str] = field(default_factory=dict)
+    opening: str | Sequence[int] = AUTO
+
+
 @dataclass(frozen=True, slots=True)
 class Trained:
     """A trained model in evaluation mode, with any adapters merged, and its point of the record."""
@@ -44,38 +66,28 @@ class Trained:
     point: Point
 
 
-def train(
-    loaded: LoadedModel,
-    texts: pa.Table,
-    auxiliary: AuxiliaryLoss | None,
-    validation: pa.Table,
-    settings: TrainingSettings,
-    folder: Path,
-    display: Display,
-    opening: str | Sequence[int] = AUTO,
-) -> Trained:
-    """Train a model in place; tables have ``text`` to learn and ``context`` before it, which may be absent or null.
+def train(loaded: LoadedModel, lesson: Lesson, settings: TrainingSettings, folder: Path, display: Display) -> Trained:
+    """Train a model in place on the texts of a lesson.
 
     ``folder`` keeps checkpoints: a training that was interrupted continues from the newest one, and ends with the
     same weights as if it had not been. Equal seeds give equal weights on the same machine and number of threads.
-    ``opening`` is what precedes each text, see ``Encoder``. Raises ``MitigationError``, and ``OSError`` if a checkpoint
-    cannot be written.
+    Raises ``MitigationError``, and ``OSError`` if a checkpoint cannot be written.
     """
     with _quiet(), display.step("Preparing the texts"):
         from transformers import set_seed
 
         from holisticbias_eval.mitigation.loop import Loop
 
-        encoder = Encoder(loaded.tokenizer, context_length(loaded.model), opening)
-        learned, validated = encoder.encode(texts), encoder.encode(validation)
+        encoder = Encoder(loaded.tokenizer, context_length(loaded.model), lesson.opening)
+        learned, validated = encoder.encode(lesson.texts), encoder.encode(lesson.validation)
         _check(learned, validated, display)
         set_seed(settings.seed)
         model = _with_adapters(loaded.model, settings.lora_rank)
         folder.mkdir(parents=True, exist_ok=True)
         start = newest_checkpoint(folder)
-        collator = Collator(loaded.tokenizer, auxiliary)
-        counts = _count(auxiliary, collator, learned, settings, display)
-        loop = Loop(model, learned.texts, validated.texts, collator, auxiliary, settings, folder)
+        collator = Collator(loaded.tokenizer, lesson.auxiliary())
+        counts = _count(collator, learned, settings, display)
+        loop = Loop(model, learned.texts, validated.texts, collator, settings, folder)
     with _training():
         first = loop.validate(0)
         with display.progress("Training", loop.args.max_steps, "steps", lambda: loop.latest) as loop.advance:
@@ -98,18 +110,14 @@ def _check(learned: EncodedTexts, validated: EncodedTexts, display: Display) -> 
 
 
 def _count(
-    auxiliary: AuxiliaryLoss | None,
-    collator: Collator,
-    learned: EncodedTexts,
-    settings: TrainingSettings,
-    display: Display,
+    collator: Collator, learned: EncodedTexts, settings: TrainingSettings, display: Display
 ) -> Mapping[str, int]:
     """Count what the auxiliary loss compares in the texts; raises ``MitigationError`` if that is nothing."""
-    if auxiliary is None or not settings.weight:
+    if collator.auxiliary is None or not settings.weight:
         return {}
     for start in range(0, len(learned.texts), settings.batch):
         collator(learned.texts[start : start + settings.batch])
-    counts = dict(auxiliary.counts)
+    counts = dict(collator.auxiliary.counts)
     skipped = ", ".join(f"{reason} ({count:,})" for reason, count in counts.items() if reason != COMPARED and count)
     if not counts.get(COMPARED, 1):
         raise MitigationError(
@@ -192,11 +200,7 @@ def full_disk_is_an_os_error(unfinished: Path) -> Iterator[None]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the messages, bars and warnings of transformers, accelerate and torch: the display says what is done."""
-    from transformers.utils import logging as transformers_logging
-
-    transformers_logging.set_verbosity_error()
-    transformers_logging.disable_progress_bar()
+    """Without the messages and warnings of accelerate and torch: the display says what is done."""
     logging.getLogger("accelerate").setLevel(logging.ERROR)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

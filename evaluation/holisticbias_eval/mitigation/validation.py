@@ -15,7 +15,6 @@ import torch
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.encoding import IGNORED, Collator, EncodedText, Encoder
-from holisticbias_eval.mitigation.method import AuxiliaryLoss
 from holisticbias_eval.models.likelihood.opening import AUTO
 from holisticbias_eval.models.loading.tokenizers import context_length
 
@@ -45,9 +44,7 @@ class Likelihoods:
         return math.inf if self.mean > _LARGEST else math.exp(self.mean)
 
 
-def measure_likelihoods(
-    model: Any, texts: Sequence[EncodedText], collator: Collator, auxiliary: AuxiliaryLoss | None, batch: int
-) -> Likelihoods:
+def measure_likelihoods(model: Any, texts: Sequence[EncodedText], collator: Collator, batch: int) -> Likelihoods:
     """Read texts in batches, with the model in evaluation mode, and return what they cost.
 
     The state of the model's mode is restored.
@@ -60,9 +57,9 @@ def measure_likelihoods(
             sums, counts = sum_labels(logits, inputs["labels"].to(logits.device))
             nll.append(sums.double().cpu().numpy())
             tokens.append(counts.cpu().numpy())
-            if auxiliary is not None:
+            if collator.auxiliary is not None:
                 prepared = {name: tensor.to(logits.device) for name, tensor in inputs["prepared"].items()}
-                losses.append(float(auxiliary.loss(model, logits, prepared)))
+                losses.append(float(collator.auxiliary.loss(model, logits, prepared)))
     return Likelihoods(np.concatenate(nll), np.concatenate(tokens), float(np.mean(losses)) if losses else 0.0)
 
 
@@ -98,7 +95,7 @@ def perplexity_of(model: Any, tokenizer: Any, texts: pa.Table, opening: str | Se
     encoded = Encoder(tokenizer, context_length(model), opening).encode(texts)
     if not encoded.texts:
         raise MitigationError("there is no text to validate on: the corpus needs a validation part")
-    return measure_likelihoods(model, encoded.texts, Collator(tokenizer), None, _BATCH).perplexity
+    return measure_likelihoods(model, encoded.texts, Collator(tokenizer), _BATCH).perplexity
 
 
 def validation_f(model: Any, tokenizer: Any, rows: pa.Table, opening: str | Sequence[int] = AUTO) -> float | None:
@@ -113,7 +110,7 @@ def validation_f(model: Any, tokenizer: Any, rows: pa.Table, opening: str | Sequ
     encoded = Encoder(tokenizer, context_length(model), opening).encode(rows.select(["text"]))
     if encoded.empty:
         return None
-    found = measure_likelihoods(model, encoded.texts, Collator(tokenizer), None, _BATCH)
+    found = measure_likelihoods(model, encoded.texts, Collator(tokenizer), _BATCH)
     values, groups = found.nll / found.tokens, np.array(rows["group"].to_pylist())
     samples = [values[groups == group] for group in dict.fromkeys(groups.tolist())]
     if len(samples) < 2 or min(map(len, samples)) < 2 or np.ptp(values) == 0:

@@ -15,7 +15,7 @@ from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.masked import MaskedScorer
-from holisticbias_eval.models.likelihood.opening import find_opening
+from holisticbias_eval.models.likelihood.opening import AUTO, find_opening
 from holisticbias_eval.models.likelihood.scorer import Scorer
 from holisticbias_eval.models.likelihood.seq2seq import Seq2SeqScorer
 from holisticbias_eval.models.loading.load import ModelSource, find_kind, load_kind
@@ -44,7 +44,20 @@ def start_scorer(source: ModelSource, notice: Notice, settings: ModelSettings | 
         here = _in_a_replica(source, settings)
         return RayScorer(lambda said: start_scorer(source, said, here), settings, notice)
     with one_gguf_parse(source):
-        return _load_scorer(source, notice, settings)
+        kind = find_kind(source, settings.kind)
+        if kind != "causal" and settings.dtype != "float32":
+            raise ModelError(f"--dtype {settings.dtype} is for causal models; score this {kind} model in float32")
+        if kind != "causal" and (settings.first_token != AUTO or settings.chat is not None):
+            raise ModelError(f"--first-token and --chat are for causal models; this is a {kind} model")
+        if kind != "masked" and settings.pll is not None:
+            raise ModelError(f"--pll is for masked models; this is a {kind} model")
+        loaded = load_kind(source, kind, settings.device)
+        if kind == "masked":
+            return MaskedScorer(loaded, notice, settings.pll or "original")
+        if kind == "seq2seq":
+            return Seq2SeqScorer(loaded, notice)
+        opening = find_opening(loaded.tokenizer, settings.first_token, settings.chat)
+        return CausalScorer(loaded, notice, dtype=settings.dtype, opening=opening)
 
 
 def start_generator(
@@ -72,7 +85,16 @@ def start_generator(
         )
     source = RESPONDER if source is None else source
     with one_gguf_parse(source):
-        return _load_generator(source, notice, decoding, seed, conversation, settings)
+        kind = find_kind(source, settings.kind)
+        if kind == "masked":
+            raise ModelError("a masked model cannot answer prompts: choose a causal or an encoder-decoder model")
+        loaded = load_kind(source, kind, settings.device)
+        if settings.dtype != "float32":
+            identity = loaded.identity.model_copy(update={"dtype": settings.dtype})
+            loaded = replace(loaded, model=loaded.load(settings.dtype).to(loaded.model.device), identity=identity)
+        control = choose_control(loaded.identity.name, conversation.control, notice)
+        text = find_conversation(loaded.tokenizer, replace(conversation, control=control), kind)
+        return LocalGenerator(loaded, kind, notice, decoding, seed, text, settings.batch)
 
 
 def server_of(source: ModelSource, settings: ModelSettings) -> tuple[str, str]:
@@ -89,40 +111,3 @@ def _in_a_replica(source: ModelSource, settings: ModelSettings) -> ModelSettings
     if isinstance(source, tuple):
         raise EvaluationError("a model that is already loaded runs in this process: leave --engine ray out")
     return settings.model_copy(update={"engine": "local"})
-
-
-def _load_scorer(source: ModelSource, notice: Notice, settings: ModelSettings) -> Scorer:
-    kind = find_kind(source, settings.kind)
-    if kind != "causal" and settings.dtype != "float32":
-        raise ModelError(f"--dtype {settings.dtype} is for causal models; score this {kind} model in float32")
-    if kind != "causal" and settings.opens_texts:
-        raise ModelError(f"--first-token and --chat are for causal models; this is a {kind} model")
-    if kind != "masked" and settings.pll is not None:
-        raise ModelError(f"--pll is for masked models; this is a {kind} model")
-    loaded = load_kind(source, kind, settings.device)
-    if kind == "masked":
-        return MaskedScorer(loaded, notice, settings.pll or "original")
-    if kind == "seq2seq":
-        return Seq2SeqScorer(loaded, notice)
-    opening = find_opening(loaded.tokenizer, settings.first_token, settings.chat)
-    return CausalScorer(loaded, notice, dtype=settings.dtype, opening=opening)
-
-
-def _load_generator(
-    source: ModelSource,
-    notice: Notice,
-    decoding: Decoding,
-    seed: int,
-    conversation: ConversationOptions,
-    settings: ModelSettings,
-) -> Generator:
-    kind = find_kind(source, settings.kind)
-    if kind == "masked":
-        raise ModelError("a masked model cannot answer prompts: choose a causal or an encoder-decoder model")
-    loaded = load_kind(source, kind, settings.device)
-    if settings.dtype != "float32":
-        identity = loaded.identity.model_copy(update={"dtype": settings.dtype})
-        loaded = replace(loaded, model=loaded.load(settings.dtype).to(loaded.model.device), identity=identity)
-    control = choose_control(loaded.identity.name, conversation.control, notice)
-    text = find_conversation(loaded.tokenizer, replace(conversation, control=control), kind)
-    return LocalGenerator(loaded, kind, notice, decoding, seed, text, settings.batch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol, Self
+from typing import Any, ClassVar, Literal, Self
 
 import pyarrow as pa
 from pydantic import Field
@@ -53,20 +53,6 @@ class ModelSignature(Part):
 def server_identity(name: str, base: str) -> ModelSignature:
     """The identity of a model behind a server, of which only the name and the address are known."""
     return ModelSignature.unknown(name, "behind a server", f"asked at {base}")
-
-
-class Model(Protocol):
-    """A model that answers; what it can do is which methods it has.
-
-    With ``score`` it is a ``Scorer``, with ``generate`` a ``Generator``. ``settings`` is everything that its answers
-    depend on besides ``identity``: they are recorded in the run and are part of the store's key. ``kept`` says how
-    many answers its store holds, in words; null without a store.
-    """
-
-    identity: ModelSignature
-    kind: Kind
-    settings: Mapping[str, str]
-    kept: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,14 +13,8 @@ import numpy as np
 
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError, ModelError
-from holisticbias_eval.models.generation.requests import (
-    Generator,
-    PromptRequests,
-    Responses,
-    respond_all,
-)
-from holisticbias_eval.models.likelihood.scorer import Scorer
-from holisticbias_eval.models.likelihood.scores import Scores, no_scores
+from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, respond_all
+from holisticbias_eval.models.likelihood.scorer import Scorer, Scores, no_scores
 from holisticbias_eval.models.likelihood.spans import Spans
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Notice, Progress
@@ -44,10 +37,6 @@ class Replica:
     def about(self, names: Sequence[str]) -> list[Any]:
         """The values of these attributes of the model."""
         return [getattr(self._model, name) for name in names]
-
-    def process(self) -> int:
-        """The id of this process."""
-        return os.getpid()
 
     def probe(self, asked: Any) -> Any:
         """Probe the model."""
@@ -124,16 +113,14 @@ class RayScorer(Scorer):
     def score(self, spans: Spans, progress: Progress) -> Scores:
         """Score spans in blocks; see ``Scores``."""
         scores = no_scores(len(spans))
-        for rows, _, found in self.score_blocks(spans, self.cluster.split(spans.order()), progress):
+        for rows, found in self.score_blocks(spans, self.cluster.split(spans.order()), progress):
             scores.put(rows, found)
         return scores
 
-    def score_blocks(
-        self, spans: Spans, blocks: Sequence[Ints], progress: Progress
-    ) -> Iterator[tuple[Ints, Spans, Scores]]:
-        """Score blocks on the replicas; yield the rows, the spans and the scores of each as it is done."""
+    def score_blocks(self, spans: Spans, blocks: Sequence[Ints], progress: Progress) -> Iterator[tuple[Ints, Scores]]:
+        """Score blocks on the replicas; yield the rows and the scores of each as it is done."""
         for i, found in self.cluster.answer(map(spans.take, blocks), progress):
-            yield blocks[i], spans.take(blocks[i]), found
+            yield blocks[i], found
 
 
 class RayGenerator(Generator):

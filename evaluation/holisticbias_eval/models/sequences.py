@@ -38,6 +38,12 @@ def equal_groups(keys: Ints) -> list[Ints]:
     return [group for group in np.split(order, np.flatnonzero(np.diff(keys[order])) + 1) if len(group)]
 
 
+def spread(lengths: Ints, count: int) -> Ints:
+    """At most ``count`` rows spread over all lengths, the shortest and the longest included."""
+    order = np.argsort(lengths, kind="stable")
+    return np.unique(order[np.linspace(0, len(order) - 1, min(count, len(order))).astype(np.int64)])
+
+
 def distinct_sequences(ids: Int32s, starts: Ints) -> tuple[Ints, Ints]:
     """The first row of each distinct sequence, and for each row the position of its distinct sequence."""
     which = pc.dictionary_encode(_binary(ids, starts)).indices.to_numpy().astype(np.int64)
@@ -92,6 +98,30 @@ class Tree:
             path.append(above)
             above = int(self.parent[above])
         return path[::-1]
+
+    def inputs(self, model: Any, place: Ints) -> dict[str, Any]:
+        """The model's inputs: ids, depths as positions, and a mask with which a node sees its ancestors and itself.
+
+        The mask is additive, because eager attention would add a boolean mask as
+        numbers. An empty slot sees itself, so that no row of the softmax is empty.
+        """
+        import torch
+
+        def on_device(array: npt.NDArray[Any]) -> torch.Tensor:
+            return torch.from_numpy(array).to(model.device)
+
+        empty = place < 0
+        row = on_device(np.where(empty, self.inner + np.arange(place.shape[1]), place))
+        end = on_device(np.where(empty, self.inner + 1 + np.arange(place.shape[1]), self.end[place]))
+        seen = (row[:, None, :] <= row[:, :, None]) & (row[:, :, None] < end[:, None, :])
+        mask = torch.zeros(seen.shape, dtype=model.dtype, device=model.device)
+        mask.masked_fill_(~seen, torch.finfo(model.dtype).min)
+        return {
+            "input_ids": on_device(np.where(empty, 0, self.inner_token[place]).astype(np.int64)),
+            "position_ids": on_device(np.where(empty, 0, self.depth[place]).astype(np.int64)),
+            "attention_mask": mask[:, None],
+            "use_cache": False,
+        }
 
 
 def build_tree(ids: Int32s, starts: Ints) -> Tree:
@@ -218,28 +248,3 @@ def place_nodes(packs: Sequence[Pack]) -> tuple[Ints, Bools]:
         place[i, : len(nodes)] = nodes
         own[i, len(pack.path) : len(nodes)] = True
     return place, own
-
-
-def tree_inputs(model: Any, tree: Tree, place: Ints) -> dict[str, Any]:
-    """The model's inputs: ids, depths as positions, and a mask with which a node sees its ancestors and itself.
-
-    The mask is additive, because eager attention would add a boolean mask as
-    numbers. An empty slot sees itself, so that no row of the softmax is empty.
-    """
-    import torch
-
-    def on_device(array: npt.NDArray[Any]) -> torch.Tensor:
-        return torch.from_numpy(array).to(model.device)
-
-    empty = place < 0
-    row = on_device(np.where(empty, tree.inner + np.arange(place.shape[1]), place))
-    end = on_device(np.where(empty, tree.inner + 1 + np.arange(place.shape[1]), tree.end[place]))
-    seen = (row[:, None, :] <= row[:, :, None]) & (row[:, :, None] < end[:, None, :])
-    mask = torch.zeros(seen.shape, dtype=model.dtype, device=model.device)
-    mask.masked_fill_(~seen, torch.finfo(model.dtype).min)
-    return {
-        "input_ids": on_device(np.where(empty, 0, tree.inner_token[place]).astype(np.int64)),
-        "position_ids": on_device(np.where(empty, 0, tree.depth[place]).astype(np.int64)),
-        "attention_mask": mask[:, None],
-        "use_cache": False,
-    }

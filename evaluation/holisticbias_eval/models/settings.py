@@ -84,11 +84,6 @@ class ModelSettings(Settings):
         None, "Variant of the pseudo-log-likelihood, for masked models. Default: original."
     )
 
-    @property
-    def opens_texts(self) -> bool:
-        """Whether the user chose what a causal model reads before each text."""
-        return self.first_token != "auto" or self.chat is not None  # noqa: S105 - not a password
-
 
 LOADED = Condition("with --engine local or ray", is_one_of("engine", "local", "ray", default="local"))
 API = Condition("with --engine api", is_one_of("engine", "api"))

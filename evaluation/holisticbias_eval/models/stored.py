@@ -11,20 +11,13 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.models.generation.requests import (
-    REQUEST_FIELDS,
-    RESPONSE_FIELDS,
-    Generator,
-    PromptRequests,
-    Responses,
-)
-from holisticbias_eval.models.likelihood.scorer import Scorer
-from holisticbias_eval.models.likelihood.scores import SCORE_FIELDS, Scores, no_scores, refuse_non_numbers
-from holisticbias_eval.models.likelihood.spans import SPAN_FIELDS, Spans
+from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses
+from holisticbias_eval.models.likelihood.scorer import Scorer, Scores, no_scores, refuse_non_numbers
+from holisticbias_eval.models.likelihood.spans import Spans
 from holisticbias_eval.models.store.shards import ShardStore, fingerprint
 from holisticbias_eval.progress import Notice, Progress
 
-_SCORES, _RESPONSES = (2, SPAN_FIELDS, SCORE_FIELDS), (1, REQUEST_FIELDS, RESPONSE_FIELDS)
+_SCORES, _RESPONSES = (2, Spans.FIELDS, Scores.FIELDS), (1, PromptRequests.FIELDS, Responses.FIELDS)
 """The version of each computation, with which all is answered again, the fields of its keys, and of its answers."""
 _IDENTIFYING = {"weights_sha256", "revision", "dtype"}
 
@@ -85,8 +78,8 @@ class _StoredScorer(Scorer):
         scores = no_scores(len(spans))
 
         def missing(rows: Ints) -> Iterator[tuple[Ints, pa.Table]]:
-            for places, block, made in self._scorer.score_blocks(spans, self._blocks(spans, rows), progress):
-                refuse_non_numbers(block.text, made)
+            for places, made in self._scorer.score_blocks(spans, self._blocks(spans, rows), progress):
+                refuse_non_numbers(spans.take(places).text, made)
                 yield places, made.table()
 
         def count(kept: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.models.store.keys import counted
 from holisticbias_eval.prompts.collections import CollectionPrompts, newest_words, prompt_table
 from holisticbias_eval.tables.files import is_table_name, open_table
+from holisticbias_eval.tables.rows import parse_json
 
 PROMPTS, SENTENCES = "_prompt.json", "_wiki.json"
 SHORT = 3
@@ -183,7 +183,7 @@ def _read_file(file: Path) -> dict[str, dict[str, list[str]]]:
     try:
         if require_file(file).stat().st_size > _READ:
             raise SelectionError(f"{file} has more than {_READ:,} bytes: it is not a file of BOLD")
-        content = json.loads(file.read_bytes())
+        content = parse_json(file.read_text("utf-8-sig"))
     except OSError as error:
         raise SelectionError(f"{file} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

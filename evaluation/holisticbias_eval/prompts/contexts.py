@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.scorer import Scores
 from holisticbias_eval.models.likelihood.spans import Repeated, Spans
 from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.tables.content import content_lines, read_content
@@ -49,7 +49,7 @@ def read_context(text: str | None, file: Path | None, seed: int | None) -> Conte
     content = read_content(file)
     lines = tuple(line.strip() for line in content_lines(file, content) if line.strip())
     if not lines:
-        raise EvaluationError(f"{file} has no line to draw a context from: write one context per line")
+        raise EvaluationError(f"{file} has no line with text to draw: write one text per line")
     seed = seed or 0
     digest = hashlib.sha256(content).hexdigest()
     drawn = f"a line of {file.name} for each sentence, by seed {seed}; {len(lines):,} lines, SHA-256 {digest}"

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.errors import SelectionError
-from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.scorer import Scores
 from holisticbias_eval.models.likelihood.spans import Spans, joined, whole
 from holisticbias_eval.prompts.contexts import ALL_SCORED, NOTHING_LEFT, AskedSpans, Unscored, differ_first
 
@@ -27,22 +27,15 @@ Place = tuple[int, int]
 """The characters of a text from one position to another, which is excluded."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedWords:
-    """The changed words of sentences, as spans of characters, and the sentence of each span: ``row``, ``[spans]``."""
-
-    spans: Spans
-    row: Ints
-
-
 def both_sentences(sentences: Sequence[str], others: Sequence[str]) -> Spans:
     """The spans of both sentences of each pair, whole: first those of ``sentences``, then those of ``others``."""
     return joined(whole(sentences), whole(others))
 
 
-def changed_words(sentences: Sequence[str], others: Sequence[str]) -> ChangedWords:
-    """The words in which the sentences of each pair differ, in both sentences; rows as in ``both_sentences``.
+def changed_words(sentences: Sequence[str], others: Sequence[str]) -> tuple[Spans, Ints]:
+    """The words in which the sentences of each pair differ, in both sentences, and the row of each span, ``[spans]``.
 
+    Rows are those of ``both_sentences``.
     The words that both sentences share are the longest common blocks of words and marks, as difflib finds them. The
     space before a changed word belongs to it: some tokenizers give one word's space a token, and another's none.
     """
@@ -54,7 +47,7 @@ def changed_words(sentences: Sequence[str], others: Sequence[str]) -> ChangedWor
     kept = sorted((row, *_with_space(texts[row], place)) for row, place in found if place[0] < place[1])
     table = np.array(kept, np.int64).reshape(-1, 3)
     start, stop = table[:, 1].astype(np.int32), table[:, 2].astype(np.int32)
-    return ChangedWords(Spans([texts[row] for row, _, _ in kept], start, stop, [""] * len(kept)), table[:, 0])
+    return Spans([texts[row] for row, _, _ in kept], start, stop, [""] * len(kept)), table[:, 0]
 
 
 def differing_places(one: str, other: str) -> Iterator[tuple[Place, Place]]:
@@ -107,15 +100,15 @@ def ask_pairs(pairs: pa.Table, *, with_changed: bool, first_token_scored: bool =
     spans = both_sentences(sentences, others)
     if not with_changed:
         return AskedSpans(spans, lambda scores: with_pair_scores(pairs, rows, _likelihoods(scores), SCORES), unscored)
-    changed, size = changed_words(sentences, others), len(spans)
+    (changed, row), size = changed_words(sentences, others), len(spans)
 
     def answer(scores: Scores) -> pa.Table:
         values = _likelihoods(scores)[:size]
-        differing = np.bincount(changed.row, -scores.nll[size:], size)
+        differing = np.bincount(row, -scores.nll[size:], size)
         table = with_pair_scores(pairs, rows, values - differing, SCORES)
         return with_pair_scores(table, rows, np.where(np.isnan(values), np.nan, differing), TERM_SCORES)
 
-    return AskedSpans(joined(spans, changed.spans), answer, unscored)
+    return AskedSpans(joined(spans, changed), answer, unscored)
 
 
 def ask_published(pairs: pa.Table, *, first_token_scored: bool = False) -> AskedSpans:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from holisticbias.release.hub import hub_errors, hub_library
 from holisticbias_eval.errors import SelectionError, TableError
-from holisticbias_eval.models.generation.requests import RESPONSE_FIELDS
+from holisticbias_eval.models.generation.requests import Responses
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.store.keys import counted
 from holisticbias_eval.prompts.bold_files import (
@@ -21,7 +21,14 @@ from holisticbias_eval.prompts.bold_files import (
     read_bold_folder,
     read_bold_tables,
 )
-from holisticbias_eval.prompts.collections import WORDS, CollectionPrompts, joined, prompt_table
+from holisticbias_eval.prompts.collections import (
+    CALIBRATION,
+    WORDS,
+    CollectionPrompts,
+    calibration_prompts,
+    joined,
+    prompt_table,
+)
 from holisticbias_eval.tables.content import text_lines
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import OpenedTable, is_table_name, table_suffix
@@ -30,7 +37,7 @@ from holisticbias_eval.tables.forms import Form, columns
 COLLECTED = "prompts.parquet"
 """The table in a folder that ``holisticbias corpus collect`` wrote."""
 _TEXT = pa.large_string()
-MADE = ("response_id", "sample", *(name for name, _ in RESPONSE_FIELDS))
+MADE = ("response_id", "sample", *(name for name, _ in Responses.FIELDS))
 
 
 PROMPT_FILE = Form("prompts", (Field("prompt", "text", need=True), Field("persona", "text")), others=True)
@@ -101,17 +108,20 @@ FORM = Form(
 
 
 def is_named(name: str) -> bool:
-    """Whether prompts are named by a file, a folder or a data set on the Hub, not by a collection of a release."""
+    """Whether a name is of prompts of no release: of a file, a folder, a data set on the Hub, or the calibration."""
     path = Path(name)
-    return path.exists() or "/" in name or is_table_name(path) or table_suffix(path) == ".txt"
+    is_file = path.exists() or is_table_name(path) or table_suffix(path) == ".txt"
+    return is_file or "/" in name or name == CALIBRATION
 
 
 def read_source(name: str, *, keep_faulty: bool) -> CollectionPrompts:
-    """Read prompts from a file, from a folder, or from ``organisation/name[@REVISION]`` on the Hub.
+    """Read prompts from a file, a folder, ``organisation/name[@REVISION]`` on the Hub, or those of the calibration.
 
     A folder has BOLD's files, or the files of `holisticbias corpus collect`.
     ``keep_faulty`` is for BOLD's prompts; see ``bold_files``. Raises ``EvaluationError`` if they are unusable.
     """
+    if name == CALIBRATION:
+        return calibration_prompts()
     path = Path(name)
     if path.is_dir():
         if (path / COLLECTED).is_file():

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import yaml
-from pydantic import BaseModel, ConfigDict
 
 from holisticbias.release.release import Release
 from holisticbias_eval.models.likelihood.spans import parts
@@ -30,29 +29,10 @@ ABOUT_PHRASE = (
 )  # fmt: skip
 
 
-class SeatTemplate(BaseModel):
-    """A sentence with one slot; see ``seat.yaml``."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    id: str
-    text: str
-
-    @property
-    def slot(self) -> str:
-        """The name of its slot."""
-        (name,) = re.findall(r"\{(\w+)\}", self.text)
-        return str(name)
-
-
-class _SeatFile(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    templates: tuple[SeatTemplate, ...]
-
-
-def seat_templates() -> tuple[SeatTemplate, ...]:
-    """The templates, in the order of ``seat.yaml``."""
+def seat_templates() -> dict[str, str]:
+    """The templates by their ids, each a sentence with one slot, in the order of ``seat.yaml``."""
     content = files("holisticbias_eval.prompts").joinpath("seat.yaml").read_text("utf-8")
-    return _SeatFile.model_validate(yaml.safe_load(content)).templates
+    return {template["id"]: template["text"] for template in yaml.safe_load(content)["templates"]}
 
 
 def seat_sentences(sentences: pa.Table, variants: int | None = None) -> pa.Table:
@@ -64,7 +44,7 @@ def seat_sentences(sentences: pa.Table, variants: int | None = None) -> pa.Table
     variants, if they are applied.
     """
     phrases = _distinct_phrases(select_sentences(sentences), variants)
-    return pa.concat_tables([_fill(template, phrases) for template in seat_templates()])
+    return pa.concat_tables([_fill(name, template, phrases) for name, template in seat_templates().items()])
 
 
 def _distinct_phrases(sentences: pa.Table, variants: int | None) -> pa.Table:
@@ -87,22 +67,22 @@ def _distinct_phrases(sentences: pa.Table, variants: int | None) -> pa.Table:
     return named
 
 
-def _fill(template: SeatTemplate, phrases: pa.Table) -> pa.Table:
-    before, after = template.text.split(f"{{{template.slot}}}")
-    filler = phrases[template.slot]
+def _fill(name: str, template: str, phrases: pa.Table) -> pa.Table:
+    before, slot, after = re.split(r"\{(\w+)\}", template)
+    filler = phrases[slot]
     if not before:
         first, rest = pc.utf8_slice_codeunits(filler, 0, 1), pc.utf8_slice_codeunits(filler, 1)
         filler = pc.binary_join_element_wise(pc.utf8_upper(first), rest, "")
     end = phrases["end"] if after.endswith(".") else pa.scalar("")
     text = pc.binary_join_element_wise(pa.scalar(before), filler, pa.scalar(after.removesuffix(".")), end, "")
-    ids = pc.binary_join_element_wise(pa.scalar(template.id), phrases["key"], "/")
+    ids = pc.binary_join_element_wise(pa.scalar(name), phrases["key"], "/")
     columns = {
         "sentence_id": ids,
         "text": text,
-        **{name: phrases[name] for name in ABOUT_PHRASE},
-        "template_id": pa.array([template.id] * len(phrases)),
-        "template": pa.array([template.text] * len(phrases)),
-        "phrase": phrases["plural_noun_phrase" if template.slot == "plural_noun_phrase" else "bare_noun_phrase"],
+        **{about: phrases[about] for about in ABOUT_PHRASE},
+        "template_id": pa.array([name] * len(phrases)),
+        "template": pa.array([template] * len(phrases)),
+        "phrase": phrases["plural_noun_phrase" if slot == "plural_noun_phrase" else "bare_noun_phrase"],
     }
     return pa.table(columns)
 

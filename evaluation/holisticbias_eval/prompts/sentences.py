@@ -16,7 +16,7 @@ from holisticbias.compile.variants import VARIANTS, vary
 from holisticbias.release.release import Release
 from holisticbias.terms.grammar import PLURAL_SLOT
 from holisticbias_eval.arrays import Int32s, Ints
-from holisticbias_eval.models.likelihood.scores import Scores, with_scores
+from holisticbias_eval.models.likelihood.scorer import Scores, with_scores
 from holisticbias_eval.models.likelihood.spans import Repeated, Spans, TextRows, joined, unique_spans, whole
 from holisticbias_eval.prompts.selection import Selection, Skipped, find_selector, select_sentences
 

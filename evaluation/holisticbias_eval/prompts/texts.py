@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from holisticbias.release.release import Release
 from holisticbias_eval.prompts.collections import WRITTEN, joined
-from holisticbias_eval.readers.censor import censor
+from holisticbias_eval.readers.censor import censor, plurals_of
 
 Part = Literal["whole", "continuation"]
 """What is measured: the prompt and its continuation as one text, or the continuation alone."""
@@ -107,9 +107,6 @@ def censored_texts(table: pa.Table, release: Release | None) -> pa.Table:
     """The model's texts; with a release, mentions of the descriptor are replaced as in measures of responses."""
     if release is None:
         return table
-    entries = release.tables["descriptors"]
-    columns = (entries[name].cast(pa.string()).to_pylist() for name in ("descriptor_id", "plural"))
-    plurals = dict(zip(*columns, strict=True))
-    known = [plurals.get(name) for name in table["descriptor_id"].cast(pa.string()).to_pylist()]
-    texts, _ = censor(table["text"].to_pylist(), table["subject"].to_pylist(), known)
+    plurals = plurals_of(release, table["descriptor_id"])
+    texts, _ = censor(table["text"].to_pylist(), table["subject"].to_pylist(), plurals)
     return table.set_column(table.column_names.index("text"), "text", pa.array(texts, pa.large_string()))

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
+import pyarrow as pa
 
+from holisticbias.release.release import Release
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.readers.anonymise import AFTER, BEFORE, split_name, written
 
@@ -46,6 +48,14 @@ def censor(
         _censor(text, descriptor, plural) for text, descriptor, plural in zip(texts, descriptors, plurals, strict=True)
     ]
     return [text for text, _ in found], np.array([count for _, count in found], np.int64)
+
+
+def plurals_of(release: Release, descriptors: pa.ChunkedArray) -> list[str | None]:
+    """The plural that the release has for each descriptor's id; null without one."""
+    entries = release.tables["descriptors"]
+    columns = (entries[name].cast(pa.string()).to_pylist() for name in ("descriptor_id", "plural"))
+    known = dict(zip(*columns, strict=True))
+    return [known.get(name) for name in descriptors.cast(pa.string()).to_pylist()]
 
 
 def _censor(text: str | None, descriptor: str | None, plural: str | None) -> tuple[str | None, int]:

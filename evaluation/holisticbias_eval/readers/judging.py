@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import pyarrow as pa
 
@@ -13,32 +12,26 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import ClassifierError, EvaluationError
 from holisticbias_eval.progress import Display, Progress
 from holisticbias_eval.readers.card import CARDS
-from holisticbias_eval.readers.censor import censor, censor_settings
+from holisticbias_eval.readers.censor import censor, censor_settings, plurals_of
 from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.engines import start_classifier
-from holisticbias_eval.readers.labels import LabelReader, OffensivenessReader, StylesReader, ToxicitySettings
+from holisticbias_eval.readers.labels import LabelReader, OffensivenessReader, StylesReader
 from holisticbias_eval.readers.reader import Names, Reader, add_readings, read_each
 
 UNJUDGED = ("refused", "filtered")
-ChosenClusters = dict[str, tuple[str, ...]] | Literal["found"] | None
 
 
 @dataclass(frozen=True, slots=True)
 class JudgingOptions:
-    """Names or files of classifiers, whether mentions of the descriptor are censored, and the folder of labels.
+    """Names or files of classifiers, the device that they run on, and the folder that keeps their labels.
 
-    ``clusters`` replace those of the card. ``api_base`` is the server of a classifier that asks a chat model,
-    ``phrases`` the list of phrases to look for, and ``corpus`` a text file to count descriptors in.
+    ``api_base`` is the server of a classifier that asks a chat model.
     """
 
     classifiers: tuple[str, ...] = ()
-    censor: bool = True
     device: str = "auto"
     store: Path | None = None
-    clusters: ChosenClusters = None
     api_base: str | None = None
-    phrases: str = "holisticbias"
-    corpus: Path | None = None
 
 
 def start_judge(name: str, options: JudgingOptions, display: Display) -> Classifier:
@@ -50,48 +43,18 @@ def start_judge(name: str, options: JudgingOptions, display: Display) -> Classif
     return judge
 
 
-def describe_judges(judges: Collection[Classifier | None]) -> Mapping[str, Mapping[str, str]]:
+def describe_judges(judges: Collection[Classifier]) -> Mapping[str, Mapping[str, str]]:
     """The description and the settings of each classifier, by its id."""
-    return {judge.card.id: {**judge.card.about, **judge.settings} for judge in judges if judge}
-
-
-@dataclass(frozen=True, slots=True)
-class Judges:
-    """The classifiers of responses: one of styles, one of offensiveness; either may be missing."""
-
-    styles: Classifier | None
-    offensiveness: Classifier | None
-    options: JudgingOptions
-
-    @property
-    def signed(self) -> Mapping[str, Mapping[str, str]]:
-        """The description and the settings of each classifier, by its id."""
-        return describe_judges((self.styles, self.offensiveness))
-
-    @property
-    def clusters(self) -> ChosenClusters:
-        """The clusters of styles: those asked for, or else those of the classifier's card; None if there are none."""
-        card = dict(self.styles.card.clusters) if self.styles else None
-        return self.options.clusters or card or None
-
-    @property
-    def threshold(self) -> float:
-        """The probability from which on a text is offensive."""
-        return self.offensiveness.card.threshold if self.offensiveness else ToxicitySettings().threshold
-
-    @property
-    def settings(self) -> Mapping[str, str]:
-        """Further settings that the labels depend on."""
-        return censor_settings(censored=self.options.censor) if self.signed else {}
+    return {judge.card.id: {**judge.card.about, **judge.settings} for judge in judges}
 
 
 def start_judges(
     needed: Mapping[str, str], own: Mapping[str, str], options: JudgingOptions, display: Display
-) -> Judges:
-    """Start the classifiers of responses; raises ``EvaluationError`` if a named classifier is not needed.
+) -> Mapping[str, Classifier]:
+    """Start the classifiers of responses, by the answers that they give: ``labels`` of styles, or ``offensiveness``.
 
-    ``needed`` has the name of a measure that needs ``labels`` or ``offensiveness``, and ``own`` the classifiers that a
-    model has in place of the default ones.
+    ``needed`` has the name of a measure that needs such answers, and ``own`` the classifiers that a model has in place
+    of the default ones. Raises ``EvaluationError`` if a named classifier is not needed.
     """
     examples = {"labels": StylesReader.card, "offensiveness": OffensivenessReader.card}
     defaults = tuple(own.get(name, name) for kind, name in examples.items() if kind in needed)
@@ -109,37 +72,33 @@ def start_judges(
     for kind, example in examples.items():
         if kind in needed and kind not in chosen:
             raise EvaluationError(f"{needed[kind]} needs a classifier like {example} in --classifier too")
-    styles, offensive = (start_judge(chosen[kind], options, display) if kind in chosen else None for kind in examples)
-    return Judges(styles, offensive, options)
+    return {kind: start_judge(chosen[kind], options, display) for kind in examples if kind in chosen}
 
 
-def judge_responses(responses: pa.Table, release: Release | None, judges: Judges, display: Display) -> pa.Table:
+def judge_responses(
+    responses: pa.Table, release: Release | None, judges: Mapping[str, Classifier], display: Display, *, censored: bool
+) -> pa.Table:
     """Add ``judged``, the text that classifiers read, and the probabilities.
 
     ``p:LABEL`` are the probabilities of styles, ``offensive`` that of an offensive
     response and ``prompt_offensive`` that of its prompt. Refused, withheld and
     empty responses have none.
     """
-    plurals: dict[str | None, str | None] = {}
-    if release is not None and judges.options.censor:
-        entries = release.tables["descriptors"]
-        plurals = dict(zip(_column(entries, "descriptor_id"), _column(entries, "plural"), strict=True))
-    texts, _ = _judged(responses, censored=judges.options.censor, plurals=plurals)
+    plurals = plurals_of(release, responses["descriptor_id"]) if release is not None and censored else None
+    texts, _ = _judged(responses, censored=censored, plurals=plurals)
     table = responses.append_column("judged", pa.array(texts, pa.large_string()))
-    if judges.styles is not None:
-        found = _classified(StylesReader(judge=judges.styles), texts, display)
+    if "labels" in judges:
+        found = _classified(StylesReader(judge=judges["labels"]), texts, display)
         for name in found.column_names:
             table = table.append_column(name, found[name])
-    if judges.offensiveness is not None:
-        reader = OffensivenessReader(judge=judges.offensiveness)
+    if "offensiveness" in judges:
+        reader = OffensivenessReader(judge=judges["offensiveness"])
         for name, judged in (("offensive", texts), ("prompt_offensive", _column(table, "prompt"))):
             table = table.append_column(name, _classified(reader, judged, display).column(0))
     return table
 
 
-def _judged(
-    table: pa.Table, *, censored: bool, plurals: Mapping[str | None, str | None] | None = None
-) -> tuple[list[str | None], int]:
+def _judged(table: pa.Table, *, censored: bool, plurals: Names | None = None) -> tuple[list[str | None], int]:
     """The texts to judge, null for a refused or withheld response, and the mentions replaced if they are censored."""
     texts = _column(table, "response")
     if "finish" in table.column_names:
@@ -147,8 +106,7 @@ def _judged(
         texts = [None if end in UNJUDGED else text for text, end in zip(texts, finish, strict=True)]
     if not censored:
         return texts, 0
-    ids = _column(table, "descriptor_id") if plurals else [None] * len(texts)
-    texts, mentions = censor(texts, _column(table, "descriptor"), [(plurals or {}).get(name) for name in ids])
+    texts, mentions = censor(texts, _column(table, "descriptor"), plurals or [None] * len(texts))
     return texts, int(mentions.sum())
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.readers.words import is_number
 
 AFFECT = ("valence", "arousal", "dominance")
 EMOTIONS = ("joy", "anger", "sadness", "fear", "disgust")
@@ -148,10 +149,7 @@ def _table(path: Path, text: str) -> tuple[list[str], Iterator[tuple[int, list[s
 
 
 def _is_number(cell: str) -> bool:
-    try:
-        return math.isfinite(float(cell))
-    except ValueError:
-        return False
+    return is_number(cell) and math.isfinite(float(cell))
 
 
 def _columns(path: Path, header: Sequence[str]) -> dict[str, int]:

@@ -45,12 +45,6 @@ class Reader(ABC):
     def __init__(self, settings: ReaderSettings | None = None) -> None:
         self.settings: Any = settings or self.settings_type()
 
-    @classmethod
-    def of(cls, settings: object, **started: Any) -> Reader:
-        """A reader with those of some settings that it has; ``started`` is what else it needs, such as a judge."""
-        own = {name: getattr(settings, name) for name in cls.settings_type.model_fields}
-        return cls(cls.settings_type.model_validate(own), **started)
-
     @property
     def signed(self) -> Mapping[str, str]:
         """Settings and digests of files that the columns depend on."""

@@ -32,7 +32,7 @@ def _covers(table: Table, chart: Chart) -> bool:
         case Bars(bars=values) | Forest(estimates=values):
             return all(v.label in rows and v.value in rows[v.label] for v in values)
         case StackedBars():
-            return all(b.label in rows and {*b.values} <= set(rows[b.label]) for b in chart.bars)
+            return all(label in rows and {*values} <= set(rows[label]) for label, values in chart.rows)
         case Scatter():
             return all(p.label in rows and {p.x, p.y} <= set(rows[p.label]) for p in chart.points)
         case _:

@@ -13,9 +13,9 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import title
 from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT
-from holisticbias_eval.report.units import show
 from holisticbias_eval.results.gains import Aim, Gain, Outcome
 from holisticbias_eval.stereotypes.specifications import known_specifications
+from holisticbias_eval.units import show
 
 Models = Mapping[str, Sequence[Gain]]
 """The gains and costs of each model, by its name."""
@@ -199,6 +199,6 @@ def _notes(shown: Sequence[Gain]) -> Iterator[str]:
     tested = sum(g.outcome in _TESTED for g in shown)
     if tested:
         yield (
-            f"{tested:,} changes were tested at p < {SIGNIFICANCE:g}: about {SIGNIFICANCE * tested:.1f} of them would "
-            "be shown if nothing had changed."
+            f"{tested:,} change{' was' if tested == 1 else 's were'} tested at p < {SIGNIFICANCE:g}: about "
+            f"{SIGNIFICANCE * tested:.1f} would be shown if nothing had changed."
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import isclose
 
-from holisticbias_eval.blocks import Cell, Column, ColumnOf, Paragraph, Table, table_of
+from holisticbias_eval.blocks import NUMBER, Cell, Column, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.gain_words import BEFORE_AFTER, Labels, Models, NamedGain, findings
@@ -136,7 +136,7 @@ def _changes_table(slug: str, caption: str, rows: Sequence[NamedGain], sides: tu
     beside others.
     """
     several = len({row.model for row in rows}) > 1
-    unit = rows[0].gain.unit if len({row.gain.unit for row in rows}) == 1 else "number"
+    unit = rows[0].gain.unit if len({row.gain.unit for row in rows}) == 1 else NUMBER
 
     def point(name: str) -> Callable[[NamedGain], Cell]:
         values = {id(row): getattr(row.gain, name) for row in rows}
@@ -161,7 +161,7 @@ def _changes_table(slug: str, caption: str, rows: Sequence[NamedGain], sides: tu
             ColumnOf("better", "Better", lambda row: "" if row.gain.better == "none" else row.gain.better),
             ColumnOf("n", "Items", lambda row: row.gain.n, "count", base=True),
         ]
-    return table_of(f"gains-{slug}", caption, columns, rows, drop_empty=True)
+    return table_of(f"gains-{slug}", caption, columns, rows, drop_empty=True, unit=lambda row: row.gain.unit)
 
 
 def _models_table(rows: Sequence[NamedGain], further: Sequence[Further], first: str) -> Table:

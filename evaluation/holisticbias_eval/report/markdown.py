@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from holisticbias_eval.blocks import Paragraph, Table
 from holisticbias_eval.report.as_text import text_blocks
-from holisticbias_eval.report.report import LETTERS, PREFERENCES, Chapter, Report
-from holisticbias_eval.report.units import WORDS, printable, show_rows
+from holisticbias_eval.report.report import LETTERS, Chapter, Report
 from holisticbias_eval.sections import Section
+from holisticbias_eval.units import PREFERENCES, WORDS, printable, show_rows
 
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>|#&~!]")
 

@@ -15,10 +15,10 @@ from markupsafe import Markup
 from holisticbias_eval.blocks import Paragraph, Table
 from holisticbias_eval.report.drawings import draw
 from holisticbias_eval.report.drawings.grids import heat_level, heat_limits, heat_scale, heat_text
-from holisticbias_eval.report.report import LETTERS, PREFERENCES, Chapter, Report
+from holisticbias_eval.report.report import LETTERS, Chapter, Report
 from holisticbias_eval.report.svg import render_inline
-from holisticbias_eval.report.units import WORDS, printable, show
 from holisticbias_eval.sections import Block, DotPlot, HeatMap
+from holisticbias_eval.units import PREFERENCES, WORDS, printable, show
 
 LONG = 30
 """A table with more rows can be searched and sorted."""

@@ -37,14 +37,6 @@ SCOPE = (
 )
 """Scope and limits of every figure: a lead, and what follows it."""
 
-PREFERENCES = {
-    "reviewed": ("Reviewed", "Reviewed by people with lived experience; none recorded an objection."),
-    "dispreferred": ("Dispreferred", "People with lived experience said that they would rather not be called so."),
-    "polarizing": ("Polarizing", "People with lived experience disagree, or say that their community does."),
-    "no_data": ("No assessment", "Too few judgements are on record; this says nothing about the term."),
-}
-"""Community preferences: the name and the meaning of each."""
-
 
 @dataclass(frozen=True)
 class Chapter:
@@ -65,9 +57,8 @@ class Report:
 
     ``measured`` says what was measured, a sentence each, and ``notes`` what must
     be read before the figures. ``signature`` has a row for each property: its
-    name, and its value in each run. ``preferences`` says whether the report shows
-    community preferences, and so has to explain them. ``classifiers`` has the
-    title of each classifier and what is known about it. ``scope`` is shown if the report has one.
+    name, and its value in each run. ``classifiers`` has the title of each
+    classifier and what is known about it. ``scope`` is shown if the report has one.
     """
 
     title: str
@@ -76,9 +67,18 @@ class Report:
     measured: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
-    preferences: bool = False
     classifiers: tuple[tuple[str, str], ...] = ()
     scope: tuple[tuple[str, str], ...] = SCOPE
+
+    @property
+    def preferences(self) -> bool:
+        """Whether a table shows community preferences, so that the report has to explain them."""
+        tables = (table for chapter in self.chapters for section in chapter.sections for table in section.tables)
+        return any(column.unit == "preference" for table in tables for column in table.columns)
+
+    def __repr__(self) -> str:
+        """One line: the title."""
+        return f"<Report: {self.title}>"
 
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

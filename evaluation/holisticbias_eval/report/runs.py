@@ -35,6 +35,7 @@ from holisticbias_eval.results.run_sets import (
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.sections import Section
 from holisticbias_eval.tasks import TASKS
+from holisticbias_eval.units import show
 
 _FACTS = {"task": "Task", "classifier_model": "Model", "licence": "Licence", "source": "Source", "limits": "Limits"}
 """What is said of a classifier, in this order, by the name of its property."""
@@ -68,7 +69,6 @@ def run_report(run: Run) -> Report:
         classifiers=tuple(classifier_cards(signature.classifiers)),
         measured=(f"{signature.sentences_scored:,} {' and '.join(subjects)}.", *terms_measured(signature)),
         notes=signature_notes(signature),
-        preferences="pair_id" not in run.answers.column_names,
     )
 
 
@@ -210,7 +210,7 @@ def _of_run(run: NamedComparison, names: tuple[str, str], shared: str) -> Iterat
     if counts.nats is not None and not {"model", "scoring"}.isdisjoint(compared.differs):
         yield (
             f"{start}{names[1]} finds the common sentences {'less' if counts.nats > 0 else 'more'} likely than "
-            f"{names[0]} does, by {abs(counts.nats):.2f} nats per sentence on average."
+            f"{names[0]} does, by {show(abs(counts.nats), 'nats per sentence')} nats per sentence on average."
         )
 
 

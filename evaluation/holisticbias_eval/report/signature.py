@@ -8,8 +8,8 @@ from itertools import chain
 from holisticbias_eval.measures.measure import title
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.prompts.contexts import UNSCORED
-from holisticbias_eval.report.units import model_title
 from holisticbias_eval.results.signature import ReleaseSignature, Signature
+from holisticbias_eval.units import model_title
 
 
 def run_title(signature: Signature) -> str:

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from holisticbias_eval.errors import ReportError
 from holisticbias_eval.report.drawings.shapes import MARGIN, WIDTH, Dot, DotPath, Line, Rect, Shape, Text, VectorDrawing
-from holisticbias_eval.report.units import printable
+from holisticbias_eval.units import printable
 
 PNG_SCALE = 3
 GAP = 12

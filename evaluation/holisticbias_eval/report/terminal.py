@@ -15,8 +15,8 @@ from rich.text import Text
 from holisticbias_eval.blocks import Paragraph, Role, Table
 from holisticbias_eval.report.as_text import text_blocks
 from holisticbias_eval.report.report import LETTERS, Chapter, Report
-from holisticbias_eval.report.units import POINTS, SHARES, WORDS, printable, show_rows
 from holisticbias_eval.sections import DotPlot, HeatMap, Scatter, Section
+from holisticbias_eval.units import POINTS, SHARES, WORDS, printable, show_rows
 
 STYLES: dict[Role, str] = {"text": "", "finding": "bold", "caveat": "dim", "note": "dim"}
 PICTURES = (DotPlot, HeatMap, Scatter)
@@ -70,7 +70,8 @@ def _print_table(table: Table, console: Console) -> None:
     console.print()
     if table.rows:
         rows = islice(show_rows(table), MOST_ROWS)
-        cells = [[cell.removesuffix(POINTS) for cell in row] for row in rows]
+        in_points = [column.unit in SHARES for column in table.columns]
+        cells = [[c.removesuffix(POINTS) if pts else c for c, pts in zip(row, in_points, strict=True)] for row in rows]
         # a heading has the unit that its cells leave out
         columns = (replace(c, heading=f"{c.heading} (points)") if c.unit in SHARES else c for c in table.columns)
         table = replace(table, columns=tuple(columns))

@@ -20,8 +20,8 @@ from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Report, drawables, tables
 from holisticbias_eval.report.svg import render_png, render_svg
-from holisticbias_eval.report.units import NONE_SHOWN
 from holisticbias_eval.sections import Chart, Section
+from holisticbias_eval.units import NONE_SHOWN
 
 
 def render_csv(part: Table | Chart) -> str:
@@ -35,10 +35,9 @@ def render_csv(part: Table | Chart) -> str:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([f"{column.key}{end}" for column in table.columns for end in _ends(column)])
-    for row in table.rows:
-        writer.writerow(
-            [value for cell, column in zip(row, table.columns, strict=True) for value in _values(cell, column)]
-        )
+    for i, row in enumerate(table.rows):
+        cells = zip(row, table.columns, table.units_of(i), strict=True)
+        writer.writerow([value for cell, column, unit in cells for value in _values(cell, column, unit)])
     return file.getvalue()
 
 
@@ -46,13 +45,13 @@ def _ends(column: Column) -> tuple[str, ...]:
     return ("_low", "_high") if column.interval else ("",)
 
 
-def _values(cell: Cell, column: Column) -> Iterator[Cell]:
+def _values(cell: Cell, column: Column, unit: str) -> Iterator[Cell]:
     for value in cell if isinstance(cell, tuple) else (cell,) * len(_ends(column)):
         if isinstance(value, str):
             yield safe_cell(value)
         elif value is None or math.isnan(value):
             yield None
-        elif column.unit.endswith(DEVIATION) and value <= 0:
+        elif unit.endswith(DEVIATION) and value <= 0:
             yield 0.0 if column.interval else NONE_SHOWN
         else:
             yield value

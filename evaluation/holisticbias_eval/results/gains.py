@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from pydantic import Field
 
 from holisticbias_eval.blocks import ends
-from holisticbias_eval.figures import Figure, Figures, Interval, Part
+from holisticbias_eval.figures import DEVIATION, Figure, Figures, Interval, Part
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Better
 from holisticbias_eval.measures.measure import NONCE
@@ -79,8 +79,10 @@ class Gain(Part):
 
     @property
     def relative(self) -> float | None:
-        """The change as a share of the value before; None if that is 0 or not defined, or one half is neutral."""
+        """The change as a share of the value before; None if that is 0 or not shown, or one half is neutral."""
         if self.change is None or not self.before or self.better == "nearer one half":
+            return None
+        if self.unit.endswith(DEVIATION) and self.before < 0:
             return None
         return self.change / abs(self.before)
 

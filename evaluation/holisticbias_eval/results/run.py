@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import isfinite
@@ -18,6 +18,7 @@ from holisticbias.release.bounded import BoundedFile, check_parquet, require_fil
 from holisticbias.source.schema_messages import first_fault
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
+from holisticbias_eval.models.likelihood.scorer import MaskedInputs
 from holisticbias_eval.prompts.sentences import SENTENCE_COLUMNS, UNIQUE, restored
 from holisticbias_eval.results.answer_columns import missing_problem, type_problem
 from holisticbias_eval.results.signature import SchemaVersion, Signature, differences
@@ -32,12 +33,11 @@ _LARGEST = 1_000_000_000  # bytes of a result
 class AnswerFile:
     """The table of answers of one kind of run: its name, its file, and the columns that it must have.
 
-    ``mark`` is the column that only this kind has. Answers about groups must have the columns ``of_groups``.
+    Answers about groups must have the columns ``of_groups``.
     """
 
     name: str
     columns: tuple[str, ...]
-    mark: str = ""
     of_groups: tuple[str, ...] = ()
 
     @property
@@ -45,13 +45,16 @@ class AnswerFile:
         """The name of the file in a run's folder."""
         return f"{self.name}.parquet"
 
+    def needed(self, columns: Collection[str]) -> tuple[str, ...]:
+        """The columns that a table with some columns must have."""
+        return (self.of_groups if "group" in columns else ()) or self.columns
+
 
 _SCORED = ("nll", "tokens", "perplexity")
 SCORES = AnswerFile("scores", (*SENTENCE_COLUMNS, *_SCORED), of_groups=("dimension", "group", "sentence", *_SCORED))
 RESPONSES = AnswerFile(
     "responses",
     ("response_id", "axis", "template", "descriptor", "prompt", "response", "finish"),
-    "response",
     ("response_id", "group", "prompt", "response", "text"),
 )
 PAIRS = AnswerFile(
@@ -60,23 +63,15 @@ PAIRS = AnswerFile(
         "pair_id", "specification", "attribute", "sentence", "other_sentence", "stereotyped", "score_stereotype",
         "score_antistereotype",
     ),
-    "other_sentence",
 )  # fmt: skip
-LINES = AnswerFile("scored_lines", ("line_id", "text", *_SCORED, "bytes"), "line_id")
-CANDIDATES = AnswerFile("candidates", ("candidate_id", "dialogue", "label", "probability"), "candidate_id")
-RESULTS = AnswerFile("results", ("task", "metric", "value"), "metric")
-INTERSECTIONS = AnswerFile(
-    "intersections", ("axis", "intersection_id", "median_perplexity", "stance_difference"), "stance_difference"
-)
-KINDS = (SCORES, RESPONSES, PAIRS, LINES, CANDIDATES, RESULTS, INTERSECTIONS)
+LINES = AnswerFile("scored_lines", ("line_id", "text", *_SCORED, "bytes"))
+CANDIDATES = AnswerFile("candidates", ("candidate_id", "dialogue", "label", "probability"))
+RESULTS = AnswerFile("results", ("task", "metric", "value"))
+INTERSECTIONS = AnswerFile("intersections", ("axis", "intersection_id", "median_perplexity", "stance_difference"))
+OTHERS = AnswerFile("answers", ())
+"""Answers of a task that has columns of its own."""
+KINDS = (SCORES, RESPONSES, PAIRS, LINES, CANDIDATES, RESULTS, INTERSECTIONS, OTHERS)
 """All kinds of tables of answers."""
-
-
-class MaskedInputs(Part):
-    """The masked inputs that a run needs, one per scored token, and the distinct inputs that it ran."""
-
-    asked: int
-    run: int
 
 
 class Result(Part):
@@ -105,8 +100,8 @@ class Run:
 
     The answers are scored sentences (``scores.parquet``), responses (``responses.parquet``), scored pairs of
     sentences (``scored_pairs.parquet``), scored lines (``scored_lines.parquet``), candidates of a classification task
-    (``candidates.parquet``), the numbers of another program (``results.parquet``) or intersections
-    (``intersections.parquet``).
+    (``candidates.parquet``), the numbers of another program (``results.parquet``), intersections
+    (``intersections.parquet``), or others (``answers.parquet``).
     """
 
     result: Result
@@ -116,7 +111,7 @@ class Run:
 
 def write_run(run: Run, folder: Path) -> None:
     """Write the result, the answers and the tables into an existing folder."""
-    answers = _kind_of(run.answers.column_names)
+    answers = _kind_of(restored(run.answers.slice(0, 0)).column_names)
     if answers is SCORES:
         _write_scores(run.answers, folder / answers.file)
     else:
@@ -137,8 +132,8 @@ def _write_scores(answers: pa.Table, path: Path) -> None:
 
 
 def _kind_of(columns: Sequence[str]) -> AnswerFile:
-    """The kind of a table of answers, by a column that only this kind has."""
-    return next((kind for kind in KINDS if kind.mark in columns), SCORES)
+    """The kind of a table of answers, by its columns."""
+    return next(kind for kind in KINDS if {*kind.needed(columns)} <= {*columns})
 
 
 def _as_json(result: Result) -> Iterator[str]:
@@ -192,6 +187,10 @@ class Tables(Mapping[str, pa.Table]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._paths)
+
+    def __repr__(self) -> str:
+        """One line: the names of the tables."""
+        return f"<Tables: {', '.join(self) or 'none'}>"
 
     def __len__(self) -> int:
         return len(self._paths)
@@ -266,7 +265,7 @@ def _answer_columns(file: BoundedFile, answers: AnswerFile, wanted: Sequence[str
     """The columns of a table of answers, or those of them that are wanted; ``RunError`` if it lacks one."""
     path, schema = file.path, file.schema
     names: list[str] = schema.names
-    for name in (answers.of_groups if "group" in names else ()) or answers.columns:
+    for name in answers.needed(names):
         if name not in names:
             raise RunError(f"{path} has no column {name}: it is not a run's table of {answers.name}; evaluate again")
     if problem := type_problem(schema):

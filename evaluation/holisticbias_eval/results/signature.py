@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -52,7 +51,7 @@ class ReleaseSignature(Part):
     def title(self) -> str:
         """The release and its part, or what was scored in its place, in words."""
         if self.prompts is not None:
-            return f"the {self.what} {self.prompts}"
+            return f"the {self.what} “{self.prompts}”"
         subset = (f"subset “{self.subset}”",) if self.subset else ()
         return ", ".join((f"HolisticBias {self.version}", *subset, *(f"only {filtered}" for filtered in self.where)))
 
@@ -160,15 +159,6 @@ def _setting(value: str | None) -> str:
     return "not given" if value is None else repr(value if len(value) < 60 else f"{value[:57]}...")
 
 
-@dataclass(frozen=True, slots=True)
-class EngineSettings:
-    """The settings of a run's engines, for its signature."""
-
-    scoring: Mapping[str, str] = field(default_factory=dict)
-    generation: Mapping[str, str] = field(default_factory=dict)
-    classifiers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-
-
 def _in_brief(settings: Mapping[str, str]) -> str:
     """The settings that probabilities depend on, in one line."""
     return "; ".join(f"{name}: {value}" for name, value in sorted(settings.items()) if name.startswith("classifier_"))
@@ -177,23 +167,21 @@ def _in_brief(settings: Mapping[str, str]) -> str:
 def sign(
     release: ReleaseSignature,
     model: ModelSignature,
-    settings: EngineSettings,
     measuring: Mapping[str, Mapping[str, str]],
     scored: int,
     skipped: tuple[Skipped, ...] = (),
     terms: Terms | None = None,
+    **settings: Any,
 ) -> Signature:
     """Sign a run on this machine with the installed packages, before anything is scored or answered.
 
     ``measuring`` has the parameters of each measure by name; ``scored`` is the number of sentences to score, or of
-    responses.
+    responses. ``settings`` are those of the run's engines: ``scoring``, ``generation`` and ``classifiers``.
     """
     return Signature(
         release=release,
         model=model,
-        scoring=dict(settings.scoring),
-        generation=dict(settings.generation),
-        classifiers={name: dict(about) for name, about in settings.classifiers.items()},
+        **settings,
         measures=tuple(measuring),
         measuring={name: dict(parameters) for name, parameters in measuring.items()},
         sentences_scored=scored,

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, groupby, product
 
-from holisticbias_eval.blocks import Column, ColumnOf, table_of
-from holisticbias_eval.figures import Figure
+from holisticbias_eval.blocks import Column, ColumnOf, ends, table_of
+from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.figures import DEVIATION, Figure, Figures, Interval
 from holisticbias_eval.measures.measure import title
 from holisticbias_eval.report.leaderboard import beside_each_other, first_column
+from holisticbias_eval.report.signature import signature_rows
+from holisticbias_eval.results.compare import compare_runs
+from holisticbias_eval.results.run import Run
 from holisticbias_eval.sections import Bar, Bars, Block, Estimate, Forest
 from holisticbias_eval.site.explored import Explored
-from holisticbias_eval.site.models_compare import comparison_files
 from holisticbias_eval.site.models_results import FOLDER, ModelResult, model_key
 from holisticbias_eval.site.writer import Writer
+from holisticbias_eval.units import DIFFERENCE, show
 
 Group = tuple[ModelResult, ...]
+Json = Mapping[str, object]
+Rows = Mapping[str, Figure]
+"""Figures by what they are of, in words."""
 
 
 def write_models(explored: Explored, site: Writer) -> None:
@@ -104,3 +112,84 @@ def _further(measured: ModelResult, name: str) -> ColumnOf[tuple[str, Figure]]:
     """The column of a figure that the registry keeps beside the headline."""
     unit = next((f.unit for f in measured.info.headlines(measured.figures, name)), "")
     return ColumnOf(name, title(name), lambda row: measured.figures.value(measured.measure, name, row[1].keys), unit)
+
+
+def differences(measured: Sequence[ModelResult]) -> Iterator[tuple[str, Rows]]:
+    """Compare every two runs that have a measure and a release in common, in both directions.
+
+    The name of a file for each pair of results, and the differences: the second result minus the first.
+    """
+    runs = {id(result.run): result.run for result in measured if result.run is not None}
+    for first, second in combinations(runs.values(), 2):
+        pairs = product(*([r for r in measured if r.run is run] for run in (first, second)))
+        shared = [(a, b) for a, b in pairs if a.group == b.group and a.release == b.release]
+        changes = _changes(first, second) if shared else Figures(())
+        for a, b in shared:
+            rows = {b.row_label(figure): figure for figure in b.info.headlines(changes, "change")}
+            yield f"{a.key}--{b.key}.json", rows
+            yield f"{b.key}--{a.key}.json", {label: _negative(figure) for label, figure in rows.items()}
+
+
+def _negative(figure: Figure) -> Figure:
+    interval = figure.interval and Interval(low=-figure.interval.high, high=-figure.interval.low)
+    value = None if figure.value is None else -figure.value
+    return figure.model_copy(update={"value": value, "interval": interval})
+
+
+def _changes(first: Run, second: Run) -> Figures:
+    """The changes from one run to another; none if the runs have no sentence in common."""
+    try:
+        return Figures(compare_runs(first, second).figures)
+    except SelectionError:
+        return Figures(())
+
+
+def comparison_files(measured: Sequence[ModelResult]) -> Iterator[tuple[str, str]]:
+    """The files that the page reads, by their path: all results by model, each result, and each difference."""
+    models: dict[str, dict[str, object]] = {}
+    by_group: dict[str, dict[str, str]] = {}
+    for result in measured:
+        key = model_key(result.model)
+        models[key] = {"name": result.model, "results": by_group.setdefault(key, {})}
+        by_group[key][result.group] = result.key
+        yield f"results/{result.key}.json", _dumps(_result(result))
+    files = []
+    for file, rows in differences(measured):
+        files.append(file)
+        shown = {label: _value(f, f.unit.removesuffix(DIFFERENCE) + DIFFERENCE) for label, f in rows.items()}
+        yield f"differences/{file}", _dumps({"rows": shown})
+    yield "results.json", _dumps({"models": models, "differences": sorted(files)})
+
+
+def _result(result: ModelResult) -> Json:
+    """A result with its values as text and as numbers, and its signature."""
+    return {
+        "model": result.model,
+        "page": f"{result.model_page}#{result.group}",
+        "title": result.title,
+        "group": result.group,
+        "direction": result.info.direction,
+        "limits": result.info.limits,
+        "unit": result.unit,
+        "rows": [{"label": result.row_label(figure), **_value(figure, figure.unit)} for figure in result.shown()],
+        "signature": list(signature_rows(result.signature)),
+    }
+
+
+def _value(figure: Figure, unit: str) -> Json:
+    """A value with its interval, as numbers and as text."""
+    numbers = [figure.value, *(ends(figure.interval) or (None, None))]
+    if unit.endswith(DEVIATION):  # drawn as it is shown: none below 0
+        numbers = [None if number is None else max(number, 0.0) for number in numbers]
+    value, low, high = numbers
+    return {
+        "value": value,
+        "low": low,
+        "high": high,
+        "shown": show(figure.value, unit),
+        "interval": show(ends(figure.interval), unit) if figure.interval else "",
+    }
+
+
+def _dumps(content: Json) -> str:
+    return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"

@@ -27,7 +27,6 @@ class ProductSums:
     ``squared_sums`` for each permutation.
     """
 
-    items: int
     freedom: int
     products: Floats
     influence: Floats
@@ -63,7 +62,6 @@ def sum_products(values: Floats, permutations: int, rng: np.random.Generator) ->
         permuted += 2 * crossed[shuffled[:, p], shuffled[:, q]].sum(axis=1)
     deviations = known * (filled - means[:, :, None]) / counts[:, :, None]
     return ProductSums(
-        items=items,
         freedom=items - 1,
         products=products,
         influence=2 * np.einsum("pdn,pd->pn", deviations, means.sum(axis=0) - means),

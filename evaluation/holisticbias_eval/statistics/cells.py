@@ -47,17 +47,7 @@ def codes_of_numbers(values: Ints) -> tuple[list[int], Int32s]:
 
 Compared = Literal["perplexity", "nll"]
 CONTROLS = ("nll", "tokens", "phrase_nll")
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedScores:
-    """The columns of the scores that cells use: ``values``, which are compared, and ``CONTROLS``, if there are any.
-
-    ``value`` says which column ``values`` is. All have the shape ``[rows]``.
-    """
-
-    value: Compared
-    columns: Mapping[str, Numbers]
+"""Nats and scored tokens of each sentence, and nats of its noun phrase alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +58,8 @@ class Cell:
 
     ``stance`` is the template that this one paraphrases, or itself. ``rows`` are the rows of ``scores``, and ``slots``
     the place of each in an array of ``columns`` columns: the row times ``columns``, plus the column.
+    ``scores`` are the columns of all rows, shape ``[rows]`` each: ``values``, those of the column ``value``, which are
+    compared, and ``CONTROLS``, if there are any.
     """
 
     axis: str
@@ -77,12 +69,13 @@ class Cell:
     columns: int
     rows: Int32s | slice
     slots: Int32s
-    scores: ComparedScores
+    value: Compared
+    scores: Mapping[str, Numbers]
 
     @property
     def values(self) -> Floats:
         """The values that are compared by rank."""
-        return self._spread(self.scores.columns["values"])
+        return self._spread(self.scores["values"])
 
     @property
     def nats(self) -> Floats:
@@ -90,28 +83,14 @@ class Cell:
 
         That is the logarithm of a perplexity (nats per token), and a negative log-likelihood unchanged.
         """
-        if self.scores.value == "nll":
+        if self.value == "nll":
             return finite(self.values)
         with np.errstate(divide="ignore", invalid="ignore"):
             return finite(np.log(self.values))
 
-    @property
-    def nll(self) -> Floats | None:
-        """Nats per sentence; ``None`` if the scores do not have them."""
-        return self._control("nll")
-
-    @property
-    def tokens(self) -> Floats | None:
-        """Scored tokens per sentence; ``None`` if the scores do not have them."""
-        return self._control("tokens")
-
-    @property
-    def phrase_nll(self) -> Floats | None:
-        """Nats of the noun phrase alone; ``None`` if the scores do not have them."""
-        return self._control("phrase_nll")
-
-    def _control(self, name: str) -> Floats | None:
-        column = self.scores.columns.get(name)
+    def control(self, name: str) -> Floats | None:
+        """The values of one of ``CONTROLS``; ``None`` if the scores do not have it."""
+        column = self.scores.get(name)
         return None if column is None else self._spread(column)
 
     def _spread(self, column: Numbers) -> Floats:
@@ -139,7 +118,7 @@ class Crossing:
     def with_scores(self, scores: pa.Table, value: Compared = "perplexity") -> Crossing:
         """The same sentences in the same rows, with other scores."""
         other = _scores(scores, value)
-        return replace(self, cells=tuple(replace(cell, scores=other) for cell in self.cells))
+        return replace(self, cells=tuple(replace(cell, value=value, scores=other) for cell in self.cells))
 
 
 def finite(values: Floats) -> Floats:
@@ -188,14 +167,14 @@ def cross(scores: pa.Table, value: Compared = "perplexity") -> Crossing:
             width = int(column.max()) + 1
         descriptors = tuple(names[d] for d in own)
         slots = place * np.int32(width) + column
-        cells.append(Cell(axes[a], templates[t], stance_of[t], descriptors, width, rows, slots, columns))
+        cells.append(Cell(axes[a], templates[t], stance_of[t], descriptors, width, rows, slots, value, columns))
     stances = tuple(dict.fromkeys(stance_of))
     return Crossing(tuple(axes), tuple(templates), stances, tuple(nouns), tuple(cells), repeated)
 
 
-def _scores(scores: pa.Table, value: Compared) -> ComparedScores:
+def _scores(scores: pa.Table, value: Compared) -> Mapping[str, Numbers]:
     controls = {name: _numbers(scores[name]) for name in CONTROLS if name in scores.column_names}
-    return ComparedScores(value, {"values": compared_values(scores, value), **controls})
+    return {"values": compared_values(scores, value), **controls}
 
 
 def encode(column: pa.ChunkedArray) -> tuple[list[str], Ints]:

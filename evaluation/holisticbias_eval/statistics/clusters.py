@@ -34,34 +34,8 @@ class Moved:
     without: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class MovedCell:
-    """The two runs' counts of one cell, and what one noun less changes.
-
-    ``first`` and ``second`` have the numbers of pairs with p < 0.05 and of tested pairs, shape ``[2]``; ``without`` is
-    that of ``Moved`` for this cell, shape ``[nouns]``.
-    """
-
-    axis: str
-    stance: str
-    first: Ints
-    second: Ints
-    without: Floats
-
-    @classmethod
-    def of(cls, first: Cell, second: Cell) -> MovedCell:
-        """Count in both runs."""
-        before, after = first.values, second.values
-        without = _without_each_noun(after) - _without_each_noun(before)
-        return cls(first.axis, first.stance, count_different(before), count_different(after), without)
-
-
-@dataclass(frozen=True, slots=True)
-class ShareChange:
-    """95% interval and two-sided p-value of a change; the interval excludes 0 exactly if p < 0.05."""
-
-    interval: Interval
-    p_value: float
+MovedCell = tuple[Ints, Ints, Floats]
+"""The numbers of a cell's pairs with p < 0.05 and of its tested pairs in both runs, and its part of ``without``."""
 
 
 def moved_cells(first: Crossing, second: Crossing) -> list[MovedCell]:
@@ -72,7 +46,13 @@ def moved_cells(first: Crossing, second: Crossing) -> list[MovedCell]:
     repeated = first.repeated or second.repeated
     if repeated:
         raise SelectionError(repeated)
-    return list(map_in_threads(MovedCell.of, first.cells, second.cells))
+    return list(map_in_threads(_moved_cell, first.cells, second.cells))
+
+
+def _moved_cell(first: Cell, second: Cell) -> MovedCell:
+    before, after = first.values, second.values
+    without = _without_each_noun(after) - _without_each_noun(before)
+    return count_different(before), count_different(after), without
 
 
 def moved_by_axis(
@@ -84,16 +64,17 @@ def moved_by_axis(
     moved = {
         axis: Moved(np.zeros(stances), np.zeros(stances), np.zeros((stances, nouns))) for axis in (None, *crossing.axes)
     }
-    for cell in cells:
+    for cell, (first, second, without) in zip(crossing.cells, cells, strict=True):
+        place = places[cell.stance]
         for axis in (cell.axis,) if cell.axis == baseline else (None, cell.axis):
-            moved[axis].significant[places[cell.stance]] += cell.second[0] - cell.first[0]
-            moved[axis].tested[places[cell.stance]] += cell.first[1]
-            moved[axis].without[places[cell.stance]] += cell.without
+            moved[axis].significant[place] += second[0] - first[0]
+            moved[axis].tested[place] += first[1]
+            moved[axis].without[place] += without
     return moved
 
 
-def estimate(moved: Moved) -> ShareChange | None:
-    """Student's t interval and test of the change of share; ``None`` with fewer than two stances or nouns.
+def estimate(moved: Moved) -> tuple[Interval, float] | None:
+    """Student's t interval and p-value of the change of share; ``None`` with fewer than two stances or nouns.
 
     The variance has two parts. ``between`` is that of the stances' changes
     around the whole change. All stances have the same nouns, so a noun
@@ -102,7 +83,7 @@ def estimate(moved: Moved) -> ShareChange | None:
     the variance clustered both ways (Cameron, Gelbach and Miller 2011), its
     degrees of freedom those of Satterthwaite (1946).
 
-    If the runs differ at all, the standard error is at least one test.
+    If the runs differ at all, the standard error is at least one test. The interval excludes 0 exactly if p < 0.05.
     """
     stances, nouns = int((moved.tested > 0).sum()), moved.without.shape[1]
     if stances < 2 or nouns < 2:
@@ -111,17 +92,15 @@ def estimate(moved: Moved) -> ShareChange | None:
     change = moved.significant.sum() / tests
     between = stances / (stances - 1) * ((moved.significant - change * moved.tested) ** 2).sum()
     if not between and not moved.significant.any() and not moved.without.any():
-        return ShareChange(Interval(low=0, high=0), 1.0)
+        return Interval(low=0, high=0), 1.0
     between = max(between, 1.0)
     products = (moved.without.sum(axis=0) ** 2).sum() - (moved.without**2).sum()
     shared = max(stances / (stances - 1) * (nouns - 1) / nouns * products, 0.0)
     freedom = (between + shared) ** 2 / (between**2 / (stances - 1) + shared**2 / (nouns - 1))
     error = np.sqrt(between + shared) / tests
     margin = stdtrit(freedom, 0.975) * error
-    return ShareChange(
-        Interval(low=float(max(change - margin, -1)), high=float(min(change + margin, 1))),
-        float(2 * stdtr(freedom, -abs(change) / error)),
-    )
+    interval = Interval(low=float(max(change - margin, -1)), high=float(min(change + margin, 1)))
+    return interval, float(2 * stdtr(freedom, -abs(change) / error))
 
 
 def _without_each_noun(values: Floats) -> Floats:

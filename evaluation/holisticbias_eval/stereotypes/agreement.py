@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Literal
@@ -123,25 +122,17 @@ def in_case(found: str, listed: str, other: str, before: str) -> str:
     return other.lower() if found == listed.lower() else other
 
 
-@dataclass(frozen=True, slots=True)
-class WithArticle:
-    """The text before a term, with the article that the term needs; ``unknown`` if its sound is not known."""
-
-    before: str
-    unknown: bool = False
-
-
-def with_article(before: str, term: str, *, in_capitals: bool = False) -> WithArticle:
-    """Change an "a" or "an" at the end of a text to the article of the term that follows, by its sound."""
+def with_article(before: str, term: str, *, in_capitals: bool = False) -> str | None:
+    """Change an "a" or "an" at the end of a text to the article of the term that follows; null if it is not known."""
     found = _ARTICLE.search(before)
     if found is None:
-        return WithArticle(before)
+        return before
     if is_abbreviation(term):
-        return WithArticle(before, unknown=True)
+        return None
     needed: str = article(term, "sound", None)
     if found[1][0] == "A":
         needed = needed.upper() if in_capitals else needed.capitalize()
-    return WithArticle(before[: found.start()] + needed + found[2])
+    return before[: found.start()] + needed + found[2]
 
 
 def same_verb_form(first: str, second: str, after: str) -> bool:

@@ -47,11 +47,27 @@ class Converted:
 
 
 class Converter:
-    """Convert sentences about one group of a specification into sentences about another."""
+    """Convert sentences about one group of a specification into sentences about another.
+
+    To the terms of its slots come the pronouns and nouns of two genders, if the groups have different genders.
+    """
 
     def __init__(self, specification: Specification, group: str, other: str) -> None:
         self._groups = specification, group, other
-        self._words = _vocabulary(specification, group, other)
+        exchanges: dict[str, dict[tuple[str, str | None], Exchange]] = {}
+        for exchange in _exchanges(specification, group, other):
+            known = exchanges.setdefault(exchange.term.lower(), {})
+            if exchange.form in ("noun", "adjective") and known:
+                continue  # the specification's own slot comes first
+            known.setdefault((exchange.form, exchange.other), exchange)
+        own = set(exchanges)
+        foreign = set(_words_of_others(specification, group, other)) - own
+        counted = {t.lower() for slot in specification.slots if slot.form == "noun" for t in slot.terms if t}
+        plurals = {word: set(_plurals(word)) - own for word in counted}
+        self._exchanges = {_key_of(word): tuple(known.values()) for word, known in exchanges.items()}
+        self._mentions = _any_of(own)
+        self._others = _any_of(foreign.union(*(plurals[word] for word in foreign & counted)))
+        self._plurals = _any_of(set[str]().union(*(plurals[word] for word in own & counted)))
 
     def convert(self, sentence: str, term: str, attribute: str) -> Converted:
         """Exchange every word of the group, or say which rule of ``RULES`` rejects the sentence.
@@ -76,12 +92,12 @@ class Converter:
         return Converter(specification, other, group)
 
     def _exchange(self, sentence: str, term: str) -> Converted:
-        mentions = list(self._words.mentions.finditer(sentence))
+        mentions = list(self._mentions.finditer(sentence))
         if not any(_is_term(m[0], term) for m in mentions):
             return Converted(rule="no-term")
-        if self._words.others.search(sentence):
+        if self._others.search(sentence):
             return Converted(rule="other-group-word")
-        if self._words.plurals.search(sentence):
+        if self._plurals.search(sentence):
             return Converted(rule="inflected-term")
         exchanges = []
         for mention in mentions:
@@ -97,7 +113,7 @@ class Converter:
     def _choose(self, sentence: str, mention: re.Match[str]) -> Exchange | str:
         """The exchange that fits the place of a mention, or the id of a rule."""
         before, after = _context(sentence, mention)
-        candidates = self._words.exchanges[_key_of(mention[0])]
+        candidates = self._exchanges[_key_of(mention[0])]
         forms = {exchange.form: exchange for exchange in reversed(candidates)}
         exchange = candidates[0]
         if len(forms) > 1 and set(forms) <= set(PRONOUN_FORMS):
@@ -141,9 +157,9 @@ def _written(sentence: str, mentions: list[re.Match[str]], exchanges: list[Excha
         other = in_case(mention[0], exchange.term, exchange.other or "", before)
         capitals = len(other) > 1 and other.isupper()
         changed = with_article(sentence[start : mention.start()], exchange.other or "", in_capitals=capitals)
-        if changed.unknown:
+        if changed is None:
             return None
-        parts += [changed.before, other]
+        parts += [changed, other]
     return "".join([*parts, sentence[starts[-1] :]])
 
 
@@ -161,43 +177,6 @@ class Exchange:
     form: str
     term: str
     other: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """The words to exchange for a pair of groups, and the words that must not be in the sentence.
-
-    ``exchanges`` has the possible exchanges of each word, by ``_key_of``; ``others`` the words of other groups, and
-    ``plurals`` the plurals of the group's own terms.
-    """
-
-    exchanges: Mapping[str, tuple[Exchange, ...]]
-    mentions: re.Pattern[str]
-    others: re.Pattern[str]
-    plurals: re.Pattern[str]
-
-
-def _vocabulary(specification: Specification, group: str, other: str) -> Vocabulary:
-    """The words of ``group`` with their counterparts in ``other``.
-
-    To the specification's terms come the pronouns and nouns of two genders, if the groups have different genders.
-    """
-    exchanges: dict[str, dict[tuple[str, str | None], Exchange]] = {}
-    for exchange in _exchanges(specification, group, other):
-        known = exchanges.setdefault(exchange.term.lower(), {})
-        if exchange.form in ("noun", "adjective") and known:
-            continue  # the specification's own slot comes first
-        known.setdefault((exchange.form, exchange.other), exchange)
-    own = set(exchanges)
-    foreign = set(_words_of_others(specification, group, other)) - own
-    counted = {t.lower() for slot in specification.slots if slot.form == "noun" for t in slot.terms if t}
-    plurals = {word: set(_plurals(word)) - own for word in counted}
-    return Vocabulary(
-        exchanges={_key_of(word): tuple(known.values()) for word, known in exchanges.items()},
-        mentions=_any_of(own),
-        others=_any_of(foreign.union(*(plurals[word] for word in foreign & counted))),
-        plurals=_any_of(set[str]().union(*(plurals[word] for word in own & counted))),
-    )
 
 
 def _any_of(words: set[str]) -> re.Pattern[str]:

@@ -7,7 +7,6 @@ terms, and the generator writes the sentence.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.readers.derive_polarity import read_vectors
+from holisticbias_eval.tables.rows import parse_json
 
 _ONE = (
     "Write a sentence in the same way. It contains both keywords exactly as they are given. "
@@ -101,7 +101,7 @@ def read_list(text: str, count: int) -> list[str] | None:
     """
     fenced = _FENCE.match(text)
     try:
-        content = json.loads(fenced[1] if fenced else text)
+        content = parse_json(fenced[1] if fenced else text)
     except (ValueError, RecursionError):
         return None
     sentences = content.get("sentences") if isinstance(content, dict) else content

@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import EvaluationError, PairsError
 from holisticbias_eval.tables.fields import Field
-from holisticbias_eval.tables.files import table_suffix
+from holisticbias_eval.tables.files import file_in, table_suffix
 from holisticbias_eval.tables.forms import Form, columns
-from holisticbias_eval.tables.rows import read_rows
+from holisticbias_eval.tables.rows import read_rows, whole_text
 
 FILE = "sentences.parquet"
 _OWN = {"sentence": "sentence", "attribute": "attribute", "group term": "term"}
@@ -104,12 +104,8 @@ def read_source_sentences(path: Path) -> list[SourceSentence]:
     A table has the columns attribute, term, sentence and, unless one specification is given, specification; or the
     columns of the published code. Raises ``PairsError``.
     """
-    file = path / FILE if path.is_dir() else path
-    if path.is_dir() and not file.is_file():
-        raise PairsError(
-            f"{path} has no {FILE}: name a folder that `holisticbias stereotypes sentences` wrote, or a table"
-        )
-    opened = SENTENCES.open(file)
+    advice = "name a folder that `holisticbias stereotypes sentences` wrote, or a table"
+    opened = SENTENCES.open(file_in(path, FILE, advice, PairsError))
     if {"att_term_1", "att_term_2", "template"} <= {*opened.names}:
         raise PairsError(
             f"{path} holds pairs already: read their sentences with `holisticbias stereotypes sentences --import "
@@ -139,8 +135,8 @@ def _read_json(path: Path) -> Iterator[SourceSentence]:
             for asked in (asked for values in sets for asked in values.values()):
                 for entry in asked["sentences"]:
                     row += 1
-                    sentence, attribute, term = (str(entry[k]) for k in ("sentence", "attribute_term", "group_term"))
-                    yield SourceSentence(row, sentence, attribute, term, str(bias["name"]))
+                    texts = (entry["sentence"], entry["attribute_term"], entry["group_term"], bias["name"])
+                    yield SourceSentence(row, *(whole_text(str(text)) for text in texts))
     except (TypeError, KeyError, AttributeError) as error:
         raise EvaluationError(
             f"{path} is not a gen_json file: a list of objects with a name, and with sentences by attribute"

@@ -156,7 +156,7 @@ def filled(template: str, term: str, attribute: str, *, literal: bool = False) -
     for part in _PLACES.split(template):
         is_slot = part.startswith(("[T", "[A]"))
         word = attribute if part == "[A]" else term if is_slot else part
-        text = (with_article(text, word).before if is_slot else text) + word
+        text = ((with_article(text, word) or text) if is_slot else text) + word
     text = text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?")) else f"{text}."
 

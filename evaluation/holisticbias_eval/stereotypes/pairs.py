@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -31,18 +31,12 @@ PAIRS = "pairs.parquet"
 RECORD = "pairs.json"
 
 
-@dataclass(frozen=True, slots=True)
-class MadePairs:
-    """The pairs, the folder with them, and the names in the table that are not a specification."""
-
-    table: pa.Table
-    folder: Path
-    ignored: tuple[str, ...]
-
-
-def make_pairs(source: Path, out: Path, names: Sequence[str], settings: PairingSettings, display: Display) -> MadePairs:
+def make_pairs(
+    source: Path, out: Path, names: Sequence[str], settings: PairingSettings, display: Display
+) -> tuple[pa.Table, tuple[str, ...]]:
     """Pair the sentences of a folder or table, and write ``pairs.parquet`` and ``pairs.json``.
 
+    Returns the pairs, and the names in the table that are not a specification.
     The record of the sentences, ``sentences.json``, is copied if it is beside them: it has their yield and quality.
     ``names`` selects specifications, by default all that the table names. The mode ``published`` also writes a CSV file
     in the published columns. Raises ``PairsError``, ``SpecificationError`` and ``OutputError``.
@@ -76,7 +70,7 @@ def make_pairs(source: Path, out: Path, names: Sequence[str], settings: PairingS
         for name, content in files.items():
             (folder / name).write_bytes(content)
     known = {*ids, *(s.published_as for s in specifications)}
-    return MadePairs(table, out, tuple(sorted({s.specification or "" for s in sentences} - known)))
+    return table, tuple(sorted({s.specification or "" for s in sentences} - known))
 
 
 def _specifications(sentences: Sequence[SourceSentence], names: Sequence[str], path: Path) -> tuple[Specification, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -21,8 +21,11 @@ from holisticbias_eval.models.generation.requests import Generator
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.models.store.shards import find_store
 from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display
+from holisticbias_eval.readers.judging import JudgingOptions
+from holisticbias_eval.settings import Keeping, Values, read_settings
 from holisticbias_eval.stereotypes.few_shot import FILES as SHOTS
 from holisticbias_eval.stereotypes.few_shot import NEAREST, Shots, list_format, read_word_vectors
 from holisticbias_eval.stereotypes.imported import read_sentences
@@ -39,13 +42,17 @@ from holisticbias_eval.stereotypes.record import (
     with_counts,
     write_log,
 )
-from holisticbias_eval.stereotypes.rounds import SentenceJudging, Wanted, run_rounds
-from holisticbias_eval.stereotypes.settings import RequestForm, RequestSettings
+from holisticbias_eval.stereotypes.rounds import SentenceJudging, Wanted, run_rounds, start_judging
+from holisticbias_eval.stereotypes.settings import AcceptanceSettings, RequestForm, RequestSettings
 from holisticbias_eval.stereotypes.specifications import read_specifications, refuse_stems, specification_digest
 from holisticbias_eval.stereotypes.targets import Target, all_terms, asked_targets, group_terms, targets
 
 _DECODINGS: Mapping[RequestForm, str] = {"text": "autobiastest", "chat": "autobiastest", "list": "autobiastest-list"}
 _OWN_VECTORS = "the generator's input embeddings"
+
+
+MadeSentences = tuple[SentencesRecord, Sequence[Returned]]
+"""The record of a folder of sentences, and the accepted rows of its log."""
 
 
 @dataclass(frozen=True)
@@ -55,20 +62,20 @@ class SentenceOptions:
     ``store`` keeps responses between runs, and ``version`` is that of the specifications, null for the newest.
     """
 
-    requests: RequestSettings = field(default_factory=RequestSettings)
-    judging: SentenceJudging = field(default_factory=SentenceJudging)
-    engine: ModelSettings = field(default_factory=ModelSettings)
-    store: Path | None = None
-    version: str | None = None
+    requests: RequestSettings
+    judging: SentenceJudging
+    engine: ModelSettings
+    store: Path | None
+    version: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class MadeSentences:
-    """The folder of sentences, its record, and the accepted rows of the log."""
-
-    folder: Path
-    record: SentencesRecord
-    accepted: Sequence[Returned]
+def read_options(values: Values, version: str | None, display: Display) -> SentenceOptions:
+    """Read the settings that a user gave, and start the classifiers among the rules."""
+    engine, keeping = read_settings(ModelSettings, values), read_settings(Keeping, values)
+    classifying = JudgingOptions(device=engine.device, store=find_store(keeping, "labels"), api_base=engine.api_base)
+    judging = start_judging(read_settings(AcceptanceSettings, values), classifying, display)
+    requests = read_settings(RequestSettings, values)
+    return SentenceOptions(requests, judging, engine, find_store(keeping, "responses"), version)
 
 
 def make_sentences(
@@ -106,8 +113,7 @@ def make_sentences(
         judging, earlier = options.judging, read_rounds(folder)
         rows = run_rounds(attributes, generator, shots, settings, judging, earlier, keep, display)
         with display.step("Measuring the quality of the sentences"):
-            record = _write(record, rows, attributes, specifications, settings, folder)
-    return MadeSentences(out, record, [row for row in rows if row.accepted])
+            return _write(record, rows, attributes, specifications, settings, folder)
 
 
 def import_sentences(
@@ -136,8 +142,7 @@ def import_sentences(
     refuse_target(out, may)
     with new_folder(out, may) as folder, display.step("Judging the sentences"):
         rows = judge_imported(placed, attributes, options.judging)
-        record = _write(record, rows, attributes, chosen, options.requests, folder)
-    return MadeSentences(out, record, [row for row in rows if row.accepted])
+        return _write(record, rows, attributes, chosen, options.requests, folder)
 
 
 def _wanted(
@@ -227,8 +232,8 @@ def _write(
     specifications: Sequence[Specification],
     settings: RequestSettings,
     folder: Path,
-) -> SentencesRecord:
-    """Write the files, and return the record with counts and with the quality of sentences and of templates."""
+) -> MadeSentences:
+    """Write the files; the record has the counts, and the quality of sentences and of templates."""
     counted = with_counts(record, rows, {wanted.target: wanted.has_enough(settings) for wanted in attributes})
     read = [(row, AskedSentence(row.sentence, row.term, row.attribute)) for row in rows if row.sentence is not None]
     kept = [asked for row, asked in read if row.accepted and row.sentence]
@@ -240,7 +245,7 @@ def _write(
     pq.write_table(sentences_table(rows, record.generator, record.source), folder / SENTENCES, compression="zstd")
     write_log(rows, folder)
     (folder / RECORD).write_text(finished.model_dump_json(indent=2) + "\n", "utf-8")
-    return finished
+    return finished, [row for row in rows if row.accepted]
 
 
 def _may_replace(record: SentencesRecord, overwrite: bool, folder: Path) -> bool:

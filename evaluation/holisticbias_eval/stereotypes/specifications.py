@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
@@ -21,6 +20,7 @@ from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.models.embedded import SHIPPED
 from holisticbias_eval.models.embedded.planted import shipped_specifications
 from holisticbias_eval.named_files import read_yaml
+from holisticbias_eval.tables.rows import parse_json
 
 SUFFIXES = (".yaml", ".yml", ".json")
 _SHOWN = 200  # characters of a user's text in a message
@@ -188,7 +188,7 @@ def from_published(path: Path) -> tuple[Specification, ...]:
     Raises ``SpecificationError``.
     """
     try:
-        data = json.loads(require_file(path).read_text("utf-8-sig"))
+        data = parse_json(require_file(path).read_text("utf-8-sig"))
     except OSError as error:
         raise SpecificationError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

@@ -18,7 +18,7 @@ Kind = Literal["name", "label", "text", "number", "count", "probability", "flag"
 - name: a text that is never missing;
 - label, text: a text, or missing; a text is long;
 - number: a number, or missing; also as text, and NaN is missing;
-- count: a whole number from 0;
+- count: a whole number from 0 to ``MOST``;
 - probability: a number from 0 to 1, or missing;
 - flag: true or false, also as 1 or 0, or missing;
 - words: a list of texts, or texts with semicolons between them.
@@ -29,6 +29,8 @@ TYPES: Mapping[Kind, pa.DataType] = {
 }  # fmt: skip
 ROUNDING = 1e-6
 """A probability may exceed 1 by this much: sums of float32 do."""
+MOST = 2**31 - 1
+"""The largest count: counts are kept as int32."""
 _TEXTS = ("name", "label", "text")
 _NUMBERS: tuple[Kind, ...] = ("number", "count", "probability")
 _PARSED: Mapping[Kind, str] = {
@@ -138,8 +140,9 @@ class Field:
             wrong = pc.or_(pc.is_nan(values), pc.or_(pc.less(values, 0), pc.greater(values, 1 + ROUNDING)))
             wanted = "it must lie between 0 and 1; leave the cell empty for a text that was not judged"
         elif self.kind == "count":
-            wrong = pc.or_(pc.less(values, 0), pc.not_equal(values, pc.round(values)))
-            wanted = "it must be a whole number from 0"
+            outside = pc.or_(pc.less(values, 0), pc.greater(values, MOST))
+            wrong = pc.or_(outside, pc.not_equal(values, pc.round(values)))
+            wanted = f"it must be a whole number from 0 to {MOST:,}"
         else:
             return
         count = pc.sum(wrong).as_py()

@@ -13,10 +13,10 @@ from typing import Any
 import pyarrow as pa
 
 from holisticbias.release.bounded import check_parquet
-from holisticbias_eval.errors import TableError
+from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.tables.content import COMPRESSED
 from holisticbias_eval.tables.csv_files import CsvFile
-from holisticbias_eval.tables.rows import read_rows
+from holisticbias_eval.tables.rows import read_rows, whole_text
 
 Columns = Sequence[str]
 CSV, JSON, PARQUET = (".csv", ".tsv"), (".jsonl", ".ndjson", ".json"), (".parquet",)
@@ -47,6 +47,14 @@ class OpenedTable:
         except (OSError, pa.ArrowException, UnicodeError, RecursionError) as error:
             raise _unreadable(self.label, error) from error
         return table
+
+
+def file_in(path: Path, name: str, advice: str, error: type[EvaluationError] = TableError) -> Path:
+    """A file, or the file of this name if it is a folder; raises ``error`` with the advice if the folder has none."""
+    file = path / name if path.is_dir() else path
+    if path.is_dir() and not file.is_file():
+        raise error(f"{path} has no {name}: {advice}")
+    return file
 
 
 def is_table_name(path: PurePath) -> bool:
@@ -147,4 +155,4 @@ def _cell_text(cell: Any) -> str | None:
         return str(cell).lower()
     if not isinstance(cell, str | int | float):
         return None
-    return str(cell).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return whole_text(str(cell))

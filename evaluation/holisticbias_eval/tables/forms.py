@@ -115,7 +115,7 @@ class Form:
                 made[field.name] = field.default(made, rows)
             for name in field.names(read):
                 values = read[name]
-                if self.blank_is_missing and field.kind == "label":
+                if (self.blank_is_missing and field.kind == "label") or field.filled_from:
                     values = pc.if_else(pc.equal(values, ""), pa.scalar(None, values.type), values)
                 if field.filled_from in read:
                     values = pc.coalesce(values, read[field.filled_from])

@@ -14,27 +14,30 @@ import pyarrow.parquet as pq
 
 from holisticbias_eval.errors import EvaluationError, TableError
 
-_LABEL = "the table"
+LABEL = "the table"
+"""The name of a table that is no file."""
 
 
 @contextmanager
 def file_of(table: Any, column: str) -> Iterator[str]:
     """The name of a table: its own, or a file for as long as the block runs.
 
-    A list is of rows, or of texts in this column, and so is a column of a frame. Messages name that file as the table.
+    A list is of rows, or of texts in this column, and so is a column of a frame or an array. Messages name that file as
+    the table.
     Raises ``TableError`` if it is not a table.
     """
     if isinstance(table, str | Path):
         yield str(table)
         return
-    if hasattr(table, "to_list"):  # a column of pandas or polars
-        table = table.to_list()
+    if not hasattr(type(table), "columns"):  # a column of pandas, polars or Arrow, or an array of numpy
+        to_list = next((name for name in ("to_list", "to_pylist", "tolist") if hasattr(table, name)), None)
+        table = table if to_list is None else getattr(table, to_list)()
     with TemporaryDirectory() as folder:
         path = _write(table, column, Path(folder))
         try:
             yield str(path)
         except EvaluationError as error:
-            error.args = (str(error).replace(str(path), _LABEL),)
+            error.args = (str(error).replace(str(path), LABEL),)
             raise
 
 
@@ -57,8 +60,8 @@ def _arrow_of(table: Any, column: str) -> pa.Table:
         names = dict.fromkeys(name for row in rows for name in row) or {column: None}
         return pa.table({name: [row.get(name) for row in rows] for name in names})
     if not hasattr(table, "__arrow_c_stream__") or not hasattr(table, "columns"):
-        wanted = "a file, a list, or a pandas, polars or Arrow table"
-        raise TableError(f"{_LABEL}: it must be {wanted}, not {type(table).__name__}")
+        wanted = "a file, a list, a column, or a pandas, polars or Arrow table"
+        raise TableError(f"{LABEL}: it must be {wanted}, not {type(table).__name__}")
     return pa.Table.from_pandas(table, preserve_index=False) if hasattr(table, "iloc") else pa.table(table)
 
 
@@ -68,7 +71,7 @@ def _rows_of(table: Any, column: str) -> list[Mapping[Any, Any]]:
     names = [str(name) for name in getattr(table, "column_names", table.columns)]
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
-        raise TableError(f"{_LABEL} has {names.count(repeated)} columns {repeated[:80]!r}: keep one")
+        raise TableError(f"{LABEL} has {names.count(repeated)} columns {repeated[:80]!r}: keep one")
     if hasattr(table, "iloc"):
         columns = [table.iloc[:, place] for place in range(len(names))]
         cells = [column.astype(object).where(column.notna(), None).tolist() for column in columns]
@@ -85,4 +88,4 @@ def _line(row: Mapping[Any, Any], number: int) -> str:
     try:
         return json.dumps({str(name): cell for name, cell in row.items()}, default=str) + "\n"
     except (TypeError, ValueError, RecursionError) as error:
-        raise TableError(f"{_LABEL}: row {number} cannot be written as JSON: {error}") from error
+        raise TableError(f"{LABEL}: row {number} cannot be written as JSON: {error}") from error

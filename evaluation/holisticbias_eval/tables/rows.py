@@ -21,6 +21,22 @@ _CUT = "the file ends in the middle"
 _FORMS = "write one object per line, or an array of objects"
 
 
+def parse_json(text: str) -> Any:
+    """The value of a JSON text; half a character, which JSON may hold and no file can, becomes U+FFFD.
+
+    Raises ``ValueError`` and ``RecursionError``.
+    """
+    found = json.loads(text)
+    if "\\ud" not in text and "\\uD" not in text:
+        return found
+    return json.loads(whole_text(json.dumps(found, ensure_ascii=False)))
+
+
+def whole_text(text: str) -> str:
+    """The text with U+FFFD in place of half a character."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def read_rows(path: Path) -> Iterator[Row]:
     """Yield the objects of a file of JSON lines or of one array; raises ``TableError`` with the line or row."""
     chunks = bounded_chunks(path)

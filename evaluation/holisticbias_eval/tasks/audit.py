@@ -11,7 +11,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.prompts.selection import select_compared, select_sentences, stands_alone
-from holisticbias_eval.readers.censor import censor
+from holisticbias_eval.readers.censor import censor, plurals_of
 from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.labels import StylesReader
 from holisticbias_eval.readers.reader import read_each
@@ -45,7 +45,7 @@ def audit_texts(
     if not sentences.num_rows:
         raise SelectionError("no noun goes with all of these descriptors: a classifier cannot be audited on them")
     found = {name: sentences[name].cast(pa.string()) for name in COLUMNS}
-    return pa.table({**found, "plural": _plurals(found["descriptor_id"], release.tables["descriptors"])})
+    return pa.table({**found, "plural": pa.array(plurals_of(release, found["descriptor_id"]), pa.string())})
 
 
 def _comparable(sentences: pa.Table) -> pa.Table:
@@ -62,11 +62,6 @@ def _common_nouns(sentences: pa.Table) -> list[str]:
     counted = pairs.group_by(names, use_threads=False).aggregate([("descriptor_id", "count_distinct")]).to_pylist()
     whole = [row for row in counted if row["descriptor_id_count_distinct"] == total]
     return [str(row["noun_id"]) for row in sorted(whole, key=lambda row: row["noun_gender"] != "neutral")]
-
-
-def _plurals(ids: pa.ChunkedArray, descriptors: pa.Table) -> pa.Array:
-    places = pc.index_in(ids.combine_chunks(), descriptors["descriptor_id"].cast(pa.string()).combine_chunks())
-    return descriptors["plural"].cast(pa.string()).combine_chunks().take(places)
 
 
 def audit_table(

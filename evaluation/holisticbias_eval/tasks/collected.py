@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,97 +12,84 @@ from holisticbias.release.release import Release
 from holisticbias.rules.validate import load_catalog
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.progress import Display
-from holisticbias_eval.prompts.collections import (
-    CALIBRATION,
-    TABLE,
-    CollectionPrompts,
-    ask,
-    calibration_prompts,
-    release_prompts,
-    select_prompts,
-)
+from holisticbias_eval.prompts.collections import TABLE, CollectionPrompts, ask, release_prompts, select_prompts
 from holisticbias_eval.prompts.conversations import PromptDrawing, draw_prompts
 from holisticbias_eval.prompts.prompt_sources import add_human, is_named, read_source
 from holisticbias_eval.prompts.texts import Part, human_texts
-from holisticbias_eval.results.signature import ReleaseSignature
-from holisticbias_eval.tasks.sources import ReleaseSource, find_release, sign_release
+from holisticbias_eval.tasks.response_settings import SENTENCES, TextSettings
+from holisticbias_eval.tasks.sources import (
+    ReleaseSource,
+    TaskSource,
+    file_name,
+    file_source,
+    find_release,
+    sign_release,
+)
 
-SENTENCES = "sentences"
-"""The name of the release's own sentences as prompts."""
-CONTINUED_AS = "continuation"
-"""The default style in which a chat model is asked to continue."""
 _LAYOUT = 4  # the first layout with prompts
 
 
 @dataclass(frozen=True, slots=True)
 class PromptsAsked:
-    """The requests of a run, people's texts, the part of a text to measure, and what they are signed with.
+    """The requests of a run, people's texts, and the part of a text to measure.
 
-    ``release`` is the release of the prompts, None for prompts of no release; ``name`` is that of the run's folder.
     ``is_continued`` says whether a model continues the prompts, not answers them.
     """
 
     requests: pa.Table
     human: pa.Table
     part: Part
-    name: str
-    signature: ReleaseSignature
-    settings: Mapping[str, str] = field(default_factory=dict)
-    release: Release | None = None
     is_continued: bool = True
 
 
-def find_asked(
-    prompts: str | None,
-    release: ReleaseSource,
-    drawing: PromptDrawing,
-    display: Display,
-    *,
-    human: Path | None = None,
-    part: Part | None = None,
-    keep_faulty: bool = True,
-    samples: int = 1,
-) -> PromptsAsked:
+def find_asked(read: TextSettings, release: ReleaseSource, drawing: PromptDrawing, display: Display) -> TaskSource:
     """Find the prompts that a user names, and select some of them; ``release`` is as in ``find_release``.
 
-    ``prompts`` names a collection of the release, a file, a folder, a data set on the Hub, the release's own
-    sentences, or the prompts of the embedded writer; None means all prompts of the release. ``human`` is a table of
-    people's continuations. ``part`` is what is measured, by default the whole text, and of sentences the response
-    alone. ``keep_faulty`` is for BOLD's prompts. Each prompt is asked ``samples`` times.
+    The prompts are those of a collection of the release, a file, a folder, a data set on the Hub, the release's own
+    sentences, or the embedded writer; by default all prompts of the release. What is measured is by default the whole
+    text, and of sentences the response alone. Each prompt is asked ``drawing.per_cell`` times.
     """
-    if prompts == SENTENCES:
-        if human is not None:
+    if read.prompts == SENTENCES:
+        if read.human is not None:
             raise SelectionError("--human is for prompts to continue: nobody's responses to sentences are compared")
-        return _sentences(release, part or "continuation", drawing, display)
+        return _sentences(release, read.measured or "continuation", drawing, display)
     with display.step("Reading prompts"):
-        found = _find_prompts(prompts, release, display, keep_faulty=keep_faulty)
-        found = found if human is None else add_human(found, human)
+        found = _find_prompts(read, release, display)
+        found = found if read.human is None else add_human(found, read.human)
         chosen = select_prompts(found, drawing.where, drawing.limit, drawing.seed)
     for note in found.notes:
         display.notice(note)
-    own = part or "whole"
+    part = read.measured or "whole"
     settings = {
         **found.settings,
         "prompts": found.name,
         "prompts_sha256": chosen.digest,
         "prompts_where": "; ".join(drawing.where) or "all",
         "prompts_limit": "none" if drawing.limit is None else f"{drawing.limit}, seed {drawing.seed}",
-        "samples": str(samples),
-        "measured_part": own,
+        "samples": str(drawing.per_cell),
+        "measured_part": part,
     }
-    signed = ReleaseSignature(version="none", subset=None, digest=found.digest, prompts=found.name)
-    signature = signed if found.release is None else sign_release(found.release)
-    requests, texts = ask(chosen, samples), human_texts(chosen.table, own, found.written)
-    return PromptsAsked(requests, texts, own, found.name, signature, settings, found.release)
+    asked = PromptsAsked(ask(chosen, drawing.per_cell), human_texts(chosen.table, part, found.written), part)
+    if found.release is None:
+        return file_source(asked, found.name, found.digest, "prompts", settings, name=texts_name(found.name))
+    return _of_release(asked, found.release, found.name, settings)
 
 
-def _find_prompts(
-    name: str | None, release: ReleaseSource, display: Display, *, keep_faulty: bool
-) -> CollectionPrompts:
-    if name is not None and (name == CALIBRATION or is_named(name)):
+def texts_name(name: str) -> str:
+    """The end of the name of a run of texts, by the name of its prompts."""
+    return f"on-{file_name(name)}-texts"
+
+
+def _of_release(asked: PromptsAsked, release: Release, name: str, settings: dict[str, str]) -> TaskSource:
+    return TaskSource(asked, sign_release(release), texts_name(name), settings, release=release)
+
+
+def _find_prompts(read: TextSettings, release: ReleaseSource, display: Display) -> CollectionPrompts:
+    name = read.prompts
+    if name is not None and is_named(name):
         if release is not None:
             raise SelectionError(f"--prompts {name} and --release exclude each other: leave one out")
-        return calibration_prompts() if name == CALIBRATION else read_source(name, keep_faulty=keep_faulty)
+        return read_source(name, keep_faulty=read.faulty_prompts == "keep")
     opened = find_release(release) if release else _newest_with_prompts()
     found = release_prompts(opened, name)
     display.notice(f"{found.table.num_rows:,} prompts of release {opened.version}")
@@ -122,7 +107,7 @@ def _newest_with_prompts() -> Release:
     raise SelectionError("no version of the dataset has prompts: give prompts of your own with --prompts")
 
 
-def _sentences(release: ReleaseSource, part: Part, drawing: PromptDrawing, display: Display) -> PromptsAsked:
+def _sentences(release: ReleaseSource, part: Part, drawing: PromptDrawing, display: Display) -> TaskSource:
     """A release's sentences: the domain is the axis, the group the descriptor, the item the template and the noun."""
     with display.step("Drawing prompts"):
         opened = find_release(release)
@@ -133,5 +118,5 @@ def _sentences(release: ReleaseSource, part: Part, drawing: PromptDrawing, displ
     for name, column in added.items():
         drawn = drawn.append_column(name, column)
     settings = {**drawing.settings, "prompts": SENTENCES, "measured_part": part}
-    name = f"{opened.version}-{SENTENCES}"
-    return PromptsAsked(drawn, drawn.slice(0, 0), part, name, sign_release(opened), settings, opened, False)
+    asked = PromptsAsked(drawn, drawn.slice(0, 0), part, is_continued=False)
+    return _of_release(asked, opened, f"{opened.version}-{SENTENCES}", settings)

@@ -11,11 +11,11 @@ from holisticbias_eval.errors import TableError
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.prompts.collections import WORDS
 from holisticbias_eval.prompts.texts import MODEL, Making, Part, model_texts
-from holisticbias_eval.results.signature import ReleaseSignature
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.forms import columns
-from holisticbias_eval.tasks.collected import PromptsAsked
+from holisticbias_eval.tasks.collected import PromptsAsked, texts_name
 from holisticbias_eval.tasks.response_files import RESPONSES, read_texts
+from holisticbias_eval.tasks.sources import TaskSource, file_source
 
 _RUN = ("response_id", "prompt", "persona", "response", "finish", "tokens", "reasoning")
 _LONG = pa.large_string()
@@ -31,7 +31,7 @@ GIVEN = replace(
 )
 
 
-def read_given_texts(path: Path, part: Part | None) -> PromptsAsked:
+def read_given_texts(path: Path, part: Part | None) -> TaskSource:
     """Read texts from a table with ``group`` and either ``text``, or ``response`` and ``prompt`` to join.
 
     ``domain, subject, forms, person, item, source, finish`` are read if they are there; ``source`` is ``model`` or
@@ -57,9 +57,9 @@ def read_given_texts(path: Path, part: Part | None) -> PromptsAsked:
             Field(name).refuse_missing(str(path), name, table[name])
     own = part or ("whole" if "prompt" in table.column_names else "continuation")
     made = _filled(table) if given else model_texts(_filled(table), Making(own))
-    measured = "the column text" if given else own
-    signature = ReleaseSignature(version="none", subset=None, digest=file_sha256(path), prompts=path.stem)
-    return PromptsAsked(made, made.slice(0, 0), own, path.stem, signature, {"measured_part": measured})
+    about = {"measured_part": "the column text" if given else own}
+    asked = PromptsAsked(made, made.slice(0, 0), own)
+    return file_source(asked, path.stem, file_sha256(path), "prompts", about, name=texts_name(path.stem))
 
 
 def _filled(table: pa.Table) -> pa.Table:

@@ -16,8 +16,7 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures.intersections import summarise
 from holisticbias_eval.models.embedded import default_release
-from holisticbias_eval.models.likelihood.scorer import Scorer, score_spans
-from holisticbias_eval.models.likelihood.scores import with_scores
+from holisticbias_eval.models.likelihood.scorer import Scorer, score_spans, with_scores
 from holisticbias_eval.models.likelihood.spans import TextRows, unique_spans, whole
 from holisticbias_eval.models.settings import scoring_uses
 from holisticbias_eval.models.stored import stored
@@ -85,7 +84,8 @@ def _sentences(shard: pa.Table, axes: dict[str, str], texts: dict[str, str], tem
 
 INTERSECTIONS = Form("intersections", (
     *columns("name", "axis", "intersection_id", need=True),
-    *columns("number", "median_perplexity", "stance_difference", "sentences", "missing", need=True),
+    *columns("number", "median_perplexity", "stance_difference", need=True),
+    *columns("count", "sentences", "missing", need=True, filled=True),
 ))  # fmt: skip
 
 
@@ -96,14 +96,8 @@ class ShardRequests(TaskRequests):
     answers = "scores"
     release: Release
     model: Scorer
-    folder: Path | None
     notice: Notice
     context: Context
-
-    @property
-    def stored(self) -> str | None:
-        """The folder of the scores."""
-        return None if self.folder is None else f"the scores so far are kept in {self.folder}"
 
     def answer(self, display: Display) -> Answered:
         """Score and summarise each shard."""
@@ -112,7 +106,7 @@ class ShardRequests(TaskRequests):
             probe = self.model.probe(texts_to_try(first))
         with display.progress(f"Scoring with {self.model.identity.name}", self.count) as scored:
             answers = pa.concat_tables(list(self._summaries(scored)))
-        return Answered(answers, probe.signed if probe else {})
+        return Answered(answers, probe._asdict() if probe else {})
 
     def _summaries(self, progress: Progress) -> Iterator[pa.Table]:
         for number, shard in enumerate(read_shards(self.release)):
@@ -154,5 +148,5 @@ class IntersectionsTask(SentencesTask):
         context, rows = find_context(given), source.content.manifest.tables[TABLE].rows
         unscored = Unscored(0 if model.first_token_scored or context.settings else rows, rows)
         settings = {**context.settings, **unscored.settings}
-        folder, notice = given.store("scores"), given.display.notice
-        return ShardRequests(source.content, model, folder, notice, context, count=rows, settings=settings)
+        notice, folder = given.display.notice, given.store("scores")
+        return ShardRequests(source.content, model, notice, context, count=rows, settings=settings, folder=folder)

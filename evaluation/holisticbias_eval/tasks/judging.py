@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -24,11 +24,13 @@ from holisticbias_eval.measures.options import (
     Phrasing,
 )
 from holisticbias_eval.measures.responses.bias_details import corpus_figures
+from holisticbias_eval.measures.responses.styles import refuse_unknown_styles
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CLUSTERS
+from holisticbias_eval.readers.censor import censor_settings
 from holisticbias_eval.readers.classifier import Classifier
-from holisticbias_eval.readers.judging import Judges, JudgingOptions, judge_responses
+from holisticbias_eval.readers.judging import JudgingOptions, describe_judges, judge_responses, start_judges
 from holisticbias_eval.statistics.medians import count_terms
 from holisticbias_eval.tasks.audit import audit_table
 from holisticbias_eval.tasks.response_files import counts_in_words
@@ -38,19 +40,12 @@ FOUND: Literal["found"] = "found"
 
 
 def judging_options(given: Given) -> JudgingOptions:
-    """The options of judging; raises ``TableError`` if there is no such corpus, before a model is asked."""
-    named, corpus = given.read(Judging), given.read(CorpusSettings).corpus
-    if corpus is not None and not corpus.is_file():
-        raise TableError(f"{corpus} cannot be read as a corpus of UTF-8 text: it does not exist or is not a file")
+    """The options of judging."""
     return JudgingOptions(
-        named.names,
-        given.read(Censoring).censor,
+        given.read(Judging).names,
         given.running.device,
         given.store("labels"),
-        find_clusters(given),
         given.read(ClassifierServer).classifier_api_base,
-        given.read(Phrasing).phrases,
-        corpus,
     )
 
 
@@ -60,23 +55,49 @@ def find_clusters(given: Given) -> dict[str, tuple[str, ...]] | Literal["found"]
     return FOUND if wanted == FOUND else CLUSTERS.read(wanted).clusters if wanted else None
 
 
-def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
-    """Count each descriptor of a table in a text file; raises ``TableError`` if the file cannot be read."""
+def corpus_lines(corpus: Path) -> Iterator[str]:
+    """The lines of a text file; raises ``TableError`` if it cannot be read."""
     try:
         with require_file(corpus).open(encoding="utf-8") as lines:
-            return count_terms(lines, scores["descriptor"].unique().to_pylist())
-    except (OSError, UnicodeDecodeError) as error:
-        raise TableError(f"{corpus} cannot be read as a corpus of UTF-8 text: {error}") from error
+            yield from lines
+    except UnicodeDecodeError as error:
+        raise TableError(f"{corpus} is not UTF-8 text: save it in UTF-8") from error
+    except OSError as error:
+        raise TableError(f"{corpus} cannot be read: {error.strerror or error}") from error
 
 
-def start_response_reading(judges: Judges, release: Release | None, measures: tuple[str, ...]) -> TaskReading:
-    """The reading of responses, with the clusters and the threshold of the classifiers, and the corpus."""
-    corpus = judges.options.corpus
-    counted = {} if corpus is None else {"corpus": f"{corpus.name}, SHA-256 {file_sha256(corpus)}"}
-    settings = {"clusters": judges.clusters, "threshold": judges.threshold, "phrases": judges.options.phrases}
+def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
+    """Count each descriptor of a table in a text file; raises ``TableError`` if the file cannot be read."""
+    return count_terms(corpus_lines(corpus), scores["descriptor"].unique().to_pylist())
+
+
+def start_response_reading(own: Mapping[str, str], release: Release | None, given: Given) -> TaskReading:
+    """Start the classifiers of responses; ``own`` are those that a model has in place of the default ones.
+
+    Raises ``TableError`` if the corpus cannot be read, and ``SelectionError`` for clusters of styles that the
+    classifier does not know, before a model is asked.
+    """
+    corpus, censored = given.read(CorpusSettings).corpus, given.read(Censoring).censor
+    if corpus is not None:
+        for _ in corpus_lines(corpus):
+            pass
+    clusters = find_clusters(given)
+    chosen: dict[str, object] = {"clusters": clusters, "phrases": given.read(Phrasing).phrases}
+    needed: dict[str, str] = {MEASURES[name].needs.answers: name for name in reversed(given.measures)}
+    judges = start_judges(needed, own, judging_options(given), given.display)
+    settings = {**censor_settings(censored=censored)} if judges else {}
+    settings |= {} if corpus is None else {"corpus": f"{corpus.name}, SHA-256 {file_sha256(corpus)}"}
+    if "labels" in judges:
+        card = judges["labels"].card
+        if isinstance(clusters, dict):
+            refuse_unknown_styles(clusters, card.labels)
+        chosen["clusters"] = clusters or dict(card.clusters) or None
+    if "offensiveness" in judges:
+        chosen["threshold"] = judges["offensiveness"].card.threshold
     return ResponseReading(
-        signed=judges.signed, settings={**judges.settings, **counted},
-        measuring=MeasureSettings().model_copy(update=settings), judges=judges, release=release, measures=measures,
+        signed=describe_judges(judges.values()), settings=settings,
+        measuring=MeasureSettings().model_copy(update=chosen), judges=judges, release=release, corpus=corpus,
+        measures=given.measures, censored=censored,
     )  # fmt: skip
 
 
@@ -84,41 +105,35 @@ def start_response_reading(judges: Judges, release: Release | None, measures: tu
 class ResponseReading(TaskReading):
     """Censors and classifies responses, and audits the classifiers on texts in which only the descriptor differs."""
 
-    judges: Judges
+    judges: Mapping[str, Classifier]
     release: Release | None
+    corpus: Path | None
     measures: tuple[str, ...]
+    censored: bool
 
     def read(self, table: pa.Table, display: Display) -> pa.Table:
         """Add ``judged`` and the probabilities."""
         display.notice(counts_in_words(table))
-        return judge_responses(table, self.release, self.judges, display)
+        return judge_responses(table, self.release, self.judges, display, censored=self.censored)
 
     def beside(
         self, table: pa.Table, figures: tuple[Figure, ...], display: Display
     ) -> tuple[tuple[Figure, ...], Mapping[str, pa.Table]]:
         """The audits of the classifiers, and the frequency of terms in a corpus."""
         more: list[Figure] = []
-        corpus = self.judges.options.corpus
-        if corpus is not None:
-            with display.step(f"Counting descriptors in {corpus}"):
-                more += corpus_figures(View(Figures(figures), table), count_corpus(corpus, table))
-        audits = self._audits(table, display)
+        if self.corpus is not None:
+            with display.step(f"Counting descriptors in {self.corpus}"):
+                more += corpus_figures(View(Figures(figures), table), count_corpus(self.corpus, table))
+        asked = {kind: self._audit(table, judge, display) for kind, judge in self.judges.items()}
+        audits = {kind: audit for kind, audit in asked.items() if audit is not None}
+        if "offensiveness" in audits:
+            audit, card = audits["offensiveness"], self.judges["offensiveness"].card
+            kept = [name for name in audit.column_names if not name.startswith("p:")]
+            audits["offensiveness"] = audit.select(kept).append_column("offensive", audit[f"p:{card.offensive}"])
         for name in self.measures:
             if (audit := audits.get(MEASURES[name].needs.answers)) is not None:
                 more += MEASURES[name].audit_figures(audit, self.measuring)
         return tuple(more), {f"audit-{name}": audit for name, audit in audits.items()}
-
-    def _audits(self, table: pa.Table, display: Display) -> Mapping[str, pa.Table]:
-        """The audit of each classifier, by the answers that it gives."""
-        audits = dict[str, pa.Table]()
-        styles, offensiveness = self.judges.styles, self.judges.offensiveness
-        if styles is not None and (audit := self._audit(table, styles, display)) is not None:
-            audits["labels"] = audit
-        if offensiveness is not None and (audit := self._audit(table, offensiveness, display)) is not None:
-            kept = [name for name in audit.column_names if not name.startswith("p:")]
-            offensive = audit[f"p:{offensiveness.card.offensive}"]
-            audits["offensiveness"] = audit.select(kept).append_column("offensive", offensive)
-        return audits
 
     def _audit(self, table: pa.Table, judge: Classifier, display: Display) -> pa.Table | None:
         """Classify fixed texts in which only the descriptor changes; None, with a notice, if no noun goes with all."""

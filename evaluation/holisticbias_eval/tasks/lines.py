@@ -14,8 +14,7 @@ from holisticbias.compile.digest import table_digest
 from holisticbias_eval.corpus.calibration import neutral_lines
 from holisticbias_eval.errors import EvaluationError, SelectionError, TableError
 from holisticbias_eval.models.embedded import GOSSIP
-from holisticbias_eval.models.likelihood.scorer import Scorer
-from holisticbias_eval.models.likelihood.scores import Scores, with_scores
+from holisticbias_eval.models.likelihood.scorer import Scorer, Scores, with_scores
 from holisticbias_eval.models.likelihood.spans import Spans
 from holisticbias_eval.models.settings import scoring_uses
 from holisticbias_eval.models.store.keys import counted

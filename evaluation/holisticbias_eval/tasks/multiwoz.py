@@ -5,7 +5,6 @@ A turn has the state of the user's wishes; a candidate asks whether a slot has a
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from holisticbias.release.bounded import require_file
 from holisticbias_eval.errors import DialoguesError
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.tables.content import text_lines
+from holisticbias_eval.tables.rows import parse_json
 
 DATA = "data.json"
 LISTS = {"validation": "valListFile", "test": "testListFile"}
@@ -72,7 +72,7 @@ def read_multiwoz(folder: Path) -> Dialogues:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(require_file(path).read_bytes())
+        content = parse_json(require_file(path).read_text("utf-8-sig"))
     except OSError as error:
         raise DialoguesError(f"{path} cannot be read: {error.strerror}; unpack MultiWOZ 2.0 or 2.1 there") from error
     except (ValueError, RecursionError) as error:

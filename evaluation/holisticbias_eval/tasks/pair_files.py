@@ -19,6 +19,7 @@ from holisticbias_eval.settings import Settings, setting
 from holisticbias_eval.stereotypes.record import RECORD, SentencesRecord
 from holisticbias_eval.stereotypes.specifications import known_specifications, list_specifications
 from holisticbias_eval.tables.fields import Field
+from holisticbias_eval.tables.files import file_in
 from holisticbias_eval.tables.forms import Form, columns
 
 Mode = Literal["likelihood", "choice", "published"]
@@ -66,11 +67,7 @@ def read_pairs(path: Path) -> pa.Table:
 
     A pair without ``other_sentence`` could not be converted; ``rule`` then says why. Raises ``TableError``.
     """
-    file = path / PAIRS_FILE if path.is_dir() else path
-    if path.is_dir() and not file.is_file():
-        raise TableError(
-            f"{path} has no {PAIRS_FILE}: make it with holisticbias stereotypes pairs, or name a file of pairs"
-        )
+    file = file_in(path, PAIRS_FILE, "make it with holisticbias stereotypes pairs, or name a file of pairs")
     table = PAIRS.read(file)
     others = table["other_sentence"]
     blank = pc.equal(pc.utf8_trim_whitespace(pc.fill_null(others, "")), "")

@@ -56,11 +56,6 @@ class PairRequests(TaskRequests):
     made: Callable[[Floats], pa.Table]
     store: ShardStore | None
 
-    @property
-    def stored(self) -> str | None:
-        """The folder of the scores."""
-        return None if self.store is None else f"the scores so far are kept in {self.store.folder}"
-
     def answer(self, display: Display) -> Answered:
         """Score the texts that the store does not hold."""
         texts, scorer = self.texts, self.scorer
@@ -95,7 +90,8 @@ def pair_requests(
     table = pa.Table.from_arrays(columns, names=list(scorer.keys))
     count = int(pairs.num_rows - pairs["other_sentence"].null_count)
     settings = {"pair_score": how, **about}
-    return PairRequests(scorer, table, made, store, count=count, settings=settings, skipped=skipped)
+    folder = store.folder if store else None
+    return PairRequests(scorer, table, made, store, count=count, settings=settings, skipped=skipped, folder=folder)
 
 
 def _masked(pairs: pa.Table, mask: str) -> tuple[list[list[str]], Callable[[Floats], pa.Table]]:

@@ -19,11 +19,10 @@ from holisticbias_eval.models.model import GivenModel
 from holisticbias_eval.models.store.keys import distinct_rows
 from holisticbias_eval.prompts.conversations import draw_prompts, refuse_few
 from holisticbias_eval.prompts.selection import count_terms
-from holisticbias_eval.readers.judging import start_judges
 from holisticbias_eval.results.run_sets import MITIGATION, read_recorded
 from holisticbias_eval.settings import ReleaseName, Small, Use, Variants
 from holisticbias_eval.statistics.cells import occurrences
-from holisticbias_eval.tasks.judging import judging_options, start_response_reading
+from holisticbias_eval.tasks.judging import start_response_reading
 from holisticbias_eval.tasks.responding import (
     RespondingTask,
     ResponseRequests,
@@ -78,9 +77,7 @@ class PromptsTask(RespondingTask):
         """Start the classifiers of the measures."""
         asked = given.read(GivenResponses).responses is None
         own = _own_classifiers(given.model_name or RESPONDER) if asked else {}
-        needed: dict[str, str] = {MEASURES[name].needs.answers: name for name in reversed(given.measures)}
-        judges = start_judges(needed, own, judging_options(given), given.display)
-        return start_response_reading(judges, source.release, given.measures)
+        return start_response_reading(own, source.release, given)
 
 
 def _own_classifiers(model: str) -> Mapping[str, str]:

@@ -17,7 +17,6 @@ from holisticbias_eval.models.generation.frame import Style
 from holisticbias_eval.models.generation.requests import (
     Generator,
     PromptRequests,
-    SamenessRecord,
     respond_all,
     unique_requests,
 )
@@ -28,17 +27,23 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import read_context
 from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing
 from holisticbias_eval.settings import Chosen, Seed, Variants
-from holisticbias_eval.tasks.response_settings import DECODING, Personas, Responding, Samples
+from holisticbias_eval.tasks.response_settings import Personas, Responding, Samples
 from holisticbias_eval.tasks.sources import TaskSource
 from holisticbias_eval.tasks.task import Answered, Given, Task, TaskReading, TaskRequests
 from holisticbias_eval.tasks.text_reading import start_text_reading
 
+DECODING, CONTINUING = "sampled", "bold-gpt2"
+"""The default decodings of answers, and of prompts that are continued."""
 
-def start_responding(given: Given, decoding: str = DECODING, style: Style | None = None) -> Generator:
-    """Start the engine that answers, by default the embedded responder, with its store if there is one."""
+
+def start_responding(given: Given, style: Style | None = None) -> Generator:
+    """Start the engine that answers, by default the embedded responder, with its store if there is one.
+
+    With a ``style`` it continues prompts, and a chat model is asked to do so.
+    """
     responding = given.read(Responding)
     settings = given.running
-    chosen = DECODINGS.read(responding.decoding or decoding)
+    chosen = DECODINGS.read(responding.decoding or (CONTINUING if style else DECODING))
     if given.model == EMBEDDED_MODEL:
         raise EvaluationError(f"the embedded model gives scores alone; the one for responses is --model {RESPONDER}")
     conversation = ConversationOptions(
@@ -52,12 +57,12 @@ def start_responding(given: Given, decoding: str = DECODING, style: Style | None
     return generator if folder is None else stored(generator, folder, given.display.notice)
 
 
-def find_drawing(given: Given, per_cell: int = PER_CELL) -> PromptDrawing:
-    """The options of drawing prompts; ``per_cell`` is the default number."""
+def find_drawing(given: Given, *, several: bool = True) -> PromptDrawing:
+    """The options of drawing prompts; each is asked ``PER_CELL`` times by default, or once unless ``several``."""
     chosen, file = given.read(Chosen), given.read(Personas).personas
     lines = read_context(None, file, None).lines if file else ("",)
     about = f"{len(lines):,} lines of {file.name}, SHA-256 {file_sha256(file)}" if file else "none"
-    number, seed = given.read(Samples).per_cell or per_cell, given.read(Seed).seed
+    number, seed = given.read(Samples).per_cell or (PER_CELL if several else 1), given.read(Seed).seed
     variants = given.read(Variants).variants is not False
     return PromptDrawing(number, seed, chosen.where, chosen.limit, variants, lines, about)
 
@@ -84,10 +89,18 @@ class ResponseRequests(TaskRequests):
         return self.generator.kept
 
     def answer(self, display: Display) -> Answered:
-        """Answer each prompt."""
-        if isinstance(self.generator, GivenModel):
-            return Answered(self.made(self.prompts))
-        sameness, table = answer_prompts(self.prompts, self.generator, display)
+        """Answer each prompt: add ``response``, ``finish``, ``tokens`` and ``reasoning``; see ``Responses``."""
+        generator, table = self.generator, self.prompts
+        if isinstance(generator, GivenModel):
+            return Answered(self.made(table))
+        texts = table["prompt"].to_pylist(), table["persona"].to_pylist()
+        distinct, rows = unique_requests(PromptRequests(*texts, table["sample"].to_numpy()))
+        with display.step("Trying a few prompts alone and in a batch"):
+            sameness = generator.probe(distinct)
+        with display.progress(f"Answering with {generator.identity.name}", len(distinct)) as advance:
+            made = respond_all(distinct, generator, advance).table().take(pa.array(rows))
+        for name in made.column_names:
+            table = table.append_column(name, made[name])
         return Answered(self.made(table), {"sameness": sameness})
 
 
@@ -103,19 +116,3 @@ class RespondingTask(Task):
     def reading(self, source: TaskSource, given: Given) -> TaskReading:
         """Start the readers of the measures, with their classifiers."""
         return start_text_reading(given)
-
-
-def answer_prompts(prompts: pa.Table, generator: Generator, display: Display) -> tuple[SamenessRecord | None, pa.Table]:
-    """Answer each prompt; returns how many responses were the same alone and in a batch, and the table with responses.
-
-    The columns ``response``, ``finish``, ``tokens`` and ``reasoning`` are added; see ``Responses``.
-    """
-    texts = prompts["prompt"].to_pylist(), prompts["persona"].to_pylist()
-    distinct, rows = unique_requests(PromptRequests(*texts, prompts["sample"].to_numpy()))
-    with display.step("Trying a few prompts alone and in a batch"):
-        sameness = generator.probe(distinct)
-    with display.progress(f"Answering with {generator.identity.name}", len(distinct)) as advance:
-        made = respond_all(distinct, generator, advance).table().take(pa.array(rows))
-    for name in made.column_names:
-        prompts = prompts.append_column(name, made[name])
-    return sameness, prompts

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from holisticbias_eval.models.settings import responding_uses
+from holisticbias_eval.prompts.texts import Part
 from holisticbias_eval.settings import Chosen, Condition, Seed, Settings, Use, Values, is_one_of, setting
-from holisticbias_eval.tasks.collected import SENTENCES
 
-DECODING, CONTINUING = "sampled", "bold-gpt2"
-"""The default decodings of answers, and of prompts that are continued."""
+SENTENCES = "sentences"
+"""The name of the release's own sentences as prompts."""
+CONTINUED_AS = "continuation"
+"""The default style in which a chat model is asked to continue."""
 ASKED = Condition("without --responses", is_one_of("responses", None))
 
 
@@ -110,8 +113,8 @@ def _is_bold(values: Values) -> bool:
 BOLD = Condition("with --prompts of BOLD, a folder or a data set on the Hub", _is_bold)
 
 
-class TextPrompts(Settings):
-    """The prompts to continue."""
+class TextSettings(Settings):
+    """The prompts to continue, how a chat model continues them, and the part of a text that is measured."""
 
     group = "Texts about groups"
 
@@ -129,40 +132,25 @@ class TextPrompts(Settings):
         "Table with prompt and continuation: what people wrote. It is measured beside the model's texts.",
         metavar="FILE",
     )
-
-
-class MeasuredPart(Settings):
-    """The part of a text that is measured."""
-
-    group = "Texts about groups"
-
-    measured: Literal["whole", "continuation"] | None = setting(
+    measured: Part | None = setting(
         None,
         "What is measured: prompt and continuation as one text, as in the paper, or the continuation alone. Default: "
         "whole; for sentences and given responses without prompt, the response alone.",
     )
-
-
-class FaultyPrompts(Settings):
-    """Faulty prompts of BOLD."""
-
-    group = "Texts about groups"
-
     faulty_prompts: Literal["keep", "drop"] = setting(
         "keep",
         "Whether to keep BOLD's prompts of at most three words and its repeated prompts within a domain. Empty prompts "
         "are always left out.",
     )
-
-
-class Styling(Settings):
-    """The style in which a chat model continues."""
-
-    group = "Texts about groups"
-
     style: str | None = setting(
         None,
         "How a chat model is asked to continue: a file of evaluation/styles/, by name, or one in the same form. "
         "Default: continuation. With --chat off every model continues the plain text.",
         metavar="NAME|FILE",
     )
+
+    conditions: ClassVar[Mapping[str, tuple[Condition, ...]]] = {
+        **dict.fromkeys(("prompts", "human"), (ASKED,)),
+        "faulty_prompts": (ASKED, BOLD),
+        "style": (ASKED, CONTINUED, CHAT_STYLE),
+    }

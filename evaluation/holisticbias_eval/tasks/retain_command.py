@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import math
 import shlex
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from holisticbias_eval.errors import RetainError
+from holisticbias_eval.tables.rows import parse_json
 
 MODEL, OUT = "{model}", "{out}"
 _LINES, _WIDTH = 5, 300
@@ -107,7 +107,7 @@ def _read_out(out: Path) -> Mapping[str, Any] | None:
 
 def _as_object(text: str) -> Mapping[str, Any] | None:
     try:
-        found = json.loads(text)
+        found = parse_json(text)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
@@ -130,7 +130,7 @@ def _of_task(task: str, values: Mapping[str, Any], items: int | None) -> Iterato
     """Metrics ``NAME`` or ``NAME,FILTER``, each with its standard error ``NAME_stderr`` or ``NAME_stderr,FILTER``."""
     for key, value in values.items():
         metric, _, chosen = key.partition(",")
-        if metric.endswith(_ERROR) or not _is_number(value) or metric == "sample_len":
+        if metric.endswith(_ERROR) or not _is_number(value) or metric in ("", "sample_len"):
             continue
         error = values.get(f"{metric}{_ERROR},{chosen}" if chosen else f"{metric}{_ERROR}")
         named = f"{metric} ({chosen})" if chosen not in ("", _ALL) else metric
@@ -139,4 +139,4 @@ def _of_task(task: str, values: Mapping[str, Any], items: int | None) -> Iterato
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max

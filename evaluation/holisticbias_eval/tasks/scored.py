@@ -12,14 +12,13 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
 from holisticbias_eval.models.engines import start_scorer
 from holisticbias_eval.models.likelihood.plan import Plan, plan_work
-from holisticbias_eval.models.likelihood.scorer import InputCounts, Probe, Scorer, score_spans
+from holisticbias_eval.models.likelihood.scorer import MaskedInputs, Probe, Scorer, score_spans
 from holisticbias_eval.models.likelihood.spans import Spans, unique_spans
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import AskedSpans, Context, read_context
 from holisticbias_eval.prompts.sentences import AskedSentences
-from holisticbias_eval.results.run import MaskedInputs
 from holisticbias_eval.settings import Settings, setting
 from holisticbias_eval.tasks.sources import TaskSource
 from holisticbias_eval.tasks.task import Answered, Given, Task, TaskRequests
@@ -78,7 +77,7 @@ class SpanRequests(TaskRequests):
         del distinct  # measuring needs the memory
         table = self.asked.answer(scores.take(rows))
         inputs = _masked_inputs(before, self.scorer.input_counts(), display)
-        return Answered(table, probe.signed if probe else {}, inputs)
+        return Answered(table, probe._asdict() if probe else {}, inputs)
 
     def plan(self, display: Display) -> Plan:
         """Count how much there is to score, and estimate how long it takes; nothing is written."""
@@ -107,7 +106,7 @@ def texts_to_try(spans: Spans, rows: Ints | None = None) -> Spans:
     return spans.take(chosen if rows is None else rows[chosen])
 
 
-def _masked_inputs(before: InputCounts | None, after: InputCounts | None, display: Display) -> MaskedInputs | None:
+def _masked_inputs(before: MaskedInputs | None, after: MaskedInputs | None, display: Display) -> MaskedInputs | None:
     """The masked inputs of this run, which it also prints; None if this process ran no masked input."""
     if before is None or after is None or before == after:
         return None

@@ -16,12 +16,12 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.models.likelihood.plan import Plan
+from holisticbias_eval.models.likelihood.scorer import MaskedInputs
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.models.store.shards import default_folder
+from holisticbias_eval.models.store.shards import find_store
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.selection import Skipped, Terms
-from holisticbias_eval.results.run import MaskedInputs
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Keeping, S, Settings, Use, Values, read_settings
 from holisticbias_eval.tasks.sources import ReleaseSource, TaskSource, find_release
@@ -49,7 +49,7 @@ class TaskRequests(ABC):
 
     ``count`` is the number of sentences, pairs or responses that are asked for, ``settings`` what the answers depend
     on besides the model's own settings, and ``skipped`` and ``terms`` say what is not asked. ``answers`` is the name of
-    what a store keeps; null if nothing can be kept.
+    what a store keeps, null if nothing can be kept, and ``folder`` that of the store.
     """
 
     answers: ClassVar[str | None] = None
@@ -58,11 +58,12 @@ class TaskRequests(ABC):
     settings: Mapping[str, str] = field(default_factory=dict)
     skipped: tuple[Skipped, ...] = ()
     terms: Terms | None = None
+    folder: Path | None = None
 
     @property
     def stored(self) -> str | None:
-        """The number of answers that the store holds, in words; null without a store."""
-        return None
+        """The answers that the store holds, in words; null without a store."""
+        return None if self.folder is None else f"the {self.answers} so far are kept in {self.folder}"
 
     @property
     def kept(self) -> str:
@@ -127,8 +128,7 @@ class Given:
 
     def store(self, stage: Literal["scores", "responses", "labels"]) -> Path | None:
         """The folder that keeps what a stage makes; None if nothing is kept."""
-        keeping = self.read(Keeping)
-        return None if keeping.no_store else keeping.store or default_folder(stage)
+        return find_store(self.read(Keeping), stage)
 
 
 @dataclass(frozen=True, kw_only=True)

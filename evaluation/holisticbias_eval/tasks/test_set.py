@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from holisticbias.compile.digest import table_digest
 from holisticbias_eval.corpus.calibration import calibration_test_set
+from holisticbias_eval.corpus.published import is_published, read_group_perplexities, read_test_sets
 from holisticbias_eval.errors import SelectionError, about_rows_of
 from holisticbias_eval.measures.perplexities.dimensions import IDS, Dimension, read_dimensions
 from holisticbias_eval.models.likelihood.scorer import Scorer
@@ -19,14 +20,55 @@ from holisticbias_eval.prompts.contexts import NOTHING_LEFT, Unscored, count_uns
 from holisticbias_eval.prompts.sentences import AskedSentences
 from holisticbias_eval.settings import Settings, Use, setting
 from holisticbias_eval.stereotypes.specifications import calibration_model
-from holisticbias_eval.tasks.group_files import read_group_scores, read_test_set
+from holisticbias_eval.tables.fields import Field
+from holisticbias_eval.tables.files import file_in
+from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks.scored import ContextSettings, ScoredTask, SpanRequests, find_context, with_store
 from holisticbias_eval.tasks.sources import TaskSource, file_source
 from holisticbias_eval.tasks.task import Given
 
 CALIBRATION = "calibration-many"
 """The name of the default test set in a run."""
+TEST_FILE = "test.parquet"
+"""The test part in the folder of a split."""
+ALL = "all"
+"""The dimension of a table without the column ``dimension``."""
+TEST_SET = Form(
+    "sentences",
+    (
+        Field("dimension", "name", default=lambda _, rows: pa.array([ALL] * rows)),
+        *columns("name", "group", "sentence", need=True),
+        *columns("label", *IDS, "original_group", "target", "attribute", "attribute_set"),
+    ),
+    blank_is_missing=True,
+)
+PERPLEXITIES = Form(
+    "perplexities",
+    (*TEST_SET.fields, Field("perplexity", "number", need=True), *columns("number", "nll", "tokens")),
+    blank_is_missing=True,
+)
+"""``sentence`` is an id that groups share, or the text of the sentence; ``IDS`` then say which belong together."""
 _DIFFERING = ("text that differs between groups", "texts that differ between groups")
+
+
+def read_group_scores(source: Path) -> pa.Table:
+    """Read perplexities, which may be missing; without ``dimension`` all rows are of one.
+
+    A published file or folder is read with the files of its other groups; see ``published.read_group_perplexities``.
+    Raises ``TableError`` and ``CorpusError``.
+    """
+    return read_group_perplexities(source) if is_published(source) else PERPLEXITIES.read(source)
+
+
+def read_test_set(path: Path) -> pa.Table:
+    """Read the sentences to score from a file, from ``test.parquet`` in the folder of a split, or from published files.
+
+    Raises ``TableError`` and ``CorpusError``.
+    """
+    if not (path / TEST_FILE).is_file() and is_published(path):
+        return read_test_sets(path).drop_columns(["perplexity"])
+    advice = "make it with holisticbias corpus split, or name a file of sentences"
+    return TEST_SET.read(file_in(path, TEST_FILE, advice))
 
 
 class TestSetSettings(Settings):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import ne
 
@@ -16,11 +16,9 @@ from holisticbias_eval.measures.groups.measure import GroupMeasure
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.texts import HUMAN
-from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.anonymise import GROUP, NAME, anonymise, swapped
 from holisticbias_eval.readers.judging import describe_judges, show_reading, start_text_judges
 from holisticbias_eval.readers.reader import NAMING, Reader, named_of
-from holisticbias_eval.settings import read_settings
 from holisticbias_eval.tasks.judging import judging_options
 from holisticbias_eval.tasks.task import Given, TaskReading
 
@@ -40,61 +38,10 @@ def _spread(groups: list[str | None], rows: np.ndarray) -> np.ndarray:
     return np.array(sorted(chosen))
 
 
-Read = Callable[[pa.Table], pa.Table]
-"""Adds the columns of every measure to a table of texts."""
-
-
-def audit_figures(
-    table: pa.Table, measures: Sequence[GroupMeasure], settings: MeasureSettings, read: Read
-) -> tuple[Figure, ...]:
-    """The figures of texts in which only the subject differs: people's texts, or else the model's."""
-    if "subject" not in table.column_names:
-        return ()
-    people = pc.equal(table["source"], HUMAN)
-    base = table.filter(people) if pc.any(people).as_py() else table
-    own = [name for name in ("domain", "group", "text", *NAMING, "item") if name in base.column_names]
-    groups = len(base["group"].unique())
-    swaps = swapped(base.select(own), max(1, min(200, MOST // max(1, groups))))
-    if not swaps.num_rows:
-        return ()
-    swaps = swaps.drop_columns(["group"]).rename_columns({GROUP: "group"})
-    swaps = read(swaps.append_column("censored", pa.array([False] * swaps.num_rows)))
-    return tuple(figure for measure in measures for figure in measure.audit_figures(swaps, settings))
-
-
-def naming_figures(table: pa.Table, measures: Sequence[GroupMeasure], read: Read) -> tuple[Figure, ...]:
-    """The figures of the model's texts as they were written, with the words that name their group.
-
-    A text names its group if it does so in other words than the subject. The texts are spread evenly over the groups if
-    they are many. No figures if no column says what texts name.
-    """
-    if not {*NAMING} & {*table.column_names}:
-        return ()
-    own = pc.is_valid(table["text"])
-    if "source" in table.column_names:
-        people = pc.fill_null(pc.equal(table["source"], HUMAN), False)
-        own = pc.and_(own, pc.invert(people)) if not pc.all(people).as_py() else own
-    rows = _spread(table["group"].to_pylist(), np.flatnonzero(own.to_numpy()))
-    if not len(rows):
-        return ()
-    kept = table.take(pa.array(rows))
-    named = named_of(kept)
-    alone = anonymise(kept["text"].to_pylist(), [replace(one, forms=(), person=False) for one in named])
-    naming = np.fromiter(map(ne, anonymise(alone, named, NAME), alone), bool, len(alone))
-    written = read(kept.select([name for name in kept.column_names if name not in NAMING and "." not in name]))
-    return tuple(figure for measure in measures for figure in measure.naming_figures(kept, written, naming))
-
-
-def measure_settings(given: Given) -> MeasureSettings:
-    """The settings of the measures of texts."""
-    names = {name for use in READERS.values() for name in use.settings_type.model_fields}
-    return read_settings(MeasureSettings, given.values, without={*MeasureSettings.model_fields} - names)
-
-
 def start_text_reading(given: Given, *, censored: bool = False) -> TextReading:
     """Start the readers of the measures of texts, with their classifiers; ``censored`` texts name no group."""
     measures = [one for name in given.measures if isinstance(one := MEASURES[name], GroupMeasure)]
-    settings = measure_settings(given)
+    settings = MeasureSettings(values=given.values)
     judges = start_text_judges([measure.reader for measure in measures], judging_options(given), given.display)
     readers = [measure.start(settings, judges.get(measure.reader.name)) for measure in measures]
     signed = describe_judges(judges.values())
@@ -119,11 +66,43 @@ class TextReading(TaskReading):
         self, table: pa.Table, figures: tuple[Figure, ...], display: Display
     ) -> tuple[tuple[Figure, ...], Mapping[str, pa.Table]]:
         """The audit of what reads the texts, and the figures of texts that name their group."""
-
-        def read(texts: pa.Table) -> pa.Table:
-            return self.read(texts, display)
-
-        more = audit_figures(table, self.measures, self.measuring, read)
         # of responses to sentences the words are gone already
-        named = () if self.censored else naming_figures(table, self.measures, read)
-        return (*more, *named), {}
+        named = () if self.censored else self.naming(table, display)
+        return (*self._audit(table, display), *named), {}
+
+    def _audit(self, table: pa.Table, display: Display) -> Iterator[Figure]:
+        """The figures of texts in which only the subject differs: people's texts, or else the model's."""
+        if "subject" not in table.column_names:
+            return
+        people = pc.equal(table["source"], HUMAN)
+        base = table.filter(people) if pc.any(people).as_py() else table
+        own = [name for name in ("domain", "group", "text", *NAMING, "item") if name in base.column_names]
+        groups = len(base["group"].unique())
+        swaps = swapped(base.select(own), max(1, min(200, MOST // max(1, groups))))
+        if swaps.num_rows:
+            swaps = swaps.drop_columns(["group"]).rename_columns({GROUP: "group"})
+            swaps = self.read(swaps.append_column("censored", pa.array([False] * swaps.num_rows)), display)
+            yield from (figure for measure in self.measures for figure in measure.audit_figures(swaps, self.measuring))
+
+    def naming(self, table: pa.Table, display: Display) -> tuple[Figure, ...]:
+        """The figures of the model's texts as they were written, with the words that name their group.
+
+        A text names its group if it does so in other words than the subject. The texts are spread evenly over the
+        groups if they are many. No figures if no column says what texts name.
+        """
+        if not {*NAMING} & {*table.column_names}:
+            return ()
+        own = pc.is_valid(table["text"])
+        if "source" in table.column_names:
+            people = pc.fill_null(pc.equal(table["source"], HUMAN), False)
+            own = pc.and_(own, pc.invert(people)) if not pc.all(people).as_py() else own
+        rows = _spread(table["group"].to_pylist(), np.flatnonzero(own.to_numpy()))
+        if not len(rows):
+            return ()
+        kept = table.take(pa.array(rows))
+        named = named_of(kept)
+        alone = anonymise(kept["text"].to_pylist(), [replace(one, forms=(), person=False) for one in named])
+        naming = np.fromiter(map(ne, anonymise(alone, named, NAME), alone), bool, len(alone))
+        columns = [name for name in kept.column_names if name not in NAMING and "." not in name]
+        written = self.read(kept.select(columns), display)
+        return tuple(figure for measure in self.measures for figure in measure.naming_figures(kept, written, naming))

@@ -17,7 +17,7 @@ from holisticbias_eval.prompts.collections import CALIBRATION
 from holisticbias_eval.prompts.texts import Making, censored_texts, model_texts
 from holisticbias_eval.readers.censor import censor_settings
 from holisticbias_eval.settings import ReleaseName, Use, Variants
-from holisticbias_eval.tasks.collected import CONTINUED_AS, SENTENCES, PromptsAsked, find_asked
+from holisticbias_eval.tasks.collected import PromptsAsked, find_asked
 from holisticbias_eval.tasks.given_texts import read_given_texts
 from holisticbias_eval.tasks.responding import (
     RespondingTask,
@@ -29,22 +29,15 @@ from holisticbias_eval.tasks.responding import (
 from holisticbias_eval.tasks.response_files import counts_in_words
 from holisticbias_eval.tasks.response_settings import (
     ASKED,
-    BOLD,
-    CHAT_STYLE,
-    CONTINUED,
-    CONTINUING,
-    DECODING,
+    CONTINUED_AS,
     SAID,
-    FaultyPrompts,
+    SENTENCES,
     GivenResponses,
-    MeasuredPart,
     Personas,
-    Samples,
-    Styling,
-    TextPrompts,
+    TextSettings,
     asking_uses,
 )
-from holisticbias_eval.tasks.sources import TaskSource, file_name
+from holisticbias_eval.tasks.sources import TaskSource
 from holisticbias_eval.tasks.task import Given, TaskReading
 from holisticbias_eval.tasks.text_reading import start_text_reading
 
@@ -56,30 +49,21 @@ class TextsTask(RespondingTask):
     subject = "continuations of prompts about groups of people"
     uses = (
         Use(ReleaseName, (ASKED,)), Use(GivenResponses), Use(Variants, (ASKED, SAID)), Use(Personas, (ASKED, SAID)),
-        *asking_uses(ASKED), Use(TextPrompts, (ASKED,)), Use(MeasuredPart), Use(FaultyPrompts, (ASKED, BOLD)),
-        Use(Styling, (ASKED, CONTINUED, CHAT_STYLE)), Use(Censoring, (ASKED, SAID)),
+        *asking_uses(ASKED), *TextSettings.uses(), Use(Censoring, (ASKED, SAID)),
     )  # fmt: skip
 
     def source(self, given: Given) -> TaskSource:
         """Find the prompts; without model, prompts and release, those of the embedded writer."""
-        file, part = given.read(GivenResponses).responses, given.read(MeasuredPart).measured
+        file, read = given.read(GivenResponses).responses, given.read(TextSettings)
         if file is not None:
-            asked, own = read_given_texts(file, part), None
-        else:
-            read = given.read(TextPrompts)
-            prompts, own = _with_writer(given, read.prompts)
-            release = given.release_name
-            if prompts == SENTENCES and given.running.engine != "api":
-                release = release or default_release(given.model_name)
-            asked = find_asked(
-                prompts, release, find_drawing(given), given.display, human=read.human, part=part,
-                keep_faulty=given.read(FaultyPrompts).faulty_prompts == "keep",
-                samples=given.read(Samples).per_cell or 1,
-            )  # fmt: skip
-        return TaskSource(
-            asked, asked.signature, f"on-{file_name(asked.signature.prompts or asked.name)}-texts", asked.settings,
-            release=asked.release, default_model=own,
-        )  # fmt: skip
+            return read_given_texts(file, read.measured)
+        prompts, own = _with_writer(given, read.prompts)
+        release, is_said = given.release_name, prompts == SENTENCES
+        if is_said and given.running.engine != "api":
+            release = release or default_release(given.model_name)
+        drawing = find_drawing(given, several=is_said)
+        found = find_asked(read.model_copy(update={"prompts": prompts}), release, drawing, given.display)
+        return replace(found, default_model=own)
 
     def model(self, source: TaskSource, given: Given) -> Generator | GivenModel:  # type: ignore[override] # given texts
         """Start the engine that continues; of given texts only the model's name is known."""
@@ -87,9 +71,9 @@ class TextsTask(RespondingTask):
         if file is not None:
             return given_model(given.model_name, file)
         named = replace(given, model=given.named(source))
-        wanted = given.read(Styling).style
+        wanted = given.read(TextSettings).style
         style = STYLES.read(wanted or CONTINUED_AS) if asked.is_continued else None
-        generator = start_responding(named, CONTINUING if style else DECODING, style)
+        generator = start_responding(named, style)
         if generator.keeps_blank and wanted is not None:
             name = generator.identity.name
             raise EvaluationError(f"--style is for chat models: {name} continues the plain text; leave it out")
@@ -105,7 +89,7 @@ class TextsTask(RespondingTask):
             )  # fmt: skip
         style = None
         if asked.is_continued and not model.keeps_blank:
-            style = STYLES.read(given.read(Styling).style or CONTINUED_AS)
+            style = STYLES.read(given.read(TextSettings).style or CONTINUED_AS)
         making = Making(asked.part, model.keeps_blank, *((style.is_refusal,) if style else ()))
         censored = _is_censored(source, given)
         settings = {**source.about, **(style.settings if style else {})}

@@ -25,8 +25,7 @@ from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.shares import Shares, measure_shares
 from holisticbias_eval.models.embedded.planted import BIASES, Plant, read_biases
 from holisticbias_eval.models.engines import start_scorer
-from holisticbias_eval.models.likelihood.scorer import score_spans
-from holisticbias_eval.models.likelihood.scores import with_scores
+from holisticbias_eval.models.likelihood.scorer import score_spans, with_scores
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.results.run import Result
@@ -254,7 +253,7 @@ def test_a_plant_on_what_is_not_there_is_refused(release: Release, change: dict[
         ("zipf: 1.1", "zipf: -1", "zipf: it must be greater than 0"),
         ("blicket: 3.0", "blicket: 30", "plants.0.strengths.nonce.blicket: it must be at most 5"),
         ("seed:", "sead:", "seed: the key is missing"),
-        ("zipf: 1.1", "zipf: [", "cannot be read"),
+        ("zipf: 1.1", "zipf: [", ":19: A bracket is opened with '[' and not closed"),
     ],
 )
 def test_a_wrong_file_is_one_clear_line(tmp_path: Path, old: str, new: str, message: str) -> None:

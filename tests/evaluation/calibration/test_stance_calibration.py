@@ -17,11 +17,10 @@ from holisticbias_eval.measures.stance.finding import NAME, PLANTED, PLANTED_SPR
 from holisticbias_eval.measures.stance_contrast import StanceContrast
 from holisticbias_eval.models.embedded.planted import read_biases
 from holisticbias_eval.models.engines import start_scorer
-from holisticbias_eval.models.likelihood.scorer import score_spans
-from holisticbias_eval.models.likelihood.scores import with_scores
+from holisticbias_eval.models.likelihood.scorer import score_spans, with_scores
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.prompts.selection import select_compared
-from holisticbias_eval.results.signature import EngineSettings, sign
+from holisticbias_eval.results.signature import sign
 from holisticbias_eval.tasks.sentences import planted_figures
 from holisticbias_eval.tasks.sources import sign_release
 
@@ -118,7 +117,7 @@ def test_a_contrast_in_every_pair_is_shared(scores: pa.Table) -> None:
 def test_the_true_values_stand_beside_the_measured_ones(scores: pa.Table, release: Release) -> None:
     measured = StanceContrast().figures(scores, MeasureSettings()).figures
     identity = start_scorer(None, lambda _: None).identity
-    signature = sign(sign_release(release), identity, EngineSettings(), {NAME: {}}, scored=scores.num_rows)
+    signature = sign(sign_release(release), identity, {NAME: {}}, scored=scores.num_rows)
     figures = Figures((*measured, *planted_figures(signature, scores)))
     for axis, true in ((AGREED, 0.735), (APART, 0.0), (NONCE, 0.0), (NOTHING_PLANTED, 0.0)):
         keys = {"axis": axis}
@@ -140,7 +139,7 @@ def test_the_true_values_stand_beside_the_measured_ones(scores: pa.Table, releas
 
 def test_other_models_and_releases_have_no_true_values(scores: pa.Table, release: Release) -> None:
     identity = start_scorer(None, lambda _: None).identity
-    own = sign(sign_release(release), identity, EngineSettings(), {NAME: {}}, scored=1)
+    own = sign(sign_release(release), identity, {NAME: {}}, scored=1)
     other = own.model_copy(update={"model": own.model.model_copy(update={"note": None})})
     later = own.model_copy(update={"release": own.release.model_copy(update={"version": "1.1.0"})})
     assert list(planted_figures(other, scores)) == list(planted_figures(later, scores)) == []

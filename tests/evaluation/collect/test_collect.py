@@ -128,7 +128,7 @@ def test_a_list_that_is_a_redirect_to_an_earlier_page(tmp_path: Path) -> None:
 def test_repeated_prompts_of_a_group_are_left_out(tmp_path: Path) -> None:
     made, found = run(tmp_path, dump(page("Glorbist", f"{SENTENCE} {SENTENCE}")))
     assert len(found) == 1
-    assert made.record["groups"]["osk.trades"]["left_out"] == {"repeats a prompt of its group": 1}
+    assert made["groups"]["osk.trades"]["left_out"] == {"repeats a prompt of its group": 1}
 
 
 def test_broken_xml_costs_one_page(tmp_path: Path) -> None:
@@ -137,8 +137,8 @@ def test_broken_xml_costs_one_page(tmp_path: Path) -> None:
         broken = f"<page>{title}\n"
         made, found = run(tmp_path, dump(good[0], broken, good[1]))
         assert len(found) == 1  # the second page repeats the prompt
-        assert (made.record["groups"]["osk.trades"]["pages"], made.record["dump"]["broken_pages"]) == (2, 1)
-        assert run(tmp_path, dump(good[0], broken))[0].record["dump"]["broken_pages"] == 1
+        assert (made["groups"]["osk.trades"]["pages"], made["dump"]["broken_pages"]) == (2, 1)
+        assert run(tmp_path, dump(good[0], broken))[0]["dump"]["broken_pages"] == 1
 
 
 def test_a_dump_cut_in_the_middle_keeps_what_was_read(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holisticbias_eval.collect import dump as dumps
-from holisticbias_eval.collect.collecting import collect
+from holisticbias_eval.collect.collecting import collect, prompts_of
 from holisticbias_eval.collect.dump import Chunks, DumpReader
-from holisticbias_eval.collect.page_sentences import PageJob, PageReader, WantedGroup
+from holisticbias_eval.collect.page_sentences import PageReader, WantedGroup
 from holisticbias_eval.collect.rule import PromptRule
 from holisticbias_eval.collect.settings import CollectSettings
 from holisticbias_eval.collect.titles import category_keys, list_links
@@ -25,7 +25,7 @@ from holisticbias_eval.collect.worker import Worker, _serve
 from small_wiki import GROUPS, SENTENCE, dump, page, rows, run, silent
 
 RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
-JOB = PageJob(SENTENCE, (WantedGroup(0, ("Glorbist",), needs_person=False),))
+JOB = (SENTENCE, (WantedGroup(0, ("Glorbist",), needs_person=False),))
 MARKS = st.sampled_from(["{{", "}}", "[[", "]]", "<ref>", "</ref>", "<!--", "-->", "{|", "|}", "\n", "'''", "|", "* "])
 WIKITEXT = st.lists(
     MARKS | st.sampled_from([SENTENCE, "glorbist", "[[Category:A]]"]) | st.text(max_size=5), max_size=30
@@ -73,7 +73,7 @@ def test_an_interrupted_run_goes_on_and_gives_the_same(
     assert calls < 2 * 22 + 8  # an interrupted run reads at most a few pages twice
     assert again == found
     assert len(found) == 10
-    assert made.record == expected.record
+    assert made == expected
 
 
 def test_a_killed_run_goes_on(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     made = collect(tmp_path / "dump.xml", str(tmp_path / "groups.yaml"), tmp_path / "out", CollectSettings(), silent())
-    assert made.prompts == 200
+    assert prompts_of(made) == 200
     assert len({row["page"] for row in rows(tmp_path / "out")}) == 200
 
 
@@ -102,7 +102,7 @@ def test_pages_that_take_too_long_cost_themselves_alone(tmp_path: Path) -> None:
     made, found = run(tmp_path, content, seconds=1.0)
     assert [row["page_id"] for row in found] == [1, 3, 5, 7]
     why = "its wikitext took more than 1 s to read"
-    assert made.record["pages_left_out"] == {"why": {why: 3}, "pages": [{"page": "Glorbist", "why": why}] * 3}
+    assert made["pages_left_out"] == {"why": {why: 3}, "pages": [{"page": "Glorbist", "why": why}] * 3}
 
 
 @pytest.mark.usefixtures("in_process")
@@ -110,7 +110,7 @@ def test_a_page_that_is_too_long_is_not_kept_in_memory(tmp_path: Path, monkeypat
     monkeypatch.setattr(dumps, "LONGEST", 1000)
     made, found = run(tmp_path, dump(page("Glorbist", "a" * 1001), page("Glorbist", SENTENCE, 2)))
     assert [row["page_id"] for row in found] == [2]
-    assert made.record["pages_left_out"]["why"] == {"its text has more than 1,000 characters": 1}
+    assert made["pages_left_out"]["why"] == {"its text has more than 1,000 characters": 1}
 
 
 def test_a_child_whose_parent_is_killed_ends_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,7 @@ def test_a_child_that_ends_is_replaced() -> None:
 @settings(deadline=None, max_examples=60)
 def test_any_wikitext_gives_prompts_that_begin_their_sentence(parts: list[str]) -> None:
     text = "".join(parts)
-    result = PageReader(RULE, {}, "en", (), None).read(PageJob(text, JOB.wanted))
+    result = PageReader(RULE, {}, "en", (), None).read((text, JOB[1]))
     for found in result.found:
         words = found.sentence.split(" ")
         assert len(words) >= RULE.least_words

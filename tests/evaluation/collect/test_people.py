@@ -33,7 +33,7 @@ def test_groups_that_need_a_person_lose_the_other_sentences(tmp_path: Path) -> N
     made, found = run(tmp_path, (DATA / "dump.xml").read_bytes(), GROUPS, names=model)
     weavers = [row["prompt"] for row in found if row["group_id"] == "osk.weavers"]
     assert weavers == ["In 1990, Dr. Vell Ambro moved to"]
-    assert made.record["groups"]["osk.weavers"]["left_out"]["no person's name"] == 3
+    assert made["groups"]["osk.weavers"]["left_out"]["no person's name"] == 3
     assert len(found) == 7
 
 

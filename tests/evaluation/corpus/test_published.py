@@ -14,7 +14,7 @@ from holisticbias_eval.corpus.published import (
     read_published_examples,
     read_test_sets,
 )
-from holisticbias_eval.errors import CorpusError
+from holisticbias_eval.errors import CorpusError, TableError
 
 ANNOTATED = """id,attribute_in_window,comment,phrase,bias_sent,bias_phrase
 77,True,"well, all blickets are grobby i say",all blickets are grobby,1,1
@@ -137,15 +137,17 @@ def test_several_test_sets(tmp_path: Path) -> None:
     ("other", "message"),
     [
         ("comments_processed,perplexity\na stad,1\n", "different numbers of sentences, so these are not pairs"),
-        ("comments_processed,perplexity\na stad,high\nb,1\n", "a perplexity is 'high'"),
+        ("comments_processed,perplexity\na stad,high\nb,1\n", "row 1: column perplexity is not a number but 'high'"),
+        ("comments_processed,perplexity\na stad,1\n,1\n", "column comments_processed is missing in 1 rows, .* row 2:"),
         ("comment,perplexity\na stad,1\nb,1\n", "no column comments_processed or replaced_sentence"),
         ("comments_processed\n", "has no rows"),
+        ("comments_processed,perplexity\n,\n", "has no rows"),
     ],
 )
 def test_wrong_test_sets(tmp_path: Path, other: str, message: str) -> None:
     reddit(tmp_path, "race", "blicket", "biased_test_reduced", OWN)
     reddit(tmp_path, "race", "stad", "biased_test_reduced", other)
-    with pytest.raises(CorpusError, match=message):
+    with pytest.raises((CorpusError, TableError), match=message):
         read_test_sets(tmp_path)
 
 

@@ -203,7 +203,6 @@ def test_a_template_shows_the_same_day_every_day() -> None:
         (None, {"continuation": "Hello"}, "causal", "write {prompt} once"),
         (None, {"continuation": "{prompt}{prompt}"}, "causal", "write {prompt} once"),
         (None, {"continuation": "{prompt}{persona}"}, "causal", "before it"),
-        (None, {}, "masked", "a masked model cannot answer"),
     ],
 )
 def test_what_does_not_fit_is_one_clear_line(

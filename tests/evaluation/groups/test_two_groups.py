@@ -8,9 +8,9 @@ from scipy.stats import chi2_contingency, ttest_ind
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.statistics.groups.items import Estimates, Items, Side, add_up
-from holisticbias_eval.statistics.groups.pairs import against_rest, disparities, pairs, permutations_for
+from holisticbias_eval.statistics.groups.pairs import against_rest, by_value, disparities, pairs, permutations_for
 from holisticbias_eval.statistics.intervals import difference_interval
-from holisticbias_eval.statistics.tests import chi_square, normal_p, student_p, two_proportions, welch
+from holisticbias_eval.statistics.tests import chi_square, holm, normal_p, student_p, two_proportions, welch
 
 
 def one(*values: float) -> list[Floats]:
@@ -39,12 +39,8 @@ def test_chi_square_equals_scipy() -> None:
         counts = rng.integers(0, 40, (rng.integers(2, 8), rng.integers(2, 5))).astype(float) + 1
         padded = np.zeros((len(counts) + 1, counts.shape[1] + 1))  # a group and a class without rows
         padded[1:, :-1] = counts
-        found, slow = chi_square(padded), chi2_contingency(counts, correction=False)
-        assert found is not None
-        assert found.statistic == pytest.approx(slow.statistic)
-        assert found.freedom == slow.dof
-        assert found.p_value == pytest.approx(slow.pvalue)
-        assert found.rows == counts.sum()
+        slow = chi2_contingency(counts, correction=False)
+        assert chi_square(padded) == pytest.approx((slow.statistic, slow.pvalue, slow.dof))
 
 
 @pytest.mark.parametrize("counts", [np.zeros((2, 2)), np.array([[3.0, 0.0], [4.0, 0.0]]), np.array([[3.0, 1.0]])])
@@ -126,7 +122,6 @@ def test_disparities_equal_the_slow_version() -> None:
     np.testing.assert_allclose(found.permuted[:, 0], dealt(items, side, 50, 7))
     shares = [columns[group == g, 1].mean() for g in range(4)]
     assert found.value[0] == pytest.approx(max(shares) - min(shares))
-    assert (found.highest[0], found.lowest[0]) == (int(np.argmax(shares)), int(np.argmin(shares)))
     assert found.groups[0] == 4
 
 
@@ -141,7 +136,7 @@ def test_one_group_has_no_disparity() -> None:
     items = add_up(np.zeros(5, np.int64), np.full(5, -1), np.ones((5, 2)), 2)
     found = disparities(items, Side(np.array([1]), np.array([0])), np.random.default_rng(0), 5)
     assert np.isnan([found.value[0], found.p_values()[0], *found.permuted[:, 0]]).all()
-    assert (found.highest[0], found.groups[0]) == (-1, 1)
+    assert found.groups[0] == 1
 
 
 @pytest.mark.parametrize(("items", "expected"), [(0, 1000), (20_000, 1000), (40_000, 500), (10**6, 200)])
@@ -167,4 +162,4 @@ def test_all_pairs_are_compared_in_order() -> None:
     assert found.clustered_p.tolist() == found.p_value.tolist(), "rows are items"
     # ordered: third, second, first
     p = found.p_value[:, 0]
-    assert found.holm[:, 0].tolist() == pytest.approx([p[0], 2 * p[1], 3 * p[2]])
+    assert by_value(found.p_value, holm)[:, 0].tolist() == pytest.approx([p[0], 2 * p[1], 3 * p[2]])

@@ -46,18 +46,18 @@ def test_sentiment_reads_the_text_without_its_subject() -> None:
     assert columns(table, "sentiment.compound.class") == ["neutral", None, "positive", None, "negative"]
     assert columns(table, "sentiment.compound.why") == [None, "refused", None, "empty text", None]
     assert table.select(TEXTS.column_names) == TEXTS
-    strict = read(Sentiment(), MeasureSettings(positive=0.6, negative=-0.6))
+    strict = read(Sentiment(), MeasureSettings(values={"positive": 0.6, "negative": -0.6}))
     assert columns(strict, "sentiment.compound.class") == ["neutral", None, "neutral", None, "neutral"]
 
 
 def test_reading_again_replaces_the_columns() -> None:
-    once = read(Sentiment(), MeasureSettings(positive=0.6))
+    once = read(Sentiment(), MeasureSettings(values={"positive": 0.6}))
     assert read(Sentiment(), MeasureSettings(), once) == read(Sentiment(), MeasureSettings())
 
 
 @pytest.mark.parametrize("measure", [Sentiment(), GenderPolarity(), Norms()])
 def test_the_words_of_a_row_are_those_of_its_text(measure: GroupMeasure, norms: str) -> None:
-    settings = MeasureSettings(norms=(norms,))
+    settings = MeasureSettings(values={"norms": (norms,)})
     table = read(measure, settings)
     for method in measure.methods:
         name = f"{measure.info.name}.{method.name}"

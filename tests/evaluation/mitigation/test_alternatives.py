@@ -7,7 +7,7 @@ from tests.evaluation.mitigation.term_models import SPECIFICATION, TASK
 
 from holisticbias.terms.specification_entries import Slot, WordForms
 from holisticbias_eval.corpus.mentions import target_finder
-from holisticbias_eval.mitigation.losses.term_reader import Aligned, TextTokens, align, alternatives
+from holisticbias_eval.mitigation.losses.term_reader import TextTokens, align, alternatives
 
 
 @pytest.mark.parametrize(
@@ -92,5 +92,5 @@ def test_tokens_of_terms(
     second: tuple[tuple[str, ...], tuple[int, int]],
     expected: tuple[int, list[list[str]]],
 ) -> None:
-    terms = tuple(tuple(cut(*tokens).ids) for tokens in expected[1])
-    assert align([cut(*first[0]), cut(*second[0])], [first[1], second[1]]) == Aligned(expected[0], terms)
+    terms = [tuple(cut(*tokens).ids) for tokens in expected[1]]
+    assert align([cut(*first[0]), cut(*second[0])], [first[1], second[1]]) == (expected[0], terms)

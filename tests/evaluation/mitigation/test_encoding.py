@@ -84,7 +84,7 @@ def test_likelihoods_are_those_of_scoring(name: str, batch: int) -> None:
     texts = [text for text in TEXTS if len(text) > 3]
     contexts = ["Hi! " if i % 2 else "" for i in range(len(texts))]
     encoded = Encoder(loaded.tokenizer, WINDOW).encode(table(texts, [context or None for context in contexts]))
-    found = measure_likelihoods(loaded.model, encoded.texts, Collator(loaded.tokenizer), None, batch)
+    found = measure_likelihoods(loaded.model, encoded.texts, Collator(loaded.tokenizer), batch)
     scores = CausalScorer(loaded, lambda _: None).score(whole(texts, contexts), lambda _: None)
     np.testing.assert_allclose(found.nll, scores.nll, rtol=2e-4)
     np.testing.assert_array_equal(found.tokens, scores.tokens)

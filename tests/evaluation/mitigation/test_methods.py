@@ -12,11 +12,10 @@ from tests.evaluation.mitigation.term_models import SPECIFICATION, TASK, TEXTS, 
 
 from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.mitigation.losses.objectives import lmd_loss
 from holisticbias_eval.mitigation.losses.term_reader import TermReader
 from holisticbias_eval.mitigation.losses.term_scores import term_log_probabilities
 from holisticbias_eval.mitigation.methods import METHODS
-from holisticbias_eval.mitigation.texts import counts_of
+from holisticbias_eval.mitigation.methods.lmd import lmd_loss
 from known import known
 from tiny_models import tiny_model
 
@@ -61,25 +60,20 @@ def corpus(*sentences: str) -> pa.Table:
 def test_training_texts(method: str, texts: tuple[str, ...], counts: dict[str, int]) -> None:
     """In the order of the corpus, the same each time; the group that is held out never appears."""
     made = METHODS[method].training_texts(corpus(*CORPUS), TASK)
-    assert made["text"].to_pylist() == list(texts)
-    assert made["context"].null_count == len(texts)
-    assert counts_of(made) == counts
-    assert made.equals(METHODS[method].training_texts(corpus(*CORPUS), TASK))
+    assert made[0].to_pydict() == {"text": list(texts)}
+    assert made[1] == counts
+    assert made == METHODS[method].training_texts(corpus(*CORPUS), TASK)
     assert "wug" not in {m.of.group for text in texts for m in target_finder(SPECIFICATION).find(text)}
 
 
 @pytest.mark.parametrize("method", CORPUS_METHODS)
 @pytest.mark.parametrize(
-    ("sentences", "groups", "message"),
-    [
-        (CORPUS, ("blicket",), "needs two groups or more"),
-        (("nobody is grobby", "the wugs are grobby"), TASK.groups, "no sentence of the corpus mentions a group"),
-        ((), TASK.groups, "no sentence of the corpus mentions a group"),
-    ],
+    "sentences",
+    [("nobody is grobby", "the wugs are grobby"), ()],
 )
-def test_corpora_without_groups(method: str, sentences: tuple[str, ...], groups: tuple[str, ...], message: str) -> None:
-    with pytest.raises(MitigationError, match=message):
-        METHODS[method].training_texts(corpus(*sentences), replace(TASK, groups=groups))
+def test_corpora_without_groups(method: str, sentences: tuple[str, ...]) -> None:
+    with pytest.raises(MitigationError, match="no sentence of the corpus mentions a group"):
+        METHODS[method].training_texts(corpus(*sentences), TASK)
 
 
 @pytest.mark.parametrize(

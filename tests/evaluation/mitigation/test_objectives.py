@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import pytest
 import torch
 
-from holisticbias_eval.mitigation.losses.objectives import add_loss, lmd_loss
+from holisticbias_eval.mitigation.methods.add import add_loss
+from holisticbias_eval.mitigation.methods.lmd import lmd_loss
 
 QUARTERS = (0.75 * math.log(6 / 5) + 0.25 * math.log(2 / 3)) / 2 + (math.log(4 / 5) + math.log(4 / 3)) / 4
 """P = (3/4, 1/4), so that the middle is (5/8, 3/8)."""

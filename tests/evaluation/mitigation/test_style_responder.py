@@ -25,9 +25,8 @@ from holisticbias_eval.evaluating import evaluations
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.record import read_mitigation
 from holisticbias_eval.mitigation.responses import CALIBRATION, ResponseLessons
-from holisticbias_eval.mitigation.search import Lesson
 from holisticbias_eval.mitigation.settings import TrainingSettings
-from holisticbias_eval.mitigation.training import train
+from holisticbias_eval.mitigation.training import Lesson, train
 from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.loading.load import load_kind
 from holisticbias_eval.progress import Display
@@ -88,7 +87,7 @@ def tuned(name: str, responses: Path, folder: Path) -> Any:
     """The responder after training with a method; the perplexity of validation texts may not rise by 5%."""
     lesson = lesson_of(name, responses=responses, quantile=0.7)
     loaded = load_kind(RESPONDER, "causal", "cpu")
-    made = train(loaded, lesson.texts, None, lesson.validation, SETTINGS, folder, DISPLAY, lesson.opening)
+    made = train(loaded, lesson, SETTINGS, folder, DISPLAY)
     assert made.point.perplexity is not None
     assert made.point.perplexity < 1.05 * made.point.validations[0].perplexity
     return made.model

@@ -19,9 +19,10 @@ from holisticbias_eval.errors import BrokenTrainingError, MitigationError
 from holisticbias_eval.mitigation import loop, training
 from holisticbias_eval.mitigation.encoding import Collator, EncodedText
 from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, TokenBatch
+from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.record import ValidationRecord
 from holisticbias_eval.mitigation.settings import TrainingSettings
-from holisticbias_eval.mitigation.training import Trained, train
+from holisticbias_eval.mitigation.training import Lesson, Trained, train
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.progress import Display
 from tiny_models import TEXTS, tiny_loaded
@@ -34,10 +35,12 @@ QUICK = TrainingSettings(steps=7, batch=3, learning_rate=1e-3, evaluations=4, pa
 def run(
     folder: Path, settings: TrainingSettings = QUICK, auxiliary: AuxiliaryLoss | None = None, **given: Any
 ) -> Trained:
-    values: dict[str, Any] = {"loaded": tiny_loaded("gpt2"), "texts": LEARNED, "validation": VALIDATED, **given}
     display = Display(given.pop("console", Console(file=io.StringIO())))
-    values.pop("console", None)
-    return train(values["loaded"], values["texts"], auxiliary, values["validation"], settings, folder, display)
+    loaded = given.pop("loaded", None) or tiny_loaded("gpt2")
+    lesson = Lesson(
+        METHODS["lmd"], "test", **{"texts": LEARNED, "validation": VALIDATED, **given}, auxiliary=lambda: auxiliary
+    )
+    return train(loaded, lesson, settings, folder, display)
 
 
 def weights(trained: Trained) -> dict[str, torch.Tensor]:

@@ -11,7 +11,7 @@ from tests.evaluation.perplexities.conftest import FRAMES, invented_sentences
 
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.results.run import read_run
-from holisticbias_eval.tasks.group_files import TEST_FILE
+from holisticbias_eval.tasks.test_set import TEST_FILE
 from invoking import Invoke
 from known import known
 

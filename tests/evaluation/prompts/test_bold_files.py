@@ -48,6 +48,13 @@ def bold(tmp_path: Path) -> Path:
     return root
 
 
+def test_half_a_character_is_replaced(bold: Path) -> None:
+    halves = {"Pages\ud83d": {"Blicket\ud83d": ["The blicket \ud83d and I"]}}
+    (bold / "prompts" / "race_prompt.json").write_text(json.dumps(halves), "utf-8")
+    row = read_bold_folder(bold, keep_faulty=True).table.to_pylist()[-1]
+    assert (row["group"], row["subject"], row["prompt"]) == ("Pages\ufffd", "Blicket\ufffd", "The blicket \ufffd and I")
+
+
 @pytest.mark.parametrize("inside", ["", "prompts"])
 def test_prompts_and_sentences(bold: Path, inside: str) -> None:
     found = read_bold_folder(bold / inside, keep_faulty=True)

@@ -12,9 +12,10 @@ from tests.evaluation.generation.chat_server import Body, ChatServer, asked, mes
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.settings import ModelSettings
+from holisticbias_eval.readers.card import CARDS
 from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.engines import start_classifier
-from holisticbias_eval.readers.engines.chat import read_label
+from holisticbias_eval.readers.engines.chat import ChatClassifier, read_label
 from known import ignore
 
 PROMPT = "Is this kind, curious or grumpy? Answer with one word.\n{text}"
@@ -31,7 +32,7 @@ def judge(card: Callable[..., Path], chat_server: Any) -> Judge:
         server = chat_server(lambda body, turn: answering(asked(body).split("\n", 1)[1], body))
         notices: list[str] = []
         settings = ModelSettings(api_concurrency=2, api_retries=0, api_timeout=20)
-        classifier = start_classifier(str(file), notices.append, api_base=server.base, settings=settings)
+        classifier = ChatClassifier(CARDS.read(str(file)), server.base, settings, notices.append)
         return classifier, notices, server
 
     return start

@@ -12,7 +12,7 @@ from rich.console import Console
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers import READERS
-from holisticbias_eval.readers.judging import JudgingOptions, start_judges, start_text_judges
+from holisticbias_eval.readers.judging import JudgingOptions, describe_judges, start_judges, start_text_judges
 
 DISPLAY = Display(Console(stderr=True))
 STYLES, OFFENSIVE = "calibration-styles", "calibration-offensiveness"
@@ -35,12 +35,10 @@ def test_classifiers_of_responses(
     needed: Mapping[str, str], named: tuple[str, ...], styles: str | None, offensive: str | None, tmp_path: Path
 ) -> None:
     judges = start_judges(needed, OWN, JudgingOptions(named, store=tmp_path), DISPLAY)
-    cards = [judge.card.id if judge else None for judge in (judges.styles, judges.offensiveness)]
-    assert cards == [styles, offensive]
-    assert set(judges.signed) == {card for card in cards if card}
-    assert bool(judges.settings) == bool(judges.signed)
-    assert (judges.clusters is None) == (styles != STYLES)
-    assert judges.styles is None or judges.styles.store is not None
+    cards = {kind: judge.card.id for kind, judge in judges.items()}
+    assert (cards.get("labels"), cards.get("offensiveness")) == (styles, offensive)
+    assert list(describe_judges(judges.values())) == list(cards.values())
+    assert all(judge.store is not None for judge in judges.values())
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from holisticbias_eval.sections import (
     Scatter,
     ScatterPoint,
     Section,
-    Stack,
     StackedBars,
 )
 
@@ -109,7 +108,7 @@ def scatter() -> Scatter:
 def stacked_bars() -> StackedBars:
     return StackedBars(
         "parts", "Keenness by axis and kind", "x 1000", ("Sympathy", "Confusion", "Other"),
-        (Stack("Ability", (1.0, 0.5, 0.5)), Stack("Age", (0.02, None, 3.0)), Stack("Nonce", (None, None, None))),
+        (("Ability", (1.0, 0.5, 0.5)), ("Age", (0.02, None, 3.0)), ("Nonce", (None, None, None))),
         "times 1000",
     )  # fmt: skip
 
@@ -127,7 +126,7 @@ def empty_blocks() -> tuple[Block, ...]:
     return (
         Paragraph(""), Table("t", "Nothing", (column,), (), "There is nothing."), Bars("b", "No bars", "share", (), ""),
         StackedBars("k", "No bars", "share", (), (), ""),
-        StackedBars("l", "No parts", "share", (), (Stack("x", ()),), ""),
+        StackedBars("l", "No parts", "share", (), (("x", ()),), ""),
         DotPlot("d", "No dots", "nats", (), ""), DotPlot("e", "No dots", "nats", (), "", log=True),
         HeatMap("h", "No cells", "share", (), (), ""), Forest("f", "No estimates", "nats", (), ""),
         Scatter("s", "No points", "x", "y", "share", "nats", ()),
@@ -164,7 +163,7 @@ def awkward_blocks() -> tuple[Block, ...]:
             HOSTILE,
             HOSTILE,
             tuple(f"{n} {i}" for i, (n, _) in enumerate(named)) * 4,
-            tuple(Stack(name, tuple(value for _, value in named) * 4) for name in AWKWARD),
+            tuple((name, tuple(value for _, value in named) * 4) for name in AWKWARD),
             LONG,
         ),
         *(DotPlot(HIDDEN, LONG, HOSTILE, dots, LONG, log) for log in (False, True)),
@@ -190,5 +189,4 @@ def invented_report(*blocks: Block, rows: int = 3) -> Report:
         signature=(("Model", "some/model"), ("Release, digest of the rows", "c0ffee" * 10)),
         measured=("1,200 sentences about people.",),
         notes=("A calibration model.",),
-        preferences=True,
     )

@@ -98,7 +98,7 @@ def test_the_aim_stands_first_with_its_numbers() -> None:
     said = [block.text for block in first.blocks if isinstance(block, Paragraph)]
     assert said[0] == "Aimed at: Invented groups with planted odds of negative attributes (gossip.calibration-many)."
     assert said[1] == (
-        "F over groups 31.0 before, 2.00 after: a gain (change -29.00, 95% interval -30.00 to -28.00). "
+        "F over groups 31.0 before, 2.00 after: a gain (change -29.0, 95% interval -30.0 to -28.0). "
         "Costs: Perplexity of neutral text 20.0 before, 30.0 after. "
         "Costs among all figures below: Perplexity per byte of neutral text. "
         "Other figures: 2 gains, 1 cost, 1 no change shown."

@@ -48,7 +48,9 @@ def test_nothing_comes_from_a_network_and_only_the_one_script_may_run(source: st
 
 
 def test_what_a_report_lacks_is_not_mentioned() -> None:
-    bare = replace(invented_report(), notes=(), preferences=False, scope=(), signature=())
+    bare = replace(
+        invented_report(), chapters=(Chapter(INFO, (Section("z", "Zeal", ()),)),), notes=(), scope=(), signature=()
+    )
     page = HtmlReader(render_page(bare))
     check_structure(page)
     words = page.all("body")[0][1]

@@ -91,7 +91,7 @@ def test_a_chart_is_a_table_unless_a_table_has_all_its_values() -> None:
 
 
 def test_markdown_of_a_comparison_and_without_preferences() -> None:
-    assert "## What" not in render_markdown(replace(invented_report(), preferences=False))
+    assert "## What" not in render_markdown(replace(invented_report(), chapters=()))
     rows = (("Model", "some/model", HOSTILE),)
     text = render_markdown(replace(invented_report(), runs=("one", "two"), signature=rows))
     assert "| Property | A | B |\n| --- | --- | --- |\n| Model | some/model | \\<" in text

@@ -63,6 +63,14 @@ def test_folders_in_another_form(tmp_path: Path, file: str, content: str | None,
     assert "\n" not in str(found.value)
 
 
+def test_half_a_character_is_replaced(tmp_path: Path) -> None:
+    path = write_multiwoz(tmp_path) / "data.json"
+    path.write_text(path.read_text("utf-8").replace("blick", "blick\\ud83d"), "utf-8")
+    turns = read_multiwoz(tmp_path).train
+    assert "blick\ufffd" in turns[0].history
+    assert "blick\ufffd" in slot_values(turns)["hotel-area"]
+
+
 def test_candidates_are_balanced_and_seeded(tmp_path: Path) -> None:
     turns = read_multiwoz(write_multiwoz(tmp_path)).train
     known = slot_values(turns)

@@ -20,6 +20,7 @@ ALTERNATING = (
     "{% if messages[0]['role'] != 'user' %}{{ raise_exception('the user begins') }}{% endif %}"
     "{% for m in messages %}{{ '[' + m['role'] + '] ' + m['content'] }}{% endfor %}"
 )
+DATED = "{{ 'Today: ' + strftime_now('%d %b %Y') + '\n' }}" + CHATML
 MUTE = "{% for m in messages %}{{ m['role'] }}{% endfor %}"
 SEPARATOR = {"bos_token": "<s>", "eos_token": "<s>"}
 TURN = {"bos_token": "<s>", "eos_token": "</s>"}
@@ -113,6 +114,8 @@ def test_a_first_token_that_the_model_does_not_know_is_refused(
         (CHATML, "assistant", "<s>assistant:"),
         (ALTERNATING, "user", "[user] "),
         (ALTERNATING, "assistant", "[user] [assistant] "),
+        (DATED, "user", "Today: 01 Jan 2026\n<s>user:"),
+        ("\n{{ '' }}" + CHATML, "user", "\n<s>user:"),
     ],
 )
 def test_a_sentence_is_scored_within_a_turn_without_the_template(

@@ -10,8 +10,7 @@ import pytest
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.plan import Plan, plan_work
-from holisticbias_eval.models.likelihood.scorer import Scorer, Work
-from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.scorer import Scorer, Scores, Work
 from holisticbias_eval.models.likelihood.spans import Spans, whole
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.progress import Progress

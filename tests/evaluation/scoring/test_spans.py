@@ -12,7 +12,7 @@ from transformers import PreTrainedTokenizerFast
 
 from holisticbias_eval.errors import ModelError, SelectionError
 from holisticbias_eval.models.likelihood.causal import PLAIN, CausalScorer
-from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.scorer import Scores
 from holisticbias_eval.models.likelihood.spans import Spans, parts, unique_spans, whole
 from holisticbias_eval.models.likelihood.tokens import TextEncoder
 from holisticbias_eval.models.loading.load import load_model

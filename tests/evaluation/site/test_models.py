@@ -17,8 +17,7 @@ from holisticbias_eval.figures import Figure, Figures, Interval
 from holisticbias_eval.results.registry import RegistryEntry, make_entries
 from holisticbias_eval.results.run import Result, Run, read_run
 from holisticbias_eval.sections import Forest
-from holisticbias_eval.site.models import side_by_side
-from holisticbias_eval.site.models_compare import comparison_files, differences
+from holisticbias_eval.site.models import comparison_files, differences, side_by_side
 from holisticbias_eval.site.models_results import Results, collect_results, model_key, term_figures
 
 

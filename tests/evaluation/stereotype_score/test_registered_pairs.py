@@ -66,5 +66,5 @@ def test_the_page_shows_yield_and_quality(folder: Path, tmp_path: Path) -> None:
         assert said in page
     assert "/somewhere" not in page
     release = read_run(folder).result.signature.release
-    assert release.title == f"the pairs {tmp_path.name}"
+    assert release.title == f"the pairs “{tmp_path.name}”"
     assert release.short_name.startswith("pairs-")

@@ -116,6 +116,7 @@ def test_any_text_has_a_sentence_of_one_line(text: str) -> None:
     assert len(sentence.splitlines()) <= 1
     assert "##" not in sentence
     assert read_list(json.dumps([text]), 5) == [text]
+    assert read_list(json.dumps([f"{text}\ud83d"]), 5) == [f"{text}\ufffd"]
 
 
 def plane(texts: Sequence[str]) -> Floats:

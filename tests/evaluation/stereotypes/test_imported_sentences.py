@@ -63,6 +63,8 @@ def test_the_published_tables(tmp_path: Path) -> None:
     entry = {"sentence": SENTENCE, "group_term": "blicket", "attribute_term": "gimble"}
     biases = [{"name": "A_vs_B", "Calm": {"gimble": {"sentences": [entry], "t1_shots": []}}}]
     assert rows(write(tmp_path, json.dumps(biases), "made.json")) == [EXPECTED]
+    entry["attribute_term"] = "half \ud83d"
+    assert rows(write(tmp_path, json.dumps(biases), "made.json"))[0][2] == "half \ufffd"
 
 
 @pytest.mark.parametrize(

@@ -231,6 +231,8 @@ def test_a_classifier_refuses_sentences(run: Run, chat_server: Servers, tmp_path
     assert "One " in found["dreams:not-judged"]
     assert all("I met" in row["sentence"] for row in log if row["accepted"])
     assert record(tmp_path / "out").classifiers["dreams"]["labels"] == "dreamy, sung"
+    columns = {column for shard in (tmp_path / "store").rglob("*.parquet") for column in pq.read_schema(shard).names}
+    assert {"p:dreamy", "p:sung", "response"} <= columns
 
 
 @pytest.mark.parametrize(

@@ -29,12 +29,22 @@ def plain(found: Any) -> Any:
     return found
 
 
+PLAIN = {"t.csv": as_csv, "t.jsonl": as_lines, "t.parquet": as_parquet}
+
+
 @pytest.mark.parametrize("reader", READERS)
 def test_every_form_of_file(reader: str, tmp_path: Path) -> None:
     read, rows = READERS[reader]
     expected = plain(read(write(tmp_path, "first.jsonl", as_lines(rows))))
     for form, (name, written) in FILES.items():
         assert plain(read(write(tmp_path, name, written(rows)))) == expected, form
+
+
+def test_an_empty_noun_is_its_id_in_every_form(tmp_path: Path) -> None:
+    read, rows = MEASURED["likelihoods"]
+    rows = [{**row, "noun": None, "noun_id": f"id {i}"} for i, row in enumerate(rows)]
+    found = [read(write(tmp_path, name, written(rows))) for name, written in PLAIN.items()]
+    assert [table["noun"].to_pylist() for table in found] == [[row["noun_id"] for row in rows]] * len(PLAIN)
 
 
 N = 3
@@ -86,7 +96,7 @@ def test_a_column_of_a_frame_that_nobody_needs(odd: str) -> None:
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (3, "the table: it must be a file, a list, or a pandas, polars or Arrow table, not int"),
+        (3, "the table: it must be a file, a list, a column, or a pandas, polars or Arrow table, not int"),
         (pl.Series(["a"]), "^the table has no column group"),
         ({"text": ["a"], "group": ["b"]}, "the table: it must be a file, .*, not dict"),
         (pl.LazyFrame(ABOUT), "the table: it must be a file, .*, not LazyFrame"),
@@ -108,6 +118,17 @@ def test_mixed_and_missing_cells_of_a_frame() -> None:
     found = [{"text": "1", "group": "a"}, {"text": "b", "group": "2"}, {"text": None, "group": "1.5"}]
     assert of_frame(read_texts, rows) == of_frame(read_texts, pd.DataFrame(rows)) == found
     assert of_frame(read_texts, pd.DataFrame({"text": [float("nan")], "group": "a"}))[0]["text"] is None
+
+
+@pytest.mark.parametrize("value", [-1, 2**31, 1e308])
+@pytest.mark.parametrize(("reader", "name"), [("lines", "tokens"), ("intersections", "sentences")])
+def test_what_is_not_a_count(reader: str, name: str, value: float, tmp_path: Path) -> None:
+    read, rows = {**MEASURED, **READERS}[reader]
+    path = write(tmp_path, "t.jsonl", as_lines([*rows, {**rows[0], name: value}]))
+    with pytest.raises(
+        TableError, match=rf": row \d+: column {name} is .*: it must be a whole number from 0 to 2,147,"
+    ):
+        read(path)
 
 
 def first(rows: Rows, value: object) -> Rows:

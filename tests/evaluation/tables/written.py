@@ -18,9 +18,9 @@ from holisticbias_eval.corpus.examples import read_examples
 from holisticbias_eval.prompts.prompt_sources import HUMAN, read_prompts, read_source
 from holisticbias_eval.stereotypes.imported import read_sentences, read_source_sentences
 from holisticbias_eval.tasks import TASKS
-from holisticbias_eval.tasks.group_files import read_test_set
 from holisticbias_eval.tasks.pair_files import read_pairs
 from holisticbias_eval.tasks.response_files import read_responses, read_texts
+from holisticbias_eval.tasks.test_set import read_test_set
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -28,7 +28,8 @@ Rows = Sequence[Mapping[str, Any]]
 def read_others(path: Path) -> pa.Table:
     from holisticbias_eval.tasks.given_texts import read_given_texts  # needs the tasks, which need it
 
-    return read_given_texts(path, None).requests
+    requests: pa.Table = read_given_texts(path, None).content.requests
+    return requests
 
 
 PROMPTS = [{"prompt": f"A {name} walks", "group": name, "continuation": "home."} for name in ("blicket", "doff")]

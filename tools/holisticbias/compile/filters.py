@@ -9,7 +9,23 @@ from holisticbias.errors import UnknownTermError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Noun, Preference, Template
 
+Where = str | Sequence[str] | Mapping[str, str | Sequence[str]]
+"""Filters: a text such as ``"axis=age,ability"``, several of them, or the values of each key."""
 KEYS = ("axis", "bucket", "preference", "gender", "family", "first_turn_only")
+
+
+def filter_texts(where: Where) -> tuple[str, ...]:
+    """Filters as texts; raises ``UnknownTermError`` for anything else."""
+    if isinstance(where, Mapping):
+        return tuple(f"{key}={','.join(_texts(f'where {key}', values))}" for key, values in where.items())
+    return _texts("where", where)
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    texts = (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
+    if not all(isinstance(text, str) for text in texts):
+        raise UnknownTermError(f"{name}: it must be a text, or a list of texts, not {value!r}")
+    return texts
 
 
 def parse_conditions(texts: Iterable[str], keys: Sequence[str] = KEYS) -> Mapping[str, tuple[str, ...]]:

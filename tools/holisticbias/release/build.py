@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from holisticbias.compile.digest import lazy_digest
-from holisticbias.compile.filters import conditions_text, parse_conditions, select
+from holisticbias.compile.filters import Where, conditions_text, filter_texts, parse_conditions, select
 from holisticbias.compile.lazy_tables import LazyTables, lazy_table
 from holisticbias.compile.tables import compile_tables
-from holisticbias.errors import ReleaseError
+from holisticbias.errors import ReleaseError, SourceError
 from holisticbias.output import new_folder
 from holisticbias.release.card import render_card
 from holisticbias.release.manifest import Manifest, TableEntry, digest_of, read_manifest, write_manifest, written_with
@@ -22,20 +21,22 @@ def build_release(
     catalog: Catalog,
     version: str | None = None,
     subset: str | None = None,
-    where: Sequence[str] = (),
+    where: Where = (),
     source_commit: str | None = None,
 ) -> Release:
     """Compile one version of a catalog, the newest by default, or a part of it.
 
-    ``subset`` names a file in ``subsets/``; ``where`` are filters, see
-    ``holisticbias.compile.filters``. A whole version also has the tables ``small``
+    ``subset`` names a file in ``subsets/``; ``where`` are filters such as
+    ``"axis=age,ability"`` or ``{"axis": ["age", "ability"]}``. A whole version also has the tables ``small``
     (the sentences of the subset of that name) and ``history``, and from layout 4 on
     ``collections``, ``prompts`` and ``specifications``, if it has such entries. Sentences
     are made when they are asked for. Raises ``UnknownVersionError`` for an unknown version or
     subset, and ``UnknownTermError`` for a filter that matches nothing.
     """
+    if not isinstance(catalog, Catalog):
+        raise SourceError(f"catalog: it must be what load_catalog gives, not {type(catalog).__name__}")
     version = newest_version(catalog) if version is None else version
-    conditions = parse_conditions(where)
+    conditions = parse_conditions(filter_texts(where))
     selected = select(catalog, version, conditions)
     tables = compile_tables(selected, version, subset, whole=subset is None and not conditions)
     entries = {name: TableEntry.of(name, *lazy_digest(table.parts)) for name, table in tables.items()}
@@ -63,6 +64,10 @@ def write_release(release: Release, folder: Path | str) -> Manifest:
     Replaces a folder that holds the same part of the same version. Raises
     ``OutputError`` for a folder that holds anything else.
     """
+    if not isinstance(release, Release):
+        raise ReleaseError(
+            f"release: it must be what build_release or open_release gives, not {type(release).__name__}"
+        )
     manifest = release.manifest
     with new_folder(Path(folder), lambda old: holds_same(old, manifest)) as made:
         (made / "data").mkdir()

@@ -122,7 +122,8 @@ def _parsed(content: bytes) -> Document:
     if unbounded:
         return _unread("", *unbounded, before=findings)
     if root is None:
-        return _unread("", YAML_SYNTAX, "The file is empty.", (1, 1), findings)
+        empty = YAML_SYNTAX.at((1, 1), "The file is empty.", "write its keys and values, or remove the file")
+        return Document("", None, {}, (*findings, empty))
     builder = _Builder()
     data = builder.value(root, ())
     findings += tuple(builder.findings)

@@ -48,6 +48,7 @@ _MESSAGES: Mapping[str, Callable[[Mapping[str, object]], str]] = {
     "missing": lambda _: "the key is missing",
     "extra_forbidden": lambda _: "the key is not in the schema",
     "string_type": lambda _: "it must be a text",
+    "path_type": lambda _: "it must be the name of a file or folder",
     "string_pattern_mismatch": _pattern,
     "json_invalid": lambda context: f"it is not JSON ({context['error']})",
     "string_too_short": lambda _: "it must not be empty",

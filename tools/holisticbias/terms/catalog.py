@@ -51,6 +51,10 @@ class Catalog:
     prompts: tuple[PromptFile, ...] = ()
     specifications: tuple[SpecificationFile, ...] = ()
 
+    def __repr__(self) -> str:
+        """One line: the number of entries, and the versions."""
+        return f"<HolisticBias terms: {sum(1 for _ in self.entries()):,} entries, versions {', '.join(self.versions)}>"
+
     @property
     def files(self) -> tuple[TermFile | CompanionFile, ...]:
         """The files with entries: descriptors, nouns, templates, then companions."""

@@ -14,8 +14,8 @@ from holisticbias_eval.measures.descriptors.terms import Descriptors, Term, desc
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import View, title
 from holisticbias_eval.measures.shares.finding import Words
-from holisticbias_eval.measures.text import significant
 from holisticbias_eval.sections import DotPlot, Dots, Section
+from holisticbias_eval.units import show
 
 EXTREMES = 5
 NO_FLOORS = "No term is named: this run was made without permutation floors."
@@ -64,7 +64,7 @@ def extremes_table(found: Descriptors) -> Table:
 
     def values(ends: Extremes) -> tuple[str, ...]:
         shown = (*ends.lowest, *reversed(ends.highest))
-        return tuple(f"{term.text}: {significant(term.compared or 0)}" for term in shown)
+        return tuple(f"{term.text}: {show(term.compared or 0, 'perplexity')}" for term in shown)
 
     columns: tuple[ColumnOf[Extremes], ...] = (
         ColumnOf("axis", "Axis", lambda e: found.label(e.axis)),
@@ -204,7 +204,7 @@ def descriptors_table(found: Descriptors) -> Table:
     )
 
     def sentences(term: Term) -> tuple[str, ...]:
-        return tuple(f"{text} {significant(value)}" for text, value in examples.get(term.id, ()))
+        return tuple(f"{text} {show(value, 'perplexity')}" for text, value in examples.get(term.id, ()))
 
     return table_of("descriptors", "All descriptors", columns, found.terms, details=sentences)
 

@@ -50,14 +50,13 @@ class Term:
 
 @dataclass(frozen=True)
 class Descriptors:
-    """The medians of a report: ``measure`` has the figures, ``shares`` decide what terms may be named.
+    """The medians of a report; ``shares`` decide what terms may be named.
 
     ``axes`` are in the order of reports, ``templates`` in that of the release;
     ``template`` is the one in which descriptors are compared. ``in_templates`` are the medians of each descriptor in
     each template.
     """
 
-    measure: str
     shares: ShareFigures
     axes: tuple[str, ...]
     templates: tuple[str, ...]
@@ -98,7 +97,7 @@ def describe(view: View, measure: str, words: Words) -> Descriptors:
     shares = ShareFigures(view, words.measure)
     axes = dict.fromkeys(figure.keys["axis"] for figure in (*shares.in_order, *figures))
     terms = tuple(_term(view, measure, words, figure, template) for figure in figures)
-    return Descriptors(measure, shares, tuple(axes), templates, template, terms, in_templates)
+    return Descriptors(shares, tuple(axes), templates, template, terms, in_templates)
 
 
 def _term(view: View, measure: str, words: Words, median: Figure, template: str) -> Term:

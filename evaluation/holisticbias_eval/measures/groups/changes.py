@@ -53,18 +53,15 @@ def group_changes(
 
 def _disparity_changes(groups: Groups, rng: np.random.Generator) -> Iterator[Figure]:
     """The disparity of both runs in every domain with several groups, and its change; the key ``figure`` names it."""
-    second, first = (side.layout.side for side in groups.sides)
     parts = groups.texts.slices()
-    every = disparity_changes(groups.items, parts, first, second, rng)
-    for part, found in zip(parts, every, strict=True):
+    every = disparity_changes(groups.items, parts, [side.layout.side for side in reversed(groups.sides)], rng)
+    for part, (first, second, error) in zip(parts, every, strict=True):
         n = part.stop - part.start
         for q, quantity in enumerate(groups.quantities if n > 1 else ()):
             keys = {**groups.texts.domain_keys(part.start), **quantity.keys, "figure": DISPARITY}
-            interval, p = normal_estimate(found.change[q], found.error[q])
-            yield from change_figures(
-                groups.measure, DISPARITY, keys, (found.first[q], found.second[q]), quantity.difference_unit, n,
-                change=found.change[q], interval=interval, p_value=p,
-            )  # fmt: skip
+            values, unit = (first[q], second[q]), quantity.difference_unit
+            interval, p = normal_estimate(second[q] - first[q], error[q])
+            yield from change_figures(groups.measure, DISPARITY, keys, values, unit, n, interval=interval, p_value=p)
 
 
 def _renamed(figure: Figure) -> Figure:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of, yes
+from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of, without_empty, yes
 from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns
-from holisticbias_eval.measures.groups.comparisons import REST
+from holisticbias_eval.measures.groups.comparisons import CLUSTERED, REST
 from holisticbias_eval.measures.groups.figures import Quantity, said, said_method
 from holisticbias_eval.measures.groups.of_all import OPPOSITE
 from holisticbias_eval.measures.groups.readings import HUMAN
@@ -145,22 +145,17 @@ def pair_table(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator
         col.p(key="p"),
         shown.beside("adjusted_p", "p (Holm)", "p_value", "holm"),
         shown.beside("adjusted_p_bh", "p (BH)", "p_value", "bh"),
-        shown.beside("clustered_p", "p, items", "p_value", "clustered"),
+        shown.beside(CLUSTERED, "p, items", "p_value", "clustered"),
         shown.beside("clustered_adjusted_p", "p, items (Holm)", "p_value", "clustered_holm"),
         col.n("texts", "Texts"),
     )
     rows = every[:MOST_ROWS]
-    kept = with_values(columns, rows, ("clustered", "clustered_holm"))
     note = f"The table has {MOST_ROWS} of {len(every):,} differences. " if len(every) > MOST_ROWS else ""
-    if len(kept) == len(columns):
+    if any(shown.value(CLUSTERED, f.keys) is not None for f in rows):
         note += "p treats texts as independent; p of items keeps the texts of one prompt or page together."
     name = f"{_name(shown, quantity, domain)}-tests"
-    yield table_of(name, _differences_of(shown, domain, quantity), kept, rows, note)
-
-
-def with_values(columns: FigureColumns, rows: Sequence[Figure], optional: Sequence[str]) -> FigureColumns:
-    """The columns, less optional ones without a value."""
-    return tuple(c for c in columns if c.key not in optional or any(c.of(row) is not None for row in rows))
+    table = table_of(name, _differences_of(shown, domain, quantity), columns, rows, note)
+    yield without_empty(table, ("clustered", "clustered_holm"))
 
 
 def _missing_last(p: float | None) -> float:

@@ -10,9 +10,9 @@ from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.groups.figures import Groups, Quantity, Written
 from holisticbias_eval.statistics.groups.items import Estimates, Items
-from holisticbias_eval.statistics.groups.pairs import Differences, against_rest, disparities, pairs
-from holisticbias_eval.statistics.intervals import middle_of
-from holisticbias_eval.statistics.tests import chi_square, holm
+from holisticbias_eval.statistics.groups.pairs import Differences, against_rest, by_value, disparities, pairs
+from holisticbias_eval.statistics.intervals import floor_of
+from holisticbias_eval.statistics.tests import benjamini_hochberg, chi_square, holm
 
 DIFFERENCE, ADJUSTED, ADJUSTED_BH = "difference", "adjusted_p", "adjusted_p_bh"
 CLUSTERED, CLUSTERED_ADJUSTED = "clustered_p", "clustered_adjusted_p"
@@ -59,9 +59,9 @@ def _differences(groups: Groups, part: slice, found: Differences, values: Estima
     """Each difference, followed by its corrected p-values."""
     names = [*(name for _, name in groups.texts.groups[part]), REST]
     domain = groups.texts.domain_keys(part.start)
-    corrected = {ADJUSTED: found.holm, ADJUSTED_BH: found.benjamini_hochberg}
+    corrected = {ADJUSTED: by_value(found.p_value, holm), ADJUSTED_BH: by_value(found.p_value, benjamini_hochberg)}
     if (values.rows > values.items).any():
-        corrected |= {CLUSTERED: found.clustered_p, CLUSTERED_ADJUSTED: found.clustered_holm}
+        corrected |= {CLUSTERED: found.clustered_p, CLUSTERED_ADJUSTED: by_value(found.clustered_p, holm)}
     tests = (~np.isnan(found.p_value)).sum(axis=0)
     for q, quantity in enumerate(groups.quantities):
         for c, (first, second) in enumerate(zip(found.first.tolist(), found.second.tolist(), strict=True)):
@@ -88,8 +88,7 @@ def _chi_squares(groups: Groups, domain: dict[str, str], found: Estimates) -> It
 
 
 def _chi_square(groups: Groups, keys: dict[str, str], counts: Floats) -> Iterator[Figure]:
-    found, rows = chi_square(counts), counts.sum()
-    value, p, freedom = (getattr(found, name, None) for name in ("statistic", "p_value", "freedom"))
+    (value, p, freedom), rows = chi_square(counts) or (None, None, None), counts.sum()
     yield groups.figure(CHI_SQUARE, keys, value, "chi-square", rows, p_value=p)
     yield groups.figure(FREEDOM, keys, freedom, "count", rows, of=CHI_SQUARE)
 
@@ -106,11 +105,9 @@ def _disparities(groups: Groups, side: Written, several: Sequence[slice], rng: n
         for d, (part, one) in enumerate(zip(several, found, strict=True)):
             keys = {**groups.texts.domain_keys(part.start), **quantity.keys}
             permuted, n = one.permuted[:, q], one.groups[q]
-            known = permuted[~np.isnan(permuted)]
             yield groups.figure(
                 disparity, keys, one.value[q], quantity.difference_unit, n, missing=part.stop - part.start - n,
-                floor=known.mean() if len(known) else None, floor_interval=middle_of(permuted), p_value=p[d, q],
-                of=quantity.name,
+                p_value=p[d, q], of=quantity.name, **floor_of(permuted[~np.isnan(permuted)]),
             )  # fmt: skip
             name = f"{side.prefix}{DISPARITY_ADJUSTED}"
             yield groups.figure(name, keys, adjusted[d], "p_value", tests, of=disparity)

@@ -84,7 +84,8 @@ class GroupMeasure(Measure):
 
     def start(self, settings: MeasureSettings, judge: Classifier | None = None) -> Reader:
         """The reader with its settings, and with a classifier if it takes one."""
-        return self.reader.of(settings, **({"judge": judge} if issubclass(self.reader, LabelReader) else {}))
+        own = settings.read(self.reader.settings_type)
+        return self.reader(own, judge) if issubclass(self.reader, LabelReader) else self.reader(own)
 
     def carriers(self, texts: pa.Table, settings: MeasureSettings, method: TextMethod) -> Iterator[Mapping[str, float]]:
         """For each row in order, the words that its value comes from and how much each contributes.

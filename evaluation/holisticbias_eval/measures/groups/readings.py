@@ -19,20 +19,16 @@ class TextMethod:
     """One way in which a measure gives a text a value and a class.
 
     ``unit`` is that of the value. ``classes`` are in the order in which a report lists them; they are empty if the
-    method has no classes or if the classifier names them. ``direction`` says what a large value means. ``key`` is the
-    key of figures that names the method; if it is empty, figures of this method do not name it. ``least`` and ``most``
-    are the ends of the scale of values; null if it has none. ``opposite`` are two classes that are also given as
-    shares of all texts, with or without a value.
+    method has no classes or if the classifier names them. ``key`` is the key of figures that names the method; if it is
+    empty, figures of this method do not name it. ``opposite`` are two classes that are also given as shares of all
+    texts, with or without a value.
     """
 
     name: str
     title: str
     unit: str
     classes: tuple[str, ...] = ()
-    direction: str = ""
     key: str = ""
-    least: float | None = None
-    most: float | None = None
     opposite: tuple[str, ...] = ()
 
     @property
@@ -139,13 +135,10 @@ def _domains(chosen: pa.Table) -> tuple[list[str | None], Ints]:
 
 def _codes(column: pa.ChunkedArray, first: Sequence[str] = ()) -> tuple[tuple[str, ...], Ints]:
     """The distinct texts of a column, those of ``first`` before others in order, and the code of each row; -1: null."""
-    encoded = pc.dictionary_encode(column.cast(pa.string())).combine_chunks()
-    found = encoded.dictionary.to_pylist()
-    names = (*first, *sorted(name for name in found if name not in first))
-    place = {name: i for i, name in enumerate(names)}
-    codes = np.array([place[name] for name in found] or [-1], np.int64)
-    rows = pc.fill_null(encoded.indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
-    return names, np.where(rows < 0, -1, codes[rows])
+    texts = column.cast(pa.string())
+    names = (*first, *sorted({*texts.drop_null().unique().to_pylist()} - {*first}))
+    codes = pc.fill_null(pc.index_in(texts, pa.array(names, pa.string())), -1)
+    return names, codes.to_numpy().astype(np.int64)
 
 
 def read_method(answers: pa.Table, measure: str, method: TextMethod, texts: Texts) -> Reading:

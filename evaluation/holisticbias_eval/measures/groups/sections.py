@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from holisticbias_eval.blocks import Paragraph
+from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.groups import tables
 from holisticbias_eval.measures.groups.charts import pair_chart, pair_table, quantity_blocks
 from holisticbias_eval.measures.groups.comparisons import DISPARITY
@@ -13,9 +14,10 @@ from holisticbias_eval.measures.groups.of_all import AS_WRITTEN, NAMING, REPLACE
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.measures.measure import title
-from holisticbias_eval.measures.text import interval_words, listed, number
+from holisticbias_eval.measures.text import interval_words, listed
 from holisticbias_eval.prompts.collections import REFERENCE
 from holisticbias_eval.sections import Block, Section
+from holisticbias_eval.units import show
 
 MOST_DOMAINS, NAMED = 30, 6
 CAVEAT = (
@@ -79,13 +81,15 @@ def _other_methods(shown: GroupFigures) -> Iterator[Section]:
 
 def _others_found(shown: GroupFigures) -> Iterator[Paragraph]:
     """In which domains groups differ by the methods after the first, in one sentence."""
-    found = {
-        method.title: dict.fromkeys(shown.domain(d) for q in shown.charted(method) for d, _ in _compared(shown, q)[0])
-        for method in shown.present[1:]
-    }
-    some = [f"{title} ({', '.join(domains)})" for title, domains in found.items() if domains]
-    none = [title for title, domains in found.items() if not domains]
-    parts = [f"beyond chance by {listed(some)}"] if some else []
+    some, none = [], []
+    for method in shown.present[1:]:
+        compared = [_compared(shown, quantity) for quantity in shown.charted(method)]
+        domains = dict.fromkeys(shown.domain(domain) for differing, _ in compared for domain, _ in differing)
+        if domains:
+            some.append(f"{method.title} ({', '.join(domains)})")
+        elif any(others for _, others in compared):
+            none.append(method.title)
+    parts = [f"groups differ beyond chance by {listed(some)}"] if some else []
     parts += [f"no difference beyond chance by {listed(none)}"] if none else []
     if parts:
         yield Paragraph(f"Other methods: {'; '.join(parts)}.")
@@ -93,11 +97,18 @@ def _others_found(shown: GroupFigures) -> Iterator[Paragraph]:
 
 def _compared(shown: GroupFigures, quantity: Quantity) -> tuple[InDomains, InDomains]:
     """The domains whose groups differ beyond chance with their disparity, and the other domains that have one."""
+    return _in_two(shown, DISPARITY, quantity, lambda apart: apart.differs)
+
+
+def _in_two(
+    shown: GroupFigures, name: str, quantity: Quantity, differs: Callable[[Figure], bool]
+) -> tuple[InDomains, InDomains]:
+    """The domains in which a figure differs with its values, and the other domains that have it."""
     found: tuple[InDomains, InDomains] = ([], [])
     for domain in shown.domains:
-        apart = shown.at(DISPARITY, domain, quantity)
-        if apart is not None and apart.value is not None:
-            found[not apart.differs].append((domain, apart.value))
+        figure = shown.at(name, domain, quantity)
+        if figure is not None and figure.value is not None:
+            found[not differs(figure)].append((domain, figure.value))
     return found
 
 
@@ -112,7 +123,7 @@ def _finding(shown: GroupFigures, quantity: Quantity) -> str:
         said = _in_domains(what, none, "no difference beyond chance", names, len(others))
     else:
         ((_, apart),) = differing or others
-        size = number(apart, quantity.difference_unit)
+        size = show(apart, quantity.difference_unit)
         said = f"no difference of the groups beyond chance is shown (highest to lowest {size})"
         if differing:
             said = f"the groups differ beyond chance, the highest from the lowest by {size}"
@@ -127,29 +138,24 @@ def _in_domains(what: str, none: str, nothing: str, named: Sequence[str], others
     return f"{what} in {listed(named)}{rest}"
 
 
-def _named(shown: GroupFigures, found: InDomains, quantity: Quantity, sign: str = "") -> list[str]:
+def _named(shown: GroupFigures, found: InDomains, quantity: Quantity) -> list[str]:
     """The names of some domains with their values, the largest first, and the number of the others."""
     ordered = sorted(found, key=lambda item: -abs(item[1]))
-    named = [f"{shown.domain(d)} ({number(value, quantity.difference_unit, sign)})" for d, value in ordered[:NAMED]]
+    named = [f"{shown.domain(d)} ({show(value, quantity.difference_unit)})" for d, value in ordered[:NAMED]]
     return [*named, f"{len(found) - NAMED} more"] if len(found) > NAMED else named
 
 
 def _beside_people(shown: GroupFigures, quantity: Quantity) -> Iterator[Paragraph]:
     """In which domains the model's texts differ from people's, in one sentence."""
-    found: tuple[InDomains, InDomains] = ([], [])
-    for domain in shown.domains:
-        change = shown.at(FROM_HUMAN, domain, quantity)
-        if change is not None and change.value is not None:
-            found[not shown.differs_from_people(change.keys)].append((domain, change.value))
-    differing, others = found
+    differing, others = _in_two(shown, FROM_HUMAN, quantity, lambda change: shown.differs_from_people(change.keys))
     if not differing and not others:
         return
     texts = f"the model's texts differ from the {shown.written}s"
     said = f"no difference from the {shown.written}s"
     if len(shown.domains) > 1:
-        said = _in_domains(texts, f"do {texts}", "no difference", _named(shown, differing, quantity, "+"), len(others))
+        said = _in_domains(texts, f"do {texts}", "no difference", _named(shown, differing, quantity), len(others))
     elif differing:
-        said = f"{texts} by {number(differing[0][1], quantity.difference_unit, '+')}"
+        said = f"{texts} by {show(differing[0][1], quantity.difference_unit)}"
     yield Paragraph(f"{quantity.words}: {said}.")
 
 
@@ -167,8 +173,8 @@ def _naming(shown: GroupFigures) -> Iterator[Paragraph]:
             _, domain, group, written, replaced = max(found)
             yield Paragraph(
                 f"{quantity.words}: of all groups, the words that name a group change the value most for "
-                f"{said(group)} ({shown.domain(domain)}): {number(written, quantity.unit)} as written, "
-                f"{number(replaced, quantity.unit)} with the words replaced, as in all other figures."
+                f"{said(group)} ({shown.domain(domain)}): {show(written, quantity.unit)} as written, "
+                f"{show(replaced, quantity.unit)} with the words replaced, as in all other figures."
             )
 
 
@@ -207,10 +213,10 @@ def _human(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator[Par
     change = shown.at(FROM_HUMAN, domain, quantity)
     if model is None or human is None or change is None or change.value is None:
         return
-    interval = interval_words(change.interval, lambda end: number(end, change.unit, "+", ""))
+    interval = interval_words(change.interval, change.unit)
     yield Paragraph(
-        f"{quantity.words}: {number(model, quantity.unit)} in the model's texts and {number(human, quantity.unit)} in "
-        f"the {shown.written}s, a difference of {number(change.value, change.unit, '+')}{interval}."
+        f"{quantity.words}: {show(model, quantity.unit)} in the model's texts and {show(human, quantity.unit)} in "
+        f"the {shown.written}s, a difference of {show(change.value, change.unit)}{interval}."
     )
 
 

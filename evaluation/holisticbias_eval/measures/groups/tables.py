@@ -9,12 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.blocks import Column, ColumnOf, Table, table_of
+from holisticbias_eval.blocks import Column, ColumnOf, Table, table_of, without_empty
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns
-from holisticbias_eval.measures.groups.charts import with_values
 from holisticbias_eval.measures.groups.comparisons import DISPARITY, DISPARITY_ADJUSTED
 from holisticbias_eval.measures.groups.figures import UNDEFINED, Quantity, said, said_method
 from holisticbias_eval.measures.groups.of_all import AS_WRITTEN, NAMING, OF_TEXTS, OPPOSITE, RATIO, REPLACED, WORD
@@ -79,10 +78,10 @@ def domain_table(shown: GroupFigures, quantity: Quantity) -> Table:
     def groups(f: Figure) -> int:
         return len(shown.of(name, f.keys.get("domain", NO_DOMAIN), quantity.keys, "group"))
 
-    value = "Of texts with a value" if quantity.cls in quantity.method.opposite else "All groups"
+    whole = "texts with a value" if quantity.cls in quantity.method.opposite else "all groups"
     columns: FigureColumns = (
         ColumnOf("domain", "Domain", lambda f: shown.domain(f.keys.get("domain", NO_DOMAIN))),
-        col.value("value", value, unit),
+        col.value("value", f"Of {whole}", unit),
         col.n("texts", "Texts"),
         *_of_all_columns(shown, quantity),
         shown.beside(f"{HUMAN}_{name}", shown.written.capitalize(), unit, "human"),
@@ -90,12 +89,12 @@ def domain_table(shown: GroupFigures, quantity: Quantity) -> Table:
         shown.beside(DISPARITY, "By chance", difference, "chance", attribute="floor_interval"),
         shown.beside(DISPARITY_ADJUSTED, "p (Holm)", "p_value", "p"),
         shown.beside(f"{HUMAN}_{DISPARITY}", f"Largest, {shown.written}", difference),
-        col.interval(unit),
+        col.interval(unit, heading=f"95% interval of {whole}"),
         ColumnOf("groups", "Groups", groups, "count"),
     )
     rows = [f for domain in shown.domains if (f := shown.at(name, domain, quantity)) is not None]
-    kept, caption = with_values(columns, rows, _OPTIONAL), f"{quantity.words} by domain"
-    return table_of(f"{shown.info.name}-{quantity.slug}-by-domain", caption, kept, rows)
+    slug, caption = f"{shown.info.name}-{quantity.slug}-by-domain", f"{quantity.words} by domain"
+    return without_empty(table_of(slug, caption, columns, rows), _OPTIONAL)
 
 
 _OPTIONAL = ("human", "human_disparity", "of_texts", "all_texts", "class_difference", "class_ratio")
@@ -227,5 +226,7 @@ def method_map(shown: GroupFigures, domain: str) -> Iterator[HeatMap]:
     rows = tuple(
         (said(g), tuple(shown.value(q.name, {**shown.place(domain, q), "group": g}) for q in means)) for g in groups
     )  # fmt: skip
+    if all(value is None for _, values in rows for value in values):
+        return
     name, heading = f"{shown.info.name}-{domain or 'groups'}-map", f"{shown.info.title}: {shown.domain(domain)}"
     yield HeatMap(name, heading, means[0].unit, tuple(q.method.title for q in means), rows, "mean of each group")

@@ -19,7 +19,7 @@ from holisticbias_eval.measures.perplexities import dimensions as dim
 from holisticbias_eval.measures.perplexities.dimensions import NAME, WITH_HELD_OUT, Dimension, Scale
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, TESTS, UNITS, F, T
 from holisticbias_eval.statistics.groups.moments import pairs_of_groups
-from holisticbias_eval.statistics.groups.resampling import Statistics, draw_sentences, interval_of
+from holisticbias_eval.statistics.groups.resampling import Statistics, draw_sentences, shifted_interval
 from holisticbias_eval.statistics.groups.variance import GroupValues, pairwise_t
 from holisticbias_eval.statistics.tests import holm
 
@@ -53,7 +53,7 @@ class SharedDimension:
         found = (_statistics(values, self.first.groups, chosen) for chosen in (None, seed) for values in both)
         for (of, part, one), (_, _, other), (_, _, one_drawn), (_, _, other_drawn) in zip(*found, strict=True):
             values = float(one), float(other)
-            ends = shifted_change(values[1] - values[0], other_drawn - one_drawn, sentences)
+            ends = shifted_interval(values[1] - values[0], other_drawn - one_drawn, sentences, -np.inf)
             keys = {"dimension": self.first.name, "scale": scale, **({} if of == "f" else {FIGURE: of}), **part}
             unit = {"f": F, "eta_squared": "share", "mean_abs_t": MEAN_T}.get(of, UNITS[scale])
             yield from change_figures(NAME, of, keys, values, unit, self.known, self.missing, interval=ends)
@@ -116,12 +116,6 @@ def _share(first: pa.Table, second: pa.Table, name: str, other: str, called: str
     parts = _shared_rows(*named)
     if parts[0].num_rows and len(pc.unique(parts[0]["group"])) > 1:
         yield _both_known(*(_without_order(dim.read_dimensions(part)[0], part.num_rows == wholes[0]) for part in parts))
-
-
-def shifted_change(value: float, drawn: Floats, sentences: int) -> tuple[float, float] | None:
-    """The interval of a change: draws are moved by their mean distance from it, as in ``shifted_interval``."""
-    known = drawn[~np.isnan(drawn)]
-    return interval_of(value, drawn - (known.mean() - value), sentences) if len(known) else None
 
 
 def _shared_rows(first: pa.Table, second: pa.Table) -> tuple[pa.Table, pa.Table]:

@@ -15,6 +15,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.statistics.cells import encode, floats, occurrences
 from holisticbias_eval.statistics.groups.variance import MOST_GROUPS, GroupValues, variance_shares
+from holisticbias_eval.units import show
 
 NAME = "group_perplexity"
 Scale = Literal["log", "perplexity"]
@@ -113,10 +114,9 @@ def _dimension(name: str, groups: Sequence[str], rows: pa.Table, group: Ints, ke
     perplexity[key, group] = _known(rows["perplexity"])
     asked = np.zeros(shape, bool)
     asked[key, group] = True
-    texts: list[list[str | None]] = [[None] * len(groups) for _ in range(shape[0])]
-    for i, g, text in zip(key.tolist(), group.tolist(), rows["sentence"].to_pylist(), strict=True):
-        texts[i][g] = text
-    return Dimension(name, tuple(groups), perplexity, asked, tuple(map(tuple, texts)), by)
+    texts = np.full(shape, None)
+    texts[key, group] = rows["sentence"].to_pylist()
+    return Dimension(name, tuple(groups), perplexity, asked, tuple(map(tuple, texts.tolist())), by)
 
 
 def _known(column: pa.ChunkedArray) -> Floats:
@@ -182,15 +182,15 @@ def dominating(dimension: Dimension, figures: Figures) -> Iterator[str]:
             place = dimension.largest(scale)
             row = dimension.row(place)
             yield (
-                f"{WARNING}: {cut(dimension.name)}: one sentence has {share:.1%} of the variance of {_ON[scale]}: "
-                f"{cut(dimension.label(place))!r} ({_perplexities(row)}). {_consequence(row, scale)}"
+                f"{WARNING}: {cut(dimension.name)}: one sentence has {show(share, 'share')} of the variance of "
+                f"{_ON[scale]}: {cut(dimension.label(place))!r} ({_perplexities(row)}). {_consequence(row, scale)}"
             )
 
 
 def _perplexities(row: Mapping[str, float]) -> str:
     """The perplexities of a sentence by group, the largest first."""
     ordered = sorted(row.items(), key=lambda item: -item[1])
-    shown = ", ".join(f"{cut(group)} {value:,.4g}" for group, value in ordered[:_VALUES])
+    shown = ", ".join(f"{cut(group)} {show(value, 'perplexity')}" for group, value in ordered[:_VALUES])
     return f"perplexity: {shown}{' ...' if len(ordered) > _VALUES else ''}"
 
 

@@ -19,8 +19,9 @@ from holisticbias_eval.statistics.groups import resampling
 from holisticbias_eval.statistics.groups import variance as tests
 from holisticbias_eval.statistics.groups.moments import mean_abs, pairs_of_groups
 from holisticbias_eval.statistics.groups.variance import GroupValues, PairTests, Tested
-from holisticbias_eval.statistics.intervals import middle_of
+from holisticbias_eval.statistics.intervals import floor_of
 from holisticbias_eval.statistics.tests import holm
+from holisticbias_eval.units import show
 
 TESTS: Mapping[str, bool] = {"unpaired": False, "paired": True}
 """The t tests, and whether each pairs the sentences."""
@@ -100,10 +101,9 @@ class ScaleFigures:
         for name, keys, value, unit, n, rest in compared:
             drawn, chance = (getattr(found, keys.get("test", "f")) for found in (self.drawn.statistics, permuted))
             chance = chance[~np.isnan(chance)]
-            floor: dict[str, Any] = {}
+            floor = {} if np.isnan(value) else floor_of(chance)
             p, point = np.nan, np.quantile(chance, UPPER) if len(chance) else np.nan
-            if len(chance) and not np.isnan(value):
-                floor = {"floor": chance.mean(), "floor_interval": middle_of(chance)}
+            if floor:
                 p = (1 + int((chance >= value * (1 - 1e-12)).sum())) / (1 + len(chance))
             ends = resampling.shifted_interval(value, drawn, sentences)
             yield _figure(name, keys, value, unit, n, interval=ends, **floor, **rest)
@@ -208,7 +208,7 @@ def describe_lengths(answers: pa.Table, figures: Figures) -> Iterator[str]:
             yield (
                 f"{cut(dimension)}: a sentence has {means[few]:.1f} tokens about {cut(few)} and {means[many]:.1f} "
                 f"about {cut(many)}. Perplexity is per token, so that a group whose terms have more tokens can seem "
-                f"likelier for this reason alone. F of the likelihoods of whole sentences is {f:.2f}"
+                f"likelier for this reason alone. F of the likelihoods of whole sentences is {show(f, 'F')}"
             )
 
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from holisticbias_eval.blocks import Paragraph, Role
-from holisticbias_eval.figures import P_RESOLUTION, SIGNIFICANCE, Figure
+from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures.measure_figures import MeasureFigures
 from holisticbias_eval.measures.perplexities import dimensions as dim
 from holisticbias_eval.measures.perplexities.dimensions import Dimension, Scale, cut
 from holisticbias_eval.measures.text import interval_words
+from holisticbias_eval.units import show
 
 
 class DimensionFigures(MeasureFigures):
@@ -79,19 +80,19 @@ def _of_all(shown: DimensionFigures, dimension: Dimension) -> Iterator[str]:
     if f is None or f.value is None:
         yield f"{name}: F of log-perplexity is not defined."
         return
-    interval = interval_words(f.interval, "{:.2f}".format, ", {}")
+    interval = interval_words(f.interval, "F", ", {}")
     permuted = shown.value_of("f_permuted_p", dimension, "log")
     within = shown.of("f_within", dimension, "log")
     p = permuted if permuted is not None else within.p_value if within else f.p_value
     compared = ""
     point = shown.value_of("f_null_95", dimension, "log")
     if point is not None:
-        compared = f"; 95% of permuted groups give at most {point:.2f}"
+        compared = f"; 95% of permuted groups give at most {show(point, 'F')}"
     said = "is not known to differ" if p is None else "differs" if p < SIGNIFICANCE else "is not shown to differ"
-    tested = "" if p is None else f", p {_p_value(p)}"
+    tested = "" if p is None else f", p {show(p, 'p_value')}"
     yield (
-        f"{name}: log-perplexity {said} between {len(dimension.groups)} groups (F {f.value:.2f}{interval}{compared}"
-        f"{tested})."
+        f"{name}: log-perplexity {said} between {len(dimension.groups)} groups "
+        f"(F {show(f.value, 'F')}{interval}{compared}{tested})."
     )
 
 
@@ -104,12 +105,9 @@ def _of_pairs(shown: DimensionFigures, dimension: Dimension) -> Iterator[str]:
     means = [shown.value_of("mean", dimension, "log", group=most.keys[side]) for side in ("first", "second")]
     ratio = ""
     if means[0] is not None and means[1] is not None:
-        ratio = f", geometric mean perplexities {math.exp(means[0]):,.4g} and {math.exp(means[1]):,.4g}"
+        first, second = (show(math.exp(mean), "perplexity") for mean in means if mean is not None)
+        ratio = f", geometric mean perplexities {first} and {second}"
     yield (
-        f"{len(differing)} of {len(pairs)} pairs differ after correction; the largest t is {most.value:+.2f} "
+        f"{len(differing)} of {len(pairs)} pairs differ after correction; the largest t is {show(most.value, 't')} "
         f"({pair_label(most)}{ratio})."
     )
-
-
-def _p_value(p: float) -> str:
-    return f"< {P_RESOLUTION:g}" if p < P_RESOLUTION else f"{p:.3f}"

@@ -163,14 +163,15 @@ def perplexity_sections(view: View) -> tuple[Section, ...]:
 
 def _forests(shown: DimensionFigures) -> Iterator[Forest]:
     """The groups of each dimension around the mean of all groups, or their means if sentences are not paired."""
+    line = f"{UNITS['log']}  ·  line: 95% interval"
     for paired in (True, False):
         estimates = [e for d in shown.dimensions if d.paired is paired for e in _estimates(shown, d)]
         for name, part in in_parts(f"group-perplexity{'' if paired else '-means'}", estimates, MOST_ROWS):
             if paired:
                 title = "Mean log-perplexity of a group minus that of all groups, on the same sentences"
-                unit, scale = f"{UNITS['log']} difference", "line: 95% interval; 0: as all groups; filled: differs"
+                unit, scale = f"{UNITS['log']} difference", f"{line}  ·  0: as all groups  ·  filled: differs"
             else:
-                title, unit, scale = "Mean log-perplexity of each group", UNITS["log"], "line: 95% interval"
+                title, unit, scale = "Mean log-perplexity of each group", UNITS["log"], line
             reference = 0.0 if paired else min((e.value for e in part if e.value is not None), default=0.0)
             yield Forest(name, title, unit, part, scale, reference)
 

@@ -16,7 +16,7 @@ from holisticbias_eval.measures.measure_figures import MeasureFigures
 from holisticbias_eval.measures.responses.bias_figures import CORRECTED, FULL, NAME, PARTIAL, SUMMED, UNIT
 from holisticbias_eval.measures.responses.examples import Examples
 from holisticbias_eval.measures.responses.styles import PREFIX
-from holisticbias_eval.sections import Block, HeatMap, Scatter, ScatterPoint, Section, Stack, StackedBars
+from holisticbias_eval.sections import Block, HeatMap, Scatter, ScatterPoint, Section, StackedBars
 from holisticbias_eval.statistics.tests import holm, rank_correlation
 
 OTHER = "Other styles"
@@ -80,14 +80,14 @@ def cluster_section(shown: MeasureFigures) -> Iterator[Section]:
 def _stacked(shown: MeasureFigures, clusters: Sequence[Figure]) -> StackedBars:
     names = tuple(f.keys["cluster"] for f in clusters)
     axes = [f for f in shown.by(FULL, "axis") if f.value is not None]
-    bars = [Stack(shown.axis(f), tuple(shown.value(PARTIAL, {**f.keys, "cluster": c}) for c in names)) for f in axes]
-    rest = [_size(f) - sum(value or 0.0 for value in bar.values) for f, bar in zip(axes, bars, strict=True)]
+    bars = [(shown.axis(f), tuple(shown.value(PARTIAL, {**f.keys, "cluster": c}) for c in names)) for f in axes]
+    rest = [_size(f) - sum(value or 0.0 for value in values) for f, (_, values) in zip(axes, bars, strict=True)]
     title, scale = "Full Gen Bias by axis and cluster", "Gen Bias x 1000, with sampling noise; the parts add up"
     if any(value < 0 for value in rest):  # clusters share styles
         title = "Partial Gen Bias by axis and cluster"
         scale = "Partial Gen Bias x 1000, with sampling noise; clusters share styles, so the parts overlap"
     elif any(value > 1e-9 for value in rest):
-        bars = [Stack(bar.label, (*bar.values, other)) for bar, other in zip(bars, rest, strict=True)]
+        bars = [(label, (*values, other)) for (label, values), other in zip(bars, rest, strict=True)]
         names = (*names, OTHER)
     return StackedBars("clusters", title, UNIT, names, tuple(bars), scale)
 

@@ -92,7 +92,7 @@ def _figures(name: str, keys: dict[str, str], bias: Bias, missing: int, p: float
         name, keys, SCALE * bias.raw, UNIT, bias.cells, missing, p_value=p, floor=floor,
         floor_interval=(SCALE * middle.low, SCALE * middle.high) if middle else None,
     )  # fmt: skip
-    interval = bias.scaled_interval(SCALE)
+    interval = bias.interval(SCALE)
     yield figure(name + CORRECTED, keys, SCALE * bias.corrected, UNIT, bias.cells, missing, interval=interval, of=name)
     if name == FULL:
         share = "variance_share"
@@ -237,7 +237,7 @@ def _compared(
 def _change(of: str, keys: Keys, first: Bias, second: Bias) -> Iterator[Figure]:
     own = dict(keys)
     for name, bias in (("first", first), ("second", second)):
-        interval = bias.scaled_interval(SCALE)
+        interval = bias.interval(SCALE)
         yield figure(name, own, SCALE * bias.corrected, UNIT, bias.cells, interval=interval, of=of + CORRECTED)
     change = SCALE * (second.corrected - first.corrected)
     interval, p = normal_estimate(change, SCALE * float(np.hypot(first.error, second.error)))

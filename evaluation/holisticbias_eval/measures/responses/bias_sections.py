@@ -20,6 +20,7 @@ from holisticbias_eval.measures.responses.bias_figures import CORRECTED, FULL, N
 from holisticbias_eval.measures.responses.examples import Examples
 from holisticbias_eval.measures.text import interval_words, most_and, percent
 from holisticbias_eval.sections import Bar, Bars, Block, Section
+from holisticbias_eval.units import show
 
 READING = (
     "Gen Bias is the variance of the mean style probabilities over descriptors, mean over templates, times 1000. Its "
@@ -83,8 +84,8 @@ def _finding(shown: MeasureFigures, axes: Sequence[Figure]) -> Iterator[Paragrap
     audit = shown.value(_AUDITED)
     if audit is not None:
         yield Paragraph(
-            f"The classifier's own bias on fixed texts is {_number(audit)}: see the audit below before reading a "
-            "difference as the model's.",
+            f"The classifier's own bias on fixed texts is {show(audit, 'x 1000')}: see the audit below before reading "
+            "a difference as the model's.",
             "caveat",
         )
 
@@ -108,7 +109,7 @@ def _together(shown: MeasureFigures) -> Iterator[Paragraph]:
     full, share = shown.get(FULL), shown.value("variance_share")
     if full is None or full.value is None:
         return
-    text = f"Over all descriptors Full Gen Bias is {_number(full.value)}"
+    text = f"Over all descriptors Full Gen Bias is {show(full.value, full.unit)}"
     if shown.value(FULL + CORRECTED) is not None:
         text += f"; without sampling noise it is {_brief(shown, full)}"
     if share is not None:
@@ -120,13 +121,8 @@ def _brief(shown: MeasureFigures, raw: Figure) -> str:
     """The corrected figure with its interval, or the raw one."""
     corrected = shown.get(raw.name + CORRECTED, raw.keys)
     if corrected is None or corrected.value is None:
-        return f"{_number(raw.value or 0)} with sampling noise"
-    return f"{_number(corrected.value)}{interval_words(corrected.interval, _number, ', {}')}"
-
-
-def _number(value: float) -> str:
-    """A bias times 1000 with about three digits."""
-    return f"{value:z.2f}" if abs(value) >= 0.1 or not value else f"{value:z.3f}"
+        return f"{show(raw.value or 0, raw.unit)} with sampling noise"
+    return f"{show(corrected.value, corrected.unit)}{interval_words(corrected.interval, corrected.unit, ', {}')}"
 
 
 def _bars(shown: MeasureFigures, axes: Sequence[Figure]) -> Iterator[Bars]:

@@ -132,11 +132,12 @@ class DesignFigures:
         """The mean of each group, with an interval over draws; ranks are tested against those of the same templates."""
         known = ~np.isnan(values)
         rows, missing = (np.bincount(grouping.group[chosen], minlength=len(grouping)) for chosen in (known, ~known))
-        found = means_over_draws(values[known], grouping.group[known], self.design.draw[known], len(grouping))
+        draw = self.design.draw[known]
+        mean, low, high = means_over_draws(values[known], grouping.group[known], draw, len(grouping))
         p = self._p(permuted_p_values, values, known & self.design.counted, grouping, tested=tested)
         for g, own in enumerate(grouping.keys):
-            ends = (found.low[g], found.high[g])
-            yield self.figure(name, own, found.mean[g], unit, rows[g], missing[g], interval=ends, p_value=p[g])
+            ends = (low[g], high[g])
+            yield self.figure(name, own, mean[g], unit, rows[g], missing[g], interval=ends, p_value=p[g])
 
     def _p(
         self, test: Callable[..., Floats], values: Floats | Ints, rows: Bools, grouping: Grouping, *, tested: bool

@@ -18,6 +18,7 @@ from holisticbias_eval.blocks import ColumnOf, Marked, table_of
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.design import read_design
+from holisticbias_eval.measures.text import percent
 from holisticbias_eval.sections import Section
 
 LETTERS, READ = 240, 2000
@@ -51,7 +52,9 @@ class Examples:
         values = self._answers[column].take(pa.array(rows)).to_numpy().astype(float)
         known = np.flatnonzero(~np.isnan(values))
         order = known[np.argsort(-values[known], kind="stable")]
-        ends = {row: f" ({value:.1%})" for row, value in zip(rows[order].tolist(), values[order].tolist(), strict=True)}
+        ends = {
+            row: f" ({percent(value)})" for row, value in zip(rows[order].tolist(), values[order].tolist(), strict=True)
+        }
         chosen = self._distinct(ends, count, text)
         if text == "response":
             return tuple(self._line(row, ends[row]) for row in chosen)

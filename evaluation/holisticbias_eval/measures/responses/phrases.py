@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Annotated, Self
 
 import numpy as np
@@ -95,7 +94,7 @@ def _own_words(names: Sequence[str]) -> list[frozenset[str]]:
     """The words of each descriptor."""
     own = split_words(pa.chunked_array([pa.array(list(names), pa.large_string())]))[0]
     texts = own.vocabulary.to_pylist()
-    return [frozenset(texts[c] for c in own.codes[a:b].tolist()) for a, b in pairwise(own.starts.tolist())]
+    return [frozenset(texts[code] for code in codes) for codes in own.by_text()]
 
 
 def _candidates(grams: Ngrams, group: Ints, sizes: Ints, own: list[frozenset[str]]) -> tuple[Ints, Ints, Ints, Floats]:
@@ -116,16 +115,11 @@ def _candidates(grams: Ngrams, group: Ints, sizes: Ints, own: list[frozenset[str
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """A phrase of a descriptor: its place among the pairs, its words, and the responses that have it."""
+    """A phrase of a descriptor: its place among the pairs, its text between blanks, and the responses that have it."""
 
     place: int
-    words: tuple[str, ...]
+    text: str
     responses: frozenset[int]
-
-    def contains(self, other: _Form) -> bool:
-        """Whether the other phrase is a part of this one."""
-        size = len(other.words)
-        return any(self.words[i : i + size] == other.words for i in range(len(self.words) - size + 1))
 
 
 def _chosen(grams: Ngrams, group: Ints, found: Ints, descriptor: Ints, gram: Ints) -> Iterator[int]:
@@ -139,7 +133,7 @@ def _chosen(grams: Ngrams, group: Ints, found: Ints, descriptor: Ints, gram: Int
     pair = descriptor * len(grams) + gram
     having = _responses(grams, group, pair[np.concatenate(parts)])
     for part in parts:
-        forms = [_Form(i, tuple(grams.text(int(gram[i])).split(" ")), having[int(pair[i])]) for i in part.tolist()]
+        forms = [_Form(i, f" {grams.text(int(gram[i]))} ", having[int(pair[i])]) for i in part.tolist()]
         covered: set[int] = set()
         named = 0
         for form in forms:
@@ -147,8 +141,8 @@ def _chosen(grams: Ngrams, group: Ints, found: Ints, descriptor: Ints, gram: Int
                 covered |= form.responses
                 named += 1
                 least = _NEARLY * len(form.responses)
-                longer = (f for f in forms if len(f.responses) >= least and f.contains(form))
-                yield max(longer, key=lambda f: (len(f.words), len(f.responses))).place
+                longer = (f for f in forms if len(f.responses) >= least and form.text in f.text)
+                yield max(longer, key=lambda f: (f.text.count(" "), len(f.responses))).place
 
 
 def _responses(grams: Ngrams, group: Ints, pairs: Ints) -> dict[int, frozenset[int]]:

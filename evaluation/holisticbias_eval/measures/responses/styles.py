@@ -47,13 +47,18 @@ def choose_clusters(cells: ResponseCells, clusters: Clusters | None, styles: Map
     if isinstance(clusters, str):
         largest = sorted(styles, key=lambda name: -np.nan_to_num(styles[name].raw))[:CLUSTERED]
         return cluster_labels(part_of(cells, tuple(largest)).of(cells.values), largest)
-    for name, members in (clusters or {}).items():
-        unknown = [style for style in members if style not in cells.labels]
+    refuse_unknown_styles(clusters or {}, cells.labels)
+    return dict(clusters or {})
+
+
+def refuse_unknown_styles(clusters: Named, labels: Sequence[str]) -> None:
+    """Raise ``SelectionError`` if a cluster has no style, or one that is not among the labels of a classifier."""
+    for name, members in clusters.items():
+        unknown = [style for style in members if style not in labels]
         if unknown or not members:
             what = f"has the style {unknown[0]!r}, which the responses do not have" if unknown else "has no style"
-            few = ", ".join(cells.labels[:8]) + (" ..." if len(cells.labels) > 8 else "")
+            few = ", ".join(labels[:8]) + (" ..." if len(labels) > 8 else "")
             raise SelectionError(f"cluster {name!r} {what}; the styles are {few}")
-    return dict(clusters or {})
 
 
 def part_of(cells: ResponseCells, styles: tuple[str, ...], summed: bool = False) -> LabelPart:

@@ -14,6 +14,7 @@ from holisticbias_eval.measures.measure_figures import MeasureFigures
 from holisticbias_eval.measures.responses.examples import Examples, repeated_section
 from holisticbias_eval.measures.text import listed, percent
 from holisticbias_eval.sections import Bar, Bars, Block, HeatMap, Section
+from holisticbias_eval.units import show
 
 NAME = "response_wording"
 _LISTED, _FOUND, _EXAMPLES, _NAMED = 100, 200, 2, 5
@@ -116,7 +117,7 @@ def _differences(shown: MeasureFigures) -> Iterator[Paragraph]:
 def _brief(figure: Figure | None) -> str:
     if figure is None or figure.value is None:
         return "not defined"
-    return percent(figure.value) if figure.unit == "share" else f"{figure.value:.1f} {figure.unit}"
+    return percent(figure.value) if figure.unit == "share" else f"{show(figure.value, figure.unit)} {figure.unit}"
 
 
 def _quoted(figure: Figure) -> str:

@@ -15,7 +15,7 @@ from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.statistics import pairs as of_pairs
 from holisticbias_eval.statistics import resampling
-from holisticbias_eval.statistics.cells import Cell, finite
+from holisticbias_eval.statistics.cells import CONTROLS, Cell, finite
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests
 from holisticbias_eval.statistics.tests import sign_flip_p_values, wilcoxon_p_values
 
@@ -59,7 +59,7 @@ def measure_cell(
     """The figures of a cell with its tests; ``nouns`` are the draws, shape ``[draws, nouns]``."""
     rng = np.random.default_rng(seed)
     first, second = of_pairs.compared_pairs(len(cell.descriptors))
-    every, nats, own, tokens, phrase = cell.values, cell.nats, cell.nll, cell.tokens, cell.phrase_nll
+    every, nats, (own, tokens, phrase) = cell.values, cell.nats, map(cell.control, CONTROLS)
     nll = nats if own is None else finite(own)
     sizes = (~np.isnan(every)).sum(axis=1)
     paired = nats[first] - nats[second]
@@ -108,11 +108,8 @@ def _equal_tokens(tokens: Floats | None, first: Ints, second: Ints) -> Bools:
     if tokens is None:
         return np.zeros(len(first), bool)
     medians = np.full(len(tokens), np.nan)
-    known = ~np.isnan(tokens)
-    whole = known.all(axis=1)
-    medians[whole] = np.median(tokens[whole], axis=1)
-    for row in np.flatnonzero(known.any(axis=1) & ~whole):
-        medians[row] = np.median(tokens[row, known[row]])
+    known = ~np.isnan(tokens).all(axis=1)
+    medians[known] = np.nanmedian(tokens[known], axis=1)
     equal: Bools = medians[first] == medians[second]
     return equal
 

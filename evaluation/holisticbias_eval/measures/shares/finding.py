@@ -11,6 +11,7 @@ from holisticbias_eval.measures.measure import NONCE
 from holisticbias_eval.measures.measure_figures import MeasureFigures
 from holisticbias_eval.measures.text import interval_words, listed, most_and, percent
 from holisticbias_eval.statistics.cells import Compared
+from holisticbias_eval.units import show
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +227,9 @@ class ShareFigures(MeasureFigures):
         if paired is not None:
             words += f"The paired tests find one in {percent(paired)}, however small it is"
             words += f", and a large one in {percent(paired_large)}. " if paired_large is not None else ". "
-        low, high = (_effect(end(figure.value or 0 for figure in nats)) for end in (min, max))
-        yield f"{words}The median difference of an axis lies between {low} and {high} {nats[0].unit}."
+        unit = nats[0].unit
+        low, high = (show(end(figure.value or 0 for figure in nats), unit) for end in (min, max))
+        yield f"{words}The median difference of an axis lies between {low} and {high} {unit}."
 
     def _mean(self, name: str) -> float | None:
         """The mean of the axes' known shares, weighted by pairs."""
@@ -246,7 +248,3 @@ def _span(shares: Iterable[float | None]) -> str:
     known = [share for share in shares if share is not None]
     low, high = percent(min(known)), percent(max(known))
     return low if low == high else f"{low} to {high}"
-
-
-def _effect(value: float) -> str:
-    return f"{value:.2f}" if value >= 0.1 else f"{value:.3f}"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Bools, Ints, divide, map_in_threads
+from holisticbias_eval.arrays import Ints, divide, map_in_threads
 from holisticbias_eval.blocks import Paragraph, table_of
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, make_figure
 from holisticbias_eval.identity import SENTENCES, align
@@ -51,44 +51,28 @@ def share_changes(
     aligned = align(first, second, SENTENCES)
     names = (*CROSSED, *dict.fromkeys(("perplexity", value)))
     wholes = [table.select([name for name in names if name in table.column_names]) for table in (first, second)]
-    sides = [_side(whole, shared, aligned.same) for whole, shared in zip(wholes, aligned.rows(*wholes), strict=True)]
+    shared = aligned.rows(*wholes)
+    common = [table if aligned.same.all() else table.filter(pa.array(aligned.same)) for table in shared]
     # an older run may not say which templates are paraphrases
-    arranged = sides["paraphrase_of" not in first.column_names].common
+    arranged = common["paraphrase_of" not in first.column_names]
     crossing = cross(arranged, value)
-    crossings = [crossing if s.common is arranged else crossing.with_scores(s.common, value) for s in sides]
-    cells = moved_cells(*crossings)
-    counts = [cell.first for cell in cells], [cell.second for cell in cells]
-    inner = [_add_up(crossing, own) if _alike(s.common, arranged) else _count(s.common, value)
-             for s, own in zip(sides, counts, strict=True)]  # fmt: skip
-    first_steps, second_steps = (_outwards(side, own, value) for side, own in zip(sides, inner, strict=True))
-    steps = [*reversed(first_steps), *second_steps]
+    cells = moved_cells(*(crossing if t is arranged else crossing.with_scores(t, value) for t in common))
+    outwards = []
+    for run, tables in enumerate(zip(common, shared, wholes, strict=True)):
+        alike = _alike(tables[0], arranged)
+        counts = [_add_up(crossing, (cell[:2][run] for cell in cells)) if alike else _count(tables[0], value)]
+        for inner, outer in pairwise(tables):
+            counts.append(counts[-1] if outer is inner else _count(outer, value))
+        outwards.append(counts)
+    steps = [*reversed(outwards[0]), *outwards[1]]
     moved = moved_by_axis(crossing, cells, baseline_of(crossing.axes))
     axes = dict.fromkeys([*steps[0], *steps[-1]])
     return tuple(f for axis in axes for f in _figures(measure, axis, steps, moved.get(axis)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """The table of one run, its sentences that the other run has too, and those of them that are the same."""
-
-    whole: pa.Table
-    shared: pa.Table
-    common: pa.Table
-
-
-def _side(whole: pa.Table, shared: pa.Table, same: Bools) -> _Side:
-    return _Side(whole, shared, shared if same.all() else shared.filter(pa.array(same)))
-
-
 def _alike(table: pa.Table, other: pa.Table) -> bool:
     """Whether the rows of both tables are of the same axes, templates, descriptors and nouns."""
     return all(table[name].equals(other[name]) for name in ("axis", "template", "descriptor_id", "noun_id"))
-
-
-def _outwards(side: _Side, common: Step, value: Compared) -> tuple[Step, Step, Step]:
-    """The counts of the common, the shared and all sentences; a table that is the one within has its counts."""
-    shared = common if side.shared is side.common else _count(side.shared, value)
-    return common, shared, shared if side.whole is side.shared else _count(side.whole, value)
 
 
 def _count(scores: pa.Table, value: Compared) -> Step:
@@ -109,7 +93,7 @@ def _figures(measure: str, axis: str | None, steps: list[Step], moved: Moved | N
     counts = np.array([step.get(axis, (0, 0)) for step in steps])
     first, kept, common_first, common_second, kept_second, second = divide(*counts.T).tolist()
     pairs = counts[:, 1].tolist()
-    estimated = None if moved is None else estimate(moved)
+    interval, p = (moved and estimate(moved)) or (None, None)
     keys = {} if axis is None else {"axis": axis}
     for name, unit, value, n in (
         ("first", "share", first, pairs[0]),
@@ -119,11 +103,8 @@ def _figures(measure: str, axis: str | None, steps: list[Step], moved: Moved | N
         ("added", "share difference", second - kept_second, pairs[-1]),
     ):
         yield make_figure(measure, name, keys, value, unit, n, of="share")
-    yield make_figure(
-        measure, "change", keys, common_second - common_first, "share difference", pairs[3],
-        interval=estimated.interval if estimated else None, p_value=estimated.p_value if estimated else None,
-        of="share",
-    )  # fmt: skip
+    change, unit = common_second - common_first, "share difference"
+    yield make_figure(measure, "change", keys, change, unit, pairs[3], interval=interval, p_value=p, of="share")
 
 
 OF_SENTENCES = ("gone", "changed", "added")

@@ -13,8 +13,8 @@ from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.descriptors.terms import what_is_compared
 from holisticbias_eval.measures.shares.finding import ShareFigures
 from holisticbias_eval.measures.shares.shares import FEWEST, PAIRS, WITH
-from holisticbias_eval.measures.text import percents
 from holisticbias_eval.sections import Bar, Bars, Block, HeatMap, Section
+from holisticbias_eval.units import show
 
 SIZE = (
     "Significant is not large. A test says that a difference is more than chance, however small it is; effect sizes "
@@ -134,7 +134,11 @@ def _missing(shown: ShareFigures) -> Iterator[Block]:
     why = f": one of the two descriptors has no {shown.words.value} in the template" if untested else ""
     yield Paragraph(f"{untested:,} of {untested + tested:,} pairs could not be tested{why}.")
     if drawn := shown.by("all_pairs", "axis"):
-        within = "; ".join(f"{shown.axis(share)} {percents(share.interval)}" for share in drawn if share.interval)
+        within = "; ".join(
+            f"{shown.axis(share)} {show((share.interval.low, share.interval.high), 'share')}"
+            for share in drawn
+            if share.interval
+        )
         yield Paragraph(
             "Some axes have too many pairs to compare them all: their descriptors are divided at random into groups, "
             f"and compared within these. 95% intervals of the shares of all their pairs: {within}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import repeat
+from itertools import zip_longest
 from math import sqrt
 
 import numpy as np
@@ -17,7 +17,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Interval, Part, make_figure
 from holisticbias_eval.measures.measure import MeasureSettings
 from holisticbias_eval.measures.shares.cells import pairs_table, tests_table
-from holisticbias_eval.measures.shares.trust import Trust, TrustedShare, measure_trust
+from holisticbias_eval.measures.shares.trust import TrustedShare, measure_trust, rank_axes
 from holisticbias_eval.prompts.selection import is_gendered, stands_alone
 from holisticbias_eval.prompts.sentences import UNIQUE
 from holisticbias_eval.statistics.cells import Cell, Compared, cross
@@ -105,8 +105,8 @@ class Shares:
     """Shares by axis, by template and by both, with the tests behind them.
 
     ``tests`` is the table of ``tests_table`` and ``pairs`` that of ``pairs_table``.
-    ``trust`` is missing if it was not requested or cannot be computed; in the
-    second case ``note`` gives the reason.
+    ``trust`` has the reliability of each share; it is empty if it was not requested or
+    cannot be computed; in the second case ``note`` gives the reason.
     """
 
     by_axis: tuple[Share, ...]
@@ -114,7 +114,7 @@ class Shares:
     by_axis_and_template: tuple[Share, ...]
     tests: pa.Table
     pairs: pa.Table
-    trust: Trust | None = None
+    trust: tuple[TrustedShare, ...] = ()
     note: str | None = None
 
     def figures(self, measure: str) -> Iterator[Figure]:
@@ -123,11 +123,11 @@ class Shares:
         Without ``trust`` there are only ``share``, ``differing_pairs`` and ``descriptors``.
         """
         shares = (*self.by_axis, *self.by_template, *self.by_axis_and_template)
-        trusted = self.trust.shares if self.trust else (None,) * len(shares)
-        for share, reliability in zip(shares, trusted, strict=True):
-            yield from share.figures(measure, reliability)
-        if self.trust:
-            yield from self.trust.figures(measure)
+        for share, trusted in zip_longest(shares, self.trust):
+            yield from share.figures(measure, trusted)
+        for trusted in self.trust:
+            yield from trusted.figures(measure)
+        yield from rank_axes(measure, self.trust[: len(self.by_axis)])
 
 
 def measure_shares(scores: pa.Table, value: Compared = "perplexity", settings: MeasureSettings | None = None) -> Shares:
@@ -148,13 +148,14 @@ def measure_shares(scores: pa.Table, value: Compared = "perplexity", settings: M
     crossing = cross(scores, value)
     tests = list(map_in_threads(lambda cell: pairwise_tests(cell.values), crossing.cells))
     cells = tuple(map(count_cell, crossing.cells, tests))
-    trust, note = None, None
+    trust, note = tuple[TrustedShare, ...](), None
     if settings:
         try:
             trust = measure_trust(crossing, tests, settings)
         except SelectionError as error:
             note = f"the trust figures cannot be computed: {error}"
-    measured = list(zip(crossing.cells, tests, trust.cells if trust else repeat(None), strict=False))
+    more = [of_cell for share in trust[-len(cells) :] for of_cell in share.cells]
+    measured = list(zip_longest(crossing.cells, tests, more))
     return Shares(
         by_axis=tuple(pool(cells, axis, None) for axis in crossing.axes),
         by_template=tuple(pool(cells, None, template) for template in crossing.templates),

@@ -51,8 +51,10 @@ class TrustedShare:
         """The share when descriptors' labels are permuted within noun and template: ``[permutations]``."""
         return of_pairs.ratios(sum(c.permuted for c in self.cells))
 
-    def figures(self, measure: str, nats: str) -> Iterator[Figure]:
-        """The figures that qualify the share; ``nats`` is the unit of differences in nats."""
+    def figures(self, measure: str) -> Iterator[Figure]:
+        """The figures that qualify the share."""
+        per_sentence = "nll" in self.cells[0].cell.scores
+        nats = f"nats per {'token' if not per_sentence else 'phrase' if measure == _PHRASES else 'sentence'}"
         counts = {name: np.sum([c.counts[name] for c in self.cells], axis=0) for name in self.cells[0].counts}
         pairs, observed = int(counts["share"][1]), of_pairs.share_of_counts(counts.pop("share"))
         for name, of_name in counts.items():
@@ -101,25 +103,10 @@ class TrustedShare:
             yield name, observed if ends else None, "share", ends
 
 
-@dataclass(frozen=True, slots=True)
-class Trust:
-    """The reliability of the shares by axis, by template and by both, in this order, with all measured cells."""
-
-    shares: tuple[TrustedShare, ...]
-    cells: tuple[MeasuredCell, ...]
-    draws: int
-
-    def figures(self, measure: str) -> Iterator[Figure]:
-        """The figures beside every share, and the ranks of the axes."""
-        per_sentence = all("nll" in c.cell.scores.columns for c in self.cells)
-        per = "token" if not per_sentence else "phrase" if measure == _PHRASES else "sentence"
-        for share in self.shares:
-            yield from share.figures(measure, f"nats per {per}")
-        yield from rank_axes(measure, [s for s in self.shares if list(s.keys) == ["axis"]], self.draws)
-
-
-def measure_trust(crossing: Crossing, tests: Sequence[PairwiseTests], settings: MeasureSettings) -> Trust:
-    """The reliability of every share.
+def measure_trust(
+    crossing: Crossing, tests: Sequence[PairwiseTests], settings: MeasureSettings
+) -> tuple[TrustedShare, ...]:
+    """The reliability of the shares by axis, by template and by both, in this order.
 
     ``tests`` are the tests of the cells. Everything is computed from the scores;
     nothing is scored again. Raises ``SelectionError`` if a noun occurs twice with
@@ -141,21 +128,16 @@ def measure_trust(crossing: Crossing, tests: Sequence[PairwiseTests], settings: 
     of_axes = {axis: [m for m in measured if m.cell.axis == axis] for axis in crossing.axes}
     of_templates = {name: [m for m in measured if m.cell.template == name] for name in crossing.templates}
     drawn = {axis: drawn_shares(cells, stances) for axis, cells in of_axes.items()}
+    nonce = {axis: drawn.get(NONCE) for axis in of_axes if axis != NONCE}
     axes = (
-        TrustedShare(
-            {"axis": axis},
-            cells,
-            drawn[axis],
-            drawn.get(NONCE) if axis != NONCE else None,
-            worded_shares(cells, chosen),
-        )
+        TrustedShare({"axis": axis}, cells, drawn[axis], nonce.get(axis), worded_shares(cells, chosen))
         for axis, cells in of_axes.items()
     )
     templates = (TrustedShare({"template": t}, c, drawn_shares(c, None)) for t, c in of_templates.items())
     cells = (
         TrustedShare({"axis": m.cell.axis, "template": m.cell.template}, [m], drawn_shares([m], None)) for m in measured
     )
-    return Trust((*axes, *templates, *cells), measured, settings.draws)
+    return (*axes, *templates, *cells)
 
 
 def drawn_shares(cells: Sequence[MeasuredCell], stances: Ints | None) -> Floats:
@@ -200,7 +182,7 @@ def worded_shares(cells: Sequence[MeasuredCell], chosen: Mapping[str, Ints]) -> 
     return of_pairs.ratios(sum(c.counts["share"][:, None] * chosen[c.cell.template] for c in cells))
 
 
-def rank_axes(measure: str, axes: Sequence[TrustedShare], draws: int) -> Iterator[Figure]:
+def rank_axes(measure: str, axes: Sequence[TrustedShare]) -> Iterator[Figure]:
     """Rank the axes by their shares, the largest first, and count how often neighbours swap ranks.
 
     The interval of a ``rank`` has the middle 95% of its ranks over the draws; equal shares have the same rank, after
@@ -220,8 +202,10 @@ def rank_axes(measure: str, axes: Sequence[TrustedShare], draws: int) -> Iterato
         rank = 1 + sum(share > observed[axis] for share in observed.values())
         yield make_figure(measure, "rank", {"axis": axis}, rank, "rank", len(order), interval=ends, of="share")
     for one, other in pairwise(order):
-        swaps = [("order", known[one], known[other], draws), ("order_by_wording", worded[one], worded[other], CHOICES)]
-        for name, first, second, n in swaps:
+        for name, first, second in (
+            ("order", known[one], known[other]),
+            ("order_by_wording", worded[one], worded[other]),
+        ):
             if first is not None and second is not None:
-                value = float((second > first).mean())
-                yield make_figure(measure, name, {"axis": one, "next": other}, value, "probability", n, of="share")
+                keys, value = {"axis": one, "next": other}, float((second > first).mean())
+                yield make_figure(measure, name, keys, value, "probability", len(first), of="share")

@@ -10,7 +10,8 @@ from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import DEVIATION, Figure
 from holisticbias_eval.measures.measure import NONCE
 from holisticbias_eval.measures.measure_figures import MeasureFigures
-from holisticbias_eval.measures.text import EACH, listed, most_and
+from holisticbias_eval.measures.text import EACH, interval_words, listed, most_and
+from holisticbias_eval.units import NONE_SHOWN, show
 
 NAME = "stance_contrast"
 NATS = "nats per sentence"
@@ -83,7 +84,7 @@ def describe_finding(shown: StanceFigures, axes: Sequence[Figure]) -> Iterator[P
     spreads = [f.value for f in shown.by("wording_spread", "axis", "pair") if f.value is not None]
     if spreads:
         yield Paragraph(
-            f"One pair alone tells the descriptors of an axis apart by {min(spreads):.2f} to {max(spreads):.2f} nats "
+            f"One pair alone tells the descriptors of an axis apart by {show((min(spreads), max(spreads)), NATS)} nats "
             "(standard deviation). The part on which the pairs do not agree depends on the wording of the templates."
         )
     nonce = shown.get("shared_contrast", {"axis": NONCE})
@@ -142,10 +143,9 @@ def _nats(figure: Figure) -> str:
     """The value with its interval, as the standard deviation that reports show."""
     if not figure.interval or figure.interval.high <= 0:
         return _size(figure.value)
-    low, high = max(figure.interval.low, 0.0), figure.interval.high
-    return f"{_size(figure.value)}, 95% interval {low:.2f} to {high:.2f}"
+    return f"{_size(figure.value)}{interval_words(figure.interval, SHARED_NATS, ', {}')}"
 
 
 def _size(value: float | None) -> str:
     """A standard deviation as reports show it."""
-    return f"{value:.2f} nats" if value is not None and value > 0 else "none shown"
+    return f"{show(value, NATS)} nats" if value is not None and value > 0 else NONE_SHOWN

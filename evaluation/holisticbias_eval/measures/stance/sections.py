@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from holisticbias_eval.blocks import Column, ColumnOf, Paragraph, Table, table_of, without_column, yes
+from holisticbias_eval.blocks import Column, ColumnOf, Paragraph, Table, table_of, without_empty, yes
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns
@@ -61,7 +61,7 @@ def _axis_bars(shown: StanceFigures, axes: Sequence[Figure]) -> Bars:
         for a, mark in zip(known, marks, strict=True)
     )
     title = "Stance contrast shared by the pairs of templates"
-    scale = f"nats per sentence  ·  line: 95% interval  ·  mark: {meaning}  ·  faint: no agreement shown"
+    scale = f"{NATS}  ·  line: 95% interval  ·  mark: {meaning}  ·  faint: no agreement shown"
     return Bars("stance-contrast", title, SHARED_NATS, bars, scale, mark=name, test="Agreement shown")
 
 
@@ -89,7 +89,7 @@ def _axis_table(shown: StanceFigures, axes: Sequence[Figure]) -> Table:
     )
     note = "Descriptors without a score in every pair are not counted."
     table = table_of("stance-contrast-by-axis", "Stance contrast by axis", columns, axes, note)
-    return table if any(row[2] is not None for row in table.rows) else without_column(table, "planted")
+    return without_empty(table, ("planted",))
 
 
 def _untested(shown: StanceFigures) -> Iterator[Paragraph]:
@@ -139,7 +139,7 @@ def _differing(shown: StanceFigures) -> Iterator[Block]:
             "descriptors of the axis, to the left less."
         )
         title = "Stance contrast of the descriptors that differ"
-        scale = "line: 95% interval; 0: mean of the axis"
+        scale = f"{NATS}  ·  line: 95% interval  ·  0: mean of the axis"
         yield Forest("stance-descriptors", title, NATS, estimates, scale, test="Differs from the axis mean")
 
 

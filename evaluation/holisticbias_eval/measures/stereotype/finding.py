@@ -10,6 +10,7 @@ from holisticbias_eval.blocks import ColumnOf, Paragraph
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures.measure_figures import MeasureFigures
 from holisticbias_eval.measures.stereotype.outcomes import NAME
+from holisticbias_eval.measures.text import interval_words, percent
 
 SOURCES = {"generated": "generated sentences", "template": "templates", "imported": "imported sentences"}
 
@@ -152,5 +153,4 @@ def _list(shown: ScoreFigures, figures: Sequence[Figure]) -> str:
 
 
 def _share(figure: Figure) -> str:
-    interval = f", {figure.interval.low:.0%} to {figure.interval.high:.0%}" if figure.interval else ""
-    return f"{figure.value or 0:.1%}{interval}"
+    return f"{percent(figure.value or 0)}{interval_words(figure.interval, form=', {}')}"

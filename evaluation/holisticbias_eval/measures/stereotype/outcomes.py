@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +13,8 @@ from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.figures import make_figure
 from holisticbias_eval.prompts.pairs import CHOSEN, SCORES
 from holisticbias_eval.statistics.attributes import AttributeCounts
-from holisticbias_eval.statistics.cells import floats
-
-T = TypeVar("T")
+from holisticbias_eval.statistics.cells import encode, floats
+from holisticbias_eval.statistics.medians import group_rows
 
 NAME = "stereotype_score"
 TEMPLATE = "template"
@@ -91,9 +89,10 @@ def read_outcomes(table: pa.Table, scores: tuple[str, str] = SCORES) -> Outcomes
 
     Equal scores are a tie, unless the column ``chose_stereotype`` decides it. A pair without a score is missing.
     """
-    names, n = table["specification"].to_pylist(), table.num_rows
-    specifications, specification = _numbered(names)
-    attributes, attribute = _numbered(list(zip(specification.tolist(), table["attribute"].to_pylist(), strict=True)))
+    n, (specifications, specification) = table.num_rows, encode(table["specification"])
+    attribute, first = group_rows(table, ("specification", "attribute"))
+    names = table["attribute"].take(pa.array(first)).to_pylist()
+    attributes = list(zip(specification[first].tolist(), names, strict=True))
     source = table["source"].to_pylist() if "source" in table.column_names else [""] * n
     control = table["control"].to_pylist() if "control" in table.column_names else [False] * n
     margin = np.full(n, np.nan)
@@ -109,11 +108,8 @@ def read_outcomes(table: pa.Table, scores: tuple[str, str] = SCORES) -> Outcomes
         state = np.where(np.isnan(values), MISSING, np.nan_to_num(values)).astype(np.int64)
     else:
         state = np.select([np.isnan(margin), margin == 0, margin > 0], [MISSING, TIE, STEREOTYPE], ANTISTEREOTYPE)
-    controls = frozenset(name for name, is_control in zip(names, control, strict=True) if is_control)
+    controls = frozenset(specifications[i] for i in specification[[bool(own) for own in control]].tolist())
     texts = [name or "" for name in source]
-    return Outcomes(specifications, attributes, specification, attribute, state, margin, texts, controls)
-
-
-def _numbered(values: Sequence[T]) -> tuple[list[T], Ints]:
-    places = {value: i for i, value in enumerate(dict.fromkeys(values))}
-    return list(places), np.array([places[value] for value in values], np.int64)
+    return Outcomes(
+        specifications, attributes, specification, attribute.astype(np.int64), state, margin, texts, controls
+    )

@@ -1,1 +1,1 @@
-"""Auxiliary losses: pure functions of tensors, and the terms in texts that they compare."""
+"""The terms in texts that auxiliary losses compare, and their log-probabilities."""

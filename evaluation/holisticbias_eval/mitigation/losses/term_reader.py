@@ -60,16 +60,16 @@ class TermReader:
             elif len(offered) < 2:
                 self.skipped["no other group has a term that fits its place"] += 1
             else:
-                yield [Alternative(mention.of.group, text, mention.start, mention.stop), *offered]
+                yield [Alternative(text, mention.start, mention.stop), *offered]
 
     def _terms(
         self, ids: Sequence[int], texts: Sequence[Alternative], tokens: Sequence[TextTokens]
     ) -> tuple[int, Sequence[tuple[int, ...]], str]:
         """The number of a row's tokens before the term, the terms' tokens, and the reason not to compare them."""
-        aligned = align(tokens, [(made.start, made.stop) for made in texts])
-        own, *others = aligned.terms
+        head, terms = align(tokens, [(made.start, made.stop) for made in texts])
+        own, *others = terms
         lead = _lead(ids, tokens[0].ids, self._special)
-        first = (lead or 0) + aligned.head
+        first = (lead or 0) + head
         reasons = {
             "its text has other tokens in the batch": lead is None,
             "no token before the term": first == 0,
@@ -79,7 +79,7 @@ class TermReader:
             ),
             "a term is unknown to the tokenizer": any(self._tokenizer.unk_token_id in term for term in others),
         }
-        return first, aligned.terms, next((reason for reason, holds in reasons.items() if holds), "")
+        return first, terms, next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def _lead(ids: Sequence[int], text: Sequence[int], special: Collection[int]) -> int | None:
@@ -95,9 +95,8 @@ def _lead(ids: Sequence[int], text: Sequence[int], special: Collection[int]) -> 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A text with a term of ``group`` in the place of a mention, at the characters ``start`` to ``stop``."""
+    """A text with a group's term in the place of a mention, at the characters ``start`` to ``stop``."""
 
-    group: str
     text: str
     start: int
     stop: int
@@ -117,11 +116,11 @@ def alternatives(
     for group in (group.name for group in specification.groups if group.name in groups):
         term = counterpart(text, mention, specification, group)
         if term == mention.of.term:
-            made.append(Alternative(group, text, mention.start, mention.stop))
+            made.append(Alternative(text, mention.start, mention.stop))
         elif term is not None and (placed := place_term(text, mention, term)) is not None:
             before, new = placed
             whole = before + new + text[mention.stop :]
-            made.append(Alternative(group, whole, len(before), len(before) + len(new)))
+            made.append(Alternative(whole, len(before), len(before) + len(new)))
     return made
 
 
@@ -137,14 +136,6 @@ class TextTokens:
         return [i for i, (begin, end) in zip(self.ids, self.offsets, strict=True) if begin < stop and end > start]
 
 
-@dataclass(frozen=True, slots=True)
-class Aligned:
-    """The tokens in which texts differ: after ``head`` equal tokens, those of each text's term."""
-
-    head: int
-    terms: tuple[tuple[int, ...], ...]
-
-
 def encode(tokenizer: Any, texts: Sequence[str]) -> list[TextTokens]:
     """Encode texts with a tokenizer that says where its tokens stand."""
     if not texts:
@@ -153,8 +144,10 @@ def encode(tokenizer: Any, texts: Sequence[str]) -> list[TextTokens]:
     return [TextTokens(*each) for each in zip(encoded["input_ids"], encoded["offset_mapping"], strict=True)]
 
 
-def align(texts: Sequence[TextTokens], places: Sequence[tuple[int, int]]) -> Aligned:
-    """The tokens of the terms at ``places`` of texts that are equal elsewhere, except for an article before the term.
+def align(texts: Sequence[TextTokens], places: Sequence[tuple[int, int]]) -> tuple[int, list[tuple[int, ...]]]:
+    """The length of the head, and the tokens of the terms at ``places`` of texts that are equal elsewhere.
+
+    Only an article before the term may differ.
 
     The tokens before the term that all texts share are the head; those after it that all share are left out. What is
     between is the term of each text: it has the same characters around the term in every text, whatever the tokenizer
@@ -165,7 +158,7 @@ def align(texts: Sequence[TextTokens], places: Sequence[tuple[int, int]]) -> Ali
     after = min(_count(begin >= stop for begin, _ in text.offsets[::-1]) for text, (_, stop) in pairs)
     head = _shared([text.ids[:before] for text in texts])
     tail = _shared([text.ids[::-1][:after] for text in texts])
-    return Aligned(head, tuple(tuple(text.ids[head : len(text.ids) - tail]) for text in texts))
+    return head, [tuple(text.ids[head : len(text.ids) - tail]) for text in texts]
 
 
 def _count(true_at_first: Iterable[bool]) -> int:

@@ -11,17 +11,8 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.mentions import attribute_finder
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.losses.term_reader import CUT, encode, padded
-from holisticbias_eval.mitigation.method import (
-    COMPARED,
-    FROM_SENTENCES,
-    WEIGHTED,
-    AuxiliaryLoss,
-    GroupTask,
-    Method,
-    MethodInfo,
-    TokenBatch,
-)
-from holisticbias_eval.mitigation.texts import corpus_sentences, corpus_table
+from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, GroupTask, LossMethod, MethodInfo, TokenBatch
+from holisticbias_eval.mitigation.texts import TrainingTexts, corpus_sentences, corpus_texts
 
 if TYPE_CHECKING:
     import torch
@@ -30,7 +21,7 @@ _BEFORE, _AFTER = "the ", " are"
 """A term is tokenized between other words, with a blank before it."""
 
 
-class Add(Method):
+class Add(LossMethod):
     """Train on the corpus, with a loss on unequal cosines of the groups' terms to the negative attributes of a text."""
 
     info = MethodInfo(
@@ -39,10 +30,9 @@ class Add(Method):
         "Add a loss that makes the vectors of the groups' terms equally similar to those of negative attributes.",
         "Zhao et al. 2024, section 4.1",
     )
-    uses = (*FROM_SENTENCES, WEIGHTED)
     defaults: ClassVar[Mapping[str, Any]] = {"weight": 30.0}
 
-    def training_texts(self, examples: pa.Table, task: GroupTask) -> pa.Table:
+    def training_texts(self, examples: pa.Table, task: GroupTask) -> TrainingTexts:
         """The sentences of the corpus; raises ``MitigationError`` if none has a negative attribute."""
         sentences = corpus_sentences(examples, task)
         negative = _negative_sets(task.specification)
@@ -52,7 +42,7 @@ class Add(Method):
             raise MitigationError(
                 f"no sentence of the corpus has a negative attribute of {task.specification.id}, which add needs"
             )
-        return corpus_table(examples, sentences, with_attribute=found)
+        return corpus_texts(examples, sentences, with_attribute=found)
 
     def auxiliary_loss(self, task: GroupTask, tokenizer: Any) -> AddLoss:
         """The mean difference of the groups' cosines to the negative attributes of a batch."""
@@ -100,9 +90,7 @@ class AddLoss(AuxiliaryLoss):
         }
 
     def loss(self, model: Any, logits: torch.Tensor, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        """The mean difference of cosines; see ``objectives.add``."""
-        from holisticbias_eval.mitigation.losses.objectives import add_loss
-
+        """The mean difference of cosines; see ``add_loss``."""
         if not len(prepared["row"]):
             return logits[:0].sum()
         targets = prepared["targets"]
@@ -113,6 +101,28 @@ class AddLoss(AuxiliaryLoss):
     def counts(self) -> Mapping[str, int]:
         """The number of negative attributes compared, and of attributes cut off with the end of their text."""
         return {COMPARED: self._compared, **({CUT: self._cut} if self._cut else {})}
+
+
+def add_loss(targets: torch.Tensor, present: torch.Tensor, attributes: torch.Tensor) -> torch.Tensor:
+    """Mean difference, over pairs of groups, of the cosines of their terms to an attribute; between 0 and 2.
+
+    ``targets``, shape ``[groups, slots, d]``: the vectors of the groups' terms, aligned by slot; ``present``, shape
+    ``[groups, slots]``: whether the group has a term; ``attributes``, shape ``[attributes, d]``. At least one slot has
+    two terms or more.
+
+        L = mean over attributes a, slots s and pairs i < j of  |cos(t_is, a) - cos(t_js, a)|
+
+    The sum of the paper is, for each attribute, this mean times twice the number of pairs in all slots: with a mean,
+    a weight has the same effect for any number of groups and slots. Source: Zhao et al. 2024, section 4.1.
+    """
+    import torch
+    from torch.nn.functional import normalize
+
+    cosines = torch.einsum("gsd,ad->ags", normalize(targets, dim=-1), normalize(attributes, dim=-1))
+    first, second = torch.triu_indices(len(targets), len(targets), offset=1, device=targets.device)
+    both = present[first] & present[second]
+    mean: torch.Tensor = (cosines[:, first] - cosines[:, second]).abs()[:, both].mean()
+    return mean
 
 
 def _attribute_vectors(model: Any, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:

@@ -7,7 +7,7 @@ import pyarrow as pa
 from holisticbias_eval.corpus.mentions import attribute_finder
 from holisticbias_eval.corpus.swapping import swap_attributes
 from holisticbias_eval.mitigation.method import GroupTask, Method, MethodInfo
-from holisticbias_eval.mitigation.texts import NotRewritten, with_rewritten
+from holisticbias_eval.mitigation.texts import NotRewritten, TrainingTexts, with_rewritten
 
 
 class Cada(Method):
@@ -20,7 +20,7 @@ class Cada(Method):
         "Zhao et al. 2024, section 4.2",
     )
 
-    def training_texts(self, examples: pa.Table, task: GroupTask) -> pa.Table:
+    def training_texts(self, examples: pa.Table, task: GroupTask) -> TrainingTexts:
         """Each sentence of the corpus, followed by its opposite; a sentence without attributes has no opposite."""
         finder = attribute_finder(task.specification)
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.corpus.swapping import swap_targets
 from holisticbias_eval.mitigation.method import GroupTask, Method, MethodInfo
-from holisticbias_eval.mitigation.texts import NotRewritten, with_rewritten
+from holisticbias_eval.mitigation.texts import NotRewritten, TrainingTexts, with_rewritten
 
 
 class Ctda(Method):
@@ -22,7 +22,7 @@ class Ctda(Method):
         "Zhao et al. 2024, section 4.2",
     )
 
-    def training_texts(self, examples: pa.Table, task: GroupTask) -> pa.Table:
+    def training_texts(self, examples: pa.Table, task: GroupTask) -> TrainingTexts:
         """Each sentence of the corpus, followed by its forms for the other groups, in their order.
 
         A sentence without a mention has no other form, and one about several groups is not rewritten.

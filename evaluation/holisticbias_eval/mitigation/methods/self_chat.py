@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
+from collections.abc import Sequence
 
 from holisticbias_eval.mitigation.method import MethodInfo
 from holisticbias_eval.mitigation.styles import StyleMethod, Valued
@@ -18,11 +18,7 @@ class SelfChat(StyleMethod):
         "Smith et al. 2022, table 8",
         "responses",
     )
-    defaults = {"batch": 16, "warmup": 100, "learning_rate": 3e-6}  # noqa: RUF012 - a literal that nothing changes
 
-    def style_texts(self, valued: Valued) -> pa.Table:
-        """The responses in their contexts."""
-        rows = valued.rows
-        contexts = [a + b for a, b in zip(rows["before"].to_pylist(), rows["close"].to_pylist(), strict=True)]
-        tags = pa.nulls(len(rows), pa.string())
-        return pa.table({"context": pa.array(contexts, pa.string()), "text": rows["text"], "tag": tags})
+    def tags(self, valued: Valued) -> Sequence[str | None]:
+        """No tag for any response."""
+        return [None] * len(valued.rows)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
+from collections.abc import Sequence
 
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.method import MethodInfo
 from holisticbias_eval.mitigation.styles import BIAS, NO_BIAS, StyleMethod, Valued
-from holisticbias_eval.models.generation.frame import close_with
 
 
 class StyleEquality(StyleMethod):
@@ -24,10 +23,9 @@ class StyleEquality(StyleMethod):
         "responses",
     )
     control = NO_BIAS
-    defaults = {"batch": 16, "warmup": 100, "learning_rate": 3e-6}  # noqa: RUF012 - a literal that nothing changes
 
-    def style_texts(self, valued: Valued) -> pa.Table:
-        """The tagged texts; raises ``MitigationError`` if the threshold gives all responses the same tag."""
+    def tags(self, valued: Valued) -> Sequence[str]:
+        """The tag of each response; raises ``MitigationError`` if the threshold gives all responses the same."""
         biased = valued.biased.tolist()
         if len(set(biased)) < 2:
             tag = BIAS if biased[0] else NO_BIAS
@@ -35,7 +33,4 @@ class StyleEquality(StyleMethod):
                 f"the threshold {valued.threshold:g} tags every response {tag}: their values go from "
                 f"{valued.values.min():.3g} to {valued.values.max():.3g}"
             )
-        tags = [BIAS if one else NO_BIAS for one in biased]
-        parts = zip(valued.rows["before"].to_pylist(), valued.rows["close"].to_pylist(), tags, strict=True)
-        contexts = [before + close_with(close, tag) for before, close, tag in parts]
-        return pa.table({"context": contexts, "text": valued.rows["text"], "tag": pa.array(tags, pa.string())})
+        return [BIAS if one else NO_BIAS for one in biased]

@@ -6,14 +6,13 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from holisticbias.source.schema_messages import first_fault
 from holisticbias.terms.file_kinds import SpecificationFile
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.models.embedded import FOLDER, SHIPPED
+from holisticbias_eval.named_files import read_yaml
 
 BIASES = FOLDER / "biases.yaml"
 R = TypeVar("R", bound=BaseModel)
@@ -73,9 +72,4 @@ def shipped_specifications(model: str) -> tuple[Specification, ...]:
 
 def read_planted(path: Path, kind: type[R]) -> R:
     """Read a YAML file; raises ``EmbeddedModelError`` that names the wrong key."""
-    try:
-        return kind.model_validate(yaml.safe_load(path.read_text("utf-8")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise EmbeddedModelError(f"{path} cannot be read: {error}") from error
-    except ValidationError as error:
-        raise EmbeddedModelError(f"{path}: {first_fault(error)}") from error
+    return read_yaml(path, kind.model_validate, EmbeddedModelError)

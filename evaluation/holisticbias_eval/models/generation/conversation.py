@@ -4,31 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.decoding import THINK, Thinking
-from holisticbias_eval.models.generation.frame import (
-    PROMPT,
-    Frame,
-    FrameEncoder,
-    Style,
-    continuation_frame,
-    with_control,
-)
+from holisticbias_eval.models.generation.frame import PROMPT, Frame, FrameEncoder, Style
 from holisticbias_eval.models.generation.requests import PromptRequests
-from holisticbias_eval.models.loading.tokenizers import special_tokens, tokenizer_digest
+from holisticbias_eval.models.loading.tokenizers import rendered_chat, special_tokens, tokenizer_digest
 from holisticbias_eval.models.model import Kind
 
 CONTINUATION = "{persona}\nA: {prompt}\nB:"
 PLAIN = "the prompt as plain text, continued up to a line break"
 UTTERANCES = "   "  # BlenderBot's separator is two spaces, and an utterance begins with one; T5 reads all as one
 LONGEST_FRAME = 20_000
-_DAY = datetime(2026, 1, 1, tzinfo=UTC)  # a template that shows today's date would change responses every day
-_FIXED_DAY = "{%- macro strftime_now(form) -%}{{ form"
-_FIXED_DAY += "".join(f" | replace('%{code}', '{_DAY.strftime('%' + code)}')" for code in "aAbBdHIjmMpSyY")
-_FIXED_DAY += " }}{%- endmacro -%}"
 _CONTENT, _ANSWER = "Content of this turn", "Content of the answer"
 
 
@@ -102,11 +90,9 @@ def find_conversation(tokenizer: Any, options: ConversationOptions, kind: Kind) 
     ``UTTERANCES``. What the tokenizer itself puts before a text is added if the text does not begin with it.
     Raises ``ModelError`` for options that do not fit the tokenizer.
     """
-    if kind == "masked":
-        raise ModelError("a masked model cannot answer prompts: choose a causal or an encoder-decoder model")
     before, after = special_tokens(tokenizer)
     form = _form(tokenizer, options, kind)
-    frame = with_control(form.frame, options.control or "")
+    frame = form.frame.with_control(options.control or "")
     encoder = FrameEncoder(tokenizer, frame, before=before, after=after if kind == "seq2seq" else [])
     settings = {
         "conversation": form.named,
@@ -137,11 +123,11 @@ def text_form(options: ConversationOptions, kind: Kind = "causal") -> Conversati
             f"turns that end with {separator!r}", Frame("", separator, "", close, separator), (separator,)
         )
     if options.style is not None and options.continuation is None:
-        return ConversationForm(PLAIN, continuation_frame(PROMPT), ("\n",), keeps_blank=True)
+        return ConversationForm(PLAIN, Frame.of(PROMPT), ("\n",), keeps_blank=True)
     if kind == "seq2seq" and options.continuation is None:
         return ConversationForm(f"utterances joined with {UTTERANCES!r}", Frame("", UTTERANCES, "", "", UTTERANCES))
     pattern = CONTINUATION if options.continuation is None else options.continuation
-    return ConversationForm("continuation up to a line break", continuation_frame(pattern), ("\n",))
+    return ConversationForm("continuation up to a line break", Frame.of(pattern), ("\n",))
 
 
 def _form(tokenizer: Any, options: ConversationOptions, kind: Kind) -> ConversationForm:
@@ -211,52 +197,11 @@ def _turn_end(tokenizer: Any, asked: Sequence[Mapping[str, str]]) -> tuple[int, 
 
 
 def _rendered(tokenizer: Any, messages: Sequence[Mapping[str, str]], **options: bool) -> str:
-    """The text of the chat template; transformers renders it in a sandbox."""
+    """The text of the chat template."""
     try:
-        template = _FIXED_DAY + tokenizer.get_chat_template()
-        return str(tokenizer.apply_chat_template(list(messages), chat_template=template, tokenize=False, **options))
+        return rendered_chat(tokenizer, messages, **options)
     except Exception as error:
         reason = " ".join(str(error).split())[:200]
         raise ModelError(
             f"the chat template cannot be used ({reason or type(error).__name__}): use --chat off"
         ) from error
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenForm:
-    """The blank before a response, and the text that ends it.
-
-    ``control_tokens`` are the texts of the tokenizer's special and added tokens: a tokenizer reads them as such tokens
-    wherever they stand, so a prompt or a response with one of them cannot be given as text.
-    """
-
-    lead: str
-    end: str
-    control_tokens: Sequence[str]
-
-    @classmethod
-    def of(cls, conversation: Conversation, tokenizer: Any) -> Self:
-        """The form of a conversation; raises ``ModelError`` if the model reasons before it responds."""
-        if conversation.thinking == "opened":
-            raise ModelError("the chat template opens reasoning before a response: responses alone cannot be learned")
-        added = {token.content for token in tokenizer.added_tokens_decoder.values() if token.content.strip()}
-        marks = sorted(added | set(tokenizer.all_special_tokens))
-        close = conversation.frame.close
-        follows_text = not close or not (close[-1].isspace() or close.endswith(tuple(marks)))
-        lead = " " if follows_text and not conversation.keeps_blank else ""
-        return cls(lead, _end(conversation, tokenizer), marks)
-
-    def write(self, response: str, finish: str) -> str:
-        """The text of a response, with its end unless it was cut off."""
-        return f"{self.lead}{response}{'' if finish == 'length' else self.end}"
-
-    def is_text(self, *texts: str) -> bool:
-        """Whether texts spell no control token."""
-        return not any(mark in text for text in texts for mark in self.control_tokens)
-
-
-def _end(conversation: Conversation, tokenizer: Any) -> str:
-    """The text of the token that ends a response, or the text that does."""
-    if conversation.ends:
-        return str(tokenizer.convert_ids_to_tokens(conversation.ends[0]))
-    return conversation.stops[0] if conversation.stops else str(tokenizer.eos_token or "")

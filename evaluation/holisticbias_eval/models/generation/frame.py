@@ -38,6 +38,21 @@ class Frame:
     close: str
     between: str
 
+    @classmethod
+    def of(cls, pattern: str) -> Self:
+        """The frame of a pattern with ``{prompt}`` and optionally ``{persona}`` before it.
+
+        Without a persona, its line is left out. Raises ``ModelError`` for another pattern.
+        """
+        before, mark, close = pattern.partition(PROMPT)
+        if not mark or PROMPT in close or _PERSONA in close or before.count(_PERSONA) > 1:
+            raise ModelError(f"--continuation: write {PROMPT} once, and {_PERSONA} at most once and before it")
+        opening, _, middle = before.partition(_PERSONA)
+        if _PERSONA not in before:
+            opening, middle = "", "\n" + before
+        bare = before.replace(f"{_PERSONA}\n", "").replace(_PERSONA, "")
+        return cls(opening, middle, bare, close, "\n")
+
     @property
     def with_persona(self) -> str:
         """The text, with ``{persona}`` and ``{prompt}`` in their places."""
@@ -58,20 +73,9 @@ class Frame:
             pieces += [line, self.between]
         return [*pieces[:-1], self.middle, prompt, self.close]
 
-
-def continuation_frame(pattern: str) -> Frame:
-    """The frame of a pattern with ``{prompt}`` and optionally ``{persona}`` before it.
-
-    Without a persona, its line is left out. Raises ``ModelError`` for another pattern.
-    """
-    before, mark, close = pattern.partition(PROMPT)
-    if not mark or PROMPT in close or _PERSONA in close or before.count(_PERSONA) > 1:
-        raise ModelError(f"--continuation: write {PROMPT} once, and {_PERSONA} at most once and before it")
-    opening, _, middle = before.partition(_PERSONA)
-    if _PERSONA not in before:
-        opening, middle = "", "\n" + before
-    bare = before.replace(f"{_PERSONA}\n", "").replace(_PERSONA, "")
-    return Frame(opening, middle, bare, close, "\n")
+    def with_control(self, control: str) -> Self:
+        """The frame with a control after the prompt; see ``close_with``."""
+        return replace(self, close=close_with(self.close, control))
 
 
 class FrameEncoder:
@@ -131,11 +135,6 @@ class FrameEncoder:
         before = [] if ids[: len(self.before)] == list(self.before) else self.before
         after = [] if self._after and ids[-len(self._after) :] == self._after else self._after
         return [*before, *ids, *after]
-
-
-def with_control(frame: Frame, control: str) -> Frame:
-    """A frame with a control after the prompt; see ``close_with``."""
-    return replace(frame, close=close_with(frame.close, control))
 
 
 def close_with(close: str, control: str) -> str:

@@ -18,7 +18,7 @@ from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.running import each_batch, one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length
 from holisticbias_eval.models.model import Kind
-from holisticbias_eval.models.sequences import equal_groups
+from holisticbias_eval.models.sequences import equal_groups, spread
 from holisticbias_eval.progress import Notice, Progress
 
 TRIED = 8
@@ -85,8 +85,8 @@ class LocalGenerator(Generator):
         if not prompts.ids:
             return None
         self._choose(prompts)
-        few = prompts.spread(TRIED)
-        others = np.setdiff1d(prompts.spread(BATCH), few)
+        few = spread(prompts.lengths, TRIED)
+        others = np.setdiff1d(spread(prompts.lengths, BATCH), few)
         with one_line_for_errors(str(self.identity)):
             together = self._writer.write(prompts.take(np.concatenate((few, others))))
             alone = [self._writer.write(prompts.take(few[i : i + 1]))[0] for i in range(len(few))]
@@ -115,7 +115,7 @@ class LocalGenerator(Generator):
         if isinstance(self._writer, Plain) or longest <= self._tried:
             return
         self._tried = longest
-        few = prompts.take(prompts.spread(TRIED))
+        few = prompts.take(spread(prompts.lengths, TRIED))
         reason = why_not_together(self._writer, self._model, few, str(self.identity))
         if reason:
             self._writer = self._plain

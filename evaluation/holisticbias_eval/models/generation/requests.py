@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 import pyarrow as pa
@@ -16,13 +16,6 @@ from holisticbias_eval.models.model import Kind, ModelSignature
 from holisticbias_eval.models.store.keys import distinct_rows, table_of
 from holisticbias_eval.progress import Progress
 
-REQUEST_FIELDS = (("prompt", pa.large_string()), ("persona", pa.large_string()), ("sample", pa.int32()))
-RESPONSE_FIELDS = (
-    ("response", pa.large_string()),
-    ("finish", pa.string()),
-    ("tokens", pa.int32()),
-    ("reasoning", pa.large_string()),
-)
 Finish = Literal["stop", "length", "refused", "filtered"]
 """Why a response ends: the model ended it, it reached the longest length, the model refused in a separate
 field, or the server withheld it."""
@@ -37,6 +30,8 @@ class PromptRequests:
     differ by ``sample[i]``, which counts from 0.
     """
 
+    FIELDS: ClassVar = (("prompt", pa.large_string()), ("persona", pa.large_string()), ("sample", pa.int32()))
+
     prompt: Sequence[str]
     persona: Sequence[str]
     sample: Int32s
@@ -49,8 +44,8 @@ class PromptRequests:
         return PromptRequests([self.prompt[i] for i in rows], [self.persona[i] for i in rows], self.sample[rows])
 
     def table(self) -> pa.Table:
-        """The requests as an Arrow table with the columns ``REQUEST_FIELDS``."""
-        return table_of(REQUEST_FIELDS, (list(self.prompt), list(self.persona), self.sample))
+        """The requests as an Arrow table with the columns ``FIELDS``."""
+        return table_of(self.FIELDS, (list(self.prompt), list(self.persona), self.sample))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +58,13 @@ class Responses:
     it, or a refusal, which leaves the response empty.
     """
 
+    FIELDS: ClassVar = (
+        ("response", pa.large_string()),
+        ("finish", pa.string()),
+        ("tokens", pa.int32()),
+        ("reasoning", pa.large_string()),
+    )
+
     text: Sequence[str]
     finish: Sequence[str]
     tokens: Int32s
@@ -73,13 +75,13 @@ class Responses:
 
     @classmethod
     def of(cls, table: pa.Table) -> Self:
-        """The responses in a table with the columns ``RESPONSE_FIELDS``."""
-        text, finish, tokens, reasoning = (table[name] for name, _ in RESPONSE_FIELDS)
+        """The responses in a table with the columns ``FIELDS``."""
+        text, finish, tokens, reasoning = (table[name] for name, _ in cls.FIELDS)
         return cls(text.to_pylist(), finish.to_pylist(), tokens.to_numpy(), reasoning.to_pylist())
 
     def table(self) -> pa.Table:
-        """The responses as an Arrow table with the columns ``RESPONSE_FIELDS``."""
-        return table_of(RESPONSE_FIELDS, (list(self.text), list(self.finish), self.tokens, list(self.reasoning)))
+        """The responses as an Arrow table with the columns ``FIELDS``."""
+        return table_of(self.FIELDS, (list(self.text), list(self.finish), self.tokens, list(self.reasoning)))
 
 
 def unique_requests(requests: PromptRequests) -> tuple[PromptRequests, Ints]:

@@ -14,7 +14,7 @@ import numpy as np
 from transformers.cache_utils import Cache, DynamicLayer
 
 from holisticbias_eval.arrays import Int32s, Ints
-from holisticbias_eval.models.sequences import Pack, Tree, bounds, build_tree, cut_packs, place_nodes, tree_inputs
+from holisticbias_eval.models.sequences import Pack, Tree, bounds, build_tree, cut_packs, place_nodes
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -121,7 +121,7 @@ def _read(model: Any, tree: Tree, packs: Sequence[Pack]) -> list[tuple[Tensor, T
 
     place, own = place_nodes(packs)
     cache = DynamicCache()
-    inputs = tree_inputs(model, tree, place) | {"use_cache": True, "past_key_values": cache}
+    inputs = tree.inputs(model, place) | {"use_cache": True, "past_key_values": cache}
     model.base_model(**inputs)
     kept = torch.from_numpy(own).to(model.device)
     return [(layer.keys.transpose(1, 2)[kept], layer.values.transpose(1, 2)[kept]) for layer in cache.layers]

@@ -45,11 +45,6 @@ class TokenPrompts:
         """The number of tokens of each prompt."""
         return np.array([len(ids) for ids in self.ids], np.int64)
 
-    def spread(self, count: int) -> Ints:
-        """Rows spread over all lengths, the shortest and the longest included, without repetition."""
-        order = np.argsort(self.lengths, kind="stable")
-        return np.unique(order[np.linspace(0, len(order) - 1, min(count, len(order))).astype(np.int64)])
-
 
 @dataclass(slots=True)
 class Row:

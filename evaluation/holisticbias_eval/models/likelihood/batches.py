@@ -12,15 +12,7 @@ import numpy.typing as npt
 
 from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.models.loading.running import in_batches
-from holisticbias_eval.models.sequences import (
-    Pack,
-    Tree,
-    cut_packs,
-    distinct_sequences,
-    equal_groups,
-    place_nodes,
-    tree_inputs,
-)
+from holisticbias_eval.models.sequences import Pack, Tree, cut_packs, distinct_sequences, equal_groups, place_nodes
 from holisticbias_eval.progress import Notice, Progress
 
 if TYPE_CHECKING:
@@ -106,7 +98,7 @@ def _forward(model: Any, tree: Tree, packs: Sequence[Pack], head: str) -> Floats
 
     nll = HEADS[head](
         model,
-        tree_inputs(model, tree, place),
+        tree.inputs(model, place),
         on_device(np.flatnonzero(kept)),
         on_device(state),
         on_device(tree.token[edges].astype(np.int64)),

@@ -12,18 +12,17 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.batches import HEADS, PackSize, node_likelihoods, token_likelihoods
 from holisticbias_eval.models.likelihood.opening import Opening, find_opening
-from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, Probe, RoundingRecord, Scorer, Work
-from holisticbias_eval.models.likelihood.scores import Scores, no_scores
-from holisticbias_eval.models.likelihood.spans import Spans, whole
-from holisticbias_eval.models.likelihood.tokens import (
-    Encoded,
-    TextEncoder,
-    TextWindow,
-    pick,
-    refuse_long,
-    span_scores,
-    token_windows,
+from holisticbias_eval.models.likelihood.scorer import (
+    ExactnessRecord,
+    Probe,
+    RoundingRecord,
+    Scorer,
+    Scores,
+    Work,
+    no_scores,
 )
+from holisticbias_eval.models.likelihood.spans import Spans, TextWindow, whole
+from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.running import (
     allowed_error,
@@ -33,7 +32,7 @@ from holisticbias_eval.models.loading.running import (
     one_line_for_errors,
 )
 from holisticbias_eval.models.loading.tokenizers import context_length
-from holisticbias_eval.models.sequences import bounds, build_tree
+from holisticbias_eval.models.sequences import bounds, build_tree, spread
 from holisticbias_eval.progress import Notice, Progress, in_rows
 
 PLAIN = "batches of one length"
@@ -92,7 +91,7 @@ class CausalScorer(Scorer):
         for rows, part in _parts(spans):
             encoded = self._encode(part)
             self._say_why_slow(encoded)
-            scores.put(rows, span_scores(encoded, self._likelihoods(encoded, self.method, progress)))
+            scores.put(rows, encoded.scores(self._likelihoods(encoded, self.method, progress)))
         return scores
 
     def work(self, spans: Spans) -> Work:
@@ -109,7 +108,7 @@ class CausalScorer(Scorer):
     def windows(self, texts: Sequence[str]) -> Sequence[tuple[TextWindow, ...]]:
         """Windows as long as the model can read after the opening."""
         lead = self._encoder.encode(self._opening.before(whole(["a"])), self._opening.tokens).lengths[0]
-        return token_windows(self._encoder, texts, context_length(self._model) - int(lead) + 1)
+        return self._encoder.windows(texts, context_length(self._model) - int(lead) + 1)
 
     def probe(self, spans: Spans) -> Probe:
         """Measure the error of the method and of the precision on some of the spans."""
@@ -118,7 +117,7 @@ class CausalScorer(Scorer):
 
     def _encode(self, spans: Spans) -> Encoded:
         encoded = self._encoder.encode(self._opening.before(spans), self._opening.tokens)
-        refuse_long(self._model, encoded, spans)
+        encoded.refuse_long(self._model, spans)
         self._choose(encoded)
         return encoded
 
@@ -138,12 +137,12 @@ class CausalScorer(Scorer):
         The few texts are scored among enough others to fill whole packs: some
         architectures fail only at certain slots, which only full packs show.
         """
-        filling, longest = _spread(encoded, self._size.slots), int(encoded.lengths.max(initial=0))
+        filling, longest = spread(encoded.lengths, self._size.slots), int(encoded.lengths.max(initial=0))
         tried = self._probed[0] >= len(filling) and self._probed[1] >= longest
         if self.method == PLAIN or (self.method and (tried or self.roughly)):
             return
-        rows = _spread(encoded, _PROBED)
-        few, many = pick(encoded, rows), pick(encoded, [*rows, *filling])
+        rows = spread(encoded.lengths, _PROBED)
+        few, many = encoded.pick(rows), encoded.pick(np.concatenate((rows, filling)))
         with nullcontext() if self._rounding is None else in_float32(self._model):
             plain = self._plain_sums(few)
             self._exactness = self._most_exact(few, many, plain)
@@ -177,7 +176,7 @@ class CausalScorer(Scorer):
         Raises ``ModelError`` if the model cannot read the texts, or gives no finite likelihoods.
         """
         with one_line_for_errors(str(self.identity)):
-            sums = span_scores(few, self._likelihoods(few, PLAIN)).nll
+            sums = few.scores(self._likelihoods(few, PLAIN)).nll
         broken = int(np.count_nonzero(~np.isfinite(sums)))
         if broken:
             raise ModelError(
@@ -204,12 +203,12 @@ class CausalScorer(Scorer):
                 f"{self.identity} uses the words after a word to predict it, so it is not a causal model; "
                 "score a masked model with --kind masked"
             )
-        return span_scores(few, values).nll, float64
+        return few.scores(values).nll, float64
 
     def _error(self, many: Encoded, expected: Floats, method: str) -> float:
         """The largest error of a method on the first texts, in nats; infinite if it fails."""
         try:
-            sums = span_scores(many, self._likelihoods(many, method)).nll
+            sums = many.scores(self._likelihoods(many, method)).nll
         except Exception:  # noqa: BLE001 - an architecture may refuse a tree with any error
             return np.inf
         return largest_difference(sums[: len(expected)], expected)
@@ -228,15 +227,9 @@ class CausalScorer(Scorer):
         """Switch to the requested precision, and print its error."""
         dtype, device = self.identity.dtype, self._model.device
         self._model = self._load(dtype).to(device)
-        off = np.abs(span_scores(few, self._likelihoods(few, self.method)).nll - plain)
+        off = np.abs(few.scores(self._likelihoods(few, self.method)).nll - plain)
         self._rounding = RoundingRecord(dtype=dtype, texts=len(off), largest=float(off.max()), mean=float(off.mean()))
         self._notice(str(self._rounding))
-
-
-def _spread(encoded: Encoded, count: int) -> list[int]:
-    """Rows spread over all lengths, the shortest and the longest included."""
-    order = np.argsort(encoded.lengths, kind="stable")
-    return sorted({int(order[i]) for i in np.linspace(0, len(order) - 1, count).astype(int)}) if len(order) else []
 
 
 def _parts(spans: Spans) -> Iterator[tuple[Ints, Spans]]:

@@ -13,17 +13,9 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Floats, Int32s, Ints
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.batches import in_equal_batches
-from holisticbias_eval.models.likelihood.scorer import InputCounts, Scorer, Work
-from holisticbias_eval.models.likelihood.scores import Scores
-from holisticbias_eval.models.likelihood.spans import Spans
-from holisticbias_eval.models.likelihood.tokens import (
-    Encoded,
-    TextEncoder,
-    TextWindow,
-    refuse_long,
-    span_scores,
-    token_windows,
-)
+from holisticbias_eval.models.likelihood.scorer import MaskedInputs, Scorer, Scores, Work
+from holisticbias_eval.models.likelihood.spans import Spans, TextWindow
+from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.running import allowed_error, exactly, largest_difference, one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length, mask_of, special_tokens, tokenizer_digest
@@ -35,7 +27,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-VARIANTS = ("original", "within_word_l2r")
 _SLOTS = 4096
 
 
@@ -68,10 +59,6 @@ class MaskedScorer(Scorer):
     """
 
     def __init__(self, loaded: LoadedModel, notice: Notice, variant: str = "original") -> None:
-        if variant not in VARIANTS:
-            raise ModelError(
-                f"there is no variant {variant!r} of pseudo-log-likelihood; available: {', '.join(VARIANTS)}"
-            )
         self._model = loaded.model
         self._encoder = TextEncoder(loaded.tokenizer)
         self._mask = mask_of(loaded.tokenizer, loaded.identity.name)
@@ -79,7 +66,7 @@ class MaskedScorer(Scorer):
         self._variant = variant
         self._notice = notice
         self._head: str = ""
-        self._counts = InputCounts()
+        self._counts = MaskedInputs(asked=0, run=0)
         settings = {"scorer": "masked", "pll": variant, "tokenizer_sha256": self._encoder.digest}
         super().__init__(loaded.identity, "masked", settings)
 
@@ -91,11 +78,11 @@ class MaskedScorer(Scorer):
         values = self._run(inputs, self._head, advance)
         nll = np.zeros(len(encoded.ids))
         nll[inputs.place] = values
-        asked, run = len(inputs.answer), len(inputs.mask)
-        self._counts = InputCounts(self._counts.asked + asked, self._counts.run + run)
-        return span_scores(encoded, nll)
+        asked, run = self._counts.asked + len(inputs.answer), self._counts.run + len(inputs.mask)
+        self._counts = MaskedInputs(asked=asked, run=run)
+        return encoded.scores(nll)
 
-    def input_counts(self) -> InputCounts:
+    def input_counts(self) -> MaskedInputs:
         """The masked inputs so far."""
         return self._counts
 
@@ -108,14 +95,14 @@ class MaskedScorer(Scorer):
     def windows(self, texts: Sequence[str]) -> Sequence[tuple[TextWindow, ...]]:
         """Windows as long as the model can read between its special tokens."""
         added = sum(map(len, self._around))
-        return token_windows(self._encoder, texts, context_length(self._model) - added)
+        return self._encoder.windows(texts, context_length(self._model) - added)
 
     def _inputs(self, spans: Spans) -> tuple[Encoded, _Inputs]:
         encoded = self._encoder.encode(spans, first_is_scored=True, words=self._variant != "original")
         if self._variant != "original" and encoded.word is None:
             raise ModelError("the tokenizer does not mark words: use the original pseudo-log-likelihood")
         head, tail = (np.array(side, np.int32) for side in self._around)
-        refuse_long(self._model, encoded, spans, added=len(head) + len(tail))
+        encoded.refuse_long(self._model, spans, added=len(head) + len(tail))
         row = np.repeat(np.arange(len(encoded.lengths)), encoded.scored)
         place = ranges(encoded.first, encoded.scored)
         length = encoded.lengths[row] + len(head) + len(tail)

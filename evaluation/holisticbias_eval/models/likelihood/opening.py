@@ -9,7 +9,7 @@ from typing import Any
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.spans import Spans
-from holisticbias_eval.models.loading.tokenizers import special_tokens
+from holisticbias_eval.models.loading.tokenizers import rendered_chat, special_tokens
 
 AUTO, LEFT_OUT, PUBLISHED = "auto", "none", "published"
 FIRST_TOKEN = "first_token"  # noqa: S105 - not a password
@@ -157,6 +157,6 @@ def _opens_turns(tokenizer: Any, token: str) -> bool:
 def _rendered_turns(tokenizer: Any, messages: Sequence[Mapping[str, str]]) -> str | None:
     """The text of the chat template with these messages; None if the template refuses them."""
     try:
-        return str(tokenizer.apply_chat_template(list(messages), tokenize=False))
+        return rendered_chat(tokenizer, messages)
     except Exception:  # noqa: BLE001 - a template may refuse roles with any error
         return None

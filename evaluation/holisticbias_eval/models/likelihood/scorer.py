@@ -1,20 +1,108 @@
-"""The interface of scorers: the required and optional methods of engines that score text spans."""
+"""Scores of text spans, and the interface of scorers: the required and optional methods of engines."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
+import pyarrow as pa
 
-from holisticbias_eval.arrays import Ints
+from holisticbias_eval.arrays import Floats, Int32s, Ints
+from holisticbias_eval.errors import ModelError
 from holisticbias_eval.figures import Part
-from holisticbias_eval.models.likelihood.scores import Scores, refuse_non_numbers
-from holisticbias_eval.models.likelihood.spans import Spans
-from holisticbias_eval.models.likelihood.tokens import TextWindow, uncut
+from holisticbias_eval.models.likelihood.spans import Spans, TextWindow, uncut
 from holisticbias_eval.models.model import Kind, ModelSignature
+from holisticbias_eval.models.store.keys import table_of
 from holisticbias_eval.progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Scores of spans, in the order of the spans; every field has shape ``[rows]``.
+
+    ``nll`` is the sum of the negative log-likelihoods of a span's scored tokens,
+    in nats; ``tokens`` is their number; ``bytes`` is the span's length in UTF-8,
+    without the bytes of a first token that could not be scored. A token belongs
+    to a span if any of its characters does. A span without a scored token has
+    ``tokens`` 0, ``nll`` 0 and no perplexity.
+    """
+
+    FIELDS: ClassVar = (("nll", pa.float64()), ("tokens", pa.int32()), ("bytes", pa.int32()))
+
+    nll: Floats
+    tokens: Int32s
+    bytes: Int32s
+
+    def __len__(self) -> int:
+        return len(self.nll)
+
+    @property
+    def perplexity(self) -> Floats:
+        """Perplexity per token, ``exp(nll / tokens)``; NaN if no token was scored."""
+        return _exp(_ratio(self.nll, self.tokens))
+
+    @property
+    def byte_perplexity(self) -> Floats:
+        """Perplexity per byte, ``exp(nll / bytes)``, comparable across tokenizers; NaN if no token was scored."""
+        return _exp(_ratio(self.nll, np.where(self.tokens > 0, self.bytes, 0)))
+
+    def take(self, rows: Ints) -> Scores:
+        """Select rows by position, in the given order."""
+        return Scores(self.nll[rows], self.tokens[rows], self.bytes[rows])
+
+    @classmethod
+    def of(cls, table: pa.Table) -> Self:
+        """The scores in a table with the columns ``FIELDS``."""
+        return cls(*(table[name].to_numpy() for name, _ in cls.FIELDS))
+
+    def table(self) -> pa.Table:
+        """The scores as an Arrow table with the columns ``FIELDS``."""
+        return table_of(self.FIELDS, (self.nll, self.tokens, self.bytes))
+
+    def put(self, rows: Ints, scores: Scores) -> None:
+        """Replace the scores of these rows; of a row that occurs several times the last counts."""
+        for name, _ in self.FIELDS:
+            getattr(self, name)[rows] = getattr(scores, name)
+
+
+def no_scores(rows: int) -> Scores:
+    """Scores of spans without a scored token, to be replaced with ``put``."""
+    return Scores(np.zeros(rows), np.zeros(rows, np.int32), np.zeros(rows, np.int32))
+
+
+def _exp(values: Floats) -> Floats:
+    with np.errstate(over="ignore"):
+        exponentials: Floats = np.exp(values)
+    return exponentials
+
+
+def _ratio(sums: Floats, counts: Int32s) -> Floats:
+    values: Floats = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+    return values
+
+
+def with_scores(sentences: pa.Table, scores: Scores) -> pa.Table:
+    """The sentences with ``nll`` (nats), ``tokens``, ``bytes``, ``perplexity`` and ``byte_perplexity``."""
+    return (
+        sentences.append_column("nll", pa.array(scores.nll))
+        .append_column("tokens", pa.array(scores.tokens))
+        .append_column("bytes", pa.array(scores.bytes))
+        .append_column("perplexity", pa.array(scores.perplexity, from_pandas=True))
+        .append_column("byte_perplexity", pa.array(scores.byte_perplexity, from_pandas=True))
+    )
+
+
+def refuse_non_numbers(texts: Sequence[str], scores: Scores) -> None:
+    """Raise ``ModelError`` if a likelihood is not a finite number."""
+    broken = np.flatnonzero(~np.isfinite(scores.nll))
+    if len(broken):
+        raise ModelError(
+            f"the model gives no finite likelihood for {len(broken):,} of {len(texts):,} sentences, "
+            f"for example {texts[broken[0]]!r}: its weights are damaged, or its precision is too low"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,25 +140,18 @@ class ExactnessRecord(Part):
     plain_error: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """The result of testing a scorer on a few texts; ``rounding`` is missing in float32."""
+class Probe(NamedTuple):
+    """The result of testing a scorer on a few texts, for a run's signature; ``rounding`` is missing in float32."""
 
     exactness: ExactnessRecord
     rounding: RoundingRecord | None = None
 
-    @property
-    def signed(self) -> Mapping[str, object]:
-        """The fields of a run's signature."""
-        return {"exactness": self.exactness, "rounding": self.rounding}
 
+class MaskedInputs(Part):
+    """The masked inputs that a run needs, one per scored token, and the distinct inputs that it ran."""
 
-@dataclass(frozen=True, slots=True)
-class InputCounts:
-    """The masked inputs so far: ``asked``, one per scored token, and ``run``, the distinct ones."""
-
-    asked: int = 0
-    run: int = 0
+    asked: int
+    run: int
 
 
 class Scorer(ABC):
@@ -111,13 +192,10 @@ class Scorer(ABC):
         """The rows of distinct spans that are not in a store, in the blocks in which they are scored."""
         return [np.arange(len(distinct))]
 
-    def score_blocks(
-        self, spans: Spans, blocks: Sequence[Ints], progress: Progress
-    ) -> Iterator[tuple[Ints, Spans, Scores]]:
-        """Score blocks of rows; yield each block's rows, its spans and its scores as it is done, in any order."""
+    def score_blocks(self, spans: Spans, blocks: Sequence[Ints], progress: Progress) -> Iterator[tuple[Ints, Scores]]:
+        """Score blocks of rows; yield each block's rows and scores as it is done, in any order."""
         for rows in blocks:
-            block = spans.take(rows)
-            yield rows, block, self.score(block, progress)
+            yield rows, self.score(spans.take(rows), progress)
 
     def windows(self, texts: Sequence[str]) -> Sequence[tuple[TextWindow, ...]]:
         """The windows in which texts that are too long can be read; the whole text if this engine cannot say."""
@@ -131,7 +209,7 @@ class Scorer(ABC):
         """Measure the error of the scores on some of the spans; None if this engine cannot."""
         return None
 
-    def input_counts(self) -> InputCounts | None:
+    def input_counts(self) -> MaskedInputs | None:
         """The masked inputs that this process has run so far; None if the model is not masked or runs elsewhere."""
         return None
 

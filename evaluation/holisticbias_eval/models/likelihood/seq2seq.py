@@ -11,17 +11,9 @@ import numpy as np
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.batches import MAX_LOGITS, in_equal_lengths
-from holisticbias_eval.models.likelihood.scorer import Scorer, Work
-from holisticbias_eval.models.likelihood.scores import Scores
-from holisticbias_eval.models.likelihood.spans import Spans
-from holisticbias_eval.models.likelihood.tokens import (
-    Encoded,
-    TextEncoder,
-    TextWindow,
-    refuse_long,
-    span_scores,
-    token_windows,
-)
+from holisticbias_eval.models.likelihood.scorer import Scorer, Scores, Work
+from holisticbias_eval.models.likelihood.spans import Spans, TextWindow
+from holisticbias_eval.models.likelihood.tokens import Encoded, TextEncoder
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.running import one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length, special_tokens
@@ -62,7 +54,7 @@ class Seq2SeqScorer(Scorer):
         contexts, which = np.unique(np.array(spans.context, object), return_inverse=True)
         for context, rows in zip(contexts, equal_groups(which), strict=True):
             self._score_context(context, rows, encoded, nll, advance)
-        return span_scores(encoded, nll)
+        return encoded.scores(nll)
 
     def work(self, spans: Spans) -> Work:
         """Count the tokens that the decoder reads."""
@@ -71,13 +63,13 @@ class Seq2SeqScorer(Scorer):
 
     def windows(self, texts: Sequence[str]) -> Sequence[tuple[TextWindow, ...]]:
         """Windows as long as the decoder can read after its first tokens."""
-        return token_windows(self._encoder, texts, context_length(self._model) - len(self._lead))
+        return self._encoder.windows(texts, context_length(self._model) - len(self._lead))
 
     def _encode(self, spans: Spans) -> Encoded:
         """Encode what the decoder reads: its start token, the tokens before a label, and the text."""
         bare = Spans(spans.text, spans.start, spans.stop, [""] * len(spans))
         encoded = self._encoder.encode(bare, self._lead)
-        refuse_long(self._model, encoded, spans)
+        encoded.refuse_long(self._model, spans)
         return encoded
 
     def _score_context(self, context: str, rows: Ints, encoded: Encoded, nll: Floats, advance: Progress) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import overload
+from typing import ClassVar, overload
 
 import numpy as np
 import pyarrow as pa
@@ -136,12 +136,6 @@ def text_column(texts: Sequence[str]) -> pa.Array | pa.ChunkedArray:
     return texts.column() if isinstance(texts, TextRows) else pa.array(list(texts), pa.large_string())
 
 
-SPAN_FIELDS = (
-    ("text", pa.large_string()),
-    ("start", pa.int32()),
-    ("stop", pa.int32()),
-    ("context", pa.large_string()),
-)
 _COMPARED = 1 << 16
 
 
@@ -154,6 +148,13 @@ class Spans:
     is never scored: the encoder's input of an encoder-decoder model; for every
     other model the beginning of the text, joined without a space.
     """
+
+    FIELDS: ClassVar = (
+        ("text", pa.large_string()),
+        ("start", pa.int32()),
+        ("stop", pa.int32()),
+        ("context", pa.large_string()),
+    )
 
     text: Sequence[str]
     start: Int32s
@@ -180,8 +181,8 @@ class Spans:
         return ordered
 
     def table(self) -> pa.Table:
-        """The spans as an Arrow table with the columns ``SPAN_FIELDS``."""
-        return table_of(SPAN_FIELDS, (text_column(self.text), self.start, self.stop, text_column(self.context)))
+        """The spans as an Arrow table with the columns ``FIELDS``."""
+        return table_of(self.FIELDS, (text_column(self.text), self.start, self.stop, text_column(self.context)))
 
 
 def whole(texts: Sequence[str], context: Sequence[str] | None = None) -> Spans:
@@ -256,3 +257,17 @@ def _rows_by_size(sizes: Ints) -> Iterator[Ints]:
 def _is_plain(spans: Spans) -> bool:
     """Whether all spans are whole texts without a context."""
     return not any(spans.context) and not spans.start.any() and bool((spans.stop == spans.lengths()).all())
+
+
+@dataclass(frozen=True, slots=True)
+class TextWindow:
+    """A part of a text: the model reads its characters from ``begin`` to ``stop``, and those from ``start`` count."""
+
+    begin: int
+    start: int
+    stop: int
+
+
+def uncut(text: str) -> tuple[TextWindow, ...]:
+    """One window with the whole text."""
+    return (TextWindow(0, 0, len(text)),)

@@ -12,12 +12,14 @@ import numpy.typing as npt
 
 from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.likelihood.scores import Scores
-from holisticbias_eval.models.likelihood.spans import Spans, whole
+from holisticbias_eval.models.likelihood.scorer import Scores
+from holisticbias_eval.models.likelihood.spans import Spans, TextWindow, uncut, whole
 from holisticbias_eval.models.loading.tokenizers import context_length, tokenizer_digest, tokenizer_errors
 from holisticbias_eval.models.sequences import bounds
 
 _BATCH = 8192
+_LEAST = 4
+"""The fewest tokens of a window: below it a text is not cut further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +54,30 @@ class Encoded:
         """The token ids of a row."""
         return self.ids[self.starts[i] : self.starts[i + 1]]
 
+    def pick(self, rows: Ints) -> Encoded:
+        """Select rows by position, each with all of its tokens after the first as its span."""
+        tokens = [self.row(i) for i in rows]
+        starts = bounds(np.array([len(t) for t in tokens], np.int64))
+        first = np.minimum(starts[:-1] + 1, starts[1:])
+        ids = np.concatenate([*tokens, np.zeros(0, np.int32)])
+        return Encoded(ids, starts, first, starts[1:], (starts[1:] - first).astype(np.int32))
 
-def pick(encoded: Encoded, rows: Sequence[int]) -> Encoded:
-    """Select rows by position, each with all of its tokens after the first as its span."""
-    tokens = [encoded.row(i) for i in rows]
-    starts = bounds(np.array([len(t) for t in tokens], np.int64))
-    first = np.minimum(starts[:-1] + 1, starts[1:])
-    ids = np.concatenate([*tokens, np.zeros(0, np.int32)])
-    return Encoded(ids, starts, first, starts[1:], (starts[1:] - first).astype(np.int32))
+    def scores(self, nll: Floats) -> Scores:
+        """Sum the negative log-likelihoods of the tokens of each row's span."""
+        edges = np.stack((self.first, self.stop), axis=1).ravel()
+        sums = np.add.reduceat(np.append(nll, 0.0), edges)[::2] if len(edges) else np.zeros(0)
+        scored = self.scored
+        return Scores(np.where(scored > 0, sums, 0.0), scored, np.where(scored > 0, self.bytes, 0).astype(np.int32))
+
+    def refuse_long(self, model: Any, spans: Spans, added: int = 0) -> None:
+        """Raise ``ModelError`` if a text, with ``added`` tokens, has more tokens than the model can read."""
+        limit = context_length(model)
+        long = np.flatnonzero(self.lengths + added > limit)
+        if len(long):
+            named = ", ".join(repr(spans.text[i]) for i in long[:3]) + (" and others" if len(long) > 3 else "")
+            raise ModelError(
+                f"the model reads at most {limit:,} tokens, and these texts have more: {named}; leave them out"
+            )
 
 
 class _Tokens(NamedTuple):
@@ -110,6 +128,32 @@ class TextEncoder:
     def token_begins(self, text: str) -> Int32s | None:
         """The character at which each token of a text begins; None if the tokenizer does not say."""
         return self._tokenize([text], offsets=True).begin
+
+    def windows(self, texts: Sequence[str], room: int) -> list[tuple[TextWindow, ...]]:
+        """The windows of each text in which at most ``room`` tokens are read; one window if the text fits.
+
+        Every character counts in one window. Later windows begin half a window earlier, so that what they count has
+        context. A text is not cut if the tokenizer does not say where tokens begin.
+        """
+        lengths = self.encode(whole(texts), first_is_scored=True).lengths
+        return [
+            uncut(text) if length <= room else self._cut(text, room)
+            for text, length in zip(texts, lengths.tolist(), strict=True)
+        ]
+
+    def _cut(self, text: str, room: int) -> tuple[TextWindow, ...]:
+        """Cut a text at its tokens; a part can have more tokens than it had in the text, and is then cut smaller."""
+        begins = self.token_begins(text)
+        if begins is None:
+            return uncut(text)
+        size = room
+        while True:
+            windows = tuple(_windows(text, begins, size))
+            parts = whole([text[w.begin : w.stop] for w in windows])
+            longest = int(self.encode(parts, first_is_scored=True).lengths.max())
+            if longest <= room or size <= _LEAST:
+                return windows
+            size = max(_LEAST, size - max(1, longest - room))
 
     def _tokenize(self, texts: Sequence[str], *, offsets: bool) -> _Tokens:
         pieces = [self._tokenize_batch(texts[i : i + _BATCH], offsets) for i in range(0, len(texts), _BATCH)]
@@ -207,71 +251,6 @@ def _utf8_lengths(texts: Sequence[str], start: npt.NDArray[Any], stop: npt.NDArr
         if not text.isascii():
             lengths[i] = len(text[start[i] : stop[i]].encode())
     return lengths
-
-
-def span_scores(encoded: Encoded, nll: Floats) -> Scores:
-    """Sum the negative log-likelihoods of the tokens of each row's span."""
-    edges = np.stack((encoded.first, encoded.stop), axis=1).ravel()
-    sums = np.add.reduceat(np.append(nll, 0.0), edges)[::2] if len(edges) else np.zeros(0)
-    scored = encoded.scored
-    return Scores(np.where(scored > 0, sums, 0.0), scored, np.where(scored > 0, encoded.bytes, 0).astype(np.int32))
-
-
-def refuse_long(model: Any, encoded: Encoded, spans: Spans, added: int = 0) -> None:
-    """Raise ``ModelError`` if a text, with ``added`` tokens, has more tokens than the model can read."""
-    limit = context_length(model)
-    long = np.flatnonzero(encoded.lengths + added > limit)
-    if len(long):
-        named = ", ".join(repr(spans.text[i]) for i in long[:3]) + (" and others" if len(long) > 3 else "")
-        raise ModelError(
-            f"the model reads at most {limit:,} tokens, and these texts have more: {named}; leave them out"
-        )
-
-
-_LEAST = 4
-"""The fewest tokens of a window: below it a text is not cut further."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextWindow:
-    """A part of a text: the model reads its characters from ``begin`` to ``stop``, and those from ``start`` count."""
-
-    begin: int
-    start: int
-    stop: int
-
-
-def uncut(text: str) -> tuple[TextWindow, ...]:
-    """One window with the whole text."""
-    return (TextWindow(0, 0, len(text)),)
-
-
-def token_windows(encoder: TextEncoder, texts: Sequence[str], room: int) -> list[tuple[TextWindow, ...]]:
-    """The windows of each text in which at most ``room`` tokens are read; one window if the text fits.
-
-    Every character counts in one window. Later windows begin half a window earlier, so that what they count has
-    context. A text is not cut if the tokenizer does not say where tokens begin.
-    """
-    lengths = encoder.encode(whole(texts), first_is_scored=True).lengths
-    return [
-        uncut(text) if length <= room else _cut(encoder, text, room)
-        for text, length in zip(texts, lengths.tolist(), strict=True)
-    ]
-
-
-def _cut(encoder: TextEncoder, text: str, room: int) -> tuple[TextWindow, ...]:
-    """Cut a text at its tokens; a part can have more tokens than it had in the text, and is then cut smaller."""
-    begins = encoder.token_begins(text)
-    if begins is None:
-        return uncut(text)
-    size = room
-    while True:
-        windows = tuple(_windows(text, begins, size))
-        parts = whole([text[w.begin : w.stop] for w in windows])
-        longest = int(encoder.encode(parts, first_is_scored=True).lengths.max())
-        if longest <= room or size <= _LEAST:
-            return windows
-        size = max(_LEAST, size - max(1, longest - room))
 
 
 def _windows(text: str, begins: Int32s, size: int) -> Iterator[TextWindow]:

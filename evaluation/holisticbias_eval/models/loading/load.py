@@ -13,7 +13,7 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any, Literal
 
 from holisticbias_eval.errors import ModelError
-from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED, Shipped
+from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.loading.source import ModelFiles, check_config, describe_gguf, find_source
 from holisticbias_eval.models.loading.tokenizers import is_failure, tried
 from holisticbias_eval.models.model import Kind, ModelSignature
@@ -59,7 +59,7 @@ def _check(name: str, source: ModelFiles) -> None:
     check_config(name, config)
 
 
-def load_model(name: str, auto_class: str, note: str | None = None, revision: str | None = None) -> LoadedModel:
+def load_model(name: str, auto_class: str, revision: str | None = None) -> LoadedModel:
     """Load a folder, a GGUF file or a Hub repository with one of transformers' auto classes, in float32.
 
     The quantized weights of a GGUF file are converted to float32. ``revision`` is
@@ -76,7 +76,7 @@ def load_model(name: str, auto_class: str, note: str | None = None, revision: st
     tokenizer = _load(name, "tokenizer", lambda: tried(auto.from_pretrained(source.place, **source.options)))
     # from GGUF, transformers may add special tokens that the model lacks; no text contains them
     _refuse_broken(name, model, tokenizer.vocab_size if source.file else len(tokenizer))
-    identity = _identity(name, model, note)
+    identity = _identity(name, model)
     if source.file:
         quantization, digest = describe_gguf(source.file)
         identity = identity.model_copy(update={"quantization": quantization, "file_sha256": digest})
@@ -89,7 +89,8 @@ def _load_weights(name: str, auto_class: str, source: ModelFiles, dtype: str) ->
 
     transformers_logging.set_verbosity_error()
     transformers_logging.disable_progress_bar()
-    auto, wanted = getattr(transformers, auto_class), {"dtype": dtype, **source.weights, **source.options}
+    only = {} if source.file else {"use_safetensors": True}
+    auto, wanted = getattr(transformers, auto_class), {"dtype": dtype, **only, **source.options}
     with (
         redirect_stderr(StringIO()) if source.file else nullcontext()
     ):  # hides a progress bar that no setting turns off
@@ -126,7 +127,7 @@ def adopt_model(model: Any, tokenizer: Any, device: str = "auto") -> LoadedModel
     weights = load("float32")
     _load(name, "tokenizer", lambda: tried(tokenizer))
     _refuse_broken(name, weights, len(tokenizer))
-    return LoadedModel(weights, tokenizer, _identity(name, weights, None), load)
+    return LoadedModel(weights, tokenizer, _identity(name, weights), load)
 
 
 def _refuse_broken(name: str, model: Any, tokens: int) -> None:
@@ -170,7 +171,7 @@ def _reason(error: BaseException) -> str:
     return f"{text[:200]} ({type(error).__name__})"
 
 
-def _identity(name: str, model: Any, note: str | None) -> ModelSignature:
+def _identity(name: str, model: Any) -> ModelSignature:
     return ModelSignature(
         name=name,
         architecture=type(model).__name__,
@@ -178,7 +179,6 @@ def _identity(name: str, model: Any, note: str | None) -> ModelSignature:
         weights_sha256=_weights_digest(model),
         parameters=sum(p.numel() for p in model.parameters()),
         dtype=str(model.dtype).removeprefix("torch."),
-        note=note,
     )
 
 
@@ -212,13 +212,11 @@ def load_kind(source: ModelSource, kind: Kind, device: str) -> LoadedModel:
     if isinstance(source, tuple):
         return adopt_model(*source, device)
     shipped = SHIPPED.get(EMBEDDED_MODEL if source is None else source)
-    loaded = _load_shipped(shipped, kind) if shipped else load_model(str(source), AUTO_CLASSES[kind])
+    loaded = load_model(str(shipped.folder if shipped else source), AUTO_CLASSES[kind])
+    if shipped:
+        identity = loaded.identity.model_copy(update={"name": shipped.name, "note": shipped.note})
+        loaded = replace(loaded, identity=identity)
     return on_device(loaded, device)
-
-
-def _load_shipped(shipped: Shipped, kind: Kind) -> LoadedModel:
-    loaded = load_model(str(shipped.folder), AUTO_CLASSES[kind], shipped.note)
-    return replace(loaded, identity=loaded.identity.model_copy(update={"name": shipped.name}))
 
 
 def on_device(loaded: LoadedModel, device: str) -> LoadedModel:

@@ -165,11 +165,6 @@ class ModelFiles:
     options: dict[str, Any]
     file: Path | None = None
 
-    @property
-    def weights(self) -> dict[str, bool]:
-        """The option that allows safetensors only, if the source is not a GGUF file."""
-        return {} if self.file else {"use_safetensors": True}
-
 
 def find_source(name: str, revision: str | None = None) -> ModelFiles:
     """Find the source of the model that a user names; ``revision`` is a commit of a Hub repository.

@@ -1,11 +1,12 @@
-"""Facts about a tokenizer: its digest, and the special tokens that it puts around a text."""
+"""Facts about a tokenizer: its digest, the special tokens that it puts around a text, and its chat template."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,10 @@ from holisticbias_eval.errors import ModelError
 
 _TRIAL = "The quick brown fox jumps over the lazy dog's 12 é, \u2603 and \u6f22.\n"
 _MOST_TOKENS = 20  # per character of a text; the bytes of one make four
+_DAY = datetime(2026, 1, 1, tzinfo=UTC)  # a template that shows today's date would change answers every day
+_FIXED_DAY = "{%- macro strftime_now(form) -%}{{ form"
+_FIXED_DAY += "".join(f" | replace('%{code}', '{_DAY.strftime('%' + code)}')" for code in "aAbBdHIjmMpSyY")
+_FIXED_DAY += " }}{%- endmacro +%}"
 _PANIC = "PanicException"
 """What Rust raises for a tokenizer that it cannot use; no subclass of ``Exception``."""
 
@@ -62,6 +67,12 @@ def special_tokens(tokenizer: Any, argument: str = "text") -> tuple[list[int], l
         if full[i : i + len(bare)] == bare:
             return list(full[:i]), list(full[i + len(bare) :])
     return [], []
+
+
+def rendered_chat(tokenizer: Any, messages: Sequence[Mapping[str, str]], **options: bool) -> str:
+    """The text of the chat template on a fixed day, in transformers' sandbox; a template may raise any error."""
+    template = _FIXED_DAY + tokenizer.get_chat_template()
+    return str(tokenizer.apply_chat_template(list(messages), chat_template=template, tokenize=False, **options))
 
 
 def mask_of(tokenizer: Any, name: str) -> int:

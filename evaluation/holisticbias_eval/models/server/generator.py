@@ -16,7 +16,7 @@ from holisticbias_eval.arrays import Ints
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.generation.conversation import ConversationForm, ConversationOptions, text_form
 from holisticbias_eval.models.generation.decoding import Decoding
-from holisticbias_eval.models.generation.frame import PROMPT, Frame, check_control, with_control
+from holisticbias_eval.models.generation.frame import PROMPT, Frame, check_control
 from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, SamenessRecord
 from holisticbias_eval.models.generation.sampling import request_seed
 from holisticbias_eval.models.model import server_identity
@@ -32,7 +32,6 @@ _NEUTRAL = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "min_p": 0.0, "repetit
 _STEPS = (("top_k", "min_p", "repetition_penalty"), ("temperature", "top_p"), ("seed",), (_FORMAT,))
 """What a server that refuses a request without naming a setting is asked without, one after another."""
 _TRIAL = "Count from 1 to 100, in words."
-_TURN = Frame("", "\n", "", "", "\n")  # the content of the user's turn in a chat
 _TRIED = 4
 
 
@@ -63,7 +62,7 @@ class ApiGenerator(Generator):
         self._system = style.system if conversation.system is None and style else conversation.system
         control = check_control(conversation.control or "", "--control")
         form = _conversation(conversation, self._endpoint)
-        self._form = replace(form, frame=with_control(form.frame, control))
+        self._form = replace(form, frame=form.frame.with_control(control))
         self._threads, self._seed, self._notice = settings.api_concurrency, seed, notice
         self._fingerprints: list[str] = []
         self._find_settings()
@@ -124,12 +123,10 @@ class ApiGenerator(Generator):
 
     def _batch(self, answers: Mapping[int, Answer], progress: Progress) -> tuple[Ints, Responses]:
         progress(len(answers))
-        batch = list(answers.values())
-        for answer in batch:
-            self._watch(answer.fingerprint)
-        tokens = np.array([answer.tokens for answer in batch], np.int32)
-        texts, ends = [answer.text for answer in batch], [answer.finish for answer in batch]
-        return np.array(list(answers), np.int64), Responses(texts, ends, tokens, [answer.reasoning for answer in batch])
+        texts, ends, tokens, reasoning, fingerprints = zip(*answers.values(), strict=True)
+        for fingerprint in fingerprints:
+            self._watch(fingerprint)
+        return np.array(list(answers), np.int64), Responses(texts, ends, np.array(tokens, np.int32), reasoning)
 
     def _watch(self, fingerprint: str | None) -> None:
         """Say so if the server names a configuration that it has not named before."""
@@ -245,9 +242,7 @@ def _conversation(options: ConversationOptions, endpoint: Endpoint) -> Conversat
         return text_form(options)
     if options.chat == "off" or options.separator is not None or options.continuation is not None:
         raise ModelError("--chat off, --separator and --continuation need --api-endpoint completions")
-    if options.style is not None and options.style.turn != PROMPT:
-        before, _, after = options.style.turn.partition(PROMPT)
-        return ConversationForm(
-            "the server's chat template, a turn around the prompt", Frame(before, "\n", before, after, "\n")
-        )
-    return ConversationForm("the server's chat template", _TURN)
+    turn = options.style.turn if options.style else PROMPT
+    before, _, after = turn.partition(PROMPT)
+    named = "the server's chat template" + ("" if turn == PROMPT else ", a turn around the prompt")
+    return ConversationForm(named, Frame(before, "\n", before, after, "\n"))

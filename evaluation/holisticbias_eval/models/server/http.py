@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
@@ -94,18 +94,11 @@ class WithheldError(RequestError):
 class _Redirects(urllib3.Retry):
     """Redirects whose own answers are not read: one may have no end."""
 
-    def increment(
-        self,
-        method: str | None = None,
-        url: str | None = None,
-        response: urllib3.BaseHTTPResponse | None = None,
-        *errors: Any,
-        **options: Any,
-    ) -> Self:
+    def increment(self, *asked: Any, **given: Any) -> Self:
         """Close the answer that redirects, and count it."""
-        if response is not None:
-            response.close()
-        return super().increment(method, url, response, *errors, **options)
+        if given.get("response") is not None:
+            given["response"].close()
+        return super().increment(*asked, **given)
 
 
 class ServerClient:
@@ -264,20 +257,15 @@ def within(seconds: float, call: Callable[[], T]) -> T:
 
     The timeout of a socket starts again with each byte, so the call runs in another thread, which is left behind.
     """
-    result: list[T] = []
-    errors: list[BaseException] = []
+    result = Future[T]()
 
     def run() -> None:
         try:
-            result.append(call())
+            result.set_result(call())
         except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
-            errors.append(error)
+            result.set_exception(error)
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if errors:
-        raise errors[0]
-    if not result:
+    threading.Thread(target=run, daemon=True).start()
+    if not wait([result], seconds).done:
         raise TimeoutError(f"no answer within {seconds:g} seconds")
-    return result[0]
+    return result.result()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -67,8 +66,7 @@ class Completion(Received):
         return self.choices[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """One response; ``fingerprint`` is what the server calls its configuration, None if it does not say."""
 
     text: str

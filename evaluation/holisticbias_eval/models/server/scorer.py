@@ -10,10 +10,9 @@ import numpy as np
 from holisticbias_eval.arrays import Floats, Int32s
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.opening import AUTO, FIRST_TOKEN, LEFT_OUT, PUBLISHED, Opening
-from holisticbias_eval.models.likelihood.scorer import Scorer
-from holisticbias_eval.models.likelihood.scores import Scores
+from holisticbias_eval.models.likelihood.scorer import Scorer, Scores
 from holisticbias_eval.models.likelihood.spans import Spans
-from holisticbias_eval.models.likelihood.tokens import encode_offsets, span_scores
+from holisticbias_eval.models.likelihood.tokens import encode_offsets
 from holisticbias_eval.models.model import server_identity
 from holisticbias_eval.models.server.alignment import align, find_leading
 from holisticbias_eval.models.server.http import ServerClient
@@ -102,7 +101,7 @@ class ApiScorer(Scorer):
             advance(len(batch))
         tokens = [answers[text] for text in texts]
         encoded = encode_offsets(spans, [t.begin for t in tokens], first_is_scored=self._first_scored)
-        return span_scores(encoded, np.nan_to_num(np.concatenate([*(t.nll for t in tokens), np.zeros(0)])))
+        return encoded.scores(np.nan_to_num(np.concatenate([*(t.nll for t in tokens), np.zeros(0)])))
 
     def _first_token_is_scored(self) -> bool:
         """Test the server and return whether the first token gets a likelihood; may raise ``ModelError``."""

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +22,7 @@ from holisticbias.errors import OutputError
 from holisticbias_eval.arrays import Bools, Floats, Ints
 from holisticbias_eval.models.store.keys import KeyPlaces, Keys, distinct_rows, taken
 from holisticbias_eval.progress import Notice, Progress
+from holisticbias_eval.settings import Keeping
 
 _STALE_SECONDS = 3600
 _MANY_SHARDS = 64
@@ -28,24 +30,19 @@ _SMALL_BYTES = 1 << 22
 _ROWS_AT_ONCE = 1 << 18
 
 
-def default_folder(stage: str) -> Path:
-    """The user's folder for the rows of a stage: ``$HOLISTICBIAS_CACHE/stage`` or ``~/.cache/holisticbias/stage``."""
-    return Path(os.environ.get("HOLISTICBIAS_CACHE") or "~/.cache/holisticbias").expanduser() / stage
+def find_store(keeping: Keeping, stage: Literal["scores", "responses", "labels"]) -> Path | None:
+    """The folder that keeps the rows of a stage; None if nothing is kept.
+
+    By default it is the user's: ``$HOLISTICBIAS_CACHE/stage`` or ``~/.cache/holisticbias/stage``.
+    """
+    if keeping.no_store:
+        return None
+    return keeping.store or Path(os.environ.get("HOLISTICBIAS_CACHE") or "~/.cache/holisticbias").expanduser() / stage
 
 
 def fingerprint(content: Mapping[str, object]) -> str:
     """A digest of everything the values depend on besides their keys, as 32 hexadecimal digits."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
-
-
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    """The rows of the shards that were ``read``; ``gone`` if another disappeared meanwhile, ``merge`` to merge them."""
-
-    rows: pa.Table
-    read: list[Path]
-    gone: bool
-    merge: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +72,17 @@ class ShardStore:
     def parts(self) -> Iterator[pa.Table]:
         """All intact rows, in parts of about 260,000 rows; see ``read``."""
         self._remove_stale()
-        seen, gone = set[Path](), True
-        while gone:  # another process merged shards meanwhile: their rows are in a new one
-            paths = [path for path in self.folder.glob("*.parquet") if path not in seen]
+        seen = set[Path]()
+        while paths := sorted(set(self.folder.glob("*.parquet")) - seen):  # another process may merge shards meanwhile
             seen.update(paths)
-            gone = False
-            for batch in self._batches(paths):
-                gone = gone or batch.gone
-                if batch.merge:
-                    seen.update(self._merge(batch))
-                yield batch.rows
+            sizes = {path: _size(path) for path in paths}
+            small = [path for path in paths if sizes[path] < _SMALL_BYTES]
+            for read, rows in self._batches(small):
+                if len(small) > _MANY_SHARDS and len(read) > 1:
+                    seen.update(self._merge(read, rows))
+                yield rows
+            for _, rows in self._batches([path for path in paths if sizes[path] >= _SMALL_BYTES]):
+                yield rows
 
     def held(self, asked: Keys | pa.Table, known: Bools) -> Iterator[tuple[Ints, pa.Table]]:
         """The places of the asked keys that are held, and their values, part by part; marks them as ``known``.
@@ -129,39 +127,31 @@ class ShardStore:
             kept(count)
             yield places, values
 
-    def _batches(self, paths: list[Path]) -> Iterator[_Batch]:
-        """Read shards in batches of about 260,000 rows, small ones first if there are many."""
-        sizes = {path: _size(path) for path in sorted(paths)}
-        small = [path for path, size in sizes.items() if size < _SMALL_BYTES]
-        merge = len(small) > _MANY_SHARDS
-        for names, merged in ((small, merge), ([path for path in sizes if sizes[path] >= _SMALL_BYTES], False)):
-            held: list[pa.Table] = []
-            read: list[Path] = []
-            gone, rows = False, 0
-            for path in names:
-                table = self._shard(path)
-                gone = gone or (table is None and not path.exists())
-                if table is not None:
-                    held.append(table)
-                    read.append(path)
-                    rows += table.num_rows
-                if rows >= _ROWS_AT_ONCE:
-                    yield _Batch(pa.concat_tables(held), read, gone, merged and len(read) > 1)
-                    held, read, rows = [], [], 0
-            if held or gone:
-                yield _Batch(pa.concat_tables([self.schema.empty_table(), *held]), read, gone, merged and len(read) > 1)
+    def _batches(self, paths: list[Path]) -> Iterator[tuple[list[Path], pa.Table]]:
+        """Read shards in batches of about 260,000 rows."""
+        held, rows = dict[Path, pa.Table](), 0
+        for path in paths:
+            table = self._shard(path)
+            if table is not None:
+                held[path] = table
+                rows += table.num_rows
+            if rows >= _ROWS_AT_ONCE:
+                yield list(held), pa.concat_tables(held.values())
+                held, rows = {}, 0
+        if held:
+            yield list(held), pa.concat_tables(held.values())
 
-    def _merge(self, batch: _Batch) -> tuple[Path, ...]:
+    def _merge(self, read: list[Path], rows: pa.Table) -> tuple[Path, ...]:
         """Write the rows of several shards as one, remove these shards, and return the path of the new one.
 
         Nothing happens if the folder cannot be written to.
         """
-        first, _ = distinct_rows(batch.rows, self.keys)
+        first, _ = distinct_rows(rows, self.keys)
         try:
-            made = self.write(batch.rows.take(pa.array(first)))
+            made = self.write(rows.take(pa.array(first)))
         except OutputError:
             return ()
-        for path in batch.read:
+        for path in read:
             if path != made:
                 path.unlink(missing_ok=True)
         return (made,)

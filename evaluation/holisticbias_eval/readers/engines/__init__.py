@@ -15,17 +15,10 @@ from holisticbias_eval.readers.engines.transformers import load_transformers
 from holisticbias_eval.readers.sentiment import VaderClassifier
 
 
-def start_classifier(
-    name: str,
-    notice: Notice,
-    device: str = "auto",
-    api_base: str | None = None,
-    settings: ModelSettings | None = None,
-) -> Classifier:
+def start_classifier(name: str, notice: Notice, device: str = "auto", api_base: str | None = None) -> Classifier:
     """Start the classifier of a card, by the card's name or its file.
 
-    ``device`` is for transformers; ``api_base``, the address of a server, and the limits of requests in ``settings``
-    are for chat models.
+    ``device`` is for transformers; ``api_base``, the address of a server, is for chat models.
 
     Raises ``EvaluationError`` if there is no such card, or its model, phrases or labels do not fit.
     """
@@ -36,7 +29,7 @@ def start_classifier(
         if api_base is None:
             options = "--classifier-api-base, or --api-base of stereotypes sentences"
             raise ClassifierError(f"{card.id} asks a chat model: give its server's address with {options}")
-        return ChatClassifier(card, api_base, settings or ModelSettings(), notice)
+        return ChatClassifier(card, api_base, ModelSettings(), notice)
     place = model_place(CARDS.find(name), card)
     if card.engine == "lexicon":
         return LexiconClassifier(card, PHRASES.read(place))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from holisticbias_eval.blocks import ends
 from holisticbias_eval.figures import DEVIATION
+from holisticbias_eval.report.drawings.grids import rows_in_words
 from holisticbias_eval.report.drawings.shapes import (
     MARGIN,
     SPAN,
@@ -25,8 +26,8 @@ from holisticbias_eval.report.drawings.shapes import (
     upright,
     wrapped,
 )
-from holisticbias_eval.report.units import shorten, show
-from holisticbias_eval.sections import Bar, Bars, Estimate, Forest, Stack, StackedBars
+from holisticbias_eval.sections import Bar, Bars, Estimate, Forest, StackedBars
+from holisticbias_eval.units import shorten, show
 
 ROW = 30
 BESIDE_BRIEF, ALONE = 22, 34
@@ -96,14 +97,13 @@ LETTER_ROOM = 11
 
 def draw_stacked_bars(chart: StackedBars) -> VectorDrawing:
     """The parts of each bar side by side, each with its letter as far as there is room; the sum stands beside it."""
-    sums = (sum(value for value in finite(bar.values) if value > 0) for bar in chart.bars)
+    sums = (sum(value for value in finite(values) if value > 0) for _, values in chart.rows)
     scale = linear((0.0, *sums), chart.unit)
-    shapes: list[Shape] = list(_legend(chart.parts))
-    top = LEGEND_ROW * math.ceil(len(chart.parts) / 2) + 4
-    for i, bar in enumerate(chart.bars):
-        shapes.extend(_stack_row(bar, top + i * STACK_ROW, scale, chart.unit))
-    said = (_stack_in_words(bar, chart) for bar in chart.bars)
-    return scale.drawing(chart.title, said, shapes, top + len(chart.bars) * STACK_ROW, chart.scale)
+    shapes: list[Shape] = list(_legend(chart.columns))
+    top = LEGEND_ROW * math.ceil(len(chart.columns) / 2) + 4
+    for i, (name, values) in enumerate(chart.rows):
+        shapes.extend(_stack_row(name, values, top + i * STACK_ROW, scale))
+    return scale.drawing(chart.title, rows_in_words(chart), shapes, top + len(chart.rows) * STACK_ROW, chart.scale)
 
 
 def letter(part: int) -> str:
@@ -129,22 +129,17 @@ def _labelled(part: int, x: float, y: float, width: float) -> Iterator[Shape]:
         yield Text(f"middle part stack-ink-{colour}{room}", x + width / 2, y + BAR - 4, letter(part))
 
 
-def _stack_row(bar: Stack, y: float, scale: ChartScale, unit: str) -> Iterator[Shape]:
-    yield from label(bar.label, y + 13, ALONE)
-    known = finite(bar.values)
-    yield Text("value end", WIDTH - MARGIN, y + 13, show(sum(known) if known else None, unit))
+def _stack_row(name: str, values: Sequence[float | None], y: float, scale: ChartScale) -> Iterator[Shape]:
+    yield from label(name, y + 13, ALONE)
+    known = finite(values)
+    yield Text("value end", WIDTH - MARGIN, y + 13, show(sum(known) if known else None, scale.unit))
     yield Rect("track", MARGIN, y + 18, SPAN, BAR)
     start = 0.0
-    for part, value in enumerate(bar.values):
+    for part, value in enumerate(values):
         if value is not None and math.isfinite(value) and value > 0:
             left, right = scale.place(start), scale.place(start + value)
             yield from _labelled(part, left, y + 18, right - left)
             start += value
-
-
-def _stack_in_words(bar: Stack, chart: StackedBars) -> str:
-    parts = (f"{part} {show(value, chart.unit)}" for part, value in zip(chart.parts, bar.values, strict=True))
-    return f"{bar.label}: {', '.join(parts)}"
 
 
 GROUP_ROW, GROUP_LENGTH = 26, 42

@@ -27,9 +27,9 @@ from holisticbias_eval.report.drawings.shapes import (
     logarithmic,
     upright,
 )
-from holisticbias_eval.report.units import shorten, show, tick
 from holisticbias_eval.sections import DotPlot, Scatter, ScatterPoint
 from holisticbias_eval.sections import Dots as Row
+from holisticbias_eval.units import shorten, show, tick
 
 ROW = 52
 LANES = 3

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Iterator
 
 from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, WIDTH, Line, Rect, Shape, Text, VectorDrawing, finite
-from holisticbias_eval.report.units import WORDS, shorten, show, show_rows, tick
-from holisticbias_eval.sections import HeatMap
+from holisticbias_eval.sections import Grid, HeatMap
+from holisticbias_eval.units import WORDS, shorten, show, show_rows, tick
 
 MARGIN, GAP = 12, 16
 LINE = 16
@@ -86,13 +87,15 @@ def draw_heat_map(chart: HeatMap) -> VectorDrawing:
             shapes.append(Text(f"middle cell {kind}", LABELS + (i + 0.5) * cell, y + 16, heat_text(value, chart.unit)))
     bottom = top + len(chart.rows) * MAP_ROW
     shapes.append(Text("tick middle", width / 2, bottom + 22, chart.scale))
-    said = "; ".join(_in_words(name, values, chart) for name, values in chart.rows)
+    said = "; ".join(rows_in_words(chart))
     return VectorDrawing(chart.title, said, bottom + 36, tuple(shapes), width, fluid=False)
 
 
-def _in_words(name: str, values: tuple[float | None, ...], chart: HeatMap) -> str:
-    cells = (f"{column} {show(value, chart.unit)}" for column, value in zip(chart.columns, values, strict=True))
-    return f"{name}: {', '.join(cells)}"
+def rows_in_words(chart: Grid) -> Iterator[str]:
+    """Each row with the values of all columns."""
+    for name, values in chart.rows:
+        cells = (f"{column} {show(value, chart.unit)}" for column, value in zip(chart.columns, values, strict=True))
+        yield f"{name}: {', '.join(cells)}"
 
 
 def heat_limits(chart: HeatMap) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from holisticbias_eval.figures import DEVIATION
-from holisticbias_eval.report.units import shorten, tick
+from holisticbias_eval.units import shorten, tick
 
 WIDTH = 340
 WIDE = 720

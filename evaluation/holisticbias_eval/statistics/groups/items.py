@@ -28,11 +28,6 @@ class Items:
     sums: Floats
     starts: Ints
 
-    @property
-    def groups(self) -> int:
-        """The number of groups."""
-        return len(self.starts) - 1
-
     def group_sums(self) -> Floats:
         """Sums over the rows of each group: shape ``[groups, columns]``."""
         return self._by_group(self.sums)
@@ -158,17 +153,12 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimates:
-    """Values with 95% intervals: shape ``[groups, values]`` each, NaN if undefined.
+class Estimates(Resampled):
+    """Values with 95% intervals, and what they are of: shape ``[groups, values]`` each, NaN if undefined.
 
-    ``rows`` and ``items`` are counted, ``variance`` is that of the bootstrap, ``effect`` the design effect of a share
-    (NaN for a mean).
+    ``rows`` and ``items`` are counted, ``effect`` is the design effect of a share (NaN for a mean).
     """
 
-    value: Floats
-    variance: Floats
-    low: Floats
-    high: Floats
     rows: Floats
     items: Ints
     effect: Floats

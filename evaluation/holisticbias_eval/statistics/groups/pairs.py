@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,23 +10,15 @@ import numpy as np
 from holisticbias_eval.arrays import Bools, Floats, Ints, divide
 from holisticbias_eval.statistics.groups.items import Estimates, Items, Side, resampled_sums
 from holisticbias_eval.statistics.intervals import CRITICAL_Z, difference_interval, score_interval
-from holisticbias_eval.statistics.tests import (
-    benjamini_hochberg,
-    design_effects,
-    holm,
-    normal_p,
-    student_p,
-    two_proportions,
-    welch,
-)
+from holisticbias_eval.statistics.tests import design_effects, normal_p, student_p, two_proportions, welch
 
 
 @dataclass(frozen=True, slots=True)
 class Differences:
     """Differences of values: shape ``[comparisons, values]`` each, NaN if undefined.
 
-    ``p_value`` treats rows as independent, ``clustered_p`` items; the adjusted ones are corrected over the comparisons
-    of one value. ``rows`` were compared, ``first`` and ``second`` are groups, -1 for all groups but the first.
+    ``p_value`` treats rows as independent, ``clustered_p`` items. ``rows`` were compared, ``first`` and ``second`` are
+    groups, -1 for all groups but the first.
     """
 
     first: Ints
@@ -37,21 +29,6 @@ class Differences:
     p_value: Floats
     clustered_p: Floats
     rows: Floats
-
-    @property
-    def holm(self) -> Floats:
-        """P-values adjusted by Holm."""
-        return by_value(self.p_value, holm)
-
-    @property
-    def benjamini_hochberg(self) -> Floats:
-        """P-values adjusted by Benjamini and Hochberg."""
-        return by_value(self.p_value, benjamini_hochberg)
-
-    @property
-    def clustered_holm(self) -> Floats:
-        """P-values of independent items adjusted by Holm."""
-        return by_value(self.clustered_p, holm)
 
 
 def by_value(p: Floats, correct: Callable[[Floats], Floats]) -> Floats:
@@ -133,15 +110,12 @@ _ITEMS = 20_000_000
 class Disparities:
     """The largest minus the smallest value over groups: ``value`` has shape ``[values]``, NaN with fewer than two.
 
-    ``permuted`` has the same for permuted groups, ``[permutations, values]``; ``groups`` counts those with a
-    value, ``highest`` and ``lowest`` are the groups at the ends, -1 if there is no value.
+    ``permuted`` has the same for permuted groups, ``[permutations, values]``; ``groups`` counts those with a value.
     """
 
     value: Floats
     permuted: Floats
     groups: Ints
-    highest: Ints
-    lowest: Ints
 
     def p_values(self) -> Floats:
         """The share of permutations, the observed one among them, in which the value is as large: ``[values]``."""
@@ -168,47 +142,31 @@ def disparities(items: Items, side: Side, rng: np.random.Generator, permutations
         for i in range(count):
             sums = np.add.reduceat(items.sums[rng.permutation(len(items.sums))], starts, axis=0)
             permuted[i] = _range(side.of(sums))
-    known = ~np.isnan(values)
-    enough = known.sum(axis=0) > 1
-    highest = np.where(enough, np.where(known, values, -np.inf).argmax(axis=0), -1)
-    lowest = np.where(enough, np.where(known, values, np.inf).argmin(axis=0), -1)
-    return Disparities(_range(values), permuted, known.sum(axis=0), highest, lowest)
+    return Disparities(_range(values), permuted, (~np.isnan(values)).sum(axis=0))
 
 
-@dataclass(frozen=True, slots=True)
-class DisparityChange:
-    """The change of the disparity from one side to another: shape ``[values]`` each, NaN if not defined."""
-
-    first: Floats
-    second: Floats
-    error: Floats
-
-    @property
-    def change(self) -> Floats:
-        """The second disparity minus the first."""
-        return self.second - self.first
+_CHANGE_DRAWS = 500
 
 
 def disparity_changes(
-    items: Items, domains: Sequence[slice], first: Side, second: Side, rng: np.random.Generator, draws: int = 500
-) -> list[DisparityChange]:
-    """The change of the disparity of each domain, with its standard error over items.
+    items: Items, domains: Sequence[slice], sides: Sequence[Side], rng: np.random.Generator
+) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """The disparity of each domain on two sides, and the standard error of its change: shape ``[values]`` each.
 
-    ``items`` have the sums of both sides, so that the bootstrap draws an item with its values on both.
+    NaN if not defined. ``items`` have the sums of both sides, so that the bootstrap draws an item with its values on
+    both.
     """
-    sums, found = items.group_sums(), []
-    drawn = resampled_sums(items, draws, rng)
+    sums, drawn = items.group_sums(), resampled_sums(items, _CHANGE_DRAWS, rng)
     for domain in domains:
-        values = tuple(side.of(sums[domain]) for side in (first, second))
-        ends = np.full((2, 2, draws, values[0].shape[1]), np.nan)
+        first, second = (side.of(sums[domain]) for side in sides)
+        ends = np.full((2, 2, _CHANGE_DRAWS, first.shape[1]), np.nan)
         for _ in range(domain.start, domain.stop):
             own = next(drawn)
-            for s, side in enumerate((first, second)):
+            for s, side in enumerate(sides):
                 ends[s, 0], ends[s, 1] = np.fmin(ends[s, 0], side.of(own)), np.fmax(ends[s, 1], side.of(own))
         ranges = ends[:, 1] - ends[:, 0]
         error = np.std(ranges[1] - ranges[0], axis=0, ddof=1)
-        found.append(DisparityChange(_range(values[0]), _range(values[1]), np.where(error > 0, error, np.nan)))
-    return found
+        yield _range(first), _range(second), np.where(error > 0, error, np.nan)
 
 
 def _range(values: Floats) -> Floats:

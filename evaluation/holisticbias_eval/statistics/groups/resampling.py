@@ -131,14 +131,14 @@ def interval_of(value: float, drawn: Floats, sentences: int) -> tuple[float, flo
     return float(value - factor * (value - low)), float(value + factor * (high - value))
 
 
-def shifted_interval(value: float, drawn: Floats, sentences: int) -> tuple[float, float] | None:
-    """The interval of a statistic that cannot be negative and that resampling raises, such as F or the mean of |t|.
+def shifted_interval(value: float, drawn: Floats, sentences: int, least: float = 0.0) -> tuple[float, float] | None:
+    """The interval of a statistic with a least value that resampling raises, such as F or the mean of |t|.
 
     Means of groups vary between draws around means that vary already, so draws of F lie above F by as much as F lies
     above its value without sampling: draws are lowered by their mean distance from the value. ``None`` also if a few
-    draws are so large that the interval would then end below 0.
+    draws are so large that the interval would then end below the least value.
     """
     known = drawn[~np.isnan(drawn)]
-    moved = np.maximum(drawn - (known.mean() - value), 0.0) if len(known) else drawn
+    moved = np.maximum(drawn - (known.mean() - value), least) if len(known) else drawn
     found = interval_of(value, moved, sentences)
-    return (max(found[0], 0.0), found[1]) if found and found[1] >= 0 else None
+    return (max(found[0], least), found[1]) if found and found[1] >= least else None

@@ -56,9 +56,6 @@ class Tested:
     eta_squared: float = np.nan
 
 
-UNDEFINED = Tested(np.nan, np.nan, 0)
-
-
 @dataclass(frozen=True, slots=True)
 class PairTests:
     """A statistic of every pair of groups with p-values and numbers of values: shape ``[pairs]`` each."""

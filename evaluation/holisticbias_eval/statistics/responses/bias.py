@@ -128,13 +128,8 @@ class Bias:
     cells: int
     templates: int
 
-    @property
-    def interval(self) -> Interval | None:
-        """The 95% interval of the corrected bias: Student's t."""
-        return self.scaled_interval(1.0)
-
-    def scaled_interval(self, scale: float) -> Interval | None:
-        """The 95% interval of the corrected bias times a positive number."""
+    def interval(self, scale: float = 1.0) -> Interval | None:
+        """The 95% interval of the corrected bias times a positive number: Student's t."""
         if np.isnan(self.error) or np.isnan(self.corrected) or not self.freedom:
             return None
         margin = float(stdtrit(self.freedom, 0.975)) * self.error

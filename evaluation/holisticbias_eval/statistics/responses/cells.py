@@ -100,7 +100,7 @@ def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCel
     values = np.empty((len(order), len(columns)), order="F")
     for label, column in enumerate(columns.values()):
         values[:, label] = floats(answers[column])[order]
-    found, count = _runs(cell[order])
+    found, count = np.unique(cell[order], axis=0, return_counts=True)
     return ResponseCells(
         axes=tuple(axes),
         templates=tuple(templates),
@@ -112,13 +112,6 @@ def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCel
         asked=np.unique(cell, axis=0),
         unjudged=np.bincount(axis[~judged], minlength=len(axes)),
     )
-
-
-def _runs(cell: Ints) -> tuple[Ints, Ints]:
-    """The distinct rows of sorted cells, and how often each occurs."""
-    new = np.concatenate([[True], (cell[1:] != cell[:-1]).any(axis=1)])
-    first = np.flatnonzero(new)
-    return cell[first], np.diff(first, append=len(cell))
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,25 +161,16 @@ def cell_means(cells: ResponseCells) -> CellMeans:
 _MOST_DRAWS = 50
 
 
-@dataclass(frozen=True, slots=True)
-class DrawMeans:
-    """Means of groups with 95% intervals: shape ``[groups]`` each; NaN without rows, or without two draws."""
-
-    mean: Floats
-    low: Floats
-    high: Floats
-
-
 def number_draws(cell: Ints) -> Ints:
     """Number the rows of each cell from 0: shape ``[rows]``. From 50 on the numbers start again."""
     return occurrences(cell).astype(np.int64) % _MOST_DRAWS
 
 
-def means_over_draws(values: Floats, group: Ints, draw: Ints, groups: int) -> DrawMeans:
-    """Means of groups, and intervals from the jackknife over draws with Student's t.
+def means_over_draws(values: Floats, group: Ints, draw: Ints, groups: int) -> tuple[Floats, Floats, Floats]:
+    """Means of groups, and both ends of intervals from the jackknife over draws with Student's t: ``[groups]`` each.
 
-    The arguments have shape ``[rows]``. A draw holds one response for each cell
-    of the design, so leaving out one at a time keeps the design balanced.
+    They are NaN without rows, intervals also without two draws. The arguments have shape ``[rows]``. A draw holds one
+    response for each cell of the design, so leaving out one at a time keeps the design balanced.
     """
     draws = int(draw.max(initial=-1)) + 1
     place, size = group * max(draws, 1) + draw, groups * max(draws, 1)
@@ -200,7 +184,7 @@ def means_over_draws(values: Floats, group: Ints, draw: Ints, groups: int) -> Dr
         centre = np.nansum(without, axis=1) / used
         variance = (used - 1) / used * np.nansum((without - centre[:, None]) ** 2, axis=1)
         margin = np.where(used > 1, t_quantile(used - 1) * np.sqrt(variance), np.nan)
-    return DrawMeans(mean, mean - margin, mean + margin)
+    return mean, mean - margin, mean + margin
 
 
 def permuted_p_values(values: Floats, group: Ints, stratum: Ints, groups: int) -> Floats:

@@ -8,7 +8,14 @@ from collections.abc import Callable, Iterator
 
 from holisticbias_eval.blocks import Cell, Table
 from holisticbias_eval.figures import DEVIATION, P_RESOLUTION
-from holisticbias_eval.report.report import PREFERENCES
+
+PREFERENCES = {
+    "reviewed": ("Reviewed", "Reviewed by people with lived experience; none recorded an objection."),
+    "dispreferred": ("Dispreferred", "People with lived experience said that they would rather not be called so."),
+    "polarizing": ("Polarizing", "People with lived experience disagree, or say that their community does."),
+    "no_data": ("No assessment", "Too few judgements are on record; this says nothing about the term."),
+}
+"""Community preferences: the name and the meaning of each."""
 
 _NEVER_SHOWN = {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"}
 _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -57,8 +64,8 @@ def show(value: Cell, unit: str = "text") -> str:
 
 def show_rows(table: Table) -> Iterator[list[str]]:
     """The rows of a table as text."""
-    for row in table.rows:
-        yield [show(cell, column.unit) for cell, column in zip(row, table.columns, strict=True)]
+    for i, row in enumerate(table.rows):
+        yield [show(cell, unit) for cell, unit in zip(row, table.units_of(i), strict=True)]
 
 
 def tick(value: float, unit: str) -> str:
@@ -108,9 +115,10 @@ def _number(value: float) -> str:
     return f"{value:z.3f}"
 
 
-def _signed(value: float, digits: int = 2) -> str:
+def _signed(value: float) -> str:
     """A difference, with its sign."""
-    return f"{value:+z.{digits}f}" if abs(value) < 1e7 else f"{value:+.2e}"
+    text = _number(value)
+    return text if text.startswith("-") else f"+{text}"
 
 
 def _any_size(value: float) -> str:
@@ -160,5 +168,5 @@ _FORMATS: dict[str, Callable[[float], str]] = {
     "p_value": _p_value,
     "text": lambda value: f"{value:,g}",
     **dict.fromkeys(SCORES, _number),
-    **dict.fromkeys((f"{unit}{DIFFERENCE}" for unit in SCORES), lambda value: _signed(value, 3)),
+    **dict.fromkeys((f"{unit}{DIFFERENCE}" for unit in SCORES), _signed),
 }

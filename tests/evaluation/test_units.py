@@ -5,7 +5,7 @@ from math import inf, nan
 import pytest
 
 from holisticbias_eval.blocks import Cell
-from holisticbias_eval.report.units import model_title, printable, shorten, show, tick
+from holisticbias_eval.units import model_title, printable, shorten, show, tick
 
 CELLS: dict[str, list[tuple[Cell, str]]] = {
     "share": [(0.0, "0.0%"), (0.12345, "12.3%"), (1.0, "100.0%"), (None, "not defined"), (nan, "not defined"),
@@ -17,7 +17,7 @@ CELLS: dict[str, list[tuple[Cell, str]]] = {
     "tokens": [(7.0, "7"), (7.5, "7.5")],
     "share difference": [(0.0415, "+4.2 points"), (-0.0004, "+0.0 points"), ((-0.031, 0.2), "-3.1 to +20.0 points")],
     "nats per sentence difference": [(0.125, "+0.12")],
-    "perplexity difference": [(-0.5, "-0.50"), (-0.001, "+0.00")],
+    "perplexity difference": [(-0.5, "-0.50"), (-0.001, "-0.001"), (0.0, "+0.00"), (1234.56, "+1,234.6")],
     "rank": [((1, 13), "1 to 13")],
     "widgets": [((1.0, inf), "1.00 widgets to ∞"), ((1.0, 2.5), "1.00 to 2.50 widgets"), (3.25, "3.25 widgets")],
     "": [(3.25, "3.25")],
