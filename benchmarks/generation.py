@@ -89,7 +89,7 @@ def measure(loaded: Any, asked: PromptRequests, repeat: int, clock: Clock, few: 
     """All figures by key; ``few`` prompts are written one by one."""
     decoding = Decoding(id="timed", method="sample", max_new_tokens=NEW, min_new_tokens=NEW, source="this benchmark")
     conversation = find_conversation(loaded.tokenizer, ConversationOptions(), "causal")
-    prompts = conversation.inputs(asked)
+    prompts = conversation.encoder.encode(asked)
 
     def generator(batch: int | None) -> LocalGenerator:
         return LocalGenerator(loaded, "causal", print, decoding, 1, conversation, batch)

@@ -18,8 +18,6 @@ from holisticbias_eval.errors import EvaluationError, RunError
 from holisticbias_eval.evaluating import all_uses, by_task, choose_measures, prepare
 from holisticbias_eval.generating import USES, prepare_answers
 from holisticbias_eval.measuring import measure_table
-from holisticbias_eval.mitigation.run import mitigate as train_models
-from holisticbias_eval.mitigation.run import mitigation_uses
 from holisticbias_eval.models.loading.load import ModelSource
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.sentences import restored
@@ -28,6 +26,7 @@ from holisticbias_eval.results.recipes import read_recipe
 from holisticbias_eval.results.run import Run, read_run
 from holisticbias_eval.settings import Uses, of_measures, split_names
 from holisticbias_eval.tables.frames import LABEL, file_of
+from holisticbias_eval.tables.rows import whole_text
 from holisticbias_eval.tasks.sources import ReleaseSource
 
 
@@ -165,6 +164,9 @@ def mitigate(
     Raises ``EvaluationError`` for a setting that no chosen method uses, if the model cannot be trained, and if the
     folder holds another mitigation, unless ``overwrite``.
     """
+    from holisticbias_eval.mitigation.run import mitigate as train_models
+    from holisticbias_eval.mitigation.run import mitigation_uses
+
     (model, release), defaults = _defaults(recipe, mitigation_uses(), model=model, release=release)
     names, values = _texts("method", method), {**defaults, **_values(settings, where)}
     base = _name_of("model", model, "a name or a folder")
@@ -223,15 +225,19 @@ def _defaults(recipe: str | Path | None, uses: Uses, **given: Any) -> tuple[list
 def _values(settings: Mapping[str, Any], where: Where = ()) -> dict[str, Any]:
     """Settings as commands give them: the name of a file is a text, and None is the default."""
     values = {
-        name: [_plain(one) for one in value] if isinstance(value, list | tuple) else _plain(value)
+        name: [_plain(name, one) for one in value] if isinstance(value, list | tuple) else _plain(name, value)
         for name, value in settings.items()
         if value is not None
     }
     return values | ({"where": filter_texts(where)} if where else {})
 
 
-def _plain(value: Any) -> Any:
-    return str(value) if isinstance(value, Path) else value
+def _plain(name: str, value: Any) -> Any:
+    """The value, a path as a text; raises ``EvaluationError`` for half a character, which no record can hold."""
+    plain = str(value) if isinstance(value, Path) else value
+    if isinstance(plain, str) and plain != whole_text(plain):
+        raise EvaluationError(f"{name}: {plain!r} has half a character, which no file can hold")
+    return plain
 
 
 def _texts(name: str, value: object) -> tuple[str, ...]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -14,7 +15,6 @@ from holisticbias.output import new_folder
 from holisticbias_eval.figures import Figure, Figures, figure_columns
 from holisticbias_eval.generating import Generation
 from holisticbias_eval.measuring import MeasuredTable
-from holisticbias_eval.mitigation.run import Mitigated
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Report, drawables
 from holisticbias_eval.report.runs import comparison_report, measurement_report, run_report
@@ -22,6 +22,9 @@ from holisticbias_eval.report.write import form_of, render, write_report
 from holisticbias_eval.results.compare import ComparedRuns
 from holisticbias_eval.results.gains import Gain, find_gains, sort_gains
 from holisticbias_eval.results.run import REPORT, Run, may_replace, write_run
+
+if TYPE_CHECKING:
+    from holisticbias_eval.mitigation.record import MitigatedModel
 
 _SHOWN = 20
 """How many responses a notebook shows."""
@@ -68,7 +71,8 @@ class GainTable(Tabular, tuple[Gain, ...]):
 
     def __repr__(self) -> str:
         outcomes = Counter(gain.outcome for gain in self)
-        return f"<{len(self):,} changes: {', '.join(f'{count} {outcome}' for outcome, count in outcomes.items())}>"
+        said = ", ".join(f"{count:,} {outcome}" for outcome, count in outcomes.items())
+        return f"<{len(self):,} changes{said and f': {said}'}>"
 
     def to_arrow(self) -> pa.Table:
         """The changes as an Arrow table; a key that a figure lacks is null."""
@@ -182,12 +186,16 @@ class Comparison(WithReport):
 
 
 @dataclass(frozen=True, repr=False)
-class MitigatedModels(WithReport, Mitigated):
+class MitigatedModels(WithReport):
     """Trained models, with a page of what was gained and what it cost.
 
     ``models`` has for each method the ``folder`` of the model and the ``record`` of all that its weights depend on;
     ``page`` is the file of the report. A notebook shows the report.
     """
+
+    models: Sequence[MitigatedModel]
+    shown: Report
+    page: Path
 
     def _report(self) -> Report:
         return self.shown

@@ -4,8 +4,8 @@ from math import inf, nan
 
 import pytest
 
-from holisticbias_eval.blocks import Cell
-from holisticbias_eval.units import model_title, printable, shorten, show, tick
+from holisticbias_eval.blocks import Cell, Column, Table
+from holisticbias_eval.units import model_title, printable, shorten, show, show_rows, tick
 
 CELLS: dict[str, list[tuple[Cell, str]]] = {
     "share": [(0.0, "0.0%"), (0.12345, "12.3%"), (1.0, "100.0%"), (None, "not defined"), (nan, "not defined"),
@@ -49,6 +49,18 @@ def test_a_cell_as_people_read_it(unit: str) -> None:
 @pytest.mark.parametrize("unit", MARKS)
 def test_a_mark_of_a_scale(unit: str) -> None:
     assert [tick(value, unit) for value, _ in MARKS[unit]] == [shown for _, shown in MARKS[unit]]
+
+
+def test_rows_of_a_table_have_units_of_their_own() -> None:
+    columns = (
+        Column("name", "Name"),
+        Column("value", "Value", "number"),
+        Column("change", "Change", "number difference"),
+    )
+    rows = (("a", 0.094, 0.769), ("b", 12.34, -0.05), ("c", -0.002, 0.3))
+    table = Table("t", "T", columns, rows, units=("share", "F", "nats per sentence, standard deviation"))
+    shown = [["a", "9.4%", "+76.9 points"], ["b", "12.3", "-0.050"], ["c", "none shown", "+0.30"]]
+    assert list(show_rows(table)) == shown
 
 
 def test_names_and_hidden_characters() -> None:

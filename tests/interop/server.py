@@ -94,7 +94,9 @@ def check_responses(server: str, address: str, model: LoadedModel, tries: Tries)
     requests = PromptRequests(PROMPTS, [""] * len(PROMPTS), np.zeros(len(PROMPTS), np.int32))
     for endpoint, decoding, conversation in tries:
         settings = OPTIONS.model_copy(update={"api_endpoint": endpoint})
-        generator = ApiGenerator("embedded", address, print, decoding, 0, conversation, settings)
+        generator = ApiGenerator(
+            "embedded", address, print, decoding, 0, conversation or ConversationOptions(), settings
+        )
         found, same = respond_all(requests, generator, lambda _: None), generator.probe(requests)
         assert max(found.tokens) <= decoding.max_new_tokens
         assert all(finish in {"stop", "length"} for finish in found.finish)

@@ -90,7 +90,7 @@ class ResponseLessons:
                 "threshold_from": "given" if tagging.threshold is not None else quantile,
                 "responses": _about(signature),
             },
-            opening=conversation.first_tokens,
+            opening=conversation.encoder.before,
         )
 
     def measuring(self, measuring: Measuring, _: Path, *, overwrite: bool) -> Measuring:

@@ -50,7 +50,7 @@ def measure_likelihoods(model: Any, texts: Sequence[EncodedText], collator: Coll
     The state of the model's mode is restored.
     """
     nll, tokens, losses = [], [], []
-    with _evaluating(model), torch.no_grad():
+    with evaluating(model), torch.no_grad():
         for start in range(0, len(texts), batch):
             inputs = collator(texts[start : start + batch])
             logits = read(model, inputs)
@@ -81,7 +81,8 @@ def sum_labels(logits: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor
 
 
 @contextmanager
-def _evaluating(model: Any) -> Iterator[None]:
+def evaluating(model: Any) -> Iterator[None]:
+    """Run a model in evaluation mode within the block."""
     was = model.training
     model.eval()
     try:

@@ -153,7 +153,8 @@ def add_human(prompts: CollectionPrompts, file: Path) -> CollectionPrompts:
     with_text = sum(map(bool, human))
     if not with_text:
         raise SelectionError(
-            f"{file}: none of its prompts is among the prompts of {prompts.name}: they must be the same text"
+            f"{file}: none of its prompts with a continuation is among the prompts of {prompts.name}: they must be the "
+            "same text"
         )
     place = prompts.table.column_names.index("human")
     made = prompts.table.set_column(place, "human", pa.array(human, pa.list_(_TEXT)))

@@ -45,7 +45,7 @@ class LabelReader(Reader):
     def labels(cls, card: Card) -> tuple[str, ...]:
         """The labels of a card that are read; raises ``ClassifierError`` if the card does not fit."""
 
-    def _probabilities(self, texts: Sequence[str], progress: Progress) -> Floats:
+    def probabilities(self, texts: Sequence[str], progress: Progress) -> Floats:
         """The probabilities of the labels, shape ``[texts, labels]``, NaN for a text that is not judged."""
         card = self.judge.card
         chosen = [card.labels.index(label) for label in self.labels(card)]
@@ -66,7 +66,7 @@ class StylesReader(LabelReader):
 
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
         """Read all probabilities."""
-        values = self._probabilities(texts, progress)
+        values = self.probabilities(texts, progress)
         columns = [pa.array(column, from_pandas=True) for column in values.T]
         return pa.Table.from_arrays(columns, names=list(self.judge.columns))
 
@@ -86,7 +86,7 @@ class OffensivenessReader(LabelReader):
 
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
         """Read the probability of the offensive label."""
-        return pa.table({"offensive": pa.array(self._probabilities(texts, progress)[:, 0], from_pandas=True)})
+        return pa.table({"offensive": pa.array(self.probabilities(texts, progress)[:, 0], from_pandas=True)})
 
 
 class ToxicitySettings(ReaderSettings):
@@ -127,7 +127,7 @@ class ToxicityReader(LabelReader):
 
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
         """Read ``any`` and each kind."""
-        labels, values = self.labels(self.judge.card), self._probabilities(texts, progress)
+        labels, values = self.labels(self.judge.card), self.probabilities(texts, progress)
         columns = {ANY: values.max(axis=1)} | {label: values[:, i] for i, label in enumerate(labels) if label in KINDS}
         return reading_table(self.name, {name: self._reading(values) for name, values in columns.items()})
 
@@ -163,7 +163,7 @@ class RegardReader(LabelReader):
 
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
         """Read the likeliest label."""
-        values = self._probabilities(texts, progress)
+        values = self.probabilities(texts, progress)
         labels = list(self.labels(self.judge.card))
         lower = [label.casefold() for label in labels]
         for known in (POSITIVE, NEGATIVE):

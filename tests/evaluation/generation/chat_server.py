@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import DECODINGS, Decoding
 from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
 from holisticbias_eval.models.server.generator import ApiGenerator
@@ -102,11 +103,11 @@ def generator(
     notice: Any = ignore,
     options: ModelSettings = QUICK,
     endpoint: str = "chat",
+    conversation: ConversationOptions | None = None,
     **more: Any,
 ) -> ApiGenerator:
-    made = ApiGenerator(
-        "tiny", base, notice, decoding, seed, settings=options.model_copy(update={"api_endpoint": endpoint}), **more
-    )
+    options = options.model_copy(update={"api_endpoint": endpoint})
+    made = ApiGenerator("tiny", base, notice, decoding, seed, conversation or ConversationOptions(), options, **more)
     made.hold = 0.0
     return made
 

@@ -46,7 +46,7 @@ def test_a_chat_model_is_asked_to_continue_and_another_continues_the_plain_text(
 ) -> None:
     tokenizer = byte_tokenizer(template)
     found = find_conversation(tokenizer, ConversationOptions(style=STYLE, **options), "causal")
-    (ids,) = found.inputs(PromptRequests([PROMPT], [""], np.zeros(1, np.int32)))
+    (ids,) = found.encoder.encode(PromptRequests([PROMPT], [""], np.zeros(1, np.int32)))
     assert tokenizer.decode(ids, clean_up_tokenization_spaces=False) == expected
     plain = expected == PROMPT
     assert found.keeps_blank == plain

@@ -45,7 +45,7 @@ def requests(*pairs: tuple[str, str]) -> PromptRequests:
 
 
 def read(tokenizer: Any, conversation: Conversation, persona: str, prompt: str) -> str:
-    (ids,) = conversation.inputs(requests((persona, prompt)))
+    (ids,) = conversation.encoder.encode(requests((persona, prompt)))
     return str(tokenizer.decode(ids, clean_up_tokenization_spaces=False))
 
 
@@ -121,7 +121,7 @@ def test_the_tokens_around_a_text_stand_once(
     template: str | None, bos: bool, close: bool, kind: Any, first: list[int], last: list[int]
 ) -> None:
     tokenizer = byte_tokenizer(template, bos=bos, close=close)
-    (ids,) = find_conversation(tokenizer, ConversationOptions(), kind).inputs(requests(("", PROMPT)))
+    (ids,) = find_conversation(tokenizer, ConversationOptions(), kind).encoder.encode(requests(("", PROMPT)))
     assert ids[: len(first)] == first
     assert [token for token in ids if token < 2] == [token for token in first if token < 2] + last
     assert not last or ids[-1:] == last
@@ -133,9 +133,9 @@ def test_text_that_spells_a_control_token_stays_text(template: str | None, place
     tokenizer = byte_tokenizer(template)
     conversation = find_conversation(tokenizer, ConversationOptions(), "causal")
     pair = [PERSONA, PROMPT]
-    harmless = conversation.inputs(requests((pair[0], pair[1])))[0]
+    harmless = conversation.encoder.encode(requests((pair[0], pair[1])))[0]
     pair[place] = HOSTILE
-    (ids,) = conversation.inputs(requests((pair[0], pair[1])))
+    (ids,) = conversation.encoder.encode(requests((pair[0], pair[1])))
     assert [t for t in ids if t < len(ADDED)] == [t for t in harmless if t < len(ADDED)]
     shown = tokenizer.decode(ids, clean_up_tokenization_spaces=False)
     expected = [line.strip() for line in HOSTILE.splitlines()] if not place else [HOSTILE]
@@ -150,7 +150,7 @@ def test_text_that_spells_a_control_token_stays_text(template: str | None, place
 def test_no_prompt_adds_a_control_token(parts: list[str]) -> None:
     tokenizer = byte_tokenizer(CHATML)
     conversation = find_conversation(tokenizer, ConversationOptions(), "causal")
-    (ids,) = conversation.inputs(requests(("", "".join(parts))))
+    (ids,) = conversation.encoder.encode(requests(("", "".join(parts))))
     assert [token for token in ids if token < len(ADDED)] == [3, 4, 3, 4, 3]
     before, after = conversation.settings["conversation_text_without_persona"].split("{prompt}")
     assert tokenizer.decode(ids, clean_up_tokenization_spaces=False) == before + "".join(parts) + after
@@ -165,8 +165,8 @@ def test_a_word_piece_that_spells_a_control_token_stays_text() -> None:
         eos_token="</s>",  # noqa: S106
     )
     conversation = find_conversation(tokenizer, ConversationOptions(), "seq2seq")
-    assert conversation.inputs(requests(("", "a</s>b")))[0] == [6, 2, 4, 5, 3, 7]
-    unknown = conversation.inputs(requests(("", "aé")))[0]
+    assert conversation.encoder.encode(requests(("", "a</s>b")))[0] == [6, 2, 4, 5, 3, 7]
+    unknown = conversation.encoder.encode(requests(("", "aé")))[0]
     assert unknown == [6, 0], "an unknown character is not a control token"
 
 
@@ -175,7 +175,7 @@ def test_blenderbot_reads_the_tokens_of_each_utterance_and_its_separator() -> No
     vocabulary = {token: i for i, token in enumerate(["<s>", "<pad>", "</s>", "<unk>", "<mask>", *alphabet, "ĠĠ"])}
     tokenizer = BlenderbotTokenizer(vocab=vocabulary, merges=[("Ġ", "Ġ")])
     conversation = find_conversation(tokenizer, ConversationOptions(), "seq2seq")
-    (ids,) = conversation.inputs(requests(("a\nb", "c")))
+    (ids,) = conversation.encoder.encode(requests(("a\nb", "c")))
     assert tokenizer.convert_ids_to_tokens(ids) == ["Ġ", "a", "ĠĠ", "Ġ", "b", "ĠĠ", "Ġ", "c"]
 
 

@@ -67,7 +67,7 @@ def plainly(loaded: LoadedModel, decoding: Decoding, asked: PromptRequests) -> l
     model, tokenizer, conversation = loaded.model, loaded.tokenizer, conversation_of(loaded)
     seeds = step_seeds(7, asked, STEPS)
     found = []
-    for row, ids in enumerate(conversation.inputs(asked)):
+    for row, ids in enumerate(conversation.encoder.encode(asked)):
         response: list[int] = []
         finish, text = "length", ""
         for step in range(STEPS):

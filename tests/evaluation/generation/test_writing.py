@@ -62,7 +62,7 @@ def test_suppressed_tokens_do_not_come(key: str) -> None:
     loaded = favouring(77, 1000.0)
     setattr(loaded.model.generation_config, key, [77])
     together = Together(loaded.model, SAMPLE, ending_of(loaded, SAMPLE))
-    tokens = together.write(TokenPrompts(conversation_of(loaded).inputs(asked()), step_seeds(3, asked(), 8)))
+    tokens = together.write(TokenPrompts(conversation_of(loaded).encoder.encode(asked()), step_seeds(3, asked(), 8)))
     assert not any(77 in row[:1] for row in tokens)
     assert any(77 in row for row in tokens) == (key == "begin_suppress_tokens")
 
@@ -178,7 +178,7 @@ def test_it_is_transformers_own_in_any_batch(name: str) -> None:
     assert list(made[0].text) == list(made[1].text)
     conversation = conversation_of(loaded, separator="</s>")
     settings = {"decoder_start_token_id": 2} if name == "t5" else {}
-    for text, ids in zip(made[0].text, conversation.inputs(prompts), strict=True):
+    for text, ids in zip(made[0].text, conversation.encoder.encode(prompts), strict=True):
         expected = alone(loaded, ids, **settings)
         assert text == loaded.tokenizer.decode(expected, skip_special_tokens=True).strip()
 
@@ -195,7 +195,7 @@ def test_a_response_may_repeat_its_prompt_but_not_itself() -> None:
     decoding = beam(blocked=2)
     plain = Plain(loaded.model, decoding, ending_of(loaded, decoding, separator="</s>"))
     echoes = hidden = 0
-    for ids in conversation.inputs(first_samples(parroted)):
+    for ids in conversation.encoder.encode(first_samples(parroted)):
         tokens = plain.write(TokenPrompts([ids], np.zeros((1, NEW), np.uint64)))[0]
         assert len(pairs(tokens)) == len(tokens) - 1  # no pair of tokens twice
         echoes += bool(pairs(tokens) & pairs(ids))

@@ -111,12 +111,12 @@ def test_training_reads_what_generation_reads(loaded: LoadedModel, options: dict
         f"{a} no_bias{b}" for a, b in zip(examples["before"].to_pylist(), examples["close"].to_pylist(), strict=True)
     ]
     table = pa.table({"context": contexts, "text": examples["text"]})
-    encoded = Encoder(loaded.tokenizer, 256, conversation.first_tokens).encode(table).texts
+    encoded = Encoder(loaded.tokenizer, 256, conversation.encoder.before).encode(table).texts
     read = [[t for t, label in zip(one.ids, one.labels, strict=True) if label == IGNORED] for one in encoded]
     steered = find_conversation(loaded.tokenizer, ConversationOptions(**options, control="no_bias"), "causal")
     kept = JUDGED.slice(0, 2)
     requests = PromptRequests(kept["prompt"].to_pylist(), kept["persona"].to_pylist(), np.zeros(2, np.int32))
-    assert read == steered.inputs(requests)
+    assert read == steered.encoder.encode(requests)
 
 
 def test_a_model_that_reasons_first(loaded: LoadedModel) -> None:

@@ -72,7 +72,7 @@ def test_a_folder_without_prompts_and_a_name_of_nothing(tmp_path: Path) -> None:
 def test_human_continuations_of_other_prompts_are_refused(tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_text(TABLE)
     (tmp_path / "human.csv").write_text("prompt,continuation\nno,no\n")
-    with pytest.raises(SelectionError, match="none of its prompts is among the prompts of own"):
+    with pytest.raises(SelectionError, match="none of its prompts with a continuation is among the prompts of own"):
         add_human(read_source(str(tmp_path / "own.csv"), keep_faulty=True), tmp_path / "human.csv")
 
 

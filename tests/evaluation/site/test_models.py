@@ -105,6 +105,18 @@ def figure(name: str, keys: dict[str, str], value: float, unit: str, **more: Any
     return Figure(measure="stance_contrast", name=name, keys=keys, value=value, unit=unit, n=3, **more)
 
 
+def test_a_contrast_below_0_is_drawn_at_0(run: Run) -> None:
+    """The page that compares models draws what its table says."""
+    result = next(r for r in collected((), (), [other(run, "a")]).measured if r.measure == "stance_contrast")
+    unit, interval = "nats per sentence, standard deviation", Interval(low=-1.0, high=0.5)
+    below = Figures([figure("shared_contrast", {"axis": "age"}, -0.3, unit, interval=interval)])
+    files = dict(comparison_files([replace(result, figures=below)]))
+    (row,) = json.loads(files[f"results/{result.key}.json"])["rows"]
+    assert {name: row[name] for name in ("value", "low", "high", "shown", "interval")} == {
+        "value": 0.0, "low": 0.0, "high": 0.5, "shown": "none shown", "interval": "0.00 to 0.50",
+    }  # fmt: skip
+
+
 def test_the_figures_of_terms(run: Run) -> None:
     """Each descriptor that a run has figures of: the value with its unit, its interval, and the page of the model."""
     keys, nats = {"axis": "age", "descriptor": "age.old"}, "nats per sentence"

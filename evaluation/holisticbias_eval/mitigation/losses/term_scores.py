@@ -10,6 +10,8 @@ import torch
 from torch.utils.checkpoint import checkpoint
 from transformers import DynamicCache
 
+from holisticbias_eval.mitigation.validation import evaluating
+
 _FEWEST_TOKENS = 1024
 """A pass over further texts has at least this many tokens, however small the batch."""
 
@@ -118,15 +120,11 @@ def read_terms(model: Any, layers: Layers, prepared: Mapping[str, torch.Tensor],
 
 
 def _can_share(model: Any, prepared: Mapping[str, torch.Tensor]) -> bool:
-    was = model.training
-    model.eval()
     try:
-        with torch.no_grad():
+        with evaluating(model), torch.no_grad():
             return _agree(model, prepared)
     except _UNABLE:
         return False
-    finally:
-        model.train(was)
 
 
 def _agree(model: Any, prepared: Mapping[str, torch.Tensor]) -> bool:

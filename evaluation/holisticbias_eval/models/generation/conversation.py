@@ -9,7 +9,6 @@ from typing import Any, Literal
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.decoding import THINK, Thinking
 from holisticbias_eval.models.generation.frame import PROMPT, Frame, FrameEncoder, Style
-from holisticbias_eval.models.generation.requests import PromptRequests
 from holisticbias_eval.models.loading.tokenizers import rendered_chat, special_tokens, tokenizer_digest
 from holisticbias_eval.models.model import Kind
 
@@ -60,23 +59,13 @@ class ConversationForm:
 
 @dataclass(frozen=True, kw_only=True)
 class Conversation(ConversationForm):
-    """Writes requests as token ids; ``settings`` has the whole text around persona and prompt, for a signature."""
+    """The text of requests, and the ``encoder`` that writes them as token ids for the model, or for its encoder.
+
+    ``settings`` has the whole text around persona and prompt, for a signature.
+    """
 
     settings: Mapping[str, str]
     encoder: FrameEncoder
-
-    @property
-    def first_tokens(self) -> tuple[int, ...]:
-        """The token ids before every text that does not begin with them."""
-        return self.encoder.before
-
-    def inputs(self, requests: PromptRequests) -> list[list[int]]:
-        """The token ids that the model (or its encoder) reads for each request.
-
-        Text of a prompt or persona that spells a control token, as ``<|im_end|>``,
-        is encoded as plain text.
-        """
-        return self.encoder.encode(requests.persona, requests.prompt)
 
 
 def find_conversation(tokenizer: Any, options: ConversationOptions, kind: Kind) -> Conversation:

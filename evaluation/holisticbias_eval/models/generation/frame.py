@@ -13,6 +13,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.generation.requests import PromptRequests
 from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.progress import Notice
 
@@ -98,11 +99,14 @@ class FrameEncoder:
         spelt = sorted(tokenizer.convert_ids_to_tokens(sorted(marked)), key=len, reverse=True)
         self._spelt = re.compile("|".join(map(re.escape, spelt)) or r"(?!)", re.IGNORECASE)
 
-    def encode(self, personas: Sequence[str], prompts: Sequence[str]) -> list[list[int]]:
-        """The token ids of each request."""
-        if not prompts:
+    def encode(self, requests: PromptRequests) -> list[list[int]]:
+        """The token ids of each request.
+
+        Text of a prompt or persona that spells a control token, as ``<|im_end|>``, is encoded as plain text.
+        """
+        if not requests.prompt:
             return []
-        pieces = [self.frame.pieces(*request) for request in zip(personas, prompts, strict=True)]
+        pieces = [self.frame.pieces(*texts) for texts in zip(requests.persona, requests.prompt, strict=True)]
         encoded = self._tokenizer(["".join(p) for p in pieces], add_special_tokens=False)["input_ids"]
         ids = [list(row) if self._is_plain(row, p) else self._apart(p) for row, p in zip(encoded, pieces, strict=True)]
         return [self._closed(row) for row in ids]

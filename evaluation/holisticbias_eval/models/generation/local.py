@@ -130,7 +130,7 @@ class LocalGenerator(Generator):
                     f"the model reads at most {limit:,} tokens; the prompt {prompt[:100]!r} has {len(prompt):,} "
                     "characters: leave it out"
                 )
-        ids = self._conversation.inputs(requests)
+        ids = self._conversation.encoder.encode(requests)
         steps = self._decoding.max_new_tokens
         for prompt, tokens in zip(requests.prompt, ids, strict=True):
             needed = max(len(tokens), steps) if self.kind == "seq2seq" else len(tokens) + steps

@@ -48,10 +48,8 @@ class ApiGenerator(Generator):
 
     def __init__(
         self, name: str, base: str, notice: Notice, decoding: Decoding, seed: int,
-        conversation: ConversationOptions | None = None, settings: ModelSettings | None = None,
-        response_format: Mapping[str, Any] | None = None,
+        conversation: ConversationOptions, settings: ModelSettings, response_format: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
-        settings, conversation = settings or ModelSettings(), conversation or ConversationOptions()
         self._endpoint, self._longest = settings.api_endpoint, decoding.max_new_tokens
         sends: dict[str, Any] = {**_sampling(decoding), "seed": None}
         sends |= {} if response_format is None else {_FORMAT: response_format}
