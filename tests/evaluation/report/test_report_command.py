@@ -34,11 +34,11 @@ def test_what_cannot_be_made_is_said_in_a_line(run_folder: Path, invoke: Invoke)
     }.items():
         assert says in invoke.refused("report", run_folder, "--format", "csv", *options)
     scores = run_folder / "scores.parquet"
-    for says, options in {
-        f"{scores}: its name must end in .html, .md, .csv, .svg or .png": ("--out", scores),
+    for says, given in {
+        f"{scores}: its name must end in .html, .md, .csv, .svg or .png": ("--out", str(scores)),
         "x.html: its name must end in .md": ("--format", "md", "--out", "x.html"),
         "--part is for csv, svg and png": ("--part", "by-axis"),
     }.items():
-        assert says in invoke.refused("report", run_folder, *options)
+        assert says in invoke.refused("report", run_folder, *given)
     assert invoke("report", run_folder, "--part", "by-axis")[1] == "", "nothing is printed before it is refused"
     assert not list(run_folder.glob("report*"))
