@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from holisticbias.output import new_folder
-from holisticbias_eval.errors import ReportError
 from holisticbias_eval.figures import Figure, Figures, figure_columns
 from holisticbias_eval.generating import Generation
 from holisticbias_eval.measuring import MeasuredTable
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Report, drawables
 from holisticbias_eval.report.runs import comparison_report, measurement_report, run_report
-from holisticbias_eval.report.write import Form, render, write_report
+from holisticbias_eval.report.write import form_of, render, write_report
 from holisticbias_eval.results.compare import ComparedRuns
 from holisticbias_eval.results.gains import Gain, find_gains, sort_gains
 from holisticbias_eval.results.run import REPORT, Run, may_replace, write_run
@@ -31,14 +30,6 @@ _SHOWN = 20
 """How many responses a notebook shows."""
 Frame = Any
 """A pandas or polars data frame."""
-
-
-def _form_of(path: str | Path, *forms: Form) -> Form:
-    """The form that a file's name ends in; raises ``ReportError`` for another ending."""
-    for form in forms:
-        if Path(path).suffix.lower() == f".{form}":
-            return form
-    raise ReportError(f"{path}: its name must end in .{' or .'.join(forms)}")
 
 
 class Tabular:
@@ -112,7 +103,7 @@ class WithReport:
         """
         made = self._report()
         if path is not None:
-            write_report(made, _form_of(path, "html", "md"), None, Path(path))
+            write_report(made, form_of(path, "html", "md"), None, Path(path))
         return made
 
     @property
@@ -128,7 +119,7 @@ class WithReport:
         """
         report = self._report()
         if path is not None:
-            write_report(report, _form_of(path, "svg", "png"), name, Path(path))
+            write_report(report, form_of(path, "svg", "png"), name, Path(path))
         return Picture(render(report, "svg", name).decode())
 
     def __repr__(self) -> str:

@@ -41,7 +41,7 @@ def classify(responses: Path, values: Values, display: Display) -> JudgedTable:
         raise EvaluationError("name one classifier with --classifier: see `holisticbias classifiers`")
     (name,) = options.classifiers
     judge = start_judge(name, options, display)
-    with display.progress(f"Judging with {judge.card.id}", table.num_rows) as advance:
+    with display.progress(f"Classifying with {judge.card.id}", table.num_rows) as advance:
         return judge_table(table, judge, advance, censored=given.read(Censoring).censor)
 
 

@@ -40,7 +40,7 @@ class NamedFiles(Generic[T]):
         known = self.available()
         path = known.get(name, Path(name))
         if not path.is_file():
-            raise self.error(f"there is no {self.what} {name!r}, as a name or a file; available: {', '.join(known)}")
+            raise self.error(f"there is no {self.what} {name!r} and no such file; available: {', '.join(known)}")
         return path
 
     def read(self, name: str) -> T:

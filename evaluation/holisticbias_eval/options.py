@@ -198,8 +198,12 @@ def _written_out(params: Sequence[click.Parameter], args: Sequence[str]) -> Iter
             continue
         name, equals, value = (next(rest, "") if arg == "--set" else arg.removeprefix("--set=")).partition("=")
         option = known.get(name.strip().replace("-", "_"))
-        if not equals or option is None:
-            raise click.UsageError(f"--set takes NAME=VALUE, with a name that --help-all lists; there is no {name!r}")
+        if not equals:
+            raise click.UsageError(f"--set {name}: write NAME=VALUE")
+        if option is None:
+            from holisticbias_eval.settings import close_to
+
+            raise click.UsageError(f"--set: there is no setting {name!r}{close_to(name, known)}; --help-all lists them")
         if option.is_flag:
             yield from option.opts[:1] if click.BOOL.convert(value, option, None) else option.secondary_opts[:1]
         else:
@@ -217,8 +221,8 @@ def _option(name: str, fields: Sequence[tuple[type[Settings], FieldInfo]], *, hi
     extra = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
     annotation, several = _kind(info.annotation)
     flags = flags_of(kind, name)
-    says = "; ".join(dict.fromkeys(str(one.description) for _, one in fields))
-    is_shown = info.default not in (None, ()) and not isinstance(info.default, bool)
+    says = " ".join(dict.fromkeys(str(one.description) for _, one in fields))
+    is_shown = info.default not in (None, ()) and not isinstance(info.default, bool) and "Default:" not in says
     if is_shown and all(one.default == info.default for _, one in fields):
         says = f"{says.removesuffix('.')}. Default: {info.default}."
     shared: dict[str, Any] = {"help": says, "hidden": hidden, "default": () if several else None}

@@ -75,8 +75,8 @@ def test_a_model_that_cannot_be_loaded_or_takes_every_cpu_is_one_line(cluster: A
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"engine": "api"}, "needs --api-base, and --model"),
-        ({"engine": "api", "api_base": "http://127.0.0.1:9/v1"}, "needs --api-base, and --model"),
+        ({"engine": "api"}, "--engine api needs --api-base, the address"),
+        ({"engine": "api", "api_base": "http://127.0.0.1:9/v1"}, "--engine api needs --model, the server's name"),
         ({"engine": "ray", "ray_address": "127.0.0.1:9"}, "no Ray cluster at 127.0.0.1:9: .*refused"),
         ({"engine": "ray", "ray_address": "ray://127.0.0.1:9"}, "no Ray cluster at ray://127.0.0.1:9: .*refused"),
     ],

@@ -235,6 +235,8 @@ def test_the_command_adds_checks_and_shows(
     code, said, _ = invoke("leaderboard", "--results", results, "--check")
     assert (code, said.count("own.json: ")) == (1, 1)
     assert "--check for all problems" in invoke.refused("leaderboard", "--results", results)
+    assert "--contributor and --name need --add" in invoke.refused("leaderboard", "--name", "other")
+    assert "--check and --add exclude each other" in invoke.refused(*add, run_on("1.0.0", "x", "0" * 64), "--check")
     assert invoke("leaderboard", "--results", tmp_path / "none")[0] == 2
 
 

@@ -33,7 +33,7 @@ RUNS: Mapping[str, str] = {
     f"{RESPONSES}",
     "given-responses": "evaluate --measure generation_bias,response_wording --responses {in}/responses.csv "
     "--classifier calibration-styles --release {in}/mini",
-    "texts-made": "evaluate --measure sentiment --prompts {in}/people.csv --model embedded-writer --samples 3",
+    "texts-made": "evaluate --measure sentiment --prompts {in}/people.csv --model embedded-writer --per-cell 3",
 }
 """Evaluations: the run's signature, its figures, its answers, and its report as Markdown are recorded."""
 

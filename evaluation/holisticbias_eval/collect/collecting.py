@@ -82,7 +82,7 @@ def _of_dataset(name: str) -> CollectionFile:
         if collection.collection == name:
             return collection
     names = ", ".join(c.collection for c in known) or "none"
-    raise CollectError(f"there is no collection {name[:_SHOWN]!r}, as a name or a .yaml file; available: {names}")
+    raise CollectError(f"there is no collection {name[:_SHOWN]!r} and no such .yaml file; available: {names}")
 
 
 def prompts_of(record: Mapping[str, Any]) -> int:

@@ -86,14 +86,14 @@ def _no_main_module() -> Iterator[None]:
 def _serve(pipe: Connection, reader: PageReader, seconds: float) -> None:
     """Answer jobs until the pipe closes; the first answer is null, or why the reader cannot start."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the child
-    try:
-        reader.start()
-    except CollectError as error:
-        pipe.send(str(error))
-        return
-    _limit_memory()
-    pipe.send(None)
     with suppress(EOFError, ConnectionError):
+        try:
+            reader.start()
+        except CollectError as error:
+            pipe.send(str(error))
+            return
+        _limit_memory()
+        pipe.send(None)
         while True:
             job = pipe.recv()
             _alarm(seconds + 2)

@@ -58,6 +58,8 @@ def command(
     if len(sets) == 2 and all(found.is_single for found in sets):
         one, other = read_two_runs(sets[0].runs[""], sets[1].runs[""])
         compared = comparison = compare_runs(one, other)
+        if aims and "model" not in comparison.differs:
+            raise click.UsageError("--aim is for runs of two models: here it has no effect, so leave it out")
         report = comparison_report(comparison, other, aims or sets[1].recorded.aims)
     else:
         compared, report = sets_report(sets, aims, lambda name: display.notice(f"Comparing {name}"))

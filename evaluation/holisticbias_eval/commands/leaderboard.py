@@ -31,6 +31,10 @@ def command(
     from holisticbias_eval.report.leaderboard import print_leaderboard, render_leaderboard
     from holisticbias_eval.results.registry import published_digests, read_registry, read_valid
 
+    if run is None and (contributor or name):
+        raise click.UsageError("--contributor and --name need --add")
+    if run and check:
+        raise click.UsageError("--check and --add exclude each other: leave one out")
     if run:
         for path in _add(run, contributor, name, results):
             write(f"wrote {path}")

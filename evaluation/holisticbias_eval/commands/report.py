@@ -11,6 +11,7 @@ from holisticbias.terminal import write
 from holisticbias_eval.commands.shared import PATH
 
 Form = Literal["html", "md", "csv", "svg", "png"]
+FORMS: tuple[Form, ...] = get_args(Form)
 
 
 @click.command(short_help="Show a run in the terminal and as a page.")
@@ -18,12 +19,14 @@ Form = Literal["html", "md", "csv", "svg", "png"]
 @click.option(
     "--format",
     "form",
-    type=click.Choice(get_args(Form)),
+    type=click.Choice(FORMS),
     help="Write this format and print nothing else: the whole report as html or md, one table as csv, "
     "one chart as svg or png.",
 )
 @click.option("--part", metavar="NAME", help="Table or chart to write as csv, svg or png. Default: the main figures.")
-@click.option("--out", type=PATH, help="File to write. Default: a file in the run's folder.")
+@click.option(
+    "--out", type=PATH, help="File to write, whose ending says the format. Default: a file in the run's folder."
+)
 def command(run: Path, form: Form | None, part: str | None, out: Path | None) -> None:
     """Print the figures of a RUN folder, and write its report.
 
@@ -33,14 +36,15 @@ def command(run: Path, form: Form | None, part: str | None, out: Path | None) ->
     from holisticbias_eval.measures import shown_columns
     from holisticbias_eval.report.runs import run_report
     from holisticbias_eval.report.terminal import print_report
-    from holisticbias_eval.report.write import write_report
+    from holisticbias_eval.report.write import form_of, write_report
     from holisticbias_eval.results.run import read_run
 
+    wanted = form_of(out, *((form,) if form else FORMS)) if out else form or "html"
     with about_rows_of(run):
         found = run_report(read_run(run, shown_columns))
+        written = write_report(found, wanted, part, out or run / _file_name(wanted, part))
         if form is None:
             print_report(found)
-        written = write_report(found, form or "html", part, out or run / _file_name(form or "html", part))
     write(f"Report: {written}")
 
 

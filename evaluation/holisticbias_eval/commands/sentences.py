@@ -74,7 +74,9 @@ def command(
     from holisticbias_eval.stereotypes.sentences import import_sentences, make_sentences, read_options
     from holisticbias_eval.stereotypes.specifications import calibration_model
 
-    if generator is None and imported is None and calibration_model(specifications) == WRITER:
+    display, values = Display(), given_settings()
+    is_local = values.get("engine") != "api"
+    if generator is None and imported is None and is_local and calibration_model(specifications) == WRITER:
         generator = WRITER
     if (generator is None) == (imported is None):
         raise click.UsageError("give either --generator, a model, or --import, a file of sentences")
@@ -82,7 +84,6 @@ def command(
         raise click.UsageError(
             "--generator needs --specification: `holisticbias stereotypes specifications` lists them"
         )
-    display, values = Display(), given_settings()
     refuse_unused(values, uses(), ["--generator" if imported is None else "--import"])
     options = read_options(values, version, display)
     if imported is not None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 PATH = click.Path(path_type=Path)
 Style = Literal["table", "json", "html", "md", "csv"]
-_FORMS: dict[str, Style] = {".html": "html", ".htm": "html", ".md": "md", ".csv": "csv"}
+_FORMS: dict[str, Style] = {".html": "html", ".md": "md", ".csv": "csv", ".json": "json"}
 
 
 def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) -> None:
@@ -28,6 +28,13 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
     command = context.command
     if name is not None and isinstance(command, SettingsCommand):
         context.default_map = dict(read_recipe(name, command.uses()))
+
+
+def _refuse_ending(_: click.Context, __: click.Parameter, out: Path | None) -> Path | None:
+    """Refuse a file whose name does not say one of the forms of a report."""
+    if out is not None and out.suffix.lower() not in _FORMS:
+        raise click.BadParameter(f"{out} must end in .html, .md, .csv or .json")
+    return out
 
 
 recipe_option = click.option(
@@ -52,7 +59,12 @@ results_option = click.option(
 )
 style_option = click.option("--format", "style", type=click.Choice(get_args(Style)), default="table", show_default=True)
 part_option = click.option("--part", metavar="NAME", help="Table to write as csv. Default: the first.")
-out_option = click.option("--out", type=PATH, help="Write it to this file as well: a .html, .md, .csv or .json file.")
+out_option = click.option(
+    "--out",
+    type=PATH,
+    callback=_refuse_ending,
+    help="Write it to this file as well: a .html, .md, .csv or .json file.",
+)
 
 
 def write_wrapped(text: str, indent: int = 2) -> None:
@@ -90,7 +102,7 @@ def show_report(
         return (record.model_dump_json(indent=2) + "\n").encode()
 
     if out:
-        write_file(out, rendered(_FORMS.get(out.suffix.lower(), "json")))
+        write_file(out, rendered(_FORMS[out.suffix.lower()]))
     if style != "table":
         write_data(rendered(style), nl=False)
         return

@@ -44,7 +44,7 @@ class _Lists(click.Command):
     "runs",
     type=_FOLDER,
     multiple=True,
-    help="One or more folders of runs to show.",
+    help="One or more runs to show, each by its folder.",
 )
 @results_option
 @click.option(

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 @click.command(short_help="List bias specifications: groups, attributes and templates.")
 @click.argument("names", nargs=-1, metavar="[NAME|FILE]...")
-@click.option("--version", metavar="VERSION", help="Version of the dataset. Default: the newest, also in preparation.")
+@click.option(
+    "--release",
+    "version",
+    metavar="VERSION",
+    help="Version of the specifications. Default: the newest, also in preparation.",
+)
 def command(names: tuple[str, ...], version: str | None) -> None:
     """List the bias specifications of the dataset, or show some of them with all their words.
 
@@ -25,8 +30,11 @@ def command(names: tuple[str, ...], version: str | None) -> None:
     """
     from holisticbias_eval.stereotypes.specifications import list_specifications, read_specifications
 
-    for specification in read_specifications(names, version) if names else list_specifications(version):
+    found = read_specifications(names, version) if names else list_specifications(version)
+    for specification in found:
         _print(specification, whole=bool(names))
+    if not found:
+        write(f"Version {version} has no bias specifications.")
 
 
 def _print(specification: Specification, *, whole: bool) -> None:

@@ -94,7 +94,7 @@ def write_examples(table: pa.Table, path: Path) -> None:
 def refuse_target_table(path: Path, sources: Iterable[Path]) -> None:
     """Raise ``CorpusError`` if no table has this name, or if it would replace one of the files that it is made from."""
     if path.suffix not in WRITTEN:
-        raise CorpusError(f"{path.name[:80]} does not end in {', '.join(WRITTEN)}: name the table so")
+        raise CorpusError(f"{path.name[:80]} must end in {', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}")
     for source in sources:
         if path.exists() and source.exists() and path.samefile(source):
             raise CorpusError(f"{path} is read, and would be lost: name another file with --out")

@@ -106,7 +106,7 @@ def _reason(rows: tuple[Row, Row], inflammatory: Inflammatory | None, threshold:
     if not all(texts):
         return "no response"
     if texts[0] == texts[1]:
-        return "the same response of both"
+        return "identical responses"
     listed = [inflammatory.reason(row) for row in rows if inflammatory]
     return next(filter(None, (*listed, *(_offence(row, threshold) for row in rows))), None)
 

@@ -68,7 +68,7 @@ def make_key(sources: tuple[JudgedResponses, JudgedResponses], settings: StudySe
     matched = match(first.table, second.table, inflammatory, settings.threshold)
     if not matched.pairs:
         reasons = ", ".join(f"{count:,} {name}" for name, count in matched.left_out.items())
-        raise JudgementsError(f"there is no pair to show: {reasons or 'the tables have no rows'}")
+        raise JudgementsError(f"no pair is left to show: {reasons or 'the tables have no rows'}")
     pairs = draw_pairs(matched.pairs, settings.pairs, settings.seed)
     not_drawn = len(matched.pairs) - len(pairs)
     pairs += catch_pairs(questions.catch, settings.catch, settings.seed)

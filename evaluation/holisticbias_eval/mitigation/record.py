@@ -98,8 +98,17 @@ class Mitigation(FolderRecord):
     @property
     def asked(self) -> dict[str, Any]:
         """Everything that the weights depend on, but for packages and the machine; a model by its weights' digest."""
-        kept = {"method", "specification", "trained_on", "given", "grid", "most_rise", "planned"}
-        return {**self.model_dump(mode="json", include=kept), "model": self.base_model.weights_sha256}
+        named = {
+            "trained_on": "training texts",
+            "given": "options",
+            "most_rise": "perplexity rise",
+            "planned": "settings",
+        }
+        kept = self.model_dump(mode="json", include={"method", "specification", "grid", *named})
+        return {
+            **{named.get(name, name): value for name, value in kept.items()},
+            "model": self.base_model.weights_sha256,
+        }
 
     @property
     def point(self) -> Point:

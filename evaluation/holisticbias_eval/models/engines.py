@@ -99,8 +99,10 @@ def start_generator(
 
 def server_of(source: ModelSource, settings: ModelSettings) -> tuple[str, str]:
     """The name of a model behind a server and the server's address; raises ``EvaluationError`` if one is missing."""
-    if not isinstance(source, str) or settings.api_base is None:
-        raise EvaluationError("the api engine needs --api-base, and --model with the server's name for the model")
+    if settings.api_base is None:
+        raise EvaluationError("--engine api needs --api-base, the address of the server")
+    if not isinstance(source, str):
+        raise EvaluationError("--engine api needs --model, the server's name for the model")
     return source, settings.api_base
 
 

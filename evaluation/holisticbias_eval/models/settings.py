@@ -78,7 +78,7 @@ class ModelSettings(Settings):
     chat: Literal["user", "assistant"] | None = setting(
         None,
         "For scores, a role: each text is scored as the beginning of this role's turn in the model's "
-        "chat template, which is not scored",
+        "chat template, which is not scored.",
     )
     pll: Literal["original", "within_word_l2r"] | None = setting(
         None, "Variant of the pseudo-log-likelihood, for masked models. Default: original."

@@ -59,6 +59,16 @@ def _values(cell: Cell, column: Column, unit: str) -> Iterator[Cell]:
 
 Form = Literal["html", "md", "csv", "svg", "png"]
 T = TypeVar("T")
+F = TypeVar("F", bound=str)
+
+
+def form_of(path: str | Path, *forms: F) -> F:
+    """The form that a file's name ends in; raises ``ReportError`` if it is none of these."""
+    for form in forms:
+        if Path(path).suffix.lower() == f".{form}":
+            return form
+    endings = " or ".join(filter(None, (", ".join(f".{form}" for form in forms[:-1]), f".{forms[-1]}")))
+    raise ReportError(f"{path}: its name must end in {endings}")
 
 
 def write_report(report: Report, form: Form, part: str | None, out: Path) -> Path:

@@ -145,7 +145,7 @@ def compare_runs(first: Run, second: Run) -> ComparedRuns:
     one, other = (run.result.signature for run in (first, second))
     shared = [name for name in one.measures if name in other.measures and name in MEASURES]
     if not shared:
-        measures = " and ".join(",".join(s.measures) for s in (one, other))
+        measures = " and ".join(", ".join(s.measures) for s in (one, other))
         raise SelectionError(f"the runs are of different measures, {measures}: compare runs of one measure")
     reasons = {name: not_comparable(name, one, other) for name in shared}
     left_out = tuple(f"{MEASURES[name].info.title} is not compared: {why}" for name, why in reasons.items() if why)

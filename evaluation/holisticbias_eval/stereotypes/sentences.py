@@ -189,9 +189,11 @@ def _open_shots(settings: RequestSettings, generator: Generator) -> Shots:
     """The examples; raises ``EvaluationError`` if they are to be chosen and nothing gives terms vectors."""
     file = SHOTS.read(settings.shots)
     nearest = settings.nearest if settings.nearest is not None else NEAREST if len(file.shots) > NEAREST else 0
+    path = settings.vectors
+    if not nearest and path is not None:
+        raise EvaluationError("--vectors is for runs with --nearest: here it has no effect, so leave it out")
     if not nearest:
         return Shots(file)
-    path = settings.vectors
     if path is not None:
         digest = file_sha256(path) if path.is_file() else ""
         return Shots(file, nearest, read_word_vectors(path), f"{path.name}, SHA-256 {digest}")

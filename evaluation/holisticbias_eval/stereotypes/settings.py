@@ -28,7 +28,7 @@ class RequestSettings(Settings):
     )
     samples: int = setting(5, "Sentences per request.", ge=1, le=100)
     per_attribute: int = setting(2, "Sentences wanted for each attribute; all that a request gives are kept.", ge=1)
-    per_group: int = setting(0, "Of these, at least so many a group.", ge=0)
+    per_group: int = setting(0, "Of these, at least this many for each group.", ge=0)
     requests: int = setting(40, "Most requests for an attribute.", ge=1)
     shots: str = setting("fixed", "Example sentences in each request.", metavar="NAME|FILE")
     nearest: int | None = setting(

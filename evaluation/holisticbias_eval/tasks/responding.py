@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, RESPONDER
-from holisticbias_eval.models.engines import start_generator
+from holisticbias_eval.models.engines import server_of, start_generator
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.frame import Style
@@ -49,7 +49,7 @@ def start_responding(given: Given, style: Style | None = None) -> Generator:
     conversation = ConversationOptions(
         responding.chat, responding.system, responding.separator, responding.continuation, style, responding.control
     )
-    wanted = given.model if settings.engine == "api" else given.model or RESPONDER
+    wanted = server_of(given.model, settings)[0] if settings.engine == "api" else given.model or RESPONDER
     with given.display.step(f"Loading model {given.model_name or wanted}"):
         seed = given.read(Seed).seed
         generator = start_generator(wanted, given.display.notice, chosen, seed, conversation, settings)

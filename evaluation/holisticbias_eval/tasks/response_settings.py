@@ -26,7 +26,6 @@ class Samples(Settings):
         None,
         "Responses to each descriptor in each template, or to each prompt. Default: 15 for a release's sentences, 1 "
         "for other prompts.",
-        flags=("--per-cell", "--samples"),
         metavar="K",
         ge=1,
     )
@@ -74,7 +73,7 @@ class Responding(Settings):
         metavar="TEXT",
     )
     chat: Literal["auto", "on", "off"] = setting(
-        "auto", "for responses: whether prompts are put into the template; auto, the default: if there is one."
+        "auto", "For responses, whether prompts are put into the model's chat template; auto: if it has one."
     )
 
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from multiprocessing import Pipe
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from holisticbias_eval.collect.page_sentences import PageReader, WantedGroup
 from holisticbias_eval.collect.rule import PromptRule
 from holisticbias_eval.collect.settings import CollectSettings
 from holisticbias_eval.collect.titles import category_keys, list_links
-from holisticbias_eval.collect.worker import Worker
+from holisticbias_eval.collect.worker import Worker, _serve
 from small_wiki import GROUPS, SENTENCE, dump, page, rows, run, silent
 
 RULE = PromptRule(prompt_words=5, term_within=8, least_words=8)
@@ -110,6 +111,14 @@ def test_a_page_that_is_too_long_is_not_kept_in_memory(tmp_path: Path, monkeypat
     made, found = run(tmp_path, dump(page("Glorbist", "a" * 1001), page("Glorbist", SENTENCE, 2)))
     assert [row["page_id"] for row in found] == [2]
     assert made["pages_left_out"]["why"] == {"its text has more than 1,000 characters": 1}
+
+
+def test_a_child_whose_parent_is_killed_ends_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("signal.signal", "_limit_memory"):  # of a child's own process
+        monkeypatch.setattr(f"holisticbias_eval.collect.worker.{name}", lambda *_: None)
+    ours, theirs = Pipe()
+    ours.close()
+    _serve(theirs, PageReader(RULE, {}, "en", (), None), 20.0)
 
 
 def test_a_child_that_ends_is_replaced() -> None:

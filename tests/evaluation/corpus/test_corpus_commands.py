@@ -97,7 +97,7 @@ def test_wrong_options(folder: Path) -> None:
     assert "files with labels follow --labels" in run(annotate, path, path, "--out", folder / "x").output
     assert "name the annotators" in str(run(annotate, path, "--out", folder / "x").exception)
     wrong = run(annotate, path, "--out", folder / "x.txt", "--labels", path)
-    assert "does not end in" in str(wrong.exception)
+    assert "must end in" in str(wrong.exception)
     run(annotate, path, "--out", folder / "files", "--annotators", "a")
     fill(labels := folder / "files" / "a.csv", set())
     joined = run(annotate, path, "--out", folder / "labelled.jsonl", "--labels", labels)

@@ -55,5 +55,5 @@ def test_wrong_tables(tmp_path: Path, content: str, message: str) -> None:
 
 def test_wrong_names_and_values(tmp_path: Path) -> None:
     table = pa.Table.from_pylist([example(0, "stad", "a stad")])
-    with pytest.raises(CorpusError, match=r"x.txt does not end in .parquet, .csv, .jsonl"):
+    with pytest.raises(CorpusError, match=r"x.txt must end in .parquet, .csv or .jsonl"):
         write_examples(table, tmp_path / "x.txt")

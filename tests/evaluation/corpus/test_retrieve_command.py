@@ -193,8 +193,8 @@ def test_nothing_found(folder: Path, content: str, message: str) -> None:
 def test_mistakes_are_found_before_reading(folder: Path) -> None:
     path = write(folder / "a.jsonl", BODIES)
     for arguments, out, message in (
-        ((path,), "out.txt", "does not end in"),
-        ((path,), "", "does not end in"),
+        ((path,), "out.txt", "must end in"),
+        ((path,), "", "must end in"),
         ((folder / "absent",), "out.csv", "does not exist"),
         ((path,), "a.jsonl", "a.jsonl is read, and would be lost"),
         ((path, "--years", 2), "out.csv", "--years is for runs with --until"),

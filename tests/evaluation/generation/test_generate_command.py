@@ -120,11 +120,11 @@ def test_personas_are_read_first(generate: Callable[..., Answer], tmp_path: Path
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--decoding", "quick"), "there is no decoding 'quick', as a name or a file; available: "),
+        (("--decoding", "quick"), "there is no decoding 'quick' and no such file; available: "),
         (("--where", "axis=horoscope"), "--where axis=horoscope: the release has no such axis; it has: ability, age"),
-        (("--chat", "on"), "--chat on: the tokenizer has no chat template"),
+        (("--chat", "on"), "the tokenizer has no chat template: leave out --chat on"),
         (("--personas", "none.txt"), "none.txt cannot be read: No such file"),
-        (("--engine", "api"), "the api engine needs --api-base"),
+        (("--engine", "api"), "--engine api needs --api-base"),
         (("--prompts", "prompts.txt"), "prompts.txt and --release exclude each other"),
     ],
 )

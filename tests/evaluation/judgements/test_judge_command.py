@@ -126,7 +126,7 @@ def test_the_key_and_the_answers_may_be_elsewhere(made: Path, tmp_path: Path) ->
         (("analyse", "ONE"), "name one folder"),
         (("analyse", "ONE", "--key", "ONE"), "is not a key of a study"),
         (("analyse", "ONE", "--key", "missing.json"), "cannot be read"),
-        (("make", "ONE", "ONE", "--out", "OTHER"), "no pair to show: 30 the same response of both"),
+        (("make", "ONE", "ONE", "--out", "OTHER"), "no pair is left to show: 30 identical responses"),
         (("make", "ONE", "missing.csv", "--out", "OTHER"), "missing.csv does not exist"),
         (("analyse", "EMPTY"), "give the folder that holisticbias judge make has written"),
         (("make", "ONE", "TWO", "--out", "STUDY"), "holds something else"),

@@ -272,7 +272,7 @@ def test_another_setting_is_refused_before_anything_is_trained_unless_overwritte
 ) -> None:
     shutil.copytree(whole, tmp_path / "copy")
     other = ("lmd", *ONLY, "--corpus", small, "--lm-weight", 0.5, "--out", tmp_path / "copy")
-    expected = f"{tmp_path / 'copy'} holds another mitigation (planned differ): name another folder with --out"
+    expected = f"{tmp_path / 'copy'} holds another mitigation (settings differ): name another folder with --out"
     assert refusal(*other).startswith(expected)
     mitigate(*other, "--overwrite")
     assert read_mitigation(tmp_path / "copy").point.settings.lm_weight == 0.5

@@ -23,6 +23,8 @@ def test_a_report_is_printed_and_written(run_folder: Path, invoke: Invoke, tmp_p
     out = tmp_path / "made" / "x.png"
     assert invoke("report", run_folder, "--format", "png", "--out", out)[:2] == (0, f"Report: {out}\n")
     assert out.read_bytes().startswith(b"\x89PNG")
+    assert invoke("report", run_folder, "--out", out.with_suffix(".md"))[0] == 0
+    assert out.with_suffix(".md").read_text("utf-8").startswith("# ")
 
 
 def test_what_cannot_be_made_is_said_in_a_line(run_folder: Path, invoke: Invoke) -> None:
@@ -31,4 +33,12 @@ def test_what_cannot_be_made_is_said_in_a_line(run_folder: Path, invoke: Invoke)
         "pdf": ("--format", "pdf"),
     }.items():
         assert says in invoke.refused("report", run_folder, "--format", "csv", *options)
+    scores = run_folder / "scores.parquet"
+    for says, given in {
+        f"{scores}: its name must end in .html, .md, .csv, .svg or .png": ("--out", str(scores)),
+        "x.html: its name must end in .md": ("--format", "md", "--out", "x.html"),
+        "--part is for csv, svg and png": ("--part", "by-axis"),
+    }.items():
+        assert says in invoke.refused("report", run_folder, *given)
+    assert invoke("report", run_folder, "--part", "by-axis")[1] == "", "nothing is printed before it is refused"
     assert not list(run_folder.glob("report*"))

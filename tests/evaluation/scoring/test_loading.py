@@ -252,7 +252,7 @@ def test_a_loaded_model_that_cannot_be_used_is_one_line(tiny_gpt2: Path) -> None
         start_scorer((model.eval(), tokenizer), ignore, ModelSettings(device="cuda:99"))
     with pytest.raises(EvaluationError, match="already loaded runs in this process: leave --engine ray out"):
         start_scorer((model, tokenizer), ignore, ModelSettings(engine="ray"))
-    with pytest.raises(EvaluationError, match="the api engine needs --api-base"):
+    with pytest.raises(EvaluationError, match="--engine api needs --model"):
         start_scorer((model, tokenizer), ignore, ModelSettings(engine="api", api_base="http://127.0.0.1:9/v1"))
     tokenizer.add_tokens([f"more{i}" for i in range(9)])
     with pytest.raises(ModelError, match="they do not match"):

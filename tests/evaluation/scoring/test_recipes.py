@@ -125,7 +125,7 @@ def test_a_wrong_recipe_is_one_clear_line(tmp_path: Path, content: str, message:
 
 def test_a_recipe_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "--recipe", "gpt-9"]) == 2
-    assert "there is no recipe 'gpt-9', as a name or a file; available: blenderbot-3b, " in capsys.readouterr().err
+    assert "there is no recipe 'gpt-9' and no such file; available: blenderbot-3b, " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

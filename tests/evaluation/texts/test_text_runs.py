@@ -36,7 +36,7 @@ def made(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
         fixed = ("evaluate", "--measure", MEASURES, "--model", tiny_gpt2, "--out", folder / out)
         return main([*map(str, (*fixed, *options))])
 
-    assert run("--prompts", folder / "own.csv", "--samples", 2, out="run") == 0
+    assert run("--prompts", folder / "own.csv", "--per-cell", 2, out="run") == 0
     return folder, run
 
 
@@ -77,7 +77,7 @@ def test_responses_are_joined_with_their_prompts(made: tuple[Path, Callable[...,
         (("--release", "MINI"), "release 0.1.0 has no prompts: choose a version that has them with --release"),
         (("--prompts", "unknown", "--release", "MINI"), "release 0.1.0 has no prompts"),
         (("--prompts", "own.csv", "--where", "group=x"), "--where group=x: the prompts have no such group"),
-        (("--prompts", "own.csv", "--style", "x"), "there is no prompt style 'x', as a name or a file"),
+        (("--prompts", "own.csv", "--style", "x"), "there is no prompt style 'x' and no such file"),
         (("--prompts", "own.csv", "--human", "own.txt"), "own.txt is not .csv, .jsonl, .json or .parquet"),
         (("--prompts", "own.csv", "--classifier", "vader"), "--classifier is for generation_bias, offensiveness"),
         (("--responses", "own.csv"), "a table of texts about groups has the columns group and text, or group, prompt"),

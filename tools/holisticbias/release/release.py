@@ -82,7 +82,7 @@ class Release:
         Raises ``ReleaseError`` if the release has no table ``small``: only a whole release has one.
         """
         if "small" not in self.tables:
-            raise ReleaseError(f"{self!r} has no small part: name a whole release")
+            raise ReleaseError("this release has no small part: name a whole release")
         sentences, descriptors = self.tables["small"], self.tables["descriptors"]
         kept = pc.is_in(descriptors["descriptor_id"], pc.unique(sentences["descriptor_id"]).cast(pa.string()))
         tables = {

@@ -126,7 +126,7 @@ def _form(tokenizer: Any, options: ConversationOptions, kind: Kind) -> Conversat
     if forms and options.chat == "on":
         raise ModelError(f"{forms[0]} and --chat on exclude each other: leave one out")
     if options.chat == "on" and not has_template:
-        raise ModelError("--chat on: the tokenizer has no chat template; leave it out, or give a --separator")
+        raise ModelError("the tokenizer has no chat template: leave out --chat on, or --ask chat")
     if options.chat != "off" and has_template and not forms:
         return (
             _continuing_chat(tokenizer, options.style, options.system)
