@@ -11,7 +11,7 @@ from holisticbias_eval.figures import Interval
 Cell = str | int | float | tuple[float, float] | None
 NUMBER = "number"
 MIXED = (NUMBER, f"{NUMBER} difference")
-"""Units of columns whose rows can have units of their own."""
+"""Units of columns for which each row can name another unit."""
 Role = Literal["text", "finding", "caveat", "note"]
 
 

@@ -206,7 +206,7 @@ def refuse_unused(values: Values, uses: Uses, chosen: Sequence[str]) -> None:
 
 
 def of_measures(recipe: Values, measures: Sequence[str], uses: Uses) -> dict[str, Any]:
-    """The settings of a recipe that count when these measures are named in place of its own: those that they use."""
+    """The settings of a recipe that these measures use, when they replace the measures of the recipe."""
     used = {name for measure in measures for use in uses.get(measure, ()) for name in use.names}
     return {name: value for name, value in recipe.items() if name in used}
 

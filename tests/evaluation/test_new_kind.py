@@ -71,7 +71,7 @@ class Remarks(RespondingTask):
 
 
 def _as_texts(table: pa.Table) -> pa.Table:
-    """Answers with columns of their own, by which no other task is known."""
+    """Answers with columns that no other task has."""
     table = table.select(["response_id", "domain", "group", "response"])
     return table.rename_columns(["remark_id", "domain", "group", "text"])
 

@@ -69,7 +69,7 @@ CANDIDATES = AnswerFile("candidates", ("candidate_id", "dialogue", "label", "pro
 RESULTS = AnswerFile("results", ("task", "metric", "value"))
 INTERSECTIONS = AnswerFile("intersections", ("axis", "intersection_id", "median_perplexity", "stance_difference"))
 OTHERS = AnswerFile("answers", ())
-"""Answers of a task that has columns of its own."""
+"""Answers of a task with other columns."""
 KINDS = (SCORES, RESPONSES, PAIRS, LINES, CANDIDATES, RESULTS, INTERSECTIONS, OTHERS)
 """All kinds of tables of answers."""
 

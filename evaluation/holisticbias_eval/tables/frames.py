@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from holisticbias_eval.errors import EvaluationError, TableError
 
 LABEL = "the table"
-"""The name of a table that is no file."""
+"""The name of a table that is not a file."""
 
 
 @contextmanager

@@ -72,7 +72,7 @@ def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
 
 
 def start_response_reading(own: Mapping[str, str], release: Release | None, given: Given) -> TaskReading:
-    """Start the classifiers of responses; ``own`` are those that a model has in place of the default ones.
+    """Start the classifiers of responses; ``own`` replaces the default classifiers by those of a model.
 
     Raises ``TableError`` if the corpus cannot be read, and ``SelectionError`` for clusters of styles that the
     classifier does not know, before a model is asked.

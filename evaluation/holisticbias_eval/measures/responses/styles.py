@@ -52,7 +52,7 @@ def choose_clusters(cells: ResponseCells, clusters: Clusters | None, styles: Map
 
 
 def refuse_unknown_styles(clusters: Named, labels: Sequence[str]) -> None:
-    """Raise ``SelectionError`` if a cluster has no style, or one that is not among the labels of a classifier."""
+    """Raise ``SelectionError`` if a cluster has no style, or a style that no label of a classifier names."""
     for name, members in clusters.items():
         unknown = [style for style in members if style not in labels]
         if unknown or not members:
