@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,6 +17,7 @@ import pytest
 import holisticbias_eval as hbe
 from holisticbias.cli import main
 from holisticbias_eval.blocks import Column, Paragraph, Table
+from holisticbias_eval.commands import evaluate, measure
 from holisticbias_eval.evaluating import all_uses
 from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures import MEASURES
@@ -157,6 +159,9 @@ def registered() -> Iterator[None]:
         patch.setitem(READERS, "loudness", LoudReader)
         patch.setitem(MEASURES, "loudness", Loudness())
         patch.setitem(MEASURES, "remark_length", RemarkLength())
+        for command in (evaluate.command, measure.command):  # they keep the options that they make
+            for name, state in [*vars(command).items()]:
+                patch.setattr(command, name, copy(state))
         yield
 
 

@@ -39,7 +39,9 @@ def command(run: Path, form: Form | None, part: str | None, out: Path | None) ->
     from holisticbias_eval.report.write import form_of, write_report
     from holisticbias_eval.results.run import read_run
 
-    wanted = form_of(out, *((form,) if form else FORMS)) if out else form or "html"
+    wanted: Form = form or "html"
+    if out is not None and (form is None or out.suffix):
+        wanted = form_of(out, *((form,) if form else FORMS))
     with about_rows_of(run):
         found = run_report(read_run(run, shown_columns))
         written = write_report(found, wanted, part, out or run / _file_name(wanted, part))

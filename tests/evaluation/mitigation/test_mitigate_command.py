@@ -261,7 +261,7 @@ def test_groups_further_measures_and_the_first_token(small: Path, tmp_path: Path
         groups.setdefault(row["dimension"], set()).add(row["group"])
     everybody = {"blicket", "stad", "mell", "fitch", "dorrin", "quav"}
     assert groups == {MANY: {"blicket", "mell"}, WITH_HELD_OUT: everybody}
-    assert "given differ" in refusal(*arguments, "--first-token", "auto")
+    assert "options differ" in refusal(*arguments, "--first-token", "auto")
     assert "has no token '<none>'" in refusal("lmd", "--first-token", "<none>", "--out", tmp_path / "new")
     said = refusal("self_chat", "--first-token", "none", "--out", tmp_path / "new")
     assert said.startswith("--first-token is for runs with --measure or --retain")
