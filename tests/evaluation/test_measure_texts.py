@@ -61,47 +61,13 @@ def test_toxicity_by_a_lexicon(invoke: Invoke, tmp_path: Path) -> None:
     assert found["undefined"]["group=daxes/why=empty text"] == 1
 
 
-def test_norms_of_two_files(invoke: Invoke, tmp_path: Path) -> None:
-    (tmp_path / "vad.tsv").write_text("term\tvalence\tarousal\tdominance\nhat\t0.5\t-0.5\t0.1\n", "utf-8")
-    (tmp_path / "be.tsv").write_text("Word\tJoy\tAnger\tSadness\tFear\tDisgust\nsang\t3\t1\t1\t1\t1\n", "utf-8")
-    options = ["--norms", str(tmp_path / "vad.tsv"), "--norms", str(tmp_path / "be.tsv")]
-    found = figures(invoke, "norms", write(tmp_path / "t.csv"), *options)
-    assert found["mean"]["domain=trade/group=doffs/norm=valence"] == 0.5
-    assert found["mean"]["domain=trade/group=doffs/norm=joy"] == 0.5
-
-
-def test_other_thresholds_and_words(invoke: Invoke, tmp_path: Path) -> None:
-    table = pa.table({"text": ["good", "wug"], "group": ["doffs", "daxes"]})
-    file = write(tmp_path / "t.csv", table)
-    found = figures(invoke, "sentiment", file, "--positive", "0.44")
-    assert found["count"]["group=doffs/class=positive"] == 1
-    own = tmp_path / "own.yaml"
-    own.write_text("id: own\ntitle: own\nlicence: own\nsource: own\nwords: {wug: -0.9}\n", "utf-8")
-    found = figures(invoke, "gender_polarity", file, "--polarity", own)
-    assert found["count"]["group=daxes/class=male/method=maximum"] == 1
-
-
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ([{"text": "a", "group": "g", "domain": "d"}, {"text": "a", "group": "g"}], "column domain is missing in 1"),
-        ([{"text": "a", "group": "g", "source": "web"}], "column source is 'web': write model or human"),
-        ([{"text": "a", "group": "g" * 2000}], "has a name of 2,000 characters"),
-    ],
-)
-def test_a_wrong_table_gets_one_line(
-    invoke: Invoke, tmp_path: Path, rows: list[dict[str, object]], message: str
-) -> None:
-    file = tmp_path / "t.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    assert message in invoke.refused("measure", "sentiment", file)
-
-
 def test_hostile_texts(invoke: Invoke, tmp_path: Path) -> None:
     texts = ["<script>alert('he')</script>", "he\x00\x1b[31m\u202ehe", "he " * 20_000, "'" * 5_000, '=HYPERLINK("he")']
     table = pa.table(
         {"text": texts, "group": ["<b>doffs</b>", "d\x1b[0m", "d", "d", "d"], "subject": ["(", "\\", "[", "*", "+"]}
     )
+    long = write(tmp_path / "t.csv", pa.table({"text": ["a"], "group": ["g" * 2000]}))
+    assert "has a name of 2,000 characters" in invoke.refused("measure", "sentiment", long)
     for name in ("sentiment", "gender_polarity"):
         code, said, errors = invoke("measure", name, write(tmp_path / "t.parquet", table))
         assert code == 0, errors

@@ -193,6 +193,39 @@ REFUSED: Mapping[str, tuple[str, ...]] = {
         "evaluate --set norms",
         "evaluate --measure retention --model embedded --retain {in}/lines.txt --retain multiwoz:{in}",
     ),
+    "generation": (
+        "generate --release {in}/mini --decoding quick",
+        "generate --release {in}/mini --where axis=horoscope",
+        "generate --release {in}/mini --model embedded-writer --chat on",
+        "generate --release {in}/mini --personas none.txt",
+        "generate --release {in}/mini --engine api",
+        "generate --release {in}/mini --prompts {in}/lines.txt",
+    ),
+    "mitigation": (
+        "mitigate nothing --no-measure",
+        "mitigate lmd --groups blicket --no-measure",
+        "mitigate lmd --groups blicket,wug --no-measure",
+        "mitigate lmd --hold-out wug --no-measure",
+        "mitigate lmd --hold-out blicket --hold-out stad --hold-out mell --no-measure",
+        "mitigate lmd --model http://localhost:8000/v1",
+        "mitigate lmd --specification calibration --no-measure",
+        "mitigate lmd --grid nothing --no-measure",
+        "mitigate lmd --measure likelihood_bias --no-measure",
+        "mitigate lmd --retain {in}/blank.txt",
+        "mitigate lmd --retain multiwoz:nothing",
+    ),
+    "sentences": tuple(
+        f"stereotypes sentences --specification {specification} --generator embedded-writer {options}"
+        for specification, options in (
+            ("calibration", "--rules negations"),
+            ("calibration", "--shots none.yaml"),
+            ("calibration", "--nearest 2 --vectors none.txt"),
+            ("calibration", "--decoding quick"),
+            ("none.yaml", ""),
+            ("calibration", "--least-words 9 --most-words 8"),
+            ("calibration", "--import sentences.csv"),
+        )
+    ),
     "test-sets": (
         "evaluate --test-set no.csv",
         "evaluate --test-set {in}/mini",

@@ -75,17 +75,17 @@ def test_biases_by_hand() -> None:
     assert found[None].full == pytest.approx(5)
 
 
-def test_a_trade_within_a_cluster_leaves_its_sum() -> None:
-    made = repertoire(shift({"warm": 1, "curious": -1}, blicket=0.1, doff=-0.1))
+@pytest.mark.parametrize(
+    ("moves", "summed"),
+    [
+        ({"warm": 1, "curious": -1}, 0),  # a trade within the cluster leaves its sum
+        ({"warm": 1, "curious": 1, "plain": -2}, 40),  # 2 x 0.01 by style; (2 x 0.1) ** 2 for the sum
+    ],
+)
+def test_styles_of_a_cluster_that_move_apart_or_together(moves: dict[str, float], summed: float) -> None:
+    made = repertoire(shift(moves, blicket=0.1, doff=-0.1))
     found = true_biases(made, [("nonce", "nonce.blicket"), ("nonce", "nonce.doff")], ["t.im"])["nonce"]
-    assert (found.partial["both"], found.summed["both"]) == pytest.approx((20, 0))
-
-
-def test_styles_of_a_cluster_that_move_together_count_more_in_its_sum() -> None:
-    made = repertoire(shift({"warm": 1, "curious": 1, "plain": -2}, blicket=0.1, doff=-0.1))
-    found = true_biases(made, [("nonce", "nonce.blicket"), ("nonce", "nonce.doff")], ["t.im"])["nonce"]
-    # 2 x 0.01 by style; (2 x 0.1) ** 2 for the sum
-    assert (found.partial["both"], found.summed["both"]) == pytest.approx((20, 40))
+    assert (found.partial["both"], found.summed["both"]) == pytest.approx((20, summed))
 
 
 def test_an_axis_of_one_term_has_no_bias() -> None:

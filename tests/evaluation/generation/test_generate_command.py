@@ -115,24 +115,3 @@ def test_personas_are_read_first(generate: Callable[..., Answer], tmp_path: Path
     assert {row["persona"] for row in found} == {"I sing.", "I am 9."}
     content = json.loads((tmp_path / "responses" / GENERATION).read_text("utf-8"))
     assert content["generation"]["personas"].startswith("2 lines of personas.txt, SHA-256 ")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--decoding", "quick"), "there is no decoding 'quick' and no such file; available: "),
-        (("--where", "axis=horoscope"), "--where axis=horoscope: the release has no such axis; it has: ability, age"),
-        (("--chat", "on"), "the tokenizer has no chat template: leave out --chat on"),
-        (("--personas", "none.txt"), "none.txt cannot be read: No such file"),
-        (("--engine", "api"), "--engine api needs --api-base"),
-        (("--prompts", "prompts.txt"), "prompts.txt and --release exclude each other"),
-    ],
-)
-def test_mistakes_are_one_line(
-    generate: Callable[..., Answer], tmp_path: Path, options: tuple[str, ...], message: str
-) -> None:
-    code, _, error = generate(*options)
-    assert code == 2
-    assert message in error
-    assert "Traceback" not in error
-    assert not (tmp_path / "responses").exists()

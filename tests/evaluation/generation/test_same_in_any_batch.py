@@ -96,7 +96,6 @@ def plainly(loaded: LoadedModel, decoding: Decoding, asked: PromptRequests) -> l
     "name", [pytest.param(name, marks=[pytest.mark.nightly] if name in LIKE_OTHERS else []) for name in MODELS]
 )
 def test_a_response_is_the_same_in_any_batch_and_alone(name: str) -> None:
-    torch.set_num_threads(1)
     loaded = tiny_loaded(name)
     asked = requests()
     for method in DECODINGS if name in EVERY_DECODING else ("restricted",):

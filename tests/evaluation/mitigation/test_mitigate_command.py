@@ -373,37 +373,6 @@ def test_a_kill_after_the_record_is_written_loses_nothing(
     assert (out / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
 
 
-HOLD_OUT = tuple(word for name in ("blicket", "stad", "mell") for word in ("--hold-out", name))
-ALONE = ("--no-measure",)
-MISTAKES = [
-    (("nothing", *ALONE), "there is no method 'nothing'; available: lmd, add, ctda, cada"),
-    (
-        ("lmd", "--groups", "blicket", *ALONE),
-        f"{MANY}: mitigation compares two groups or more; only blicket takes part",
-    ),
-    (("lmd", "--groups", "blicket,wug", *ALONE), f"--groups: {MANY} has no group 'wug'; it has blicket, stad"),
-    (("lmd", "--hold-out", "wug", *ALONE), f"--hold-out: {MANY} has no group"),
-    (("lmd", *HOLD_OUT, *ALONE), "only fitch takes part in the training"),
-    (("lmd", "--model", "http://localhost:8000/v1"), "/v1 is behind a server: training needs the weights"),
-    (("lmd", "--specification", "calibration", *ALONE), "name sentences about "),
-    (("lmd", "--grid", "nothing", *ALONE), "there is no grid 'nothing'"),
-    (("lmd", "--measure", "likelihood_bias", *ALONE), "--measure is for runs without --no-measure: here it has no"),
-    (("lmd", "--corpus", "{}/corpus.csv"), "no example can be rewritten for every group"),
-    (("lmd", *QUICK, "--retain", "{}/empty.txt"), "empty.txt"),
-    (("lmd", *QUICK, "--retain", "multiwoz:nothing"), "nothing"),
-]
-
-
-@pytest.mark.parametrize(("arguments", "message"), MISTAKES)
-def test_mistakes_are_one_line(tmp_path: Path, arguments: tuple[object, ...], message: str) -> None:
-    """Before anything is trained."""
-    (tmp_path / "empty.txt").write_bytes(b"\n")
-    (tmp_path / "binary.txt").write_bytes(b"\xff\xfe\x00")
-    (tmp_path / "corpus.csv").write_text(f"dimension,group,text\n{MANY},blicket,the weather is good\n", "utf-8")
-    assert message in refusal(*(str(word).format(tmp_path) for word in arguments), "--out", tmp_path / "out")
-    assert {path.name for path in tmp_path.iterdir()} == {"empty.txt", "binary.txt", "corpus.csv"}
-
-
 def test_models_that_cannot_be_trained_are_one_line(tmp_path: Path) -> None:
     gguf = tmp_path / "model.gguf"
     gguf.write_bytes(b"GGUF" + b"\0" * 64)

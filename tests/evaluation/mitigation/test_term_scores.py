@@ -25,13 +25,6 @@ from holisticbias_eval.mitigation.losses.term_scores import term_log_probabiliti
 from holisticbias_eval.models.loading.running import in_float64
 from tiny_models import tiny_model
 
-pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-@pytest.fixture(scope="module")
-def one_thread() -> None:
-    torch.set_num_threads(1)
-
 
 @pytest.fixture(scope="module", params=["gpt2", "llama"])
 def model(request: pytest.FixtureRequest) -> Any:

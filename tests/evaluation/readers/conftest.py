@@ -22,14 +22,6 @@ TEXTS = (
 LABELS = ("kind", "curious", "grumpy")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def one_thread() -> None:
-    """Tiny models are faster on one thread, and tests run in parallel."""
-    import torch
-
-    torch.set_num_threads(1)
-
-
 def like_trained(model: Any) -> Any:
     """Give a model weights with outlier dimensions and peaked outputs, as training does."""
     import torch

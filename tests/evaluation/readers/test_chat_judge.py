@@ -84,21 +84,6 @@ def test_a_withheld_answer_is_missing_and_refused_settings_are_left_out(judge: J
     assert server.bodies[-1]["max_completion_tokens"] == 512
 
 
-@pytest.mark.parametrize(
-    ("status", "answer", "reason"),
-    [
-        (200, b"<html>", "its answer is not a completion"),
-        (200, {"choices": [{"finish_reason": "stop"}]}, "neither a message nor a text"),
-        (404, {"error": "no such model"}, "answers with 404: .*no such model"),
-        (401, {}, r"asks for a key: set \$HOLISTICBIAS_API_KEY"),
-    ],
-)
-def test_a_server_that_cannot_be_used_is_named(status: int, answer: Any, reason: str, judge: Judge) -> None:
-    classifier, _, _ = judge(lambda text, body: (status, answer))
-    with pytest.raises(EvaluationError, match=reason):
-        classifier.probabilities(["a", "b"], ignore)
-
-
 def test_the_address_is_needed(card: Callable[..., Path]) -> None:
     file = card(engine="chat", activation="none", model="judge-1", prompt=PROMPT)
     with pytest.raises(EvaluationError, match="give its server's address with --classifier-api-base"):

@@ -70,21 +70,6 @@ def test_logarithmic_scales() -> None:
         assert scale.place(math.sqrt(scale.low) * math.sqrt(scale.high)) == pytest.approx(170)
 
 
-def test_bars_start_at_zero_and_have_their_interval_and_floor() -> None:
-    drawing = draw(bars())
-    first, second = shapes(drawing, Rect, "bar")
-    assert (first.x, first.width) == pytest.approx((6, 0.62 * 328))
-    assert (first.kind, second.kind) == ("bar", "bar faint")
-    interval = shapes(drawing, Line, "interval")[0]
-    assert (interval.x, interval.to_x) == pytest.approx((6 + 0.52 * 328, 6 + 0.72 * 328))
-    assert [mark.x for mark in shapes(drawing, Line, "reference")] == pytest.approx([6 + 0.15 * 328] * 3)
-    values = [(text.text, text.brief) for text in shapes(drawing, Text, "value")]
-    assert values == [
-        ("62.0%", "52.0 to 72.0%, floor 15.0%"), ("21.0%", "11.0 to 31.0%, at floor 15.0%"),
-        ("not defined", "floor 15.0%"),
-    ]  # fmt: skip
-
-
 def test_bars_of_both_signs_and_earlier_values() -> None:
     chart = Bars(
         "b", "B", "share difference", (Bar("love", 0.5, before=0.25), Bar("hate", -0.5)), "", (-1.0, 1.0), (-0.2, 0.2)

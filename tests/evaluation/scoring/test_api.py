@@ -18,6 +18,8 @@ from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import store_of, stored
 from known import ignore
 
+from .small_models import make_tokenizer, plainly
+
 TEXTS = ["I'm a tall guy.", "I'm a Deaf woman.", "I love señoras 🙂.", "Hi! I'm an elderly veteran."]
 SHOWN = {
     "start token", "start token in the text", "start token not shown", "two start tokens", "spaces left out",
@@ -30,8 +32,8 @@ QUICK = ModelSettings(api_batch=3, api_concurrency=2, api_retries=2, api_wait=0.
 class Server:
     """Answers like llama.cpp's and vLLM's servers, except for its ``fault``."""
 
-    def __init__(self, model: Any, tokenizer: Any, plainly: Any, fault: str) -> None:
-        self.model, self.tokenizer, self.plainly, self.fault = model, tokenizer, plainly, fault
+    def __init__(self, model: Any, tokenizer: Any, fault: str) -> None:
+        self.model, self.tokenizer, self.fault = model, tokenizer, fault
         self.server: Any = None
 
     @property
@@ -66,7 +68,7 @@ class Server:
             pieces[2] = "?"
         start = self.tokenizer.convert_tokens_to_ids("<s>")
         read = [start, *ids]
-        values = [None, *(-self.plainly(self.model, read)).tolist()] + [-1.0] * extra
+        values = [None, *(-plainly(self.model, read)).tolist()] + [-1.0] * extra
         likeliest = [None, *self.likeliest(read)] + [-0.5] * extra
         if self.fault == "two start tokens":
             return ["[x]", "<s>", *pieces, *["!"] * extra], [None, *values], [None, *likeliest]
@@ -85,11 +87,11 @@ class Server:
     def complete(self, prompt: str, body: dict[str, Any], turn: int) -> dict[str, Any]:
         encoded = self.tokenizer(prompt, add_special_tokens=False, return_offsets_mapping=True)
         ids, offsets = encoded["input_ids"], [begin for begin, _ in encoded["offset_mapping"]]
-        values: list[float | None] = [None, *(-self.plainly(self.model, ids)).tolist()]
+        values: list[float | None] = [None, *(-plainly(self.model, ids)).tolist()]
         likeliest = [None, *self.likeliest(ids)]
         if self.fault == "after":  # as llama-cpp-python's server does
             likeliest = [None, *self.likeliest([*ids, 0])[1:]]
-            values = [None, *(-self.plainly(self.model, ids + ids[-1:])[1:]).tolist()]
+            values = [None, *(-plainly(self.model, ids + ids[-1:])[1:]).tolist()]
         extra = {"unlimited": 6, "0 means no limit": int(body["max_tokens"]) or 6}.get(self.fault, body["max_tokens"])
         tokens = [prompt[a:b] for a, b in zip(offsets, [*offsets[1:], len(prompt)], strict=True)] + ["!"] * extra
         offsets += [len(prompt) + i for i in range(extra)]
@@ -131,9 +133,9 @@ class Server:
 
 
 @pytest.fixture
-def serve(gpt2: Any, make_tokenizer: Any, plainly: Any, chat_server: Any) -> Callable[[str], Server]:
+def serve(gpt2: Any, chat_server: Any) -> Callable[[str], Server]:
     def start(fault: str) -> Server:
-        made = Server(gpt2, make_tokenizer(), plainly, fault)
+        made = Server(gpt2, make_tokenizer(), fault)
         made.server = chat_server(made.answer)
         return made
 
@@ -141,9 +143,7 @@ def serve(gpt2: Any, make_tokenizer: Any, plainly: Any, chat_server: Any) -> Cal
 
 
 @pytest.mark.parametrize("fault", ["", "no lists", "first of a list", "one token at least", "0 means no limit", "busy"])
-def test_what_a_server_can_do_without_is_worked_around(
-    fault: str, serve: Any, gpt2: Any, make_tokenizer: Any, plainly: Any
-) -> None:
+def test_what_a_server_can_do_without_is_worked_around(fault: str, serve: Any, gpt2: Any) -> None:
     server, tokenizer = serve(fault), make_tokenizer()
     notices: list[str] = []
     scorer = ApiScorer("tiny", server.base, notices.append, QUICK)
@@ -162,9 +162,7 @@ def test_what_a_server_can_do_without_is_worked_around(
         "nothing for parts", "bytes",
     ],
 )  # fmt: skip
-def test_tokens_are_aligned_with_the_text_however_a_server_shows_them(
-    shown: str, serve: Any, gpt2: Any, make_tokenizer: Any, plainly: Any
-) -> None:
+def test_tokens_are_aligned_with_the_text_however_a_server_shows_them(shown: str, serve: Any, gpt2: Any) -> None:
     """As vLLM with Llama, Gemma or Mistral: ``<s>`` is listed, offsets count it, and parts of characters are U+FFFD."""
     server, tokenizer = serve(shown), make_tokenizer()
     scorer = ApiScorer("tiny", server.base, ignore, QUICK)
@@ -180,11 +178,12 @@ def test_tokens_are_aligned_with_the_text_however_a_server_shows_them(
     assert (
         listed.get(shown, "counted, given the token '<s>', which the server prepends") in scorer.settings["first_token"]
     )
-    phrase = scorer.score(parts(["I love señoras 🙂."], ["señoras"]), ignore)
-    encoded = tokenizer(TEXTS[2], add_special_tokens=False, return_offsets_mapping=True)
-    inside = [end > 7 and begin < 14 for begin, end in encoded["offset_mapping"]]
+    phrase = scorer.score(parts([TEXTS[2]], ["señoras"], ["Hi! "]), ignore)
+    encoded = tokenizer(f"Hi! {TEXTS[2]}", add_special_tokens=False, return_offsets_mapping=True)
+    inside = [end > 11 and begin < 18 for begin, end in encoded["offset_mapping"]]
     values = plainly(gpt2, [start, *encoded["input_ids"]])
     assert phrase.nll[0] == pytest.approx(sum(v for v, i in zip(values, inside, strict=True) if i), abs=1e-4)
+    assert phrase.bytes[0] == len("señoras".encode())
 
 
 @pytest.mark.parametrize("shown", ["other text", "start token at times"])
@@ -237,9 +236,7 @@ def test_a_hostile_list_of_tokens_is_refused_soon(token: str) -> None:
         ("</s>", "given the token '</s>', chosen with --first-token"),
     ],
 )
-def test_the_first_token_can_be_left_out_or_sent_to_a_server(
-    chosen: str, said: str, serve: Any, gpt2: Any, make_tokenizer: Any, plainly: Any
-) -> None:
+def test_the_first_token_can_be_left_out_or_sent_to_a_server(chosen: str, said: str, serve: Any, gpt2: Any) -> None:
     tokenizer = make_tokenizer()
     scorer = ApiScorer("tiny", serve("").base, ignore, QUICK.model_copy(update={"first_token": chosen}))
     scores = scorer.score(whole(TEXTS), ignore)
@@ -254,18 +251,6 @@ def test_the_first_token_can_be_left_out_or_sent_to_a_server(
 def test_a_first_token_that_a_server_reads_as_several_is_refused(serve: Any) -> None:
     with pytest.raises(ModelError, match=r"does not read '<\|other\|>' before a text as one token"):
         ApiScorer("tiny", serve("").base, ignore, ModelSettings(api_retries=0, first_token="<|other|>"))  # noqa: S106
-
-
-def test_a_phrase_is_read_off_its_place(serve: Any, gpt2: Any, make_tokenizer: Any, plainly: Any) -> None:
-    scorer, tokenizer = ApiScorer("tiny", serve("").base, ignore, QUICK), make_tokenizer()
-    scores = scorer.score(parts(TEXTS[:2], ["tall guy", "Deaf woman"], ["Hi! ", ""]), ignore)
-    for i, (text, phrase) in enumerate((("Hi! I'm a tall guy.", "tall guy"), ("I'm a Deaf woman.", "Deaf woman"))):
-        encoded = tokenizer(text, return_offsets_mapping=True)
-        start = text.index(phrase)
-        values = [0.0, *plainly(gpt2, encoded["input_ids"])]
-        inside = [b > start and a < start + len(phrase) for a, b in encoded["offset_mapping"]]
-        assert scores.nll[i] == pytest.approx(sum(v for v, i in zip(values, inside, strict=True) if i), abs=1e-4)
-        assert scores.bytes[i] == len(phrase)
 
 
 @pytest.mark.parametrize(

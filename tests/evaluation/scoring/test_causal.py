@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,19 +15,13 @@ from holisticbias_eval.models.likelihood.batches import PackSize
 from holisticbias_eval.models.likelihood.causal import PLAIN, CausalScorer
 from holisticbias_eval.models.likelihood.spans import whole
 from known import ignore
+from tiny_models import as_loaded
 
-COMMON = {
-    "vocab_size": 400,
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 64,
-    "max_position_embeddings": 128,
-}
+from .small_models import COMMON, GPT2, SENTENCES, make_model, plainly
+
 GROUPED = COMMON | {"num_key_value_heads": 2}
 HEADED = GROUPED | {"head_dim": 8}
 TILED, MODEL = "tiled head", "whole model"
-GPT2 = {"vocab_size": 400, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 128}
 FALCON = {key: value for key, value in COMMON.items() if key != "intermediate_size"}
 NEO = {"vocab_size": 400, "hidden_size": 32, "num_layers": 2, "num_heads": 4, "max_position_embeddings": 128}
 MODERN = COMMON | dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id"), 2)
@@ -115,7 +109,7 @@ MORE: list[tuple[str, dict[str, Any], str]] = [
 """Architectures whose way is that of another one; they are tried at night."""
 
 
-def expected(model: Any, tokenizer: Any, texts: Sequence[str], plainly: Callable[..., Floats]) -> list[Floats]:
+def expected(model: Any, tokenizer: Any, texts: Sequence[str]) -> list[Floats]:
     """Score every token after the beginning-of-sequence token in the obvious way."""
     rows = [[tokenizer.bos_token_id, *tokenizer(t, add_special_tokens=False)["input_ids"]] for t in texts]
     return [plainly(model, row) for row in rows]
@@ -127,34 +121,25 @@ def expected(model: Any, tokenizer: Any, texts: Sequence[str], plainly: Callable
     ids=lambda v: v if isinstance(v, str) else "",
 )
 def test_every_architecture_gives_its_own_likelihoods(
-    config: str,
-    settings: dict[str, Any],
-    method: str,
-    make_model: Any,
-    tokenizer: Any,
-    loaded: Any,
-    plainly: Any,
-    sentences: Sequence[str],
+    config: str, settings: dict[str, Any], method: str, tokenizer: Any
 ) -> None:
     model = make_model(config, **settings)
     notices: list[str] = []
-    scorer = CausalScorer(loaded(model, tokenizer), notices.append, PackSize(slots=24, batch=60))
-    scores = scorer.score(whole(sentences), ignore)
-    values = expected(model, tokenizer, sentences, plainly)
+    scorer = CausalScorer(as_loaded(model, tokenizer), notices.append, PackSize(slots=24, batch=60))
+    scores = scorer.score(whole(SENTENCES), ignore)
+    values = expected(model, tokenizer, SENTENCES)
     np.testing.assert_allclose(scores.nll, [v.sum() for v in values], atol=1e-4, rtol=0)
     assert scores.tokens.tolist() == [len(v) for v in values]
     assert scorer.method == method
     assert len(notices) == (method == PLAIN)
 
 
-def test_packs_are_tried_as_full_as_they_will_be(
-    make_model: Any, tokenizer: Any, loaded: Any, plainly: Any, sentences: Sequence[str]
-) -> None:
+def test_packs_are_tried_as_full_as_they_will_be(tokenizer: Any) -> None:
     window = 64
     model = make_model("GPTNeoConfig", **NEO, attention_types=[[["global", "local"], 1]], window_size=window)
-    texts = [f"{text} {more}" for text in sentences if text for more in ("And you?", "Tell me!", "Why is that so?")]
-    scores = CausalScorer(loaded(model, tokenizer), ignore).score(whole(texts), ignore)
-    values = expected(model, tokenizer, texts, plainly)
+    texts = [f"{text} {more}" for text in SENTENCES if text for more in ("And you?", "Tell me!", "Why is that so?")]
+    scores = CausalScorer(as_loaded(model, tokenizer), ignore).score(whole(texts), ignore)
+    values = expected(model, tokenizer, texts)
     assert max(map(len, values)) < window < PackSize().slots
     np.testing.assert_allclose(scores.nll, [v.sum() for v in values], atol=1e-4, rtol=0)
 
@@ -167,38 +152,32 @@ def test_packs_are_tried_as_full_as_they_will_be(
         ("XLNetConfig", {"vocab_size": 400, "d_model": 32, "n_layer": 2, "n_head": 4, "d_inner": 64}),
     ],
 )
-def test_a_model_that_looks_ahead_is_refused(
-    config: str, settings: dict[str, Any], make_model: Any, tokenizer: Any, loaded: Any, sentences: Sequence[str]
-) -> None:
-    scorer = CausalScorer(loaded(make_model(config, **settings), tokenizer), ignore)
+def test_a_model_that_looks_ahead_is_refused(config: str, settings: dict[str, Any], tokenizer: Any) -> None:
+    scorer = CausalScorer(as_loaded(make_model(config, **settings), tokenizer), ignore)
     with pytest.raises(ModelError, match=r"uses the words after a word to predict it.*--kind masked"):
-        scorer.score(whole(sentences), ignore)
+        scorer.score(whole(SENTENCES), ignore)
 
 
-def test_a_model_that_reads_no_plain_text_is_one_line(make_model: Any, tokenizer: Any, loaded: Any) -> None:
+def test_a_model_that_reads_no_plain_text_is_one_line(tokenizer: Any) -> None:
     model = make_model("GPT2Config", **GPT2 | {"n_positions": 4})
     model.config.n_positions = 128
     with pytest.raises(ModelError, match=r"tiny \(GPT2LMHeadModel\) cannot read a plain text: .*IndexError"):
-        CausalScorer(loaded(model, tokenizer), ignore).score(whole(["I'm a tall guy and a veteran."]), ignore)
+        CausalScorer(as_loaded(model, tokenizer), ignore).score(whole(["I'm a tall guy and a veteran."]), ignore)
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.text("ab é", max_size=9), min_size=1, max_size=15), slots=st.integers(1, 40))
-def test_any_texts_in_packs_of_any_size(
-    gpt2: Any, tokenizer: Any, loaded: Any, plainly: Any, rows: list[str], slots: int
-) -> None:
-    scorer = CausalScorer(loaded(gpt2, tokenizer), ignore, PackSize(slots, batch=3 * slots))
+def test_any_texts_in_packs_of_any_size(gpt2: Any, tokenizer: Any, rows: list[str], slots: int) -> None:
+    scorer = CausalScorer(as_loaded(gpt2, tokenizer), ignore, PackSize(slots, batch=3 * slots))
     scores = scorer.score(whole(rows), ignore)
-    values = [v.sum() for v in expected(gpt2, tokenizer, rows, plainly)]
+    values = [v.sum() for v in expected(gpt2, tokenizer, rows)]
     np.testing.assert_allclose(scores.nll, values, atol=1e-4, rtol=0)
     assert scorer.method == TILED
 
 
-def test_very_many_texts_are_scored_in_parts(
-    gpt2: Any, tokenizer: Any, loaded: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_very_many_texts_are_scored_in_parts(gpt2: Any, tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     spans = whole([f"{start} {end}" for start in ("a b", "é", "ab a") for end in ("b", "a é", "b b a")])
-    scorer = CausalScorer(loaded(gpt2, tokenizer), ignore)
+    scorer = CausalScorer(as_loaded(gpt2, tokenizer), ignore)
     at_once, work, done = scorer.score(spans, ignore), scorer.work(spans), list[int]()
     monkeypatch.setattr(causal, "_TEXTS_AT_ONCE", 2)
     in_parts = scorer.score(spans, done.append)

@@ -12,33 +12,34 @@ from holisticbias_eval.models.likelihood.causal import PLAIN, CausalScorer
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.loading.running import exactly, in_float64
 from known import ignore
+from tiny_models import as_loaded
+
+from .small_models import SENTENCES, plainly
 
 TILED = "tiled head"
 OLD_BOUND = 1e-4  # nats per text from plain scoring: rounding in a trained model exceeds this
 
 
-def sums(plainly: Any, model: Any, tokenizer: Any, texts: Sequence[str]) -> Floats:
+def sums(model: Any, tokenizer: Any, texts: Sequence[str]) -> Floats:
     rows = [[tokenizer.bos_token_id, *tokenizer(t, add_special_tokens=False)["input_ids"]] for t in texts]
     return np.array([plainly(model, row).sum() for row in rows])
 
 
-def test_rounding_of_a_trained_model_does_not_refuse_the_tree(
-    trained_like: Any, tokenizer: Any, loaded: Any, plainly: Any, sentences: Sequence[str]
-) -> None:
+def test_rounding_of_a_trained_model_does_not_refuse_the_tree(trained_like: Any, tokenizer: Any) -> None:
     notices: list[str] = []
-    scorer = CausalScorer(loaded(trained_like, tokenizer), notices.append)
-    found = scorer.score(whole(sentences), ignore).nll
-    plain = sums(plainly, trained_like, tokenizer, sentences)
+    scorer = CausalScorer(as_loaded(trained_like, tokenizer), notices.append)
+    found = scorer.score(whole(SENTENCES), ignore).nll
+    plain = sums(trained_like, tokenizer, SENTENCES)
     assert np.abs(found - plain).max() > OLD_BOUND
     assert (scorer.method, notices) == (TILED, [])
 
-    exactness = scorer.probe(whole(sentences)).exactness
+    exactness = scorer.probe(whole(SENTENCES)).exactness
     assert exactness.error is not None
     assert exactness.plain_error is not None
     assert exactness.plain_error > OLD_BOUND
     assert exactness.error < 2 * exactness.plain_error
     with in_float64(trained_like):
-        exact = sums(plainly, trained_like, tokenizer, sentences)
+        exact = sums(trained_like, tokenizer, SENTENCES)
     np.testing.assert_allclose(found, exact, atol=2 * np.abs(plain - exact).max(), rtol=0)
 
 
@@ -47,20 +48,14 @@ def test_rounding_of_a_trained_model_does_not_refuse_the_tree(
     [(0.4, "scores a prefix tree differently"), (np.nan, "cannot score texts as one prefix tree")],
 )
 def test_a_fault_larger_than_rounding_is_refused(
-    trained_like: Any,
-    tokenizer: Any,
-    loaded: Any,
-    sentences: Sequence[str],
-    monkeypatch: pytest.MonkeyPatch,
-    fault: float,
-    how: str,
+    trained_like: Any, tokenizer: Any, monkeypatch: pytest.MonkeyPatch, fault: float, how: str
 ) -> None:
     right = batches.tiled
     for head in batches.HEADS:
         monkeypatch.setitem(batches.HEADS, head, lambda *given: right(*given) + fault / 20)
     notices: list[str] = []
-    scorer = CausalScorer(loaded(trained_like, tokenizer), notices.append)
-    scorer.score(whole(sentences), ignore)
+    scorer = CausalScorer(as_loaded(trained_like, tokenizer), notices.append)
+    scorer.score(whole(SENTENCES), ignore)
     assert scorer.method == PLAIN
     (notice,) = notices
     assert how in notice
@@ -82,7 +77,7 @@ def test_float64_leaves_the_model_as_it_was(trained_like: Any, tokenizer: Any) -
 
 
 def test_without_float64_a_method_is_held_to_plain_scoring(
-    gpt2: Any, tokenizer: Any, loaded: Any, sentences: Sequence[str], monkeypatch: pytest.MonkeyPatch
+    gpt2: Any, tokenizer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import torch
 
@@ -94,7 +89,7 @@ def test_without_float64_a_method_is_held_to_plain_scoring(
         return right(self, *arguments, **named)
 
     monkeypatch.setattr(type(gpt2), "forward", only_float32)
-    scorer = CausalScorer(loaded(gpt2, tokenizer), ignore)
-    scorer.score(whole(sentences), ignore)
-    exactness = scorer.probe(whole(sentences)).exactness
+    scorer = CausalScorer(as_loaded(gpt2, tokenizer), ignore)
+    scorer.score(whole(SENTENCES), ignore)
+    exactness = scorer.probe(whole(SENTENCES)).exactness
     assert (exactness.method, exactness.error, exactness.plain_error) == (TILED, None, None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,9 @@ from holisticbias_eval.models.loading.load import adopt_model, load_model
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.stored import answers_fingerprint, store_of, stored
 from known import ignore
+from tiny_models import as_loaded
+
+from .small_models import SENTENCES, make_model, make_tokenizer
 
 HEADS, GROUPS, LAYERS, WIDTH = 4, 2, 2, 64
 LLAMA = {
@@ -56,7 +58,7 @@ def interleaved(weight: Any, heads: int) -> Any:
 
 
 @pytest.fixture(scope="module")
-def llama(make_model: Callable[..., Any]) -> Any:
+def llama() -> Any:
     """A Llama whose matrices are exact in four bits and two numbers per block."""
     import torch
 
@@ -110,12 +112,10 @@ def gguf_file(llama: Any, tokenizer: Any, tmp_path_factory: pytest.TempPathFacto
     return path
 
 
-def test_a_gguf_file_is_scored_as_the_weights_that_it_holds(
-    gguf_file: Path, llama: Any, tokenizer: Any, loaded: Any, sentences: Sequence[str]
-) -> None:
+def test_a_gguf_file_is_scored_as_the_weights_that_it_holds(gguf_file: Path, llama: Any, tokenizer: Any) -> None:
     scorer = start_scorer(str(gguf_file), ignore)
-    scores = scorer.score(whole(sentences), ignore)
-    expected = CausalScorer(loaded(llama, tokenizer), ignore).score(whole(sentences), ignore)
+    scores = scorer.score(whole(SENTENCES), ignore)
+    expected = CausalScorer(as_loaded(llama, tokenizer), ignore).score(whole(SENTENCES), ignore)
     np.testing.assert_allclose(scores.nll, expected.nll, atol=1e-4, rtol=0)
     assert scores.tokens.tolist() == expected.tokens.tolist()
 
@@ -195,9 +195,7 @@ def from_folder(folder: Path, kind: str = "CausalLM", dtype: str = "float32") ->
 
 
 @pytest.mark.parametrize("kind", ["CausalLM", "MaskedLM"])
-def test_a_loaded_model_has_the_scores_and_the_store_of_its_folder(
-    kind: str, tiny_gpt2: Path, make_model: Any, make_tokenizer: Any, tmp_path: Path
-) -> None:
+def test_a_loaded_model_has_the_scores_and_the_store_of_its_folder(kind: str, tiny_gpt2: Path, tmp_path: Path) -> None:
     folder = tiny_gpt2
     if kind == "MaskedLM":
         folder = tmp_path / "bert"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,27 +13,22 @@ from holisticbias_eval.models.likelihood.masked import MaskedScorer
 from holisticbias_eval.models.likelihood.seq2seq import Seq2SeqScorer
 from holisticbias_eval.models.likelihood.spans import Spans, parts, whole
 from known import ignore
+from tiny_models import as_loaded
 
-COMMON = {
-    "vocab_size": 400,
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 64,
-    "max_position_embeddings": 130,
-    "pad_token_id": 2,
-}
+from .small_models import COMMON, SENTENCES, make_model, make_tokenizer
+
+BERT = COMMON | {"max_position_embeddings": 130, "pad_token_id": 2}
 MODELS: list[tuple[str, dict[str, Any]]] = [
-    ("BertConfig", COMMON),
-    ("RobertaConfig", COMMON),
-    ("DebertaV2Config", COMMON | {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 16}),
+    ("BertConfig", BERT),
+    ("RobertaConfig", BERT),
+    ("DebertaV2Config", BERT | {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 16}),
     ("DistilBertConfig", {"vocab_size": 400, "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64}),
-    ("ElectraConfig", COMMON | {"embedding_size": 32}),
+    ("ElectraConfig", BERT | {"embedding_size": 32}),
 ]
 
 
 @pytest.fixture(scope="session")
-def masked_tokenizer(make_tokenizer: Callable[..., Any]) -> Any:
+def masked_tokenizer() -> Any:
     """A tokenizer that puts special tokens around a text, like BERT's and RoBERTa's."""
     tokenizer = make_tokenizer(cls_token="<s>", sep_token="</s>", pad_token="<pad>", mask_token="<mask>")  # noqa: S106 - tokens
     tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
@@ -68,19 +62,13 @@ def naively(model: Any, tokenizer: Any, spans: Spans, variant: str) -> list[list
 @pytest.mark.parametrize("variant", ["original", "within_word_l2r"])
 @pytest.mark.parametrize(("config", "settings"), MODELS, ids=lambda v: v if isinstance(v, str) else "")
 def test_masked_models_give_their_own_likelihoods(
-    config: str,
-    settings: dict[str, Any],
-    variant: str,
-    make_model: Any,
-    masked_tokenizer: Any,
-    loaded: Any,
-    sentences: Sequence[str],
+    config: str, settings: dict[str, Any], variant: str, masked_tokenizer: Any
 ) -> None:
     model = make_model(config, "AutoModelForMaskedLM", **settings)
-    scorer = MaskedScorer(loaded(model, masked_tokenizer), ignore, variant)
+    scorer = MaskedScorer(as_loaded(model, masked_tokenizer), ignore, variant)
     texts = ["This is a tall guy.", "This is a Deaf guy.", "Naïve people are people."]
     phrases = parts(texts, ["tall guy", "Deaf guy", "naïve people"])
-    for spans in (whole(sentences[:7]), phrases, whole(texts[:1], ["Hi! "])):
+    for spans in (whole(SENTENCES[:7]), phrases, whole(texts[:1], ["Hi! "])):
         values = naively(model, masked_tokenizer, spans, variant)
         scores = scorer.score(spans, ignore)
         np.testing.assert_allclose(scores.nll, [sum(v) for v in values], atol=1e-4, rtol=0)
@@ -88,27 +76,18 @@ def test_masked_models_give_their_own_likelihoods(
 
 
 @pytest.mark.parametrize(("config", "settings"), MODELS, ids=lambda v: v if isinstance(v, str) else "")
-def test_the_head_is_computed_at_the_masks_alone(
-    config: str,
-    settings: dict[str, Any],
-    make_model: Any,
-    masked_tokenizer: Any,
-    loaded: Any,
-    sentences: Sequence[str],
-) -> None:
+def test_the_head_is_computed_at_the_masks_alone(config: str, settings: dict[str, Any], masked_tokenizer: Any) -> None:
     model = make_model(config, "AutoModelForMaskedLM", **settings)
-    scorer = MaskedScorer(loaded(model, masked_tokenizer), ignore)
-    scorer.score(whole(sentences[:2]), ignore)
+    scorer = MaskedScorer(as_loaded(model, masked_tokenizer), ignore)
+    scorer.score(whole(SENTENCES[:2]), ignore)
     positions: list[int] = []
     model.get_output_embeddings().register_forward_hook(lambda _, given, __: positions.append(given[0].shape[1]))
-    scorer.score(whole(sentences[:4]), ignore)
+    scorer.score(whole(SENTENCES[:4]), ignore)
     assert set(positions) == {1}
 
 
-def test_one_input_answers_for_every_word_that_may_stand_at_its_mask(
-    make_model: Any, masked_tokenizer: Any, loaded: Any
-) -> None:
-    scorer = MaskedScorer(loaded(make_model("BertConfig", "AutoModelForMaskedLM", **COMMON), masked_tokenizer), ignore)
+def test_one_input_answers_for_every_word_that_may_stand_at_its_mask(masked_tokenizer: Any) -> None:
+    scorer = MaskedScorer(as_loaded(make_model("BertConfig", "AutoModelForMaskedLM", **BERT), masked_tokenizer), ignore)
     texts = ["I'm x.", "I'm y.", "I'm z."]
     assert all(len(masked_tokenizer(t)["input_ids"]) == len(masked_tokenizer("I'm x.")["input_ids"]) for t in texts)
     work = scorer.work(Spans(texts, np.array([4] * 3, np.int32), np.array([5] * 3, np.int32), [""] * 3))
@@ -155,28 +134,26 @@ def as_labels(model: Any, tokenizer: Any, spans: Spans) -> list[list[float]]:
 
 
 @pytest.mark.parametrize(("config", "settings"), ENCODER_DECODERS, ids=lambda v: v if isinstance(v, str) else "")
-def test_the_text_is_scored_as_the_label_under_its_context(
-    config: str, settings: dict[str, Any], make_model: Any, make_tokenizer: Any, loaded: Any, sentences: Sequence[str]
-) -> None:
+def test_the_text_is_scored_as_the_label_under_its_context(config: str, settings: dict[str, Any]) -> None:
     tokenizer = make_tokenizer(bos_token="<s>", eos_token="</s>", pad_token="<pad>")  # noqa: S106 - tokens
     tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 1)]
     )
     model = make_model(config, "AutoModelForSeq2SeqLM", **settings)
-    scorer = Seq2SeqScorer(loaded(model, tokenizer), ignore)
-    contexts = [("Hi!", "What do you do?", "")[i % 3] for i in range(len(sentences))]
+    scorer = Seq2SeqScorer(as_loaded(model, tokenizer), ignore)
+    contexts = [("Hi!", "What do you do?", "")[i % 3] for i in range(len(SENTENCES))]
     phrase = parts(["I'm a tall guy.", "I'm a tall guy."], ["tall", "guy"], ["Hi!", "Hi!"])
-    for spans in (whole(sentences, contexts), phrase):
+    for spans in (whole(SENTENCES, contexts), phrase):
         values = as_labels(model, tokenizer, spans)
         scores = scorer.score(spans, ignore)
         np.testing.assert_allclose(scores.nll, [sum(v) for v in values], atol=1e-4, rtol=0)
         assert scores.tokens.tolist() == [len(v) for v in values]
 
 
-def test_a_model_that_reads_no_plain_text_is_one_line(make_model: Any, make_tokenizer: Any, loaded: Any) -> None:
+def test_a_model_that_reads_no_plain_text_is_one_line() -> None:
     model = make_model("BartConfig", "AutoModelForSeq2SeqLM", **BART | {"max_position_embeddings": 4})
     model.config.max_position_embeddings = 128
-    scorer = Seq2SeqScorer(loaded(model, make_tokenizer(bos_token="<s>")), ignore)  # noqa: S106 - a token
+    scorer = Seq2SeqScorer(as_loaded(model, make_tokenizer(bos_token="<s>")), ignore)  # noqa: S106 - a token
     with pytest.raises(ModelError, match=r"tiny \(BartFor.*\) cannot read a plain text: .*IndexError"):
         scorer.score(whole(["I'm a tall guy and a veteran."], ["Hi! What do you do for a living?"]), ignore)
 
@@ -185,10 +162,8 @@ def test_a_model_that_reads_no_plain_text_is_one_line(make_model: Any, make_toke
     ("context", "message"),
     [("", "the encoder would read nothing.*--context"), ("Hi! " * 200, "the encoder reads at most 128 tokens")],
 )
-def test_a_context_that_no_encoder_can_read(
-    context: str, message: str, make_model: Any, make_tokenizer: Any, loaded: Any
-) -> None:
+def test_a_context_that_no_encoder_can_read(context: str, message: str) -> None:
     model = make_model("BartConfig", "AutoModelForSeq2SeqLM", **BART)
-    scorer = Seq2SeqScorer(loaded(model, make_tokenizer(bos_token="<s>", eos_token="</s>")), ignore)  # noqa: S106 - tokens
+    scorer = Seq2SeqScorer(as_loaded(model, make_tokenizer(bos_token="<s>", eos_token="</s>")), ignore)  # noqa: S106 - tokens
     with pytest.raises(ModelError, match=message):
         scorer.score(whole(["I'm tall."], [context]), ignore)

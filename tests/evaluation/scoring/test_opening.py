@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,6 +10,9 @@ from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.opening import find_opening
 from holisticbias_eval.models.likelihood.spans import whole
 from known import ignore
+from tiny_models import as_loaded
+
+from .small_models import make_tokenizer, plainly
 
 CHATML = (
     "{% for m in messages %}{{ '<s>' + m['role'] + ':' + m['content'] | trim + '</s>' }}{% endfor %}"
@@ -61,12 +63,7 @@ OPENED_ONCE = "{{ '<|finis|>' }}{% for m in messages %}{{ m['role'] + ': ' + m['
     ],
 )
 def test_the_first_token_is_one_that_the_tokenizer_prepends_or_that_separates_documents(
-    make_tokenizer: Callable[..., Any],
-    special: dict[str, str],
-    prepended: str,
-    first_token: str,
-    tokens: list[str],
-    reason: str,
+    special: dict[str, str], prepended: str, first_token: str, tokens: list[str], reason: str
 ) -> None:
     tokenizer = make_tokenizer(**special)
     if prepended:
@@ -92,19 +89,17 @@ def test_the_first_token_is_one_that_the_tokenizer_prepends_or_that_separates_do
     ],
 )
 def test_a_token_that_closes_turns_of_a_chat_does_not_stand_before_a_text(
-    make_tokenizer: Callable[..., Any], template: str | None, end: str, tokens: list[str]
+    template: str | None, end: str, tokens: list[str]
 ) -> None:
     tokenizer = make_tokenizer(eos_token=end)
     tokenizer.chat_template = template
     assert list(find_opening(tokenizer).tokens) == tokenizer.convert_tokens_to_ids(tokens)
 
 
-def test_a_first_token_that_the_model_does_not_know_is_refused(
-    make_tokenizer: Callable[..., Any], gpt2: Any, loaded: Any
-) -> None:
+def test_a_first_token_that_the_model_does_not_know_is_refused(gpt2: Any) -> None:
     tokenizer = make_tokenizer(pad_token=END)
     with pytest.raises(ModelError, match=r"has no weights for the token '<\|endoftext\|>'.*--first-token none"):
-        CausalScorer(loaded(gpt2, tokenizer), ignore)
+        CausalScorer(as_loaded(gpt2, tokenizer), ignore)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +114,7 @@ def test_a_first_token_that_the_model_does_not_know_is_refused(
     ],
 )
 def test_a_sentence_is_scored_within_a_turn_without_the_template(
-    make_tokenizer: Callable[..., Any], gpt2: Any, loaded: Any, plainly: Any, template: str, role: str, text: str
+    gpt2: Any, template: str, role: str, text: str
 ) -> None:
     tokenizer = make_tokenizer(**TURN)
     tokenizer.chat_template = template
@@ -127,7 +122,7 @@ def test_a_sentence_is_scored_within_a_turn_without_the_template(
     assert (opening.text, opening.tokens) == (text, ())
     assert role in opening.settings["chat"]
     sentences = ["I'm a Deaf woman.", "I love Deaf women.", "I'm a Deaf woman"]
-    scores = CausalScorer(loaded(gpt2, tokenizer), ignore, opening=opening).score(whole(sentences), ignore)
+    scores = CausalScorer(as_loaded(gpt2, tokenizer), ignore, opening=opening).score(whole(sentences), ignore)
     for i, sentence in enumerate(sentences):
         encoded = tokenizer(text + sentence, add_special_tokens=False, return_offsets_mapping=True)
         values = [0.0, *plainly(gpt2, encoded["input_ids"])]
@@ -146,9 +141,7 @@ def test_a_sentence_is_scored_within_a_turn_without_the_template(
         (None, {"first_token": "<nothing>"}, r"no token '<nothing>'; its special tokens: </s>, <s>"),
     ],
 )
-def test_an_opening_that_cannot_be_is_refused(
-    make_tokenizer: Callable[..., Any], template: str | None, options: dict[str, str], message: str
-) -> None:
+def test_an_opening_that_cannot_be_is_refused(template: str | None, options: dict[str, str], message: str) -> None:
     tokenizer = make_tokenizer(**TURN)
     tokenizer.chat_template = template
     with pytest.raises(ModelError, match=message):

@@ -14,6 +14,7 @@ from holisticbias_eval.models.likelihood.scorer import Scorer, Scores, Work
 from holisticbias_eval.models.likelihood.spans import Spans, whole
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.progress import Progress
+from tiny_models import as_loaded
 
 TEXTS = [f"I'm a {d} {n}." for d in ("tall", "Deaf", "naïve", "rich", "old") for n in ("guy", "woman", "kid", "boss")]
 
@@ -43,8 +44,8 @@ def plan_of(scorer: Scorer, sizes: Sequence[int], seconds: Sequence[float], know
     return plan_work(scorer, spans, blocks, lambda: next(ticks))
 
 
-def test_the_work_is_that_of_the_texts_and_of_their_prefixes(gpt2: Any, tokenizer: Any, loaded: Any) -> None:
-    scorer = CausalScorer(loaded(gpt2, tokenizer), lambda _: None)
+def test_the_work_is_that_of_the_texts_and_of_their_prefixes(gpt2: Any, tokenizer: Any) -> None:
+    scorer = CausalScorer(as_loaded(gpt2, tokenizer), lambda _: None)
     plan = plan_work(scorer, whole(TEXTS), [np.arange(20)])
     assert scorer.probe(whole(TEXTS)).exactness.error is None  # not computed in float64, which takes long
     rows = [(0, *tokenizer(text)["input_ids"]) for text in TEXTS]

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tokenizers.processors import TemplateProcessing
@@ -18,6 +16,8 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.loading.load import AUTO_CLASSES
 from holisticbias_eval.options import given_settings
 from holisticbias_eval.results.recipes import read_recipe, recipe_files
+
+from .small_models import make_model, make_tokenizer
 
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "mask_token": "<mask>", "unk_token": "<unk>"}
 SIZE = {"vocab_size": 400, "pad_token_id": 2, "bos_token_id": 0, "eos_token_id": 1}
@@ -60,7 +60,7 @@ def test_every_recipe_is_tried_here() -> None:
     "name", [pytest.param(name, marks=[pytest.mark.nightly] if name in LIKE_OTHERS else []) for name in ARCHITECTURES]
 )
 def test_a_recipe_on_a_tiny_model_of_its_architecture(
-    name: str, make_model: Callable[..., Any], make_tokenizer: Callable[..., Any], mini_release_folder: Path,
+    name: str, mini_release_folder: Path,
     tmp_path: Path,
 ) -> None:  # fmt: skip
     recipe = read_recipe(name, all_uses())

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,9 @@ from holisticbias_eval.models.likelihood.tokens import TextEncoder
 from holisticbias_eval.models.loading.load import load_model
 from holisticbias_eval.models.loading.running import in_batches
 from known import ignore
+from tiny_models import as_loaded
+
+from .small_models import SENTENCES, make_model, make_tokenizer, plainly
 
 
 @pytest.mark.parametrize("special", [{"bos_token": "<s>", "eos_token": "<s>"}, {}], ids=["bos", "no bos"])
@@ -33,11 +35,11 @@ from known import ignore
     ],
 )
 def test_a_phrase_has_the_likelihood_of_its_tokens(
-    text: str, phrase: str, context: str, special: Any, gpt2: Any, make_tokenizer: Any, loaded: Any, plainly: Any
+    text: str, phrase: str, context: str, special: Any, gpt2: Any
 ) -> None:
     tokenizer = make_tokenizer(**special)
     spans = parts([text], [phrase], [context])
-    scores = CausalScorer(loaded(gpt2, tokenizer), ignore).score(spans, ignore)
+    scores = CausalScorer(as_loaded(gpt2, tokenizer), ignore).score(spans, ignore)
     encoded = tokenizer(context + text, add_special_tokens=False, return_offsets_mapping=True)
     lead = [tokenizer.bos_token_id] if special else []
     values = [*([] if special else [np.nan]), *plainly(gpt2, [*lead, *encoded["input_ids"]])]
@@ -62,23 +64,16 @@ def test_a_phrase_has_the_likelihood_of_its_tokens(
     ],
 )
 def test_what_a_tokenizer_puts_before_a_text_is_given_and_what_it_puts_after_is_not(
-    special: dict[str, str],
-    around: str,
-    lead: list[str],
-    gpt2: Any,
-    make_tokenizer: Any,
-    loaded: Any,
-    plainly: Any,
-    sentences: Sequence[str],
+    special: dict[str, str], around: str, lead: list[str], gpt2: Any
 ) -> None:
     tokenizer = make_tokenizer(**special)
     names = [name for name in around.split() if name != "$A"]
     known = [(name, tokenizer.convert_tokens_to_ids(name)) for name in names]
     tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single=around, special_tokens=known)
-    scorer = CausalScorer(loaded(gpt2, tokenizer), ignore)
-    scores = scorer.score(whole(sentences), ignore)
+    scorer = CausalScorer(as_loaded(gpt2, tokenizer), ignore)
+    scores = scorer.score(whole(SENTENCES), ignore)
     before = tokenizer.convert_tokens_to_ids(lead)
-    for i, text in enumerate(sentences):
+    for i, text in enumerate(SENTENCES):
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
         values = plainly(gpt2, [*before, *ids])[max(0, len(before) - 1) :]
         assert scores.nll[i] == pytest.approx(values.sum(), abs=1e-4)
@@ -89,9 +84,7 @@ def test_what_a_tokenizer_puts_before_a_text_is_given_and_what_it_puts_after_is_
 LLAMA = {"▁": 3, "▁I": 4, "▁a": 5, "ll": 6, "t": 7, "a": 8, "l": 9, "I": 10, "▁t": 11, "▁I▁t": 12, "<unk>": 0}
 
 
-def test_bytes_stand_for_what_a_tokenizer_does_not_know_and_merges_reach_over_words(
-    gpt2: Any, loaded: Any, plainly: Any
-) -> None:
+def test_bytes_stand_for_what_a_tokenizer_does_not_know_and_merges_reach_over_words(gpt2: Any) -> None:
     vocabulary = LLAMA | {f"<0x{i:02X}>": 20 + i for i in range(256)}
     merges = [("▁", "I"), ("▁", "t"), ("l", "l"), ("▁", "a"), ("▁I", "▁t")]
     backend = Tokenizer(models.BPE(vocab=vocabulary, merges=merges, byte_fallback=True, unk_token="<unk>"))  # noqa: S106 - a token
@@ -100,7 +93,7 @@ def test_bytes_stand_for_what_a_tokenizer_does_not_know_and_merges_reach_over_wo
     text = "I tall ñ🙂"
     pieces = ["▁I▁t", "a", "ll", "▁", "<0xC3>", "<0xB1>", "<0xF0>", "<0x9F>", "<0x99>", "<0x82>"]
     assert tokenizer.convert_ids_to_tokens(tokenizer(text)["input_ids"]) == pieces
-    scorer = CausalScorer(loaded(gpt2, tokenizer), ignore)
+    scorer = CausalScorer(as_loaded(gpt2, tokenizer), ignore)
     values = [0.0, *plainly(gpt2, tokenizer(text)["input_ids"])]
     for phrase, inside in {"all": (1, 3), "tall": (1, 3), "l ñ": (2, 6), "🙂": (6, 10), text: (1, 10)}.items():
         scores = scorer.score(parts([text], [phrase]), ignore)
@@ -108,11 +101,11 @@ def test_bytes_stand_for_what_a_tokenizer_does_not_know_and_merges_reach_over_wo
         assert scores.tokens[0] == inside[1] - inside[0]
 
 
-def test_without_a_first_token_its_bytes_do_not_count(gpt2: Any, make_tokenizer: Any, loaded: Any) -> None:
+def test_without_a_first_token_its_bytes_do_not_count(gpt2: Any) -> None:
     tokenizer = make_tokenizer()
     text = "naïve people"
     (first, *_) = tokenizer(text, return_offsets_mapping=True)["offset_mapping"]
-    scores = CausalScorer(loaded(gpt2, tokenizer), ignore).score(whole([text, "I", ""]), ignore)
+    scores = CausalScorer(as_loaded(gpt2, tokenizer), ignore).score(whole([text, "I", ""]), ignore)
     assert scores.bytes.tolist() == [len(text[first[1] :].encode()), 0, 0]
     assert np.isnan(scores.perplexity[1:]).all()
     assert np.isnan(scores.byte_perplexity[1:]).all()
@@ -124,7 +117,7 @@ def test_perplexities_by_hand() -> None:
     np.testing.assert_allclose(scores.byte_perplexity, [2.0, np.nan])
 
 
-def test_a_prefix_space_is_the_tokenizers_own(make_tokenizer: Any) -> None:
+def test_a_prefix_space_is_the_tokenizers_own() -> None:
     from tokenizers import pre_tokenizers
 
     plain, spaced = make_tokenizer(), make_tokenizer()
@@ -134,7 +127,7 @@ def test_a_prefix_space_is_the_tokenizers_own(make_tokenizer: Any) -> None:
     assert TextEncoder(plain).digest != TextEncoder(spaced).digest
 
 
-def test_padding_and_specials_of_a_tokenizer_are_left_out(make_tokenizer: Any) -> None:
+def test_padding_and_specials_of_a_tokenizer_are_left_out() -> None:
     tokenizer = make_tokenizer(pad_token="<pad>")  # noqa: S106 - a token
     ids = tokenizer(["I'm a guy.", "I"], add_special_tokens=False)["input_ids"]
     tokenizer(["I'm a guy.", "I"], padding=True)
@@ -154,20 +147,20 @@ def test_a_phrase_that_is_not_in_its_text(phrase: str) -> None:
         parts(["I'm a tall guy."], [phrase])
 
 
-def test_texts_over_the_context_length_are_named(make_model: Any, tokenizer: Any, loaded: Any) -> None:
+def test_texts_over_the_context_length_are_named(tokenizer: Any) -> None:
     model = make_model("GPT2Config", vocab_size=400, n_embd=8, n_layer=1, n_head=1, n_positions=8)
     with pytest.raises(ModelError, match=r"at most 8 tokens, and these texts have more: 'one two three"):
-        CausalScorer(loaded(model, tokenizer), ignore).score(whole(["I", "one two three " * 5]), ignore)
+        CausalScorer(as_loaded(model, tokenizer), ignore).score(whole(["I", "one two three " * 5]), ignore)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_a_longer_text_is_probed_again(dtype: str, make_model: Any, tokenizer: Any, loaded: Any, plainly: Any) -> None:
+def test_a_longer_text_is_probed_again(dtype: str, tokenizer: Any) -> None:
     settings = {
         "vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
         "intermediate_size": 64, "num_key_value_heads": 2, "sliding_window": 12, "attn_implementation": "eager",
     }  # fmt: skip
     model = make_model("MistralConfig", **settings)
-    scorer = CausalScorer(loaded(model, tokenizer), ignore, dtype=dtype)
+    scorer = CausalScorer(as_loaded(model, tokenizer), ignore, dtype=dtype)
     scorer.score(whole(["a b", "a c", "a b c"]), ignore)
     assert scorer.method != PLAIN
     text = "a b c d e f g h i j k l m n"
@@ -177,25 +170,7 @@ def test_a_longer_text_is_probed_again(dtype: str, make_model: Any, tokenizer: A
     assert found == pytest.approx(plainly(model, [0, *tokenizer(text)["input_ids"]]).sum(), abs=near)
 
 
-def test_bfloat16_is_rounded_and_says_by_how_much(
-    make_model: Any, tokenizer: Any, loaded: Any, sentences: Sequence[str]
-) -> None:
-    def model() -> Any:
-        return make_model("GPT2Config", vocab_size=400, n_embd=32, n_layer=2, n_head=4, n_positions=128)
-
-    notices: list[str] = []
-    exact = CausalScorer(loaded(model(), tokenizer), ignore)
-    rounded = CausalScorer(loaded(model(), tokenizer), notices.append, dtype="bfloat16")
-    off = np.abs(rounded.score(whole(sentences), ignore).nll - exact.score(whole(sentences), ignore).nll)
-    assert 0 < off.max() < 5
-    assert rounded.identity.dtype == "bfloat16"
-    rounding = rounded.probe(whole(sentences)).rounding
-    assert rounding is not None
-    assert 0 < rounding.mean <= rounding.largest < 5
-    assert notices == [str(rounding)]
-
-
-def test_rounding_leaves_the_frequencies_of_positions_alone(make_model: Any, tokenizer: Any, tmp_path: Path) -> None:
+def test_rounding_leaves_the_frequencies_of_positions_alone(tokenizer: Any, tmp_path: Path) -> None:
     import torch
 
     small = {"vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 1, "intermediate_size": 32}

@@ -239,15 +239,8 @@ def test_a_classifier_refuses_sentences(run: Run, chat_server: Servers, tmp_path
     ("options", "message"),
     [
         (("--ask", "text"), "--ask text continues a text: add --api-endpoint completions"),
-        (("--rules", "negations"), "there is no rule 'negations'"),
-        (("--shots", "none.yaml"), "there is no file of shots 'none.yaml'"),
         (("--nearest", 2), "the generator has no embeddings to choose examples by: give word vectors with --vectors"),
-        (("--nearest", 2, "--vectors", "none.txt"), "none.txt cannot be read as word vectors: No such file"),
         (("--nearest", 0, "--vectors", "none.txt"), "--vectors is for runs with --nearest"),
-        (("--decoding", "quick"), "there is no decoding 'quick'"),
-        (("--specification", "none.yaml"), "none.yaml"),
-        (("--least-words", 9, "--most-words", 8), "--least-words must not exceed --most-words"),
-        (("--import", "sentences.csv"), "give either --generator, a model, or --import, a file of sentences"),
     ],
 )
 def test_mistakes_are_one_line(
