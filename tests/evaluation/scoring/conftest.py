@@ -1,4 +1,4 @@
-"""A tiny GPT-2, one that is like a trained model, and their tokenizer, made once."""
+"""A tiny GPT-2, and a tiny model like a trained one: peaked, with outlier dimensions."""
 
 from __future__ import annotations
 
