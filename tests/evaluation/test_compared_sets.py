@@ -145,7 +145,7 @@ def test_what_does_not_fit_is_one_line(invoke: Invoke, measured: Path, tmp_path:
     for message, options in {
         "no measure 'nothing'": ["--aim", "nothing"],
         "KEY=VALUE": ["--aim", "retention,dax"],
-        "page.txt must end in .html, .md, .csv or .json": ["--out", str(tmp_path / "page.txt")],
+        "page.txt: its name must end in .html, .md, .csv or .json": ["--out", str(tmp_path / "page.txt")],
         "--format csv": ["--part", "gains-quality"],
         "--out with a .csv file": ["--part", "gains-quality", "--out", str(tmp_path / "page.md")],
     }.items():

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 PATH = click.Path(path_type=Path)
 Style = Literal["table", "json", "html", "md", "csv"]
-_FORMS: dict[str, Style] = {".html": "html", ".md": "md", ".csv": "csv", ".json": "json"}
+_FORMS: tuple[Style, ...] = ("html", "md", "csv", "json")
+"""The styles that a file can have."""
 
 
 def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) -> None:
@@ -32,8 +33,10 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 
 def _refuse_ending(_: click.Context, __: click.Parameter, out: Path | None) -> Path | None:
     """Refuse a file whose name does not say one of the forms of a report."""
-    if out is not None and out.suffix.lower() not in _FORMS:
-        raise click.BadParameter(f"{out} must end in .html, .md, .csv or .json")
+    if out is not None:
+        from holisticbias_eval.report.write import form_of
+
+        form_of(out, *_FORMS)
     return out
 
 
@@ -93,7 +96,7 @@ def show_report(
     """Print a report, and write it to a file; as JSON its record is written. ``what`` names it in the last line."""
     from holisticbias.output import write_file
     from holisticbias_eval.report.terminal import print_report
-    from holisticbias_eval.report.write import render
+    from holisticbias_eval.report.write import form_of, render
 
     def rendered(form: Style) -> bytes:
         if form in ("html", "md", "csv"):
@@ -102,7 +105,7 @@ def show_report(
         return (record.model_dump_json(indent=2) + "\n").encode()
 
     if out:
-        write_file(out, rendered(_FORMS[out.suffix.lower()]))
+        write_file(out, rendered(form_of(out, *_FORMS)))
     if style != "table":
         write_data(rendered(style), nl=False)
         return

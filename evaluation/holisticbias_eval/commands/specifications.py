@@ -34,7 +34,7 @@ def command(names: tuple[str, ...], version: str | None) -> None:
     for specification in found:
         _print(specification, whole=bool(names))
     if not found:
-        write(f"Version {version} has no bias specifications.")
+        write("This version has no bias specifications.")
 
 
 def _print(specification: Specification, *, whole: bool) -> None:

@@ -17,7 +17,8 @@ from holisticbias.output import new_file
 from holisticbias.spreadsheet import cell_text, safe_columns
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.documents import digest_of
-from holisticbias_eval.corpus.published import is_published, read_published_examples
+from holisticbias_eval.corpus.published import is_published
+from holisticbias_eval.corpus.published_examples import read_published_examples
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tables.files import CSV, table_suffix

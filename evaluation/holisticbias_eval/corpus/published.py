@@ -1,4 +1,4 @@
-"""Read published files of sentences about groups in their own form; the files are the user's, and none is shipped.
+"""Published files of sentences about groups, and test sets of them; the files are the user's, and none is shipped.
 
 Forms: RedditBias (Barikeri et al. 2021), files ``reddit_comments_DIMENSION_GROUP_PART.csv``; the same without
 ``reddit_comments_``, with the column ``replaced_sentence``; and the table of Zhao et al. 2024, appendix B.
@@ -9,14 +9,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
-from holisticbias.terms.specification_entries import Specification
-from holisticbias_eval.corpus.mentions import attribute_finder, target_finder
 from holisticbias_eval.errors import CorpusError
 from holisticbias_eval.tables.fields import Field
 
@@ -26,22 +24,13 @@ _NAMES = (
     re.compile(r"reddit_comments_(?P<dimension>[a-z0-9]+)_(?P<group>[a-z0-9]+)_(?P<part>\w+)"),
     re.compile(r"(?P<dimension>[a-z0-9]+)_(?P<group>[a-z0-9]+)_(?P<part>test|valid|train)"),
 )
-_ANNOTATED = "processed_phrase_annotated"
 _PREFERRED = "biased_test_reduced"
-_SENTENCES = ("comments_processed", "replaced_sentence")
-_LABELS = {"1": 1, "1.0": 1, "0": 0, "0.0": 0}
-_EXAMPLES = pa.schema([
-    *((name, pa.string()) for name in (
-        "id", "dimension", "group", "target", "attribute", "attribute_set", "text", "source",
-    )),
-    ("label", pa.int8()),
-])  # fmt: skip
+SENTENCES = ("comments_processed", "replaced_sentence")
 _TEST_SETS = pa.schema([
     *((name, pa.string()) for name in ("dimension", "sentence_id", "group", "sentence")), ("perplexity", pa.float64()),
 ])  # fmt: skip
 _PERPLEXITY = "perplexity"
 _SHOWN = 80
-Row = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,27 +51,8 @@ class PublishedFile:
 def is_published(path: Path) -> bool:
     """Whether a path is a published file, or a folder with some."""
     if path.is_dir():
-        return bool(_files_of(path))
-    return _is_paper_form(path) or (_by_name(path) is not None and bool(_header(path) & {*_SENTENCES, "phrase"}))
-
-
-def read_published_examples(path: Path, specification: Specification | None = None) -> pa.Table:
-    """Read examples from a published file, or from the annotated files of a folder (else its training files).
-
-    RedditBias' annotated files give the phrase and its label, null if it is neither 1 nor 0; its other files hold
-    biased sentences. The table of Zhao et al. 2024 gives target, attribute and label. With a specification, dimension
-    and group are its own, and target and attribute are found in the text; without it they are those of the file.
-    Raises ``CorpusError``.
-    """
-    if path.is_dir() or not _is_paper_form(path):
-        rows = [row for file in _files_of_examples(path) for row in _reddit_examples(file)]
-    else:
-        rows = list(_paper_examples(path, specification))
-    if not rows:
-        raise CorpusError(f"{path} has no sentence")
-    if specification is not None:
-        rows = [_with_terms(row, specification) for row in rows]
-    return pa.Table.from_pylist(rows, _EXAMPLES)
+        return bool(files_of(path))
+    return is_paper_form(path) or (_by_name(path) is not None and bool(_header(path) & {*SENTENCES, "phrase"}))
 
 
 def read_test_sets(path: Path) -> pa.Table:
@@ -96,8 +66,8 @@ def read_test_sets(path: Path) -> pa.Table:
     """
     made = []
     for file in _series(path):
-        label, rows = str(file.path), _read_rows(file.path)
-        name = _named(rows, _SENTENCES, file.path)
+        label, rows = str(file.path), read_rows(file.path)
+        name = column_among(rows, SENTENCES, file.path)
         sentences, perplexities = (_texts(rows, column) for column in (name, _PERPLEXITY))
         Field(name, "name").refuse_missing(label, name, sentences)
         columns = {
@@ -138,7 +108,7 @@ def _by_name(path: Path) -> PublishedFile | None:
     return None
 
 
-def _files_of(path: Path) -> list[PublishedFile]:
+def files_of(path: Path) -> list[PublishedFile]:
     """The file with this name, or the published files of a folder and of the folders in it, sorted by path."""
     paths = sorted(p for p in path.rglob("*.csv") if p.is_file()) if path.is_dir() else [path]
     files = [file for path in paths if (file := _by_name(path))]
@@ -147,23 +117,11 @@ def _files_of(path: Path) -> list[PublishedFile]:
     return files
 
 
-def _files_of_examples(path: Path) -> Sequence[PublishedFile]:
-    """One file; of a folder all files that are annotated, else all for training."""
-    files = _files_of(path)
-    if not path.is_dir():
-        return files
-    annotated = [file for file in files if file.part == _ANNOTATED]
-    training = [file for file in files if "train" in file.part]
-    if not annotated and not training:
-        raise CorpusError(f"{path} has no annotated file and none for training: name one file")
-    return annotated or training
-
-
 def _series(path: Path) -> Sequence[PublishedFile]:
     """The files with the same sentences about different groups."""
-    file = None if path.is_dir() else _files_of(path)[0]
+    file = None if path.is_dir() else files_of(path)[0]
     series: dict[tuple[str, str], list[PublishedFile]] = {}
-    for other in _files_of(path if file is None else path.parent):
+    for other in files_of(path if file is None else path.parent):
         if file is None or (other.series == file.series and other.path.parent == path.parent):
             series.setdefault(other.series, []).append(other)
     series = {key: files for key, files in series.items() if len(files) > 1 and (file or "test" in key[1])}
@@ -173,7 +131,7 @@ def _series(path: Path) -> Sequence[PublishedFile]:
         why = f"has several test sets ({parts}): name a file" if series else "has no test set of two groups or more"
         raise CorpusError(f"{path} {why}")
     for files in series.values():
-        lengths = {other.path.name: len(_read_rows(other.path)) for other in files}
+        lengths = {other.path.name: len(read_rows(other.path)) for other in files}
         if len(set(lengths.values())) > 1:
             shown = ", ".join(f"{name} {count:,}" for name, count in lengths.items())
             raise CorpusError(f"the groups have different numbers of sentences, so these are not pairs: {shown}")
@@ -181,71 +139,7 @@ def _series(path: Path) -> Sequence[PublishedFile]:
     return sorted(chosen, key=lambda other: file is not None and other.path != path)
 
 
-def _reddit_examples(file: PublishedFile) -> Iterator[Row]:
-    rows = _read_rows(file.path)
-    annotated = "bias_phrase" in rows[0]
-    name = _named(rows, ("phrase",) if annotated else _SENTENCES, file.path)
-    for number, row in enumerate(rows):
-        if text := row[name].strip():
-            yield {
-                "id": f"{file.path.stem}:{number}",
-                "dimension": file.dimension,
-                "group": file.group,
-                "text": text,
-                "source": row.get("id") or file.path.name,
-                "label": _LABELS.get(row["bias_phrase"].strip()) if annotated else 1,
-            }
-
-
-def _paper_examples(path: Path, specification: Specification | None) -> Iterator[Row]:
-    for number, row in enumerate(_read_rows(path)):
-        if row["Sentence"].strip():
-            target = row["Target"].strip()
-            yield {
-                "id": row.get("ID", "").strip() or str(number),
-                "dimension": path.stem,
-                "group": _group_of(target, specification) or target,
-                "target": target or None,
-                "attribute": row["Attribute"].strip() or None,
-                "text": row["Sentence"].strip(),
-                "source": path.name,
-                "label": _LABELS.get(row.get("Label", "").strip()),
-            }
-
-
-def _with_terms(row: Row, specification: Specification) -> Row:
-    """The row with the specification's dimension, and its group, target and attribute as the text has them.
-
-    Of several targets the group's own counts, and of several attributes the row's own, else the first.
-    """
-    text, group = str(row["text"]), _group_of(str(row["group"]), specification)
-    terms: Row = {"dimension": specification.id}
-    targets = [mention.of for mention in target_finder(specification).find(text)]
-    if targets:
-        target = next((target for target in targets if target.group == group), targets[0])
-        terms |= {"group": target.group, "target": target.term}
-    if group is not None:
-        terms["group"] = group
-    attributes = [mention.of for mention in attribute_finder(specification).find(text)]
-    if attributes:
-        attribute = next((a for a in attributes if a.term == row.get("attribute")), attributes[0])
-        terms |= {"attribute": attribute.term, "attribute_set": attribute.attribute_set}
-    return row | terms
-
-
-def _group_of(name: str, specification: Specification | None) -> str | None:
-    """The specification's group with this name, label or term, in any case; also a plural in s of the name."""
-    if specification is None:
-        return None
-    wanted = {name.casefold(), name.casefold().removesuffix("s")}
-    for group in specification.groups:
-        if wanted & {group.name.casefold(), group.label.casefold()}:
-            return group.name
-    mention = next(target_finder(specification).find(name), None)
-    return None if mention is None else mention.of.group
-
-
-def _read_rows(path: Path) -> list[dict[str, str]]:
+def read_rows(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV file, all cells as text; the index that pandas writes is left out.
 
     A file that is not UTF-8 is read as Latin-1, as its authors do. Raises ``CorpusError``.
@@ -269,7 +163,7 @@ def _read_rows(path: Path) -> list[dict[str, str]]:
     return found
 
 
-def _named(rows: Sequence[dict[str, str]], names: Sequence[str], path: Path) -> str:
+def column_among(rows: Sequence[dict[str, str]], names: Sequence[str], path: Path) -> str:
     """The first of these columns that the rows have; raises ``CorpusError`` if they have none."""
     header = rows[0]
     for name in names:
@@ -284,7 +178,7 @@ def _texts(rows: Sequence[dict[str, str]], name: str) -> pa.ChunkedArray:
     return pa.chunked_array([pa.array([row.get(name, "") for row in rows], pa.large_string())])
 
 
-def _is_paper_form(path: Path) -> bool:
+def is_paper_form(path: Path) -> bool:
     """Whether a file has the columns of Zhao et al. 2024, table 7; the id and the label may be missing."""
     return _header(path) >= set(PAPER[1:4])
 

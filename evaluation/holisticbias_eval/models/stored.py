@@ -79,7 +79,7 @@ class _StoredScorer(Scorer):
 
         def missing(rows: Ints) -> Iterator[tuple[Ints, pa.Table]]:
             for places, made in self._scorer.score_blocks(spans, self._blocks(spans, rows), progress):
-                refuse_non_numbers(spans.take(places).text, made)
+                refuse_non_numbers(spans, made, places)
                 yield places, made.table()
 
         def count(kept: int) -> None:

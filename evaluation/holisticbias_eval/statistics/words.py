@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from itertools import pairwise
 
 import numpy as np
@@ -12,21 +11,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.special import gammaln
 
-from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
 
 
 @dataclass(frozen=True, slots=True)
 class WordArrays:
     """Words of texts: text ``i`` has the words ``codes[starts[i]:starts[i + 1]]``, places in ``vocabulary``.
 
-    ``codes`` has shape ``[words]``, ``starts`` shape ``[texts + 1]``. ``texts`` have their words with one blank between
-    them.
+    ``codes`` has shape ``[words]``, ``starts`` shape ``[texts + 1]``.
     """
 
     codes: Ints
     starts: Ints
     vocabulary: pa.LargeStringArray
-    texts: pa.LargeStringArray
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -41,17 +38,12 @@ class WordArrays:
         """The text of each word: shape ``[words]``."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
-    def by_text(self) -> Iterator[list[int]]:
-        """The words of each text, as places in the vocabulary."""
-        return (self.codes[start:end].tolist() for start, end in pairwise(self.starts.tolist()))
-
     def take(self, rows: Ints) -> WordArrays:
         """Select texts by position, in the given order."""
         lengths = self.lengths[rows]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-        codes = self.codes[np.repeat(self.starts[:-1][rows], lengths) + within]
-        return WordArrays(codes, starts, self.vocabulary, self.texts.take(pa.array(rows)))
+        return WordArrays(self.codes[np.repeat(self.starts[:-1][rows], lengths) + within], starts, self.vocabulary)
 
 
 def split_words(*columns: pa.ChunkedArray) -> tuple[WordArrays, ...]:
@@ -68,7 +60,7 @@ def split_words(*columns: pa.ChunkedArray) -> tuple[WordArrays, ...]:
     codes, starts = encoded.indices.to_numpy().astype(np.int64), np.concatenate([[0], np.cumsum(lengths)])
     ends = np.cumsum([0, *(len(column) for column in columns)])
     return tuple(
-        WordArrays(codes[starts[a] : starts[b]], starts[a : b + 1] - starts[a], encoded.dictionary, texts[a:b])
+        WordArrays(codes[starts[a] : starts[b]], starts[a : b + 1] - starts[a], encoded.dictionary)
         for a, b in pairwise(ends.tolist())
     )
 
@@ -86,11 +78,22 @@ def _normalised(column: pa.ChunkedArray) -> pa.LargeStringArray:
     return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
 
 
-def has_phrase(words: WordArrays, phrase: str) -> Bools:
-    """Whether each text has the words of a phrase one after the other: shape ``[texts]``."""
-    wanted = split_words(pa.chunked_array([[phrase]]))[0].texts[0].as_py()
-    found: Bools = pc.match_substring_regex(words.texts, f"(^| ){wanted}( |$)").to_numpy(zero_copy_only=False)
-    return found if wanted else np.zeros(len(words), bool)
+def has_phrase(words: WordArrays, phrase: Sequence[str]) -> Bools:
+    """Whether each text has these words one after the other: shape ``[texts]``."""
+    places = pc.index_in(pa.array(list(phrase), pa.large_string()), words.vocabulary)
+    found = np.zeros(len(words), bool)
+    if places.null_count or not len(places):
+        return found
+    wanted = places.to_numpy()
+    at = np.flatnonzero(words.codes == wanted[0])
+    row = np.searchsorted(words.starts, at, side="right") - 1
+    inside = at + len(wanted) <= words.starts[row + 1]
+    at, row = at[inside], row[inside]
+    for offset, code in enumerate(wanted[1:].tolist(), 1):
+        same = words.codes[at + offset] == code
+        at, row = at[same], row[same]
+    found[row] = True
+    return found
 
 
 def starts_with(words: WordArrays, beginnings: WordArrays) -> Bools:
@@ -98,8 +101,15 @@ def starts_with(words: WordArrays, beginnings: WordArrays) -> Bools:
 
     Both have the same vocabulary and the same number of texts.
     """
-    pairs = zip(words.by_text(), beginnings.by_text(), strict=True)
-    return np.array([bool(beginning) and text[: len(beginning)] == beginning for text, beginning in pairs], bool)
+    lengths = beginnings.lengths
+    long_enough = np.flatnonzero((lengths > 0) & (words.lengths >= lengths))
+    wanted = beginnings.take(long_enough)
+    within = np.arange(len(wanted.codes)) - np.repeat(wanted.starts[:-1], wanted.lengths)
+    same = words.codes[np.repeat(words.starts[:-1][long_enough], wanted.lengths) + within] == wanted.codes
+    different = np.bincount(wanted.rows[~same], minlength=len(long_enough))
+    found = np.zeros(len(words), bool)
+    found[long_enough] = different == 0
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +129,14 @@ class Ngrams:
     def __len__(self) -> int:
         return len(self.at)
 
+    def codes(self, gram: int) -> tuple[int, ...]:
+        """The words of a run, as places in the vocabulary."""
+        start = int(self.at[gram])
+        return tuple(self.words.codes[start : start + int(self.length[gram])].tolist())
+
     def text(self, gram: int) -> str:
         """The words of a run with a blank between them."""
-        codes = self.words.codes[self.at[gram] : self.at[gram] + self.length[gram]]
-        return " ".join(self.words.vocabulary[code].as_py() for code in codes.tolist())
+        return " ".join(self.words.vocabulary[code].as_py() for code in self.codes(gram))
 
 
 def frequent_ngrams(words: WordArrays, longest: int, least: int) -> Ngrams:
@@ -158,14 +172,52 @@ def _distinct(values: Ints) -> Ints:
     return ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
 
 
+_CELLS_AT_ONCE = 1 << 21
+
+
 def longest_common_runs(first: WordArrays, second: WordArrays) -> Ints:
     """The length in words of the longest run that each text of ``first`` shares with that of ``second``: ``[texts]``.
 
-    Both have the same vocabulary and the same number of texts.
+    Both have the same vocabulary and the same number of texts. Texts are
+    compared in batches of similar length: one step per word of ``first`` compares it with
+    all words of ``second`` and lengthens the runs that ended one word earlier.
     """
-    pairs = zip(first.by_text(), second.by_text(), strict=True)
-    found = (SequenceMatcher(None, one, other, autojunk=False).find_longest_match().size for one, other in pairs)
-    return np.fromiter(found, np.int64, len(first))
+    found = np.zeros(len(first), np.int64)
+    for rows in _batches(first.lengths, second.lengths):
+        found[rows] = _longest(_padded(first.take(rows), -1), _padded(second.take(rows), -2))
+    return found
+
+
+def _batches(one: Ints, other: Ints) -> Iterator[Ints]:
+    """Rows in which both texts have words, sorted by length, with at most ``_CELLS_AT_ONCE`` words each."""
+    rows = np.flatnonzero((one > 0) & (other > 0))
+    order = rows[np.lexsort((one[rows], other[rows]))]
+    start = 0
+    while start < len(order):
+        # the widest row is the last of a batch, so the size is settled by looking back from a guess
+        end = min(len(order), start + max(1, _CELLS_AT_ONCE // int(other[order[start]])))
+        widest = int(other[order[end - 1]])
+        end = min(end, start + max(1, _CELLS_AT_ONCE // widest))
+        yield order[start:end]
+        start = end
+
+
+def _padded(words: WordArrays, padding: int) -> Int32s:
+    """Words as a rectangle: shape ``[texts, longest]``."""
+    lengths = words.lengths
+    found = np.full((len(words), int(lengths.max(initial=0))), padding, np.int32)
+    found[np.arange(found.shape[1]) < lengths[:, None]] = words.codes
+    return found
+
+
+def _longest(first: Int32s, second: Int32s) -> Int32s:
+    ended = np.zeros((len(second), second.shape[1] + 1), np.int32)
+    longest = np.zeros(len(second), np.int32)
+    for place in range(first.shape[1]):
+        # a run that ends at this word is one longer than the run that ended one word earlier in both texts
+        ended[:, 1:] = np.where(first[:, place, None] == second, ended[:, :-1] + 1, 0)
+        np.maximum(longest, ended.max(axis=1), out=longest)
+    return longest
 
 
 def expected_distinct(group: Ints, item: Ints, groups: int, size: int) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,6 @@ from holisticbias_eval.measures.options import (
 )
 from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.measures.responses.styles import refuse_unknown_styles
-from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.card import CLUSTERS
 from holisticbias_eval.readers.censor import censor_settings
@@ -56,14 +56,22 @@ def find_clusters(given: Given) -> dict[str, tuple[str, ...]] | Literal["found"]
 
 
 def corpus_lines(corpus: Path) -> Iterator[str]:
-    """The lines of a text file; raises ``TableError`` if it cannot be read."""
+    """The lines of a text file with their ends; raises ``TableError`` if it cannot be read."""
     try:
-        with require_file(corpus).open(encoding="utf-8") as lines:
+        with require_file(corpus).open(encoding="utf-8", newline="") as lines:
             yield from lines
     except UnicodeDecodeError as error:
         raise TableError(f"{corpus} is not UTF-8 text: save it in UTF-8") from error
     except OSError as error:
         raise TableError(f"{corpus} cannot be read: {error.strerror or error}") from error
+
+
+def _digest(corpus: Path) -> str:
+    """SHA-256 of a text file, read whole: raises ``TableError`` if it cannot be read."""
+    digest = hashlib.sha256()
+    for line in corpus_lines(corpus):
+        digest.update(line.encode())
+    return digest.hexdigest()
 
 
 def count_corpus(corpus: Path, scores: pa.Table) -> Mapping[str, int]:
@@ -78,15 +86,12 @@ def start_response_reading(own: Mapping[str, str], release: Release | None, give
     classifier does not know, before a model is asked.
     """
     corpus, censored = given.read(CorpusSettings).corpus, given.read(Censoring).censor
-    if corpus is not None:
-        for _ in corpus_lines(corpus):
-            pass
+    signed = {} if corpus is None else {"corpus": f"{corpus.name}, SHA-256 {_digest(corpus)}"}
     clusters = find_clusters(given)
     chosen: dict[str, object] = {"clusters": clusters, "phrases": given.read(Phrasing).phrases}
     needed: dict[str, str] = {MEASURES[name].needs.answers: name for name in reversed(given.measures)}
     judges = start_judges(needed, own, judging_options(given), given.display)
-    settings = {**censor_settings(censored=censored)} if judges else {}
-    settings |= {} if corpus is None else {"corpus": f"{corpus.name}, SHA-256 {file_sha256(corpus)}"}
+    settings = {**censor_settings(censored=censored), **signed} if judges else signed
     if "labels" in judges:
         card = judges["labels"].card
         if isinstance(clusters, dict):

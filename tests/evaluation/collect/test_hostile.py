@@ -119,6 +119,8 @@ def test_a_child_whose_parent_is_killed_ends_without_a_word(monkeypatch: pytest.
     ours, theirs = Pipe()
     ours.close()
     _serve(theirs, PageReader(RULE, {}, "en", (), None), 20.0)
+    with pytest.raises(BrokenPipeError):
+        theirs.send(None)  # as within the child, where nothing was raised
 
 
 def test_a_child_that_ends_is_replaced() -> None:

@@ -8,12 +8,8 @@ import pytest
 from tests.evaluation.corpus.invented import invented
 
 from holisticbias_eval.corpus.examples import read_examples
-from holisticbias_eval.corpus.published import (
-    is_published,
-    read_group_perplexities,
-    read_published_examples,
-    read_test_sets,
-)
+from holisticbias_eval.corpus.published import is_published, read_group_perplexities, read_test_sets
+from holisticbias_eval.corpus.published_examples import read_published_examples
 from holisticbias_eval.errors import CorpusError, TableError
 
 ANNOTATED = """id,attribute_in_window,comment,phrase,bias_sent,bias_phrase

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from holisticbias_eval.report.runs import comparison_report, run_report
 from holisticbias_eval.report.signature import signature_rows, signatures_side_by_side
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import Run, read_run
-from invoking import Invoke
 
 from .html_reader import HtmlReader, check_structure
 from .invented import HIDDEN, HOSTILE
@@ -80,14 +78,3 @@ def test_names_of_models_are_only_text(run: Run) -> None:
     words = page.all("body")[0][1]
     assert HOSTILE.rpartition("/")[2] in page.all("h1")[0][1]
     assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e]", words)
-
-
-def test_a_report_is_printed_and_written(tiny_run: Path, invoke: Invoke, tmp_path: Path) -> None:
-    run_folder = Path(shutil.copytree(tiny_run, tmp_path / "run", ignore=shutil.ignore_patterns("report*")))
-    assert "Likelihood Bias by axis" in invoke.printed("report", run_folder)
-    assert (run_folder / "report.html").read_text("utf-8").startswith("<!doctype html>")
-    assert invoke("report", run_folder, "--format", "csv", "--part", "by-axis")[0] == 0
-    assert (run_folder / "report-by-axis.csv").read_text("utf-8").startswith("axis,")
-    out = tmp_path / "made" / "x.png"
-    assert invoke("report", run_folder, "--format", "png", "--out", out)[:2] == (0, f"Report: {out}\n")
-    assert out.read_bytes().startswith(b"\x89PNG")

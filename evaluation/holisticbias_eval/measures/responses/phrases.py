@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Self
 
 import numpy as np
@@ -94,7 +95,7 @@ def _own_words(names: Sequence[str]) -> list[frozenset[str]]:
     """The words of each descriptor."""
     own = split_words(pa.chunked_array([pa.array(list(names), pa.large_string())]))[0]
     texts = own.vocabulary.to_pylist()
-    return [frozenset(texts[code] for code in codes) for codes in own.by_text()]
+    return [frozenset(texts[c] for c in own.codes[a:b].tolist()) for a, b in pairwise(own.starts.tolist())]
 
 
 def _candidates(grams: Ngrams, group: Ints, sizes: Ints, own: list[frozenset[str]]) -> tuple[Ints, Ints, Ints, Floats]:

@@ -95,13 +95,14 @@ def with_scores(sentences: pa.Table, scores: Scores) -> pa.Table:
     )
 
 
-def refuse_non_numbers(texts: Sequence[str], scores: Scores) -> None:
-    """Raise ``ModelError`` if a likelihood is not a finite number."""
+def refuse_non_numbers(spans: Spans, scores: Scores, rows: Ints | None = None) -> None:
+    """Raise ``ModelError`` if a likelihood is not a finite number; ``scores`` are of these rows, by default of all."""
     broken = np.flatnonzero(~np.isfinite(scores.nll))
     if len(broken):
+        first = spans.text[broken[0] if rows is None else rows[broken[0]]]
         raise ModelError(
-            f"the model gives no finite likelihood for {len(broken):,} of {len(texts):,} sentences, "
-            f"for example {texts[broken[0]]!r}: its weights are damaged, or its precision is too low"
+            f"the model gives no finite likelihood for {len(broken):,} of {len(scores):,} sentences, "
+            f"for example {first!r}: its weights are damaged, or its precision is too low"
         )
 
 
@@ -217,5 +218,5 @@ class Scorer(ABC):
 def score_spans(spans: Spans, scorer: Scorer, progress: Progress) -> Scores:
     """Score spans; raises ``ModelError`` if a score is not a finite number."""
     scores = scorer.score(spans, progress)
-    refuse_non_numbers(spans.text, scores)
+    refuse_non_numbers(spans, scores)
     return scores

@@ -100,7 +100,7 @@ def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCel
     values = np.empty((len(order), len(columns)), order="F")
     for label, column in enumerate(columns.values()):
         values[:, label] = floats(answers[column])[order]
-    found, count = np.unique(cell[order], axis=0, return_counts=True)
+    found, count = _runs(cell[order])
     return ResponseCells(
         axes=tuple(axes),
         templates=tuple(templates),
@@ -112,6 +112,13 @@ def arrange_responses(answers: pa.Table, columns: dict[str, str]) -> ResponseCel
         asked=np.unique(cell, axis=0),
         unjudged=np.bincount(axis[~judged], minlength=len(axes)),
     )
+
+
+def _runs(cell: Ints) -> tuple[Ints, Ints]:
+    """The distinct rows of sorted cells, and how often each occurs."""
+    new = np.concatenate([[True], (cell[1:] != cell[:-1]).any(axis=1)])
+    first = np.flatnonzero(new)
+    return cell[first], np.diff(first, append=len(cell))
 
 
 @dataclass(frozen=True, slots=True)
