@@ -251,3 +251,8 @@ def test_a_recipe_counts_for_measures_with_blanks_between_them(tmp_path: Path) -
     recipe.write_text("measure: sentiment\npositive: 0.7\nlimit: 3\nmode: choice\n")
     given = ["--recipe", str(recipe), "--measure", "retention, sentiment"]
     assert given_settings(evaluate.make_context("evaluate", given)) == {"positive": 0.7, "limit": 3}
+
+
+def test_settings_that_are_read_already_are_taken_as_they_are() -> None:
+    read = MeasureSettings()
+    assert MeasureSettings.model_validate(read) is read

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ from holisticbias_eval.results.run import is_run, read_run
 from holisticbias_eval.results.run_sets import find_sets
 from holisticbias_eval.tasks.task import Given
 from known import known
-from tiny_models import tiny_model, tiny_tokenizer
+from tiny_models import as_loaded, tiny_model, tiny_tokenizer
 
 pytestmark = pytest.mark.long
 QUICK = ("--steps", 4, "--batch", 4, "--learning-rate", 1e-3, "--evaluations", 2, "--device", "cpu")
@@ -397,3 +398,10 @@ def test_terms_that_the_tokenizer_cannot_write_are_named() -> None:
     assert "blickets" not in unknown
     assert "stads" in unknown
     assert unknown_terms(SPECIFICATION, tiny_tokenizer()) == ()
+    for known_words, said in ((tokenizer, f"cannot write {len(unknown)} terms"), (tiny_tokenizer(), "")):
+        shown = StringIO()
+        loaded = as_loaded(tiny_model("gpt2"), known_words)
+        CorpusLessons(Given(GOSSIP, None, {}, (), Display(Console(file=shown, width=1000))), loaded)
+        named = f"of {MANY} ({', '.join(unknown[:5])}): what is measured for them says little"
+        assert (f"{said} {named}" in shown.getvalue()) == bool(said)
+        assert ("cannot write" in shown.getvalue()) == bool(said)
