@@ -67,7 +67,7 @@ def test_hostile_texts(invoke: Invoke, tmp_path: Path) -> None:
         {"text": texts, "group": ["<b>doffs</b>", "d\x1b[0m", "d", "d", "d"], "subject": ["(", "\\", "[", "*", "+"]}
     )
     long = write(tmp_path / "t.csv", pa.table({"text": ["a"], "group": ["g" * 2000]}))
-    assert "has a name of 2,000 characters" in invoke.refused("measure", "sentiment", long)
+    assert "row 1: column group has 2,000 characters: the most is 1,000" in invoke.refused("measure", "sentiment", long)
     for name in ("sentiment", "gender_polarity"):
         code, said, errors = invoke("measure", name, write(tmp_path / "t.parquet", table))
         assert code == 0, errors

@@ -107,9 +107,10 @@ class Field:
             missing = pc.is_null(values)
         count = pc.sum(missing).as_py()
         if count:
-            row = pc.index(missing, True).as_py() + 1
+            row = pc.index(missing, True).as_py()
+            found = values[row].as_py() or "missing"
             raise TableError(
-                f"{label}: column {name} is missing in {count:,} rows, the first is row {row}: every row needs a value"
+                f"{label}: row {row + 1}: column {name} is {found}: every row needs a value{_such_rows(count)}"
             )
 
     def _cast(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -148,14 +149,19 @@ class Field:
         count = pc.sum(wrong).as_py()
         if count:
             row = pc.index(wrong, True).as_py()
-            more = f" ({count:,} such rows)" if count > 1 else ""
+            shown = _shown(values[row])
             raise TableError(
-                f"{label}: row {row + 1}: column {name} is {_shown(values[row])}: {wanted}{more}{self._hint}"
+                f"{label}: row {row + 1}: column {name} is {shown}: {wanted}{_such_rows(count)}{self._hint}"
             )
 
     @property
     def _hint(self) -> str:
         return f"; {self.hint}" if self.hint else ""
+
+
+def _such_rows(count: int) -> str:
+    """The number of rows with the same fault, for the end of a message, if there are several."""
+    return f" ({count:,} such rows)" if count > 1 else ""
 
 
 def _shown(value: pa.Scalar) -> str:

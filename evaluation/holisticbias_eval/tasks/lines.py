@@ -44,7 +44,8 @@ def read_scored_lines(source: Path) -> pa.Table:
     texts = table["text"].to_pylist()
     lines = line_table([text.replace("\n", " ") for text in texts])
     if lines.num_rows != len(texts):
-        raise TableError(f"{source}: column text is blank in {len(texts) - lines.num_rows:,} rows: leave them out")
+        row = next(row for row, text in enumerate(texts, 1) if not text.strip())
+        raise TableError(f"{source}: row {row}: column text is blank: leave such rows out")
     size = np.array([len(text.encode()) for text in lines["text"].to_pylist()], np.int32)
     return with_scores(lines, Scores(table["nll"].to_numpy(), table["tokens"].to_numpy().astype(np.int32), size))
 

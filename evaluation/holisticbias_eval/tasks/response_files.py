@@ -38,10 +38,12 @@ def _refuse_names(label: str, table: pa.Table) -> None:
         if name not in table.column_names or table[name].null_count == table.num_rows:
             continue
         Field(name).refuse_missing(label, name, table[name])
-        longest = pc.max(pc.utf8_length(table[name])).as_py()
+        lengths = pc.utf8_length(table[name])
+        longest = pc.max(lengths).as_py()
         if longest > _LONGEST_NAME:
+            row = pc.index(lengths, longest).as_py() + 1
             raise TableError(
-                f"{label}: column {name} has a name of {longest:,} characters: the most is {_LONGEST_NAME:,}"
+                f"{label}: row {row}: column {name} has {longest:,} characters: the most is {_LONGEST_NAME:,}"
             )
 
 

@@ -40,8 +40,8 @@ def test_columns_may_be_missing(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("group,dimension\nstad,x\n", "has no column text: a table of examples has dimension, group and text"),
-        ("text,group,dimension\na,,x\n", "column group is missing in 1 rows"),
-        ("text,group,dimension\n  ,stad,x\n", "column text is missing in 1 rows"),
+        ("text,group,dimension\na,,x\n", "row 1: column group is missing: "),
+        ("text,group,dimension\n  ,stad,x\n", "row 1: column text is missing: "),
         ("id,text,group,dimension\n1,a,stad,x\n1,b,stad,x\n", "1 ids stand in several rows, such as '1'"),
         ("text,group,dimension,label\na,stad,x,2\n", "row 1: column label is 2.0: write 0 or 1"),
         ("text,group,dimension,label:a\na,stad,x,yes\n", "row 1: column label:a is not a number but 'yes'"),

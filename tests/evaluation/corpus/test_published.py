@@ -134,7 +134,7 @@ def test_several_test_sets(tmp_path: Path) -> None:
     [
         ("comments_processed,perplexity\na stad,1\n", "different numbers of sentences, so these are not pairs"),
         ("comments_processed,perplexity\na stad,high\nb,1\n", "row 1: column perplexity is not a number but 'high'"),
-        ("comments_processed,perplexity\na stad,1\n,1\n", "column comments_processed is missing in 1 rows, .* row 2:"),
+        ("comments_processed,perplexity\na stad,1\n,1\n", "row 2: column comments_processed is missing: "),
         ("comment,perplexity\na stad,1\nb,1\n", "no column comments_processed or replaced_sentence"),
         ("comments_processed\n", "has no rows"),
         ("comments_processed,perplexity\n,\n", "has no rows"),
