@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 import torch
 import transformers
 from scipy.stats import f_oneway, ttest_ind
-from tests.real.check import BUILD, MODEL, holisticbias, plain, prepare, run_checks
+from tests.real.check import BUILD, END, MODEL, holisticbias, plain, prepare, run_checks
 from tests.real.invented_corpus import (
     DIMENSION,
     GROUPS,
@@ -187,10 +187,10 @@ def check_weights(name: str) -> Iterator[str]:
     row = (
         pq.read_table(folder / "measured" / "after" / "group_perplexity" / "scores.parquet").slice(0, 1).to_pylist()[0]
     )
-    command = [sys.executable, "-c", WITHOUT_PEFT, str(folder), row["sentence"]]
+    command = [sys.executable, "-c", WITHOUT_PEFT, str(folder), END + row["sentence"]]
     found = float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
     loaded = load_model(str(folder), "AutoModelForCausalLM")
-    assert abs(found - plain(loaded, "", row["sentence"])) < 1e-3
+    assert abs(found - plain(loaded, END, row["sentence"])) < 1e-3
     assert abs(found - row["nll"]) < 1e-3, (found, row)
     yield f"{name}: loads without peft; {row['sentence']!r} has {found:.2f} nats, as in the run"
 
