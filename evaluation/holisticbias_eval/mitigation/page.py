@@ -14,6 +14,7 @@ from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.runs import sets_report
 from holisticbias_eval.results.run_sets import RunSet
 from holisticbias_eval.sections import Section
+from holisticbias_eval.settings import listed
 
 _INFO = Info(
     name="mitigation",
@@ -66,12 +67,9 @@ def training_report(records: Sequence[Mitigation]) -> Report:
 
 
 def _title(records: Sequence[Mitigation]) -> str:
-    parts = []
-    for own in _by_model(records):
-        titles = [record.title for record in own]
-        named = " and ".join([", ".join(titles[:-1]), titles[-1]] if titles[1:] else titles)
-        parts.append(f"{own[0].base_model.name} after {named}")
-    return "; ".join(parts)
+    return "; ".join(
+        f"{own[0].base_model.name} after {listed([record.title for record in own])}" for own in _by_model(records)
+    )
 
 
 def _by_model(records: Sequence[Mitigation]) -> Sequence[Sequence[Mitigation]]:
@@ -170,7 +168,7 @@ def _course(record: Mitigation) -> Section:
     columns: tuple[ColumnOf[ValidationRecord], ...] = (
         ColumnOf("step", "Step", lambda validation: str(validation.step)),
         ColumnOf("perplexity", _PERPLEXITY, lambda validation: validation.perplexity, "perplexity"),
-        ColumnOf("auxiliary", "Auxiliary loss", lambda validation: validation.auxiliary, ""),
+        ColumnOf("auxiliary", "The method's own loss", lambda validation: validation.auxiliary, ""),
         ColumnOf("loss", "Whole loss", lambda validation: validation.loss, ""),
         ColumnOf("note", "Note", lambda validation: "kept" if validation.step == record.point.kept else None),
     )
@@ -179,7 +177,8 @@ def _course(record: Mitigation) -> Section:
 
 
 def _in_words(settings: TrainingSettings) -> str:
-    values = {name: getattr(settings, name) for name in _SETTINGS}
+    unused = "epochs" if settings.steps is not None else "steps"
+    values = {name: getattr(settings, name) for name in _SETTINGS if name != unused}
     shown = {name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in values.items()}
     return ", ".join(f"{_words(name)} {shown[name]}" for name, value in values.items() if value is not None)
 

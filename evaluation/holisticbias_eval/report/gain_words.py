@@ -194,7 +194,7 @@ def _notes(shown: Sequence[Gain]) -> Iterator[str]:
         info = MEASURES[measure].info
         usual = ", ".join(f"{key} {value}" for key, value in usual_keys(info).items())
         if usual:
-            yield f"{info.title}: {usual}, if a name does not say otherwise."
+            yield f"{info.title}: {usual}, unless a name says otherwise."
     yield "A gain is a change in a figure's direction, a cost the opposite; both are only as large as the table says."
     tested = sum(g.outcome in _TESTED for g in shown)
     if tested:

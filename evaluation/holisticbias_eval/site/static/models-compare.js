@@ -118,7 +118,7 @@ const show = async () => {
     const sections = await Promise.all(groups.map((group) => compared(index, one, other, group)));
     if (mine !== latest) return;
     place.replaceChildren(...sections);
-    const none = "These two models have no measure on the same release in common.";
+    const none = "These two models have no measure on the same release in common. Choose two others.";
     const names = problem ? [] : [one, other].map((model) => index.models[model].name);
     status.textContent = problem || (groups.length ? `A is ${names[0]}, B is ${names[1]}.` : none);
   } catch {
@@ -134,8 +134,9 @@ const choose = () => {
     const select = form.elements[name];
     const value = asked.get(name);
     if (value === null) continue;
-    if (![...select.options].some((option) => option.value === value)) select.append(new Option(value, value));
-    select.value = value;
+    const known = [...select.options].find((option) => [option.value, option.text].includes(value));
+    if (known === undefined) select.append(new Option(value, value));
+    select.value = known?.value ?? value;
   }
   return show();
 };
