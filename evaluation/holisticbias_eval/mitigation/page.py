@@ -15,6 +15,7 @@ from holisticbias_eval.report.runs import sets_report
 from holisticbias_eval.results.run_sets import RunSet
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import listed
+from holisticbias_eval.units import show
 
 _INFO = Info(
     name="mitigation",
@@ -151,7 +152,7 @@ def _grid(record: Mitigation) -> Section:
     )
     within = (1 + record.most_rise) * (record.perplexity_before or 0)
     text = Paragraph(
-        f"Chosen: the smallest F among the points whose validation perplexity is at most {within:.4g}, "
+        f"Chosen: the smallest F among the points whose validation perplexity is at most {show(within, 'perplexity')}, "
         f"{record.most_rise:.0%} above that of the model before training; without such a point, the smallest "
         "perplexity. P-values have no part in it."
     )
@@ -161,7 +162,11 @@ def _grid(record: Mitigation) -> Section:
 
 
 def _setting(name: str, row: tuple[int, Point]) -> str:
-    return str(getattr(row[1].settings, name))
+    return _shown(getattr(row[1].settings, name))
+
+
+def _shown(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _course(record: Mitigation) -> Section:
@@ -179,8 +184,7 @@ def _course(record: Mitigation) -> Section:
 def _in_words(settings: TrainingSettings) -> str:
     unused = "epochs" if settings.steps is not None else "steps"
     values = {name: getattr(settings, name) for name in _SETTINGS if name != unused}
-    shown = {name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in values.items()}
-    return ", ".join(f"{_words(name)} {shown[name]}" for name, value in values.items() if value is not None)
+    return ", ".join(f"{_words(name)} {_shown(value)}" for name, value in values.items() if value is not None)
 
 
 def _heading(name: str) -> str:
