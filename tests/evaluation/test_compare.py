@@ -15,6 +15,7 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.identity import count_shared
 from holisticbias_eval.measures.shares.measure import share_changes
 from holisticbias_eval.measures.shares.shares import measure_shares
+from holisticbias_eval.results.gains import find_gains
 from holisticbias_eval.statistics.clusters import Moved, estimate
 
 EFFECTS = (0.0, 0.3, -0.4, 0.9, -0.8)
@@ -163,6 +164,10 @@ def test_a_change_of_release_is_the_datas_and_of_a_model_the_models() -> None:
         assert found["change"] == 0
         assert found[zero] == 0
         assert found["second"] - found["first"] == pytest.approx(found["gone"] + found["changed"] + found["added"])
+    # gains and costs show the values that the change is of
+    named = Figures(share_changes("likelihood_bias", first, second))
+    gain = next(g for g in find_gains(named, ()) if g.keys == {"axis": "b"})
+    assert gain.before == gain.after != of(changes, "b", "first").value
     found = values(compare(first, without(other, "descriptor_id", "a.4")), "a")
     assert found["change"] != 0
     assert found["second"] - found["first"] == pytest.approx(sum(found[part] for part in PARTS))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -135,7 +136,10 @@ def test_several_models_in_one_table(invoke: Invoke, measured: Path, tmp_path: P
     assert {"one", "two"} == {
         line.rpartition(": ")[2] for line in said.splitlines() if line.startswith("### Likelihood")
     }
-    assert '<th scope="col">C</th>' in invoke.printed("compare", *models, "--format", "html")
+    page = invoke.printed("compare", *models, "--format", "html")
+    assert '<th scope="col">C</th>' in page
+    assert "<title>Models side by side: first, lmd and same</title>" in page
+    assert re.search('<th scope="col"[^>]*>This model</th>', page)
 
 
 def test_what_does_not_fit_is_one_line(invoke: Invoke, measured: Path, tmp_path: Path) -> None:

@@ -59,7 +59,9 @@ def test_a_folder_in_several_shards_is_evaluated(invoke: Invoke, tiny_gpt2: Path
     for name in COLUMNS:
         found, own = run.answers[name].to_pylist(), expected[name].to_pylist()
         assert found == (pytest.approx(own, rel=1e-4) if name in ("median_perplexity", "stance_difference") else own)
+    assert {*run.answers["axis_label"].to_pylist()} <= {"Age x Ability", "Ability x Age"}
     out = invoke.printed("measure", "intersections", tmp_path / "run" / "intersections.parquet")
+    assert "Age x Ability" in out or "Ability x Age" in out
     assert f"{np.std(run.answers['stance_difference'].to_numpy(), ddof=1):.2f}" in out
 
 

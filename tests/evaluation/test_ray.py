@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.engines import start_generator, start_scorer
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.requests import PromptRequests, Responses, respond_all
@@ -70,6 +70,15 @@ def test_a_model_that_cannot_be_loaded_or_takes_every_cpu_is_one_line(cluster: A
         start_scorer(str(tmp_path / "nothing"), ignore, ON_ONE)
     with pytest.raises(EvaluationError, match="leave one free"):
         start_generator(None, ignore, SHORT, 3, settings=ON_TWO.model_copy(update={"replicas": 3}))
+
+
+def test_an_error_of_a_replica_is_one_line(cluster: Any, tiny_gpt2: Path) -> None:
+    scorer = start_scorer(str(tiny_gpt2), ignore, ON_ONE)
+    long = whole(["tall " * 5000])
+    for ask in (lambda: scorer.probe(long), lambda: scorer.score(long, ignore)):
+        with pytest.raises(ModelError, match=r"^the model reads at most [\d,]+ tokens") as caught:
+            ask()
+        assert len(str(caught.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize(

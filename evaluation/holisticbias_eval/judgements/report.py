@@ -21,7 +21,7 @@ _INFO = Info(
     summary="how often annotators choose the response of B over that of A, for each question",
     direction="above 50% B is chosen more often",
     limits=(
-        "exact tests take every judgement as independent; the tests and intervals clustered by prompt take prompts as "
+        "exact tests take every judgement as independent; the tests and intervals by prompt take prompts as "
         "independent, and annotators as given: another group of annotators may choose differently"
     ),
     source="Li et al. 2019; Smith et al. 2022, sections 4 and C.2.2, table 18",
@@ -106,7 +106,7 @@ def _choices(analysis: Analysis) -> Section:
         for rate in rates
     )  # fmt: skip
     tested, answers = _rate_tables(rates)
-    scale = "share of judgements for B  ·  line: 95% interval clustered by prompt  ·  filled: p < 0.05 clustered, Holm"
+    scale = "share of judgements for B  ·  line: 95% interval by prompt  ·  filled: p by prompt, Holm, below 0.05"
     chart = Forest("chosen", "B chosen over A", "share", estimates, scale, reference=0.5)
     return Section("choices", _INFO.title, (*findings, tested, chart, answers))
 
@@ -114,7 +114,7 @@ def _choices(analysis: Analysis) -> Section:
 def sentence(rate: Rate) -> str:
     """A rate in words."""
     if rate.share is None:
-        return f"{heading(rate.question)}: no annotator has chosen a speaker."
+        return f"{heading(rate.question)}: no judgement in which a speaker was chosen is left."
     return f"{heading(rate.question)}: B was chosen in {rate.share:.1%} of {rate.chosen:,} judgements."
 
 

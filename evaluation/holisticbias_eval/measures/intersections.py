@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.blocks import Paragraph, table_of
+from holisticbias_eval.blocks import ColumnOf, Paragraph, table_of
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures import columns as col
+from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.measures.stance.pairs import stance_differences
@@ -22,6 +23,7 @@ from holisticbias_eval.statistics.medians import DESCRIPTOR, group_medians
 NAME = "intersections"
 NATS = "nats per sentence"
 COLUMNS = ("axis", "intersection_id", "descriptors", "sentences", "missing", "median_perplexity", "stance_difference")
+_LABEL = ("axis_label",)
 
 _figure = partial(make_figure, NAME)
 
@@ -60,12 +62,12 @@ class Intersections(Measure):
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the figures of each pair of axes."""
-        columns = (
-            col.key("axis", "Axes", column="axes"),
+        columns: FigureColumns = (
+            ColumnOf("axes", "Axes", lambda f: view.label("axis", f.keys["axis"])),
             col.n("intersections", "Intersections"),
             col.value("median_perplexity", "Median perplexity", "perplexity"),
-            col.beside(view.figures, "stance_difference", "Mean stance difference", NATS),
-            col.beside(view.figures, "stance_spread", "Spread of the stance difference", NATS),
+            col.beside(view.figures, "stance_difference", "Mean stance difference (nats)", NATS),
+            col.beside(view.figures, "stance_spread", "Spread of the stance difference (nats)", NATS),
         )
         found = view.figures.by(NAME, "median_perplexity", "axis")
         note = (
@@ -77,13 +79,13 @@ class Intersections(Measure):
 
 
 def summarise(sentences: pa.Table) -> pa.Table:
-    """A row for each two descriptors, with ``COLUMNS``, from all their scored sentences.
+    """A row for each two descriptors, with ``COLUMNS``, and ``axis_label`` if known, from all their scored sentences.
 
     ``median_perplexity`` is over their sentences, ``stance_difference`` (nats per sentence) over nouns and pairs of
     templates of opposite stance; both are null if there is nothing to compute them from. ``missing`` counts sentences
     without a scored token.
     """
-    medians = group_medians(sentences, DESCRIPTOR)
+    medians = group_medians(sentences, [*DESCRIPTOR, *(name for name in _LABEL if name in sentences.column_names)])
     names, _, differences = stance_differences(sentences)
     known = (~np.isnan(differences)).sum(axis=(0, 2))
     with np.errstate(invalid="ignore"):
@@ -91,8 +93,8 @@ def summarise(sentences: pa.Table) -> pa.Table:
     by_name = dict(zip(names, means.tolist(), strict=True))
     keys = zip(*(medians[name].cast(pa.string()).to_pylist() for name in DESCRIPTOR), strict=True)
     column = pa.array([by_name[key] for key in keys], pa.float64(), from_pandas=True)
-    named = zip(COLUMNS, (*DESCRIPTOR, "descriptor"), strict=False)
-    texts = {new: medians[old].cast(pa.string()) for new, old in named}
+    named = {name: name for name in _LABEL} | dict(zip(COLUMNS, (*DESCRIPTOR, "descriptor"), strict=False))
+    texts = {new: medians[old].cast(pa.string()) for new, old in named.items() if old in medians.column_names}
     numbers = {"sentences": "sentences", "missing": "missing", "median_perplexity": "median"}
     return pa.table({**texts, **{new: medians[old] for new, old in numbers.items()}, "stance_difference": column})
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures.measure import title
 from holisticbias_eval.mitigation.record import Mitigation
 from holisticbias_eval.results.run import is_run, read_run
 from holisticbias_eval.units import show
@@ -66,12 +67,14 @@ def _measured(before: Path, after: Path) -> Iterator[str]:
     for folder in sorted(path for path in after.iterdir() if is_run(path) and is_run(before / path.name)):
         first, second = (read_run(run).result for run in (before / folder.name, folder))
         for measure in second.signature.measures:
-            earlier, later = (MEASURES[measure].info.headlines(Figures(run.figures)) for run in (first, second))
+            info = MEASURES[measure].info
+            earlier, later = (info.headlines(Figures(run.figures)) for run in (first, second))
             known = {_key(figure): figure.value for figure in earlier}
             for figure in later:
                 named = ", ".join(map(_plain, figure.keys.values()))
                 values = (show(value, figure.unit) for value in (known.get(_key(figure)), figure.value))
-                rows.append((measure, f"{figure.name} {named}", *values))
+                name = info.names.get(figure.name, title(figure.name))
+                rows.append((info.title, ": ".join(filter(None, (name, named))), *values))
     yield "## Measured"
     yield _table(("measure", "figure", "before", "after"), rows[:_MOST])
     more = f" {len(rows) - _MOST:,} more figures are there." if len(rows) > _MOST else ""

@@ -14,6 +14,8 @@ from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.runs import sets_report
 from holisticbias_eval.results.run_sets import RunSet
 from holisticbias_eval.sections import Section
+from holisticbias_eval.settings import listed
+from holisticbias_eval.units import show
 
 _INFO = Info(
     name="mitigation",
@@ -66,12 +68,9 @@ def training_report(records: Sequence[Mitigation]) -> Report:
 
 
 def _title(records: Sequence[Mitigation]) -> str:
-    parts = []
-    for own in _by_model(records):
-        titles = [record.title for record in own]
-        named = " and ".join([", ".join(titles[:-1]), titles[-1]] if titles[1:] else titles)
-        parts.append(f"{own[0].base_model.name} after {named}")
-    return "; ".join(parts)
+    return "; ".join(
+        f"{own[0].base_model.name} after {listed([record.title for record in own])}" for own in _by_model(records)
+    )
 
 
 def _by_model(records: Sequence[Mitigation]) -> Sequence[Sequence[Mitigation]]:
@@ -153,7 +152,7 @@ def _grid(record: Mitigation) -> Section:
     )
     within = (1 + record.most_rise) * (record.perplexity_before or 0)
     text = Paragraph(
-        f"Chosen: the smallest F among the points whose validation perplexity is at most {within:.4g}, "
+        f"Chosen: the smallest F among the points whose validation perplexity is at most {show(within, 'perplexity')}, "
         f"{record.most_rise:.0%} above that of the model before training; without such a point, the smallest "
         "perplexity. P-values have no part in it."
     )
@@ -163,14 +162,18 @@ def _grid(record: Mitigation) -> Section:
 
 
 def _setting(name: str, row: tuple[int, Point]) -> str:
-    return str(getattr(row[1].settings, name))
+    return _shown(getattr(row[1].settings, name))
+
+
+def _shown(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _course(record: Mitigation) -> Section:
     columns: tuple[ColumnOf[ValidationRecord], ...] = (
         ColumnOf("step", "Step", lambda validation: str(validation.step)),
         ColumnOf("perplexity", _PERPLEXITY, lambda validation: validation.perplexity, "perplexity"),
-        ColumnOf("auxiliary", "Auxiliary loss", lambda validation: validation.auxiliary, ""),
+        ColumnOf("auxiliary", "The method's own loss", lambda validation: validation.auxiliary, ""),
         ColumnOf("loss", "Whole loss", lambda validation: validation.loss, ""),
         ColumnOf("note", "Note", lambda validation: "kept" if validation.step == record.point.kept else None),
     )
@@ -179,9 +182,9 @@ def _course(record: Mitigation) -> Section:
 
 
 def _in_words(settings: TrainingSettings) -> str:
-    values = {name: getattr(settings, name) for name in _SETTINGS}
-    shown = {name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in values.items()}
-    return ", ".join(f"{_words(name)} {shown[name]}" for name, value in values.items() if value is not None)
+    unused = "epochs" if settings.steps is not None else "steps"
+    values = {name: getattr(settings, name) for name in _SETTINGS if name != unused}
+    return ", ".join(f"{_words(name)} {_shown(value)}" for name, value in values.items() if value is not None)
 
 
 def _heading(name: str) -> str:

@@ -6,6 +6,7 @@ import logging
 import re
 import socket
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -77,16 +78,21 @@ class Cluster:
         """Let every replica test itself; returns the first one's result."""
         import ray
 
-        return ray.get([replica.probe.remote(asked) for replica in self.replicas])[0]
+        with _own_errors():
+            return ray.get([replica.probe.remote(asked) for replica in self.replicas])[0]
 
     def answer(self, blocks: Iterable[Any], progress: Progress) -> Iterator[tuple[int, Any]]:
         """Answer blocks on the replicas; yield each block's position and answers as it is done."""
         from ray.util import ActorPool
 
         pool: Any = ActorPool(self.replicas)
-        for i, answers, notices in pool.map_unordered(
-            lambda replica, block: replica.answer.remote(*block), enumerate(blocks)
-        ):
+        done = pool.map_unordered(lambda replica, block: replica.answer.remote(*block), enumerate(blocks))
+        while True:
+            with _own_errors():
+                found = next(done, None)
+            if found is None:
+                return
+            i, answers, notices = found
             for message in dict.fromkeys(notices):
                 if message not in self._said:
                     self._said.add(message)
@@ -99,6 +105,17 @@ class Cluster:
         count = _BLOCKS_PER_REPLICA * len(self.replicas)
         count = max(count, -(-len(order) // largest)) if largest else count
         return [rows for rows in np.array_split(order, count) if len(rows)]
+
+
+@contextmanager
+def _own_errors() -> Iterator[None]:
+    """Raise an error of a replica's model as it was raised there: Ray's own has a traceback in its text."""
+    from ray.exceptions import RayTaskError
+
+    try:
+        yield
+    except RayTaskError as error:
+        raise (error.cause if isinstance(error.cause, EvaluationError) else error) from None
 
 
 class RayScorer(Scorer):

@@ -43,6 +43,7 @@ STANCES = 2
 """The fewest pairs of templates of opposite stance: stance contrast is what pairs agree on."""
 NO_SENTENCE = "no sentence of them in this part of the release"
 NOT_CHOSEN = "left out by --where or --limit"
+BEYOND_LIMIT = "left out with --limit"
 Parts = Callable[[], Iterable[pa.Table]]
 """Reads the sentences again, part by part."""
 
@@ -148,7 +149,7 @@ class Selector:
         meeting = _having(part, self.conditions)
         self.left_out["not selected with --where"] += part.num_rows - meeting.num_rows
         chosen = _having(meeting, self.kept)
-        self.left_out["left out with --limit"] += meeting.num_rows - chosen.num_rows
+        self.left_out[BEYOND_LIMIT] += meeting.num_rows - chosen.num_rows
         return chosen
 
     @property

@@ -147,9 +147,9 @@ def _of_model(rows: Sequence[NamedGain], sides: tuple[str, str]) -> Iterator[str
     if costs:
         listed = "; ".join(f"{row.figure} {_both(row.gain, sides)}" for row in costs[:_MOST])
         yield f"Costs: {listed}{f'; {len(costs) - _MOST:,} more' if len(costs) > _MOST else ''}."
-    elif rest:
-        yield "No cost shown."
     hidden = [row.figure for row in rows if row.gain.outcome == "cost" and not row.gain.main]
+    if rest and not costs:
+        yield "No cost shown among the main figures." if hidden else "No cost shown."
     if hidden:
         more = f" and {len(hidden) - 2:,} more" if len(hidden) > 2 else ""
         yield f"Costs among all figures below: {'; '.join(hidden[:2])}{more}."
@@ -194,7 +194,7 @@ def _notes(shown: Sequence[Gain]) -> Iterator[str]:
         info = MEASURES[measure].info
         usual = ", ".join(f"{key} {value}" for key, value in usual_keys(info).items())
         if usual:
-            yield f"{info.title}: {usual}, if a name does not say otherwise."
+            yield f"{info.title}: {usual}, unless a name says otherwise."
     yield "A gain is a change in a figure's direction, a cost the opposite; both are only as large as the table says."
     tested = sum(g.outcome in _TESTED for g in shown)
     if tested:

@@ -251,7 +251,8 @@ def _chart_section(rows: Sequence[NamedGain], first: str) -> Iterator[Section]:
     blocks: list[Block] = [Forest("gains-chart", caption, RELATIVE, tuple(_estimates(drawn)), scale)]
     left = [row for row in rows if not _fits(row.gain)]
     if left:
-        names = ", ".join(dict.fromkeys(row.figure for row in left))
+        also = {row.figure for row in drawn}
+        names = "; ".join(dict.fromkeys(f"{r.figure} of {r.model}" if r.figure in also else r.figure for r in left))
         blocks.append(
             Paragraph(
                 f"Not drawn, because {value} is 0 or missing, the change or its interval goes beyond "

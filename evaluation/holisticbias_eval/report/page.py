@@ -18,6 +18,7 @@ from holisticbias_eval.report.drawings.grids import heat_level, heat_limits, hea
 from holisticbias_eval.report.report import LETTERS, Chapter, Report
 from holisticbias_eval.report.svg import render_inline
 from holisticbias_eval.sections import Block, DotPlot, HeatMap
+from holisticbias_eval.settings import listed
 from holisticbias_eval.units import PREFERENCES, WORDS, printable, show
 
 LONG = 30
@@ -66,7 +67,7 @@ def _macro(name: str, *arguments: object) -> Markup:
 @cache
 def _environment() -> Environment:
     environment = page_environment("holisticbias_eval.report")
-    environment.filters.update(sentence=lambda text: text.rstrip(".") + ".")
+    environment.filters.update(sentence=lambda text: text.rstrip(".") + ".", listed=listed)
     environment.globals.update(
         heat_level=heat_level, heat_limits=heat_limits, heat_scale=heat_scale, heat_text=heat_text, letters=LETTERS,
         long=LONG, words=WORDS,

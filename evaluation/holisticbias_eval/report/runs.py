@@ -34,6 +34,7 @@ from holisticbias_eval.results.run_sets import (
 )
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.sections import Section
+from holisticbias_eval.settings import listed
 from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.units import show
 
@@ -51,6 +52,8 @@ def classifier_cards(classifiers: Mapping[str, Mapping[str, str]]) -> Iterator[t
         yield f"Classifier: {about.get('title') or name}", " ".join(facts)
 
 
+_LEAST_NATS = 0.0005
+"""A smaller difference would be shown as 0."""
 NO_VERDICT = "The figures do not say which differences harm: people judge that."
 Opened = tuple[str, str, tuple[Section, ...]]
 """The name of a run, a measure of it, and the sections of the measure."""
@@ -119,9 +122,12 @@ def sets_report(
 
     compared = compare_sets(sets, aims, step, use)
     first = compared.before if several else SIDES[0]
-    sides = BEFORE_AFTER if compared.before == BEFORE else (first, SIDES[1])
+    sides = BEFORE_AFTER if compared.before == BEFORE else (first, "This model" if several else SIDES[1])
     opened += [
-        (run, name, m.side_by_side(found, sides[0])) for run, found in beside.items() for name, m in MEASURES.items()
+        (run, name, made)
+        for run, found in beside.items()
+        for name, m in MEASURES.items()
+        if (made := m.side_by_side(found, sides[0]))
     ]
     models = {model.name: model.gains for model in compared.models}
     aimed = {model.name: model.aims for model in compared.models}
@@ -164,7 +170,8 @@ def _chapters(opened: Sequence[Opened]) -> Iterator[Chapter]:
 def _named(section: Section, run: str) -> Section:
     """A section and its parts under names that no other run has."""
     blocks = (b if isinstance(b, Paragraph) else replace(b, name=f"{b.name}-{run}") for b in section.blocks)
-    return replace(section, name=f"{section.name}-{run}", title=f"{section.title}: {run}", blocks=tuple(blocks))
+    title = f"{section.title}: {_run_title(run)}"
+    return replace(section, name=f"{section.name}-{run}", title=title, blocks=tuple(blocks))
 
 
 def _validation(sets: Sequence[RunSet]) -> Iterator[Further]:
@@ -187,15 +194,19 @@ def _measured(compared: ComparedSets) -> Iterator[str]:
     for line, models in said_by(lines).items():
         yield line if len(models) == len(compared.models) else f"{', '.join(models)}: {line}"
     if several:
-        yield "For the sections of each measure compare two models."
+        yield "The sections of each measure are shown if two models are compared."
     yield NO_VERDICT
+
+
+def _run_title(run: str) -> str:
+    """The name of a run in words: a run that is named after its measure has the measure's title."""
+    return MEASURES[run].info.title if run in MEASURES else run
 
 
 def _of_run(run: NamedComparison, names: tuple[str, str], shared: str) -> Iterator[str]:
     """The items that both runs have, and what else than the model of runs with names differs."""
     compared, counts = run.compared, run.compared.sentences
-    # a run that is named after its measure has the measure's title
-    start = f"{MEASURES[run.name].info.title if run.name in MEASURES else run.name}: " if run.name else ""
+    start = f"{_run_title(run.name)}: " if run.name else ""
     yield (
         f"{start}{counts.common:,} {counts.what} {shared}; {counts.changed:,} changed, {counts.gone:,} gone, "
         f"{counts.added:,} added."
@@ -207,10 +218,11 @@ def _of_run(run: NamedComparison, names: tuple[str, str], shared: str) -> Iterat
     if not run.name or compared.differs != ("model",):
         named = ", ".join(words.get(name, name) for name in compared.differs)
         yield f"{start}What differs: {named or 'nothing'}."
-    if counts.nats is not None and not {"model", "scoring"}.isdisjoint(compared.differs):
+    nats = counts.nats or 0.0
+    if abs(nats) >= _LEAST_NATS and not {"model", "scoring"}.isdisjoint(compared.differs):
         yield (
-            f"{start}{names[1]} finds the common sentences {'less' if counts.nats > 0 else 'more'} likely than "
-            f"{names[0]} does, by {show(abs(counts.nats), 'nats per sentence')} nats per sentence on average."
+            f"{start}{names[1]} finds the common sentences {'less' if nats > 0 else 'more'} likely than "
+            f"{names[0]} does, by {show(abs(nats), 'nats per sentence')} nats per sentence on average."
         )
 
 
@@ -226,7 +238,7 @@ def _notes(compared: ComparedSets) -> Iterator[str]:
         for name, signature in ((compared.before, run.compared.first), (model.name, run.compared.second))
     )
     notes = said_by((name, note) for name, signature in signed for note in signature_notes(signature))
-    yield from (f"{' and '.join(dict.fromkeys(names))}: {note}" for note, names in notes.items())
+    yield from (f"{listed(list(dict.fromkeys(names)))}: {note}" for note, names in notes.items())
 
 
 def _not_compared(model: ComparedModel) -> Iterator[str]:
@@ -241,6 +253,6 @@ def _signatures(compared: ComparedSets) -> list[tuple[str, list[Signature | None
     rows: dict[str, list[Signature | None]] = {}
     for place, model in enumerate(compared.models, 1):
         for run in model.runs:
-            row = rows.setdefault(run.name or "the run", [None] * (1 + len(compared.models)))
+            row = rows.setdefault(_run_title(run.name) or "the run", [None] * (1 + len(compared.models)))
             row[0], row[place] = run.compared.first, run.compared.second
     return list(rows.items())

@@ -65,12 +65,13 @@ def signature_rows(signature: Signature) -> Iterator[tuple[str, str]]:
         what = "Sentences" if release.what == "prompts" else title(release.what)
         yield what, f"{signature.sentences_scored:,} scored of {signature.sentences_available:,} available"
     for name, value in {**signature.scoring, **signature.generation}.items():
-        yield title(name), value
+        yield title(name), value.replace("\n", "\\n") or "none"
     for classifier, about in signature.classifiers.items():
         yield f"Classifier {classifier}", _listed({k: v for k, v in about.items() if k.startswith("classifier_")})
     yield "Measures", ", ".join(signature.measures)
     for measure, parameters in signature.measuring.items():
-        yield title(measure), _listed(parameters)
+        if parameters:
+            yield title(measure), _listed(parameters)
     yield "Skipped", "; ".join(f"{s.sentences:,}: {s.reason}" for s in signature.skipped) or "nothing"
     yield "Machine", signature.machine
     yield "Versions", ", ".join(f"{name} {version}" for name, version in signature.versions.items())
@@ -81,7 +82,7 @@ def signatures_side_by_side(
 ) -> Iterator[tuple[str, ...]]:
     """The signatures of several runs side by side, each with the name of the run and a signature for every model.
 
-    A property that every run has with the same values stands once.
+    A property stands once if every run has it with the same values, or if one run alone has it.
     """
     rows: dict[str, dict[str, tuple[str, ...]]] = {}
     for run, signatures in runs:
@@ -90,10 +91,10 @@ def signatures_side_by_side(
             rows.setdefault(name, {})[run] = tuple(values.get(name, "none") for values in found)
     for name, by_run in rows.items():
         values = set(by_run.values())
-        if len(by_run) == len(runs) and len(values) == 1:
+        if len(by_run) in (1, len(runs)) and len(values) == 1:
             yield (name, *values.pop())
         else:
-            yield from ((f"{name} of {run}", *values) for run, values in by_run.items())
+            yield from ((f"{name} ({run})", *values) for run, values in by_run.items())
 
 
 def _listed(values: Mapping[str, str]) -> str:
@@ -107,5 +108,5 @@ def _release_rows(release: ReleaseSignature) -> Iterator[tuple[str, str]]:
             yield "Release, filters", ", ".join(release.where)
         yield "Release, digest of the rows", release.digest
     else:
-        yield f"{title(release.what)} of no release", release.prompts
+        yield f"{title(release.what)}, name", release.prompts
         yield f"{title(release.what)}, digest", release.digest

@@ -119,7 +119,8 @@ def _left_out(table: Table, shown: Collection[int]) -> str:
     if rows := max(0, len(table.rows) - MOST_ROWS):
         said.append(f"{rows:,} more rows")
     if columns := [column for i, column in enumerate(table.columns) if i not in shown]:
-        said.append(f"columns {', '.join(c.heading for c in columns)}")
+        headings = (f"“{c.heading}”" if "," in c.heading else c.heading for c in columns)
+        said.append(f"columns {', '.join(headings)}")
     return f"Not shown: {'; '.join(said)}." if said else ""
 
 

@@ -138,7 +138,7 @@ def _is_shown(change: Figure, *, is_whole: bool) -> bool:
 
 def _gain(change: Figure, changes: Figures, aims: Sequence[Aim], run: str, after: Figures, *, is_whole: bool) -> Gain:
     measure, figure = MEASURES[change.measure], change.of or change.name
-    first, second = (changes.value(change.measure, name, change.keys) for name in ("first", "second"))
+    first, second = (_compared(change, changes, name) for name in ("first", "second"))
     better, level = measure.better(change), measure.info.is_level(change)
     kind = _kind(change, aims)
     baseline = NONCE in (change.keys.get("axis"), change.keys.get("domain"))
@@ -162,6 +162,12 @@ def _gain(change: Figure, changes: Figures, aims: Sequence[Aim], run: str, after
         run=run,
         **_points(change, figure, second, after),
     )
+
+
+def _compared(change: Figure, changes: Figures, run: str) -> float | None:
+    """The value of a run that the change is of: on the common items, if it is known on all and on these."""
+    found = (changes.get(change.measure, name, change.keys) for name in (f"{run}_in_common", run))
+    return next((figure.value for figure in found if figure is not None), None)
 
 
 def _kind(change: Figure, aims: Iterable[Aim]) -> Kind:

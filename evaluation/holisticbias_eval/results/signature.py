@@ -13,9 +13,10 @@ from holisticbias_eval.models.generation.requests import SamenessRecord
 from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, RoundingRecord
 from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.models.model import ModelSignature
-from holisticbias_eval.prompts.selection import Skipped, Terms
+from holisticbias_eval.prompts.selection import BEYOND_LIMIT, Skipped, Terms
 
 _LONGEST_NAME = 80
+_PARTS = ("sentences", "prompts")
 
 
 def _refuse_earlier(version: Any) -> Any:
@@ -98,18 +99,33 @@ class Signature(Part):
     @property
     def selected(self) -> tuple[str, ...]:
         """The filters and the limit of the run itself, in words; empty if all of the release was measured."""
-        settings, parts = {**self.scoring, **self.generation}, ("sentences", "prompts")
-        filters = [settings.get(f"{what}_where", "all") for what in parts]
-        limits = {what: settings.get(f"{what}_limit", "none") for what in parts}
-        return (
-            *(f"only {part}" for where in filters if where != "all" for part in where.split("; ")),
-            *(f"at most {limit.split(',')[0]} {what}" for what, limit in limits.items() if limit != "none"),
-        )
+        return (*self._filters, *(f"at most {limit} {what}" for what, limit in self._limits.items()))
+
+    @property
+    def _filters(self) -> tuple[str, ...]:
+        found = (self._given(f"{what}_where", "all") for what in _PARTS)
+        return tuple(f"only {part}" for where in found if where != "all" for part in where.split("; "))
+
+    @property
+    def _limits(self) -> dict[str, str]:
+        found = {what: self._given(f"{what}_limit", "none") for what in _PARTS}
+        return {what: limit.split(",")[0] for what, limit in found.items() if limit != "none"}
+
+    def _given(self, name: str, default: str) -> str:
+        return self.generation.get(name, self.scoring.get(name, default))
 
     @property
     def title(self) -> str:
-        """The part of the release that was measured, or what was measured in its place, in words."""
-        return ", ".join((self.release.title, *self.selected))
+        """The part of the release that was measured, or what was measured in its place, in words.
+
+        A limit draws a sample: of sentences their number is known, of prompts the limit.
+        """
+        drawn = []
+        if limit := self._limits.get("prompts"):
+            drawn.append(f"a sample of up to {limit} prompts")
+        elif any(skipped.reason == BEYOND_LIMIT for skipped in self.skipped):
+            drawn.append(f"a sample of {self.sentences_scored:,} sentences")
+        return ", ".join((self.release.title, *self._filters, *drawn))
 
     @property
     def short_name(self) -> str:

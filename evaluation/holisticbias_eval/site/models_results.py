@@ -63,6 +63,11 @@ class ModelResult:
         return next((figure.unit for figure in self.shown()), "")
 
     @property
+    def headline(self) -> str:
+        """The name of the headline figure."""
+        return self.info.names.get(self.info.headline, self.info.title)
+
+    @property
     def group(self) -> str:
         """The measure and the release, as part of an address: only results of one group compare."""
         return slug(f"{self.measure} on {self.signature.short_name}")
@@ -238,7 +243,7 @@ def _term_figure(run: RunFigures, figure: Figure, page: str | None) -> TermFigur
         model=run.model,
         release=run.signature.title.removeprefix("HolisticBias "),
         measure=info.title,
-        name=title(figure.name),
+        name=info.names.get(figure.name, title(figure.name)),
         value=f"{show(figure.value, figure.unit)}{unit}{p}",
         interval=show(ends(figure.interval), figure.unit) if figure.interval else None,
         meaning=f"{meaning[:1].upper()}{meaning[1:].rstrip('.')}. Limits: {info.limits.rstrip('.')}.",

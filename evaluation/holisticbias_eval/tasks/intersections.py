@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -37,13 +37,14 @@ _COLUMNS = ("text", "descriptor_id_1", "descriptor_id_2", "noun_id", "template",
 def read_shards(release: Release) -> Iterator[pa.Table]:
     """The sentences of each shard: ``text, axis, descriptor_id, descriptor, noun_id, template``, and its stances.
 
-    ``axis`` names both axes ("age x ability"), ``descriptor_id`` and ``descriptor`` both descriptors, in the order
-    of the sentence. All sentences of two descriptors are in one shard. Raises ``ReleaseError`` if one cannot be read.
+    ``axis`` names both axes ("age x ability"), ``axis_label`` in words, ``descriptor_id`` and ``descriptor`` both
+    descriptors, in the order of the sentence. All sentences of two descriptors are in one shard. Raises
+    ``ReleaseError`` if one cannot be read.
     """
     entries = release.tables["descriptors"]
-    axes, texts = (_by_id(entries, name) for name in ("axis", "descriptor"))
+    names = {name: _by_id(entries, name) for name in ("axis", "axis_label", "descriptor")}
     for file in release.manifest.tables[TABLE].files:
-        yield _sentences(_read(release, file), axes, texts, release.tables["templates"])
+        yield _sentences(_read(release, file), names, release.tables["templates"])
 
 
 def _read(release: Release, file: str) -> pa.Table:
@@ -59,7 +60,7 @@ def _by_id(entries: pa.Table, name: str) -> dict[str, str]:
     return dict(zip(*columns, strict=True))
 
 
-def _sentences(shard: pa.Table, axes: dict[str, str], texts: dict[str, str], templates: pa.Table) -> pa.Table:
+def _sentences(shard: pa.Table, names: Mapping[str, dict[str, str]], templates: pa.Table) -> pa.Table:
     shard = shard.unify_dictionaries().combine_chunks()
     first, second = (shard[name].combine_chunks() for name in ("descriptor_id_1", "descriptor_id_2"))
     one, other = first.dictionary.to_pylist(), second.dictionary.to_pylist()
@@ -67,14 +68,16 @@ def _sentences(shard: pa.Table, axes: dict[str, str], texts: dict[str, str], tem
     encoded = pc.dictionary_encode(key)
     pairs = [(one[k // len(other)], other[k % len(other)]) for k in encoded.dictionary.to_pylist()]
 
-    def named(names: Sequence[str]) -> pa.Array:
-        return pa.DictionaryArray.from_arrays(encoded.indices, pa.array(names, pa.string()))
+    def named(join: str, of: dict[str, str] | None = None) -> pa.Array:
+        texts = [join.join((of[a], of[b]) if of else (a, b)) for a, b in pairs]
+        return pa.DictionaryArray.from_arrays(encoded.indices, pa.array(texts, pa.string()))
 
     columns = {
         "text": shard["text"],
-        "axis": named([f"{axes[a]} x {axes[b]}" for a, b in pairs]),
-        "descriptor_id": named([f"{a} x {b}" for a, b in pairs]),
-        "descriptor": named([f"{texts[a]}, {texts[b]}" for a, b in pairs]),
+        "axis": named(" x ", names["axis"]),
+        "axis_label": named(" x ", names["axis_label"]),
+        "descriptor_id": named(" x "),
+        "descriptor": named(", ", names["descriptor"]),
         "noun_id": pc.fill_null(shard["noun_id"].cast(pa.string()), "-").combine_chunks().dictionary_encode(),
         "template": shard["template"],
         "template_id": shard["template_id"],
@@ -84,6 +87,7 @@ def _sentences(shard: pa.Table, axes: dict[str, str], texts: dict[str, str], tem
 
 INTERSECTIONS = Form("intersections", (
     *columns("name", "axis", "intersection_id", need=True),
+    *columns("label", "axis_label"),
     *columns("number", "median_perplexity", "stance_difference", need=True),
     *columns("count", "sentences", "missing", need=True, filled=True),
 ))  # fmt: skip

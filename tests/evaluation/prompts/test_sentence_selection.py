@@ -136,14 +136,16 @@ def test_a_part_is_scored_and_measured(invoke: Invoke, tmp_path: Path) -> None:
     shown = invoke.printed(
         *("evaluate", "--where", "axis=nonce,age", "--limit", "200", "--variants", "--seed", "3", "--out", out)
     )
-    part = "HolisticBias 1.0.0, only axis=nonce,age, at most 200 sentences"
-    assert part in " ".join(shown.splitlines()[:3])
+    run = read_run(out, lambda _: None)
+    part = f"HolisticBias 1.0.0, only axis=nonce,age, a sample of {run.answers.num_rows} sentences"
+    assert part in " ".join(" ".join(shown.splitlines()[:4]).split())
+    whole = run.result.signature.model_copy(update={"skipped": ()})
+    assert whole.title == "HolisticBias 1.0.0, only axis=nonce,age", "a limit that leaves out nothing"
     assert part in (out / "report.html").read_text("utf-8")
     assert invoke("report", out, "--format", "svg", "--out", tmp_path / "chart.svg")[0] == 0
     assert "only axis=nonce,age" in (tmp_path / "chart.svg").read_text("utf-8")
     shown = invoke.printed("compare", out, out, "--format", "md")
     assert part in " ".join(shown.split())
-    run = read_run(out, lambda _: None)
     assert 150 < run.answers.num_rows <= 200
     assert {*run.answers["axis"].unique().to_pylist()} == {"nonce", "age"}
     figures = Figures(run.result.figures)

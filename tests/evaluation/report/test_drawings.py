@@ -25,7 +25,7 @@ from holisticbias_eval.report.drawings.shapes import (
     linear,
     logarithmic,
 )
-from holisticbias_eval.sections import Bar, Bars, Estimate, Forest, Scatter, ScatterPoint
+from holisticbias_eval.sections import Bar, Bars, Estimate, Forest, HeatMap, Scatter, ScatterPoint
 
 from .invented import bars
 
@@ -91,6 +91,22 @@ def test_long_labels_are_short_on_a_narrow_screen_alone() -> None:
     assert not shapes(draw(bars()), Text, "wide-only")
 
 
+def test_a_phone_without_room_for_the_floor_has_its_mark_alone() -> None:
+    bar = Bar("Race and ethnicity", -0.1, Interval(low=0, high=0.011), floor=0.0, faint=True)
+    chart = Bars("b", "B", f"nats{DEVIATION}", (bar, replace(bar, label="Age", value=0.7)), "", mark="chance")
+    (wide,), (narrow,) = (shapes(draw(chart), Text, f"value {kind}") for kind in ("wide-only", "narrow-only"))
+    assert (wide.brief, narrow.brief) == ("0.00 to 0.011, at chance 0.00", "0.00 to 0.011")
+    assert len(shapes(draw(chart), Line, "reference")) == 2
+
+
+def test_a_cell_without_a_value_says_so_in_two_lines() -> None:
+    drawing = draw(HeatMap("h", "H", "t", ("a", "b"), (("a", (None, 1.0)), ("b", (-1.0, None))), ""))
+    lines = [(text.text, text.x, text.y) for text in shapes(drawing, Text, "cell-none")]
+    assert [text for text, *_ in lines] == ["not", "defined"] * 2
+    assert lines[0][1] == lines[1][1]
+    assert lines[1][2] - lines[0][2] >= 9
+
+
 def test_a_long_name_of_a_scale_is_written_in_lines() -> None:
     scale = "share of pairs that differ, line: 95% interval, mark: floor, faint: no clear difference"
     chart = Bars("b", "B", "share", (Bar("x", 0.5, floor=0.25),), scale, mark="classifier")
@@ -153,5 +169,10 @@ def test_colours_and_texts_of_values() -> None:
         (math.nan, half, None),
     ]  # fmt: skip
     assert [heat_level(value, limits) for value, limits, _ in levels] == [level for *_, level in levels]
-    texts = {"74": (0.736, "share"), "3.25": (3.25, "widgets"), "none": (None, "share"), "∞": (math.inf, "share")}
+    texts = {
+        "74": (0.736, "share"),
+        "3.25": (3.25, "widgets"),
+        "not defined": (None, "share"),
+        "∞": (math.inf, "share"),
+    }
     assert [heat_text(*cell) for cell in texts.values()] == list(texts)

@@ -148,6 +148,13 @@ def test_values_of_other_items_are_left_out_beside_those_of_the_first_model() ->
     assert table.note == items
 
 
+def test_what_is_not_drawn_is_named_with_its_model_if_another_is_drawn() -> None:
+    models = {name: gains_of(text_perplexity(20.0, after)) for name, after in (("lmd", 21.0), ("add", 90.0))}
+    chart = next(s for s in gains_chapter(models, Labels()).sections if s.name == "gains-chart")
+    (note,) = [block.text for block in chart.blocks if isinstance(block, Paragraph)]
+    assert note.endswith("neutral value: Perplexity of neutral text of add.")
+
+
 def test_an_unknown_dimension_keeps_its_name() -> None:
     (gain, *_) = gains_of(of_groups("stripes", 3.0, 2.0))
     assert Labels((AIM,)).figure(gain) == "F over groups, stripes"

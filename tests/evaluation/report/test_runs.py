@@ -45,6 +45,10 @@ def test_a_comparison_names_both_runs_and_what_differs(run: Run) -> None:
     report = comparison_report(compare_runs(run, other), other)
     assert report.runs == ("tiny-gpt2 on HolisticBias 0.1.0", "other on HolisticBias 0.1.0")
     assert "What differs: model." in report.measured
+    limited = altered(run, scoring={**run.result.signature.scoring, "sentences_limit": "9, seed 0"})
+    equal = comparison_report(compare_runs(run, limited), limited)
+    assert "What differs: scoring (sentences limit)." in equal.measured
+    assert not any("nats" in line for line in equal.measured), "equal likelihoods are not a difference of 0.00 nats"
     page = HtmlReader(render_page(report))
     check_structure(page)
     assert {words.split(" differs")[0] for _, words in page.classed("differs")} == {"Model", "Weights, SHA-256"}
@@ -66,8 +70,17 @@ def test_a_quantized_file_rounding_and_exactness_stand_in_the_signature(run: Run
     )
     runs = [("mini", (signature,)), ("other", (run.result.signature,))]
     beside = {name: values for name, *values in signatures_side_by_side(runs)}
-    assert (beside["Quantization of mini"], beside["Model"]) == (["Q4_1, F32"], [signature.model.name])
-    assert "Quantization" not in beside
+    assert (beside["Quantization"], beside["Model"]) == (["Q4_1, F32"], [signature.model.name])
+    apart = signature.model_copy(update={"machine": "another"})
+    beside = {name: values for name, *values in signatures_side_by_side([("mini", (signature,)), ("other", (apart,))])}
+    assert (beside["Machine (mini)"], beside["Machine (other)"]) == ([signature.machine], ["another"])
+    assert "Machine" not in beside
+    texts = {"conversation_text": "<user>\n{prompt}", "first_tokens": ""}
+    of_responses = dict(
+        signature_rows(signature.model_copy(update={"generation": texts, "measuring": {"medians": {}}}))
+    )
+    assert (of_responses["Conversation text"], of_responses["First tokens"]) == ("<user>\\n{prompt}", "none")
+    assert "Medians" not in of_responses
     plain = run.result.signature.model_copy(update={"exactness": None, "rounding": None})
     assert {"Quantization", "File, SHA-256", "Exactness", "Rounding"}.isdisjoint(dict(signature_rows(plain)))
 

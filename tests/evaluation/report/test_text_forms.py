@@ -28,6 +28,9 @@ def test_what_has_no_room_is_left_out_and_named() -> None:
     assert "Community preference" not in text.split("Not shown:")[0]
     assert "Not shown: columns 95% interval, Answers, Community preference." in " ".join(text.split())
     assert "Not shown" not in printed(invented_report(table()), 100)
+    p_values = table()
+    p_values = replace(p_values, columns=(*p_values.columns[:-1], replace(p_values.columns[-1], heading="p, Holm")))
+    assert "Answers, “p, Holm”." in " ".join(printed(invented_report(p_values), 40).split())
     models = tuple(Column(f"model-{i}", f"model {i}") for i in range(4))
     results = Table("r", "R", (Column("axis", "Axis"), *models), (("Ability", *("62.1% [60.0% to 64.5%]",) * 4),))
     text = printed(invented_report(results), 80)

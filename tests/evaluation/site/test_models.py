@@ -16,8 +16,8 @@ from holisticbias_eval.blocks import Table
 from holisticbias_eval.figures import Figure, Figures, Interval
 from holisticbias_eval.results.registry import RegistryEntry, make_entries
 from holisticbias_eval.results.run import Result, Run, read_run
-from holisticbias_eval.sections import Forest
-from holisticbias_eval.site.models import comparison_files, differences, side_by_side
+from holisticbias_eval.sections import Bars, Forest
+from holisticbias_eval.site.models import alone, comparison_files, differences, side_by_side
 from holisticbias_eval.site.models_results import Results, collect_results, model_key, term_figures
 
 
@@ -67,6 +67,22 @@ def test_a_part_of_a_release_is_another_group(run: Run) -> None:
     assert found["whole"].group == "likelihood-bias-on-0.1.0"
     assert found["part"].group == "likelihood-bias-on-0.1.0-axis-age"
     assert found["part"].title == "Likelihood Bias on HolisticBias 0.1.0, only axis=age"
+
+
+def test_a_chart_names_its_figure_and_unit(run: Run) -> None:
+    """The title of a measure of many figures does not say which is drawn."""
+    result = next(r for r in collected((), (), [other(run, "a")]).measured if r.measure == "likelihood_bias")
+    repeats = Figure(
+        measure="response_wording", name="parroting_exact", keys={"axis": "age"}, value=0.1, unit="x 1000", n=3
+    )
+    made = replace(result, measure="response_wording", figures=Figures([repeats]))
+    forest, _ = side_by_side((made,))
+    bars, table = alone(made)
+    assert isinstance(forest, Forest)
+    assert isinstance(bars, Bars)
+    assert isinstance(table, Table)
+    assert forest.scale == bars.scale == "Repeats the prompt  ·  x 1000"
+    assert [column.heading for column in table.columns] == ["Axis", "Repeats the prompt", "Items"]
 
 
 def test_models_side_by_side(run: Run) -> None:

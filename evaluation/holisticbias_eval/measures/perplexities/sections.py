@@ -63,9 +63,9 @@ def mean_table(shown: DimensionFigures) -> Table:
         col.value("log", "Mean log-perplexity", log),
         col.interval(log, "log_interval"),
         of("deviation", "Minus the mean of all groups", f"{log} difference"),
-        of("deviation", "Its 95% interval", f"{log} difference", "deviation_interval", "interval"),
+        of("deviation", "95% interval, difference", f"{log} difference", "deviation_interval", "interval"),
         of("mean", "Mean perplexity", raw, "perplexity", more=on_perplexity),
-        of("mean", "95% interval ", raw, "perplexity_interval", "interval", more=on_perplexity),
+        of("mean", "95% interval, perplexity", raw, "perplexity_interval", "interval", more=on_perplexity),
         col.n("values", "Values"),
         col.missing(),
     )

@@ -246,7 +246,7 @@ def wording_changes(changes: Figures, view: View) -> tuple[Section, ...]:
                 ColumnOf("name", "Name", label),
                 *col.changes(changes, rows[0].unit.removesuffix(" difference")),
                 col.p("p (Holm)"),
-                col.n("responses", "Responses"),
+                col.n("responses", "Responses or words" if rows is shares else "Responses"),
             )
             blocks.append(table_of(name, caption, columns, rows))
     reading = (

@@ -43,7 +43,8 @@ def share_changes(
     after another: sentences of the first run only are removed (``gone``), changed
     sentences are replaced (``changed``), the scores of common sentences become
     those of the second run (``change``, the model's part, with its interval and
-    p-value), and sentences of the second run only are added (``added``). A value
+    p-value), and sentences of the second run only are added (``added``). If the sentences differ,
+    ``first_in_common`` and ``second_in_common`` are the shares on the common sentences. A value
     is null if a share that it needs has no pair.
 
     Raises ``SelectionError`` if the runs have no sentence in common.
@@ -103,6 +104,9 @@ def _figures(measure: str, axis: str | None, steps: list[Step], moved: Moved | N
         ("added", "share difference", second - kept_second, pairs[-1]),
     ):
         yield make_figure(measure, name, keys, value, unit, n, of="share")
+    if (counts[0] != counts[2]).any() or (counts[-1] != counts[3]).any():
+        yield make_figure(measure, "first_in_common", keys, common_first, "share", pairs[2], of="share")
+        yield make_figure(measure, "second_in_common", keys, common_second, "share", pairs[3], of="share")
     change, unit = common_second - common_first, "share difference"
     yield make_figure(measure, "change", keys, change, unit, pairs[3], interval=interval, p_value=p, of="share")
 

@@ -19,6 +19,7 @@ from holisticbias_eval.measures.stereotype.finding import EXPLANATION, SOURCES, 
 from holisticbias_eval.measures.stereotype.outcomes import NAME
 from holisticbias_eval.prompts.pairs import SCORES
 from holisticbias_eval.sections import Block, Estimate, Forest, Section, in_parts
+from holisticbias_eval.units import MISSING
 
 Row = Mapping[str, Any]
 
@@ -167,7 +168,7 @@ def _quality_table(shown: ScoreFigures) -> Table:
     sources = tuple(dict.fromkeys(f.keys["source"] for f in found))
     headings = (Column(source, SOURCES.get(source, source).capitalize()) for source in sources)
     rows = tuple(
-        (_QUALITY.get(name, name), *(cells.get((name, source)) for source in sources))
+        (_QUALITY.get(name, name), *(cells.get((name, source), MISSING) for source in sources))
         for name in dict.fromkeys(f.name for f in found)
     )
     columns = (Column("quality", "Quality"), *headings)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from holisticbias_eval.blocks import ends
 from holisticbias_eval.figures import DEVIATION
 from holisticbias_eval.report.drawings.grids import rows_in_words
 from holisticbias_eval.report.drawings.shapes import (
+    LETTER,
     MARGIN,
     SPAN,
     WIDE,
@@ -32,6 +34,7 @@ from holisticbias_eval.units import shorten, show
 ROW = 30
 BESIDE_BRIEF, ALONE = 22, 34
 """Letters of a label on a phone, beside an interval and without one."""
+BRIEF_LETTER, BOLD_LETTER, BETWEEN = 5.5, 8.0, 16
 
 
 def draw_bars(chart: Bars) -> VectorDrawing:
@@ -47,9 +50,7 @@ def draw_bars(chart: Bars) -> VectorDrawing:
 
 
 def _row(bar: Bar, y: float, scale: ChartScale, chart: Bars) -> Iterator[Shape]:
-    brief = _brief(bar, chart)
-    yield from label(bar.label, y + 14, BESIDE_BRIEF if brief else ALONE)
-    yield Text("value end", WIDTH - MARGIN, y + 14, _value(bar, chart.unit), brief)
+    yield from _texts(bar, y + 14, chart)
     yield Rect("track", MARGIN, y + 19, SPAN, 7)
     yield from scale.grid(y + 17, y + 28)
     if finite((bar.value,)) and bar.value is not None:
@@ -64,6 +65,19 @@ def _row(bar: Bar, y: float, scale: ChartScale, chart: Bars) -> Iterator[Shape]:
         yield upright("before", scale.place(value), y + 17, y + 28)
     for value in finite((bar.floor, *chart.references)):
         yield upright("reference", scale.place(value), y + 17, y + 28)
+
+
+def _texts(bar: Bar, y: float, chart: Bars) -> Iterator[Text]:
+    """The label, and the value after its interval and floor; a phone without room for the floor has its mark alone."""
+    value, brief = _value(bar, chart.unit), _brief(bar, chart)
+    letters = BESIDE_BRIEF if brief else ALONE
+    yield from label(bar.label, y, letters)
+    taken = LETTER * min(len(bar.label), letters) + BOLD_LETTER * len(value) + BRIEF_LETTER * len(brief) + BETWEEN
+    if bar.floor is None or taken <= SPAN:
+        yield Text("value end", WIDTH - MARGIN, y, value, brief)
+        return
+    yield Text("value end wide-only", WIDTH - MARGIN, y, value, brief)
+    yield Text("value end narrow-only", WIDTH - MARGIN, y, value, _brief(replace(bar, floor=None), chart))
 
 
 def _value(bar: Bar, unit: str) -> str:

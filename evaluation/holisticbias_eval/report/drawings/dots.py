@@ -87,7 +87,7 @@ def _row(row: Row, y: float, scale: ChartScale) -> Iterator[Shape]:
     left_out = len(row.values) - (len(found.values) if found else 0)
     yield Text("", MARGIN, y + 14, shorten(row.label, LABEL_LENGTH - (LEFT_OUT_LENGTH if left_out else 0)))
     if found is None or left_out:
-        yield Text("value end", WIDTH - MARGIN, y + 14, f"{left_out:,} not drawn" if left_out else "none")
+        yield Text("value end", WIDTH - MARGIN, y + 14, f"{left_out:,} not drawn" if left_out else "no values")
     if found is None:
         return
     places = [scale.place(value) for value in found.values]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, WIDTH, Line, Rect, Shape, Text, VectorDrawing, finite
 from holisticbias_eval.sections import Grid, HeatMap
-from holisticbias_eval.units import WORDS, shorten, show, show_rows, tick
+from holisticbias_eval.units import MISSING, WORDS, shorten, show, show_rows, tick
 
 MARGIN, GAP = 12, 16
 LINE = 16
@@ -67,7 +67,7 @@ NARROWEST, WIDEST = 46, 110
 
 
 def draw_heat_map(chart: HeatMap) -> VectorDrawing:
-    """Every value as a coloured cell; cells without a value are left empty."""
+    """Every value as a coloured cell; a cell without a value has no colour, and says so in two lines."""
     columns = max(len(chart.columns), 1)
     cell = min(max((WIDE - LABELS - MAP_MARGIN) / columns, NARROWEST), WIDEST)
     width = max(LABELS + cell * columns + MAP_MARGIN, WIDTH)
@@ -80,11 +80,13 @@ def draw_heat_map(chart: HeatMap) -> VectorDrawing:
         y = top + j * MAP_ROW
         shapes.append(Text("", MAP_MARGIN, y + 16, shorten(name, LABEL_LENGTH)))
         for i, value in enumerate(values):
-            level = heat_level(value, limits)
-            if level is not None:
-                shapes.append(Rect(f"heat-{level}", LABELS + i * cell + 1, y + 1, cell - 2, MAP_ROW - 2))
-            kind = "cell-none" if level is None else f"heat-ink-{level}"
-            shapes.append(Text(f"middle cell {kind}", LABELS + (i + 0.5) * cell, y + 16, heat_text(value, chart.unit)))
+            level, middle = heat_level(value, limits), LABELS + (i + 0.5) * cell
+            if level is None:
+                lines = heat_text(value, chart.unit).split(" ")
+                shapes.extend(Text("middle cell-none", middle, y + 11 + 9 * n, line) for n, line in enumerate(lines))
+                continue
+            shapes.append(Rect(f"heat-{level}", LABELS + i * cell + 1, y + 1, cell - 2, MAP_ROW - 2))
+            shapes.append(Text(f"middle cell heat-ink-{level}", middle, y + 16, heat_text(value, chart.unit)))
     bottom = top + len(chart.rows) * MAP_ROW
     shapes.append(Text("tick middle", width / 2, bottom + 22, chart.scale))
     said = "; ".join(rows_in_words(chart))
@@ -119,7 +121,7 @@ def heat_level(value: float | None, limits: tuple[float, float]) -> str | None:
 def heat_text(value: float | None, unit: str) -> str:
     """A value as short as a cell needs it: shares in percent without the sign."""
     if value is None or math.isnan(value):
-        return "none"
+        return MISSING
     if unit in ("share", "probability") and math.isfinite(value):
         return f"{100 * value:.0f}"
     if unit in ("share difference", "probability difference") and math.isfinite(value):

@@ -1,7 +1,7 @@
 // Two values of each row with their intervals: A as a filled circle, B as an open square.
 const SVG = "http://www.w3.org/2000/svg";
 const ROW = 44;
-const MARGIN = 4;
+const MARGIN = 5;
 
 const shape = (name, attributes, text = "") => {
   const element = document.createElementNS(SVG, name);

@@ -31,6 +31,9 @@ const withInterval = (row) => {
   return row.interval ? `${row.shown} [${row.interval}]` : row.shown;
 };
 
+// the title, with the unit where values lack it
+const titled = ({ title, unit }) => (["share", "probability", "perplexity", ""].includes(unit) ? title : `${title} in ${unit}`);
+
 const rowsOf = (first, second) => {
   const labels = [...new Set([...first.rows, ...second.rows].map((row) => row.label))];
   const find = (result, label) => result.rows.find((row) => row.label === label);
@@ -49,8 +52,7 @@ const valuesTable = (first, second, rows, difference) => {
     if (difference) cells.push(make("td", {}, withInterval(difference.rows[label])));
     body.append(make("tr", {}, make("th", { scope: "row" }, label), ...cells));
   }
-  const unit = first.unit.startsWith("nats") ? ` in ${first.unit}` : "";
-  const caption = make("caption", {}, `${first.title}${unit}; in brackets the 95% interval`);
+  const caption = make("caption", {}, `${titled(first)}; in brackets the 95% interval`);
   return scrolled(`${first.title}, table`, make("table", {}, caption, make("thead", {}, heading), body));
 };
 
@@ -84,7 +86,7 @@ const section = (first, second, difference) => {
     { "aria-labelledby": id },
     make("h2", { id }, first.title),
     make("ul", { class: "plain" }, ...names),
-    make("figure", {}, make("figcaption", {}, `${first.title}: A filled circle, B open square`), chart(first, rows)),
+    make("figure", {}, make("figcaption", {}, `${titled(first)}: A filled circle, B open square, lines 95% intervals`), chart(first, rows)),
     valuesTable(first, second, rows, difference),
     make("p", { class: "how" }, difference ? TESTED : READING),
     make("p", { class: "how" }, make("strong", {}, "Limits: "), `${first.limits}.`),
@@ -118,7 +120,7 @@ const show = async () => {
     const sections = await Promise.all(groups.map((group) => compared(index, one, other, group)));
     if (mine !== latest) return;
     place.replaceChildren(...sections);
-    const none = "These two models have no measure on the same release in common.";
+    const none = "These two models have no measure on the same release in common. Choose two others.";
     const names = problem ? [] : [one, other].map((model) => index.models[model].name);
     status.textContent = problem || (groups.length ? `A is ${names[0]}, B is ${names[1]}.` : none);
   } catch {
@@ -134,8 +136,9 @@ const choose = () => {
     const select = form.elements[name];
     const value = asked.get(name);
     if (value === null) continue;
-    if (![...select.options].some((option) => option.value === value)) select.append(new Option(value, value));
-    select.value = value;
+    const known = [...select.options].find((option) => [option.value, option.text].includes(value));
+    if (known === undefined) select.append(new Option(value, value));
+    select.value = known?.value ?? value;
   }
   return show();
 };

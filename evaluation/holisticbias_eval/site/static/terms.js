@@ -86,7 +86,7 @@ const filter = () => {
     found += own;
   }
   jumps.hidden = found === 0;
-  output.textContent = found ? `${found} of ${total} terms` : "No term matches: change the words or clear a filter.";
+  output.textContent = found ? `${found.toLocaleString("en-US")} of ${total.toLocaleString("en-US")} terms` : "No term matches: change the words or clear a filter.";
 };
 
 const update = () => {
