@@ -52,6 +52,9 @@ def test_responses_of_a_file_give_the_same_figures(made: tuple[Path, Callable[..
     assert signature.model.file_sha256
     assert signature.generation["responses"] == "given in given.parquet"
     assert signature.generation["corpus"].startswith("corpus.txt, SHA-256 ")
+    pq.write_table(pq.read_table(given).drop_columns(["finish"]), given)
+    assert run("--responses", given, out="unfinished", model="someone/model") == 0
+    assert read_run(folder / "unfinished").answers["finish"].null_count == table.num_rows
 
 
 def test_hostile_responses_are_data(made: tuple[Path, Callable[..., int]]) -> None:

@@ -22,8 +22,8 @@ from holisticbias_eval.statistics.medians import DESCRIPTOR, group_medians
 
 NAME = "intersections"
 NATS = "nats per sentence"
-COLUMNS = ("axis", "intersection_id", "descriptors", "sentences", "missing", "median_perplexity", "stance_difference")
-_LABEL = ("axis_label",)
+_TEXTS = {"axis_label": "axis_label", "axis": "axis", "intersection_id": "descriptor_id", "descriptors": "descriptor"}
+"""Columns of a row, and those of the sentences from which they are."""
 
 _figure = partial(make_figure, NAME)
 
@@ -79,13 +79,13 @@ class Intersections(Measure):
 
 
 def summarise(sentences: pa.Table) -> pa.Table:
-    """A row for each two descriptors, with ``COLUMNS``, and ``axis_label`` if known, from all their scored sentences.
+    """A row for each two descriptors, from all their scored sentences.
 
     ``median_perplexity`` is over their sentences, ``stance_difference`` (nats per sentence) over nouns and pairs of
     templates of opposite stance; both are null if there is nothing to compute them from. ``missing`` counts sentences
     without a scored token.
     """
-    medians = group_medians(sentences, [*DESCRIPTOR, *(name for name in _LABEL if name in sentences.column_names)])
+    medians = group_medians(sentences, [*DESCRIPTOR, "axis_label"])
     names, _, differences = stance_differences(sentences)
     known = (~np.isnan(differences)).sum(axis=(0, 2))
     with np.errstate(invalid="ignore"):
@@ -93,8 +93,7 @@ def summarise(sentences: pa.Table) -> pa.Table:
     by_name = dict(zip(names, means.tolist(), strict=True))
     keys = zip(*(medians[name].cast(pa.string()).to_pylist() for name in DESCRIPTOR), strict=True)
     column = pa.array([by_name[key] for key in keys], pa.float64(), from_pandas=True)
-    named = {name: name for name in _LABEL} | dict(zip(COLUMNS, (*DESCRIPTOR, "descriptor"), strict=False))
-    texts = {new: medians[old].cast(pa.string()) for new, old in named.items() if old in medians.column_names}
+    texts = {new: medians[old].cast(pa.string()) for new, old in _TEXTS.items()}
     numbers = {"sentences": "sentences", "missing": "missing", "median_perplexity": "median"}
     return pa.table({**texts, **{new: medians[old] for new, old in numbers.items()}, "stance_difference": column})
 

@@ -22,6 +22,7 @@ from holisticbias_eval.prompts.selection import count_terms
 from holisticbias_eval.results.run_sets import MITIGATION, read_recorded
 from holisticbias_eval.settings import ReleaseName, Small, Use, Variants
 from holisticbias_eval.statistics.cells import occurrences
+from holisticbias_eval.tables.fields import Field
 from holisticbias_eval.tasks.judging import start_response_reading
 from holisticbias_eval.tasks.responding import (
     RespondingTask,
@@ -103,9 +104,16 @@ def place_responses(responses: pa.Table, release: Release, file: Path) -> pa.Tab
     draws = _draws(pa.table({name: found[name] for name in ("template_id", "descriptor_id")}))
     ids = (found["template_id"].cast(pa.string()), found["descriptor_id"].cast(pa.string()), draws.cast(pa.string()))
     made = {"response_id": pc.binary_join_element_wise(*ids, "/"), **found, "draw": draws}
-    made |= {name: responses[name] for name in (*_TEXTS, "tokens", "sample") if name in responses.column_names}
-    made |= {name: responses[name] for name in ("response", "finish")}
-    return pa.table({**{name: pa.array([""] * len(responses)) for name in ("prompt", "persona")}, **made})
+    made |= {name: responses[name] for name in (*_TEXTS, "response", "finish") if name in responses.column_names}
+    made |= {name: _counts(responses, name, file) for name in ("tokens", "sample") if name in responses.column_names}
+    lacking = {"finish": pa.nulls(len(responses), pa.string())}
+    return pa.table({**{name: pa.array([""] * len(responses)) for name in ("prompt", "persona")}, **lacking, **made})
+
+
+def _counts(responses: pa.Table, name: str, file: Path) -> pa.ChunkedArray:
+    """A column of whole numbers with its own type, or with that of counts if it has them as text."""
+    kind, counts = responses[name].type, Field(name, "count").read(str(file), name, responses[name])
+    return responses[name] if pa.types.is_integer(kind) or pa.types.is_floating(kind) else counts
 
 
 def _about(descriptors: pa.Table) -> list[str]:

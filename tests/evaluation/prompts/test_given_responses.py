@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from holisticbias.release.release import Release
-from holisticbias_eval.errors import SelectionError
+from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.tasks.prompts import place_responses
 
 FILE = Path("answers.csv")
 
 
-def given(**changes: list[str]) -> pa.Table:
+def given(**changes: Sequence[object]) -> pa.Table:
     columns = {
         "axis": ["age", "ability", "age"],
         "template": ["I'm {noun_phrase}.", "I love {plural_noun_phrase}.", "I'm {noun_phrase}."],
@@ -40,6 +41,20 @@ def test_ids_are_used_if_the_table_has_them(mini_release: Release) -> None:
     ids = {"descriptor_id": ["age.old", "ability.deaf", "age.young"], "prompt": ["a", "b", "c"]}
     rows = place_responses(given(**ids), mini_release, FILE).to_pylist()
     assert [(row["descriptor"], row["prompt"]) for row in rows] == [("old", "a"), ("deaf", "b"), ("young", "c")]
+
+
+def test_how_a_response_ended_need_not_be_known(mini_release: Release) -> None:
+    assert place_responses(given().drop_columns(["finish"]), mini_release, FILE)["finish"].null_count == 3
+
+
+@pytest.mark.parametrize("name", ["tokens", "sample"])
+def test_counts_are_numbers(mini_release: Release, name: str) -> None:
+    """A run whose counts are text could not be opened."""
+    for counts in ([1, 0, 2], ["1", "0", "2"]):
+        assert place_responses(given(**{name: counts}), mini_release, FILE)[name].to_pylist() == [1, 0, 2]
+    for wrong, said in (("x", "is not a number but 'x'"), ("-1", "is -1.0: it must be a whole number from 0")):
+        with pytest.raises(TableError, match=f"^answers.csv: row 2: column {name} {said}"):
+            place_responses(given(**{name: ["1", wrong, "2"]}), mini_release, FILE)
 
 
 @pytest.mark.parametrize(

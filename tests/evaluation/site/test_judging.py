@@ -76,6 +76,8 @@ def test_two_tabs_keep_the_judgements_of_both(open_page: Open, tmp_path: Path) -
     second.goto(first.url)
     second.keyboard.press("ArrowRight")
     first.keyboard.press("1")
+    # a browser tells its tabs of a change one after the other
+    expect(second.get_by_role("button", name="Download")).to_have_text("Download 1 judgement")
     second.keyboard.press("2")
     expect(first.get_by_role("button", name="Download")).to_have_text("Download 2 judgements")
     made = json.loads(download(first, tmp_path).read_text("utf-8"))["judgements"]
