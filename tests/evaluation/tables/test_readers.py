@@ -131,6 +131,13 @@ def test_what_is_not_a_count(reader: str, name: str, value: float, tmp_path: Pat
         read(path)
 
 
+def test_what_is_not_a_flag(tmp_path: Path) -> None:
+    read, rows = READERS["pairs to score"]
+    path = write(tmp_path, "t.jsonl", as_lines([{**rows[0], "control": 2}]))
+    with pytest.raises(TableError, match="row 1: column control is not true or false, or 1 or 0 but 2"):
+        read(path)
+
+
 def first(rows: Rows, value: object) -> Rows:
     """The rows, with another value in the first column of the second row."""
     name = next(iter(rows[0]))
