@@ -90,7 +90,7 @@ def test_windows_count_every_character_once(scorer: Scorer) -> None:
         assert [w.start for w in windows] == [0, *(w.stop for w in windows[:-1])]
         assert windows[-1].stop == len(text)
         assert all(w.begin <= w.start < w.stop for w in windows)
-    assert [len(windows) for windows in found] == [1, 23, 18, 11], "of 62 tokens in the second text: a part of 63 has 64"
+    assert [len(windows) for windows in found] == [1, 23, 18, 11], "62 tokens: one part of 63 has 64"
     assert found[1][1].begin < found[1][1].start
 
 

@@ -14,11 +14,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.evaluation.tables.written import FILES, MEASURED, READERS, Rows, as_csv, as_lines, as_parquet, write
+from tests.evaluation.tables.written import FILES, MEASURED, READERS, write
 
 from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.tables.frames import file_of
 from holisticbias_eval.tasks.response_files import read_texts
+from row_files import Rows, as_csv, as_lines, as_parquet
 
 
 def plain(found: Any) -> Any:
