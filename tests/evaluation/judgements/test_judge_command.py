@@ -8,12 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
-from tests.evaluation.tables.written import as_csv
 
 from holisticbias.errors import HolisticBiasError
 from holisticbias_eval.commands.judge import command
 from holisticbias_eval.judgements.key import Key, read_key
 from holisticbias_eval.results.run import Run, read_run, write_run
+from row_files import write_table
 
 from .made_studies import answers_of, sources
 
@@ -170,8 +170,7 @@ def test_wrong_cells(tables: tuple[Path, Path], tmp_path: Path, column: str, val
 @pytest.mark.parametrize("swapped", [False, True])
 def test_a_column_that_only_one_table_has(tables: tuple[Path, Path], tmp_path: Path, swapped: bool) -> None:
     rows = [{**row, "persona": "I sail."} for row in sources(30)[1].table.to_pylist()]
-    (tmp_path / "sailing.csv").write_bytes(as_csv(rows))
-    given = (tables[0], tmp_path / "sailing.csv")
+    given = (tables[0], write_table(tmp_path / "sailing.csv", rows))
     found = run("make", *(given[::-1] if swapped else given), "--out", tmp_path / "other")
     assert f"{given[0]} has no column persona, which {given[1]} has: add it" in str(found.exception)
 
