@@ -1,7 +1,5 @@
 """Make a study: draw its pairs and sheets, and write the page, the tasks for Label Studio, and the key."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Dialogue state: how well a model does a classification task after fine-tuning."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Generation bias: how much the styles of a model's responses depend on the descriptor (Smith et al. 2022)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Perplexities of the same sentences about several groups: F and pairwise t (Zhao et al. 2024)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar

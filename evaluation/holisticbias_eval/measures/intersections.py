@@ -1,7 +1,5 @@
 """Intersections: sentences with two descriptors, by pair of axes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import ClassVar

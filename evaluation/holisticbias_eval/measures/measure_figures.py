@@ -1,7 +1,5 @@
 """The figures of one measure, with the names of what they are of."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

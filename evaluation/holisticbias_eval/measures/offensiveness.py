@@ -1,7 +1,5 @@
 """Offensiveness of responses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Offensiveness of prompts (Smith et al. 2022, Tables 12 and 13)."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Regard for groups in texts about them (Sheng et al. 2019; Dhamala et al. 2021, section 4.3)."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod, group_info

@@ -1,7 +1,5 @@
 """Response wording: phrases, parroting, length, distinct words, and how responses end."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 

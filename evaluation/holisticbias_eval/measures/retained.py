@@ -1,7 +1,5 @@
 """Numbers that a user's command reports about a model, such as those of lm-evaluation-harness."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import ClassVar

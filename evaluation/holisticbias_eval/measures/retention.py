@@ -1,7 +1,5 @@
 """Retention: how well a model predicts lines of a text that has nothing to do with bias."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, ClassVar

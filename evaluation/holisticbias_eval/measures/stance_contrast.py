@@ -1,7 +1,5 @@
 """Stance contrast: which descriptors a model prefers in sentences of a positive rather than a negative stance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial, reduce
 from operator import add

@@ -1,7 +1,5 @@
 """Stereotype score of bias specifications (Kocielnik et al. 2023)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar

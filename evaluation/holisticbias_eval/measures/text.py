@@ -1,7 +1,5 @@
 """Numbers and lists in sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from holisticbias_eval.figures import Interval

@@ -1,7 +1,5 @@
 """Toxicity of texts about groups (Dhamala et al. 2021, section 4.2)."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod, group_info

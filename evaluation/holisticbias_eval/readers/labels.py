@@ -1,7 +1,5 @@
 """Readers that take the probabilities of a classifier: styles, offensiveness, toxicity and regard."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Psycholinguistic norms of texts (Dhamala et al. 2021, section 4.4)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path

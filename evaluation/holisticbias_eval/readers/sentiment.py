@@ -1,7 +1,5 @@
 """Sentiment of texts by VADER (Hutto and Gilbert 2014): a reader, and a classifier for cards."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """Reports of runs, of two runs or several models side by side, and of a user's table of scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Compared pairs of descriptors: which they are, how many of them differ, and by how much."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

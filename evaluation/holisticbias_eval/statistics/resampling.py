@@ -1,7 +1,5 @@
 """The number of pairs that differ if nouns are resampled or left out, or descriptors' labels permuted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The change of every group from one run to another."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Charts of groups: their values beside those of texts that people wrote, and the differences between them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of, without_empty, yes

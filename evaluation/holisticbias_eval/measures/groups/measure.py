@@ -1,7 +1,5 @@
 """The base class of measures of texts about groups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 

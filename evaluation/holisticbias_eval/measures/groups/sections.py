@@ -1,7 +1,5 @@
 """Report sections on texts about groups, a domain at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from holisticbias_eval.blocks import Paragraph

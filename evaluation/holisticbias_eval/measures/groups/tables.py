@@ -1,7 +1,5 @@
 """Tables of groups, of domains, of undefined texts, of words, and of words that name a group, with examples."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The finding of group_perplexity in words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import cached_property

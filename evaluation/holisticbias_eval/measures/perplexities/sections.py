@@ -1,7 +1,5 @@
 """Report sections and tables of group_perplexity."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Report sections of generation bias on clusters and styles, descriptors that lead in a style, and a corpus."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Report sections of generation bias: the axes, the audit of the classifier, and changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of

@@ -1,7 +1,5 @@
 """Responses as a report shows them: examples, repeated ones, names of groups."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence

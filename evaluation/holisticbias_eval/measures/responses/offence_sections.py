@@ -1,7 +1,5 @@
 """Report sections on offensiveness, of responses and of prompts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 

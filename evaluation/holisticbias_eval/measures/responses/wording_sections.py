@@ -1,7 +1,5 @@
 """Report sections of the wording of responses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 

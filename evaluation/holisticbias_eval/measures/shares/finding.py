@@ -1,7 +1,5 @@
 """The shares of a measure in a view: their finding in words, with its caveats; the words for what they are of."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The measure of a share of descriptor pairs that differ, and its change from one run to another."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import ClassVar

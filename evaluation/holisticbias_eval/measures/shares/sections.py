@@ -1,7 +1,5 @@
 """Report sections of a share measure, and their tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

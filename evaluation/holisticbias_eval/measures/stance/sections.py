@@ -1,7 +1,5 @@
 """Report sections on stance contrast: charts and tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """The figures of the stereotype score, and how far they can be trusted."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """The finding of the stereotype score in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

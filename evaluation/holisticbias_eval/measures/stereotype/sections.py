@@ -1,7 +1,5 @@
 """Report sections and tables of the stereotype score."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any

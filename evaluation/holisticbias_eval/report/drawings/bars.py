@@ -1,7 +1,5 @@
 """Bars from zero, bars of several parts, and estimates with their intervals, one below the other."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Rows of dots with box and whiskers, and points by two values each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
