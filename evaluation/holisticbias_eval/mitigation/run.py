@@ -1,6 +1,7 @@
 """Mitigate: train a model with each method, measure it before and after, and write cards and a page."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -48,6 +49,17 @@ def mitigation_uses() -> Uses:
     return {name: method.uses for name, method in METHODS.items()}
 
 
+@contextmanager
+def _kept_if_interrupted() -> Iterator[None]:
+    """Say after an interruption how to continue, unless the interruption says it."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        kept = str(error) or "finished work is kept; run the same command again to continue"
+        raise KeyboardInterrupt(kept) from error
+
+
+@_kept_if_interrupted()
 def mitigate(
     names: Sequence[str],
     model: str | None,
@@ -85,12 +97,8 @@ def mitigate(
         folders = {method: folder for method, folder in folders.items() if method.info.needs == needed}
         made = list(_train(lessons, given, folders, overwrite=overwrite))
         if measured:
-            try:
-                complete = lessons.measuring(measuring[needed], shared, overwrite=overwrite)
-                measure_models(base, made, complete, shared / BEFORE, display, overwrite=overwrite)
-            except KeyboardInterrupt as error:
-                kept = "the trained models are kept; run the same command again to continue"
-                raise KeyboardInterrupt(kept) from error
+            complete = lessons.measuring(measuring[needed], shared, overwrite=overwrite)
+            measure_models(base, made, complete, shared / BEFORE, display, overwrite=overwrite)
         models += made
     return _finish(models, out, shared / BEFORE if measured else None, display)
 
