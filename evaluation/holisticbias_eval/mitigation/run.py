@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from holisticbias.output import write_file
+from holisticbias.output import refuse_target, write_file
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.card import CARD, model_card
 from holisticbias_eval.mitigation.corpus import CorpusLessons
@@ -16,7 +16,7 @@ from holisticbias_eval.mitigation.measuring import measure_models, plan_measurin
 from holisticbias_eval.mitigation.method import Method, Needs
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.page import mitigation_report, training_report
-from holisticbias_eval.mitigation.record import BEFORE, MEASURED, MitigatedModel
+from holisticbias_eval.mitigation.record import BEFORE, MEASURED, RECORD, MitigatedModel
 from holisticbias_eval.mitigation.responses import ResponseLessons
 from holisticbias_eval.mitigation.search import Search, train_lesson
 from holisticbias_eval.mitigation.settings import FILES, GridSettings, MeasuringSettings, grid_points
@@ -88,14 +88,16 @@ def mitigate(
             "run each kind with --measure, --retain and --retain-command"
         )
     several = len(methods) > 1
+    folders = {method: out / method.info.name if several else out for method in methods}
+    for folder in folders.values():
+        refuse_target(folder, lambda old: (old / RECORD).is_file())
     shared, models = out if several else out / MEASURED, list[MitigatedModel]()
     for needed in needs:
         base = model or _CALIBRATION[needed]
         loaded = load_trainable(base, given.running.device, display)
         lessons = (CorpusLessons if needed == "corpus" else ResponseLessons)(replace(given, model=base), loaded)
-        folders = {method: out / method.info.name if several else out for method in methods}
-        folders = {method: folder for method, folder in folders.items() if method.info.needs == needed}
-        made = list(_train(lessons, given, folders, overwrite=overwrite))
+        own = {method: folder for method, folder in folders.items() if method.info.needs == needed}
+        made = list(_train(lessons, given, own, overwrite=overwrite))
         if measured:
             complete = lessons.measuring(measuring[needed], shared, overwrite=overwrite)
             measure_models(base, made, complete, shared / BEFORE, display, overwrite=overwrite)
