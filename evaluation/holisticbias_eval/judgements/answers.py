@@ -1,7 +1,5 @@
 """Read answers of annotators, and join them to the key: who chose which model, for which pair and question."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

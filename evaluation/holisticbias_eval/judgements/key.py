@@ -1,7 +1,5 @@
 """The questions of a study, and its key: models, pairs, and which response stands on which side."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

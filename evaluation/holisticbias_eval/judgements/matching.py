@@ -1,7 +1,5 @@
 """Read the responses of two models, match those to the same prompts, and leave out what annotators should not see."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping

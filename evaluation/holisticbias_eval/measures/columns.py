@@ -1,7 +1,5 @@
 """Columns of tables whose rows are figures, and the figures and columns of a change from one run to another."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 

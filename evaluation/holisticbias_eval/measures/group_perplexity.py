@@ -1,36 +1,24 @@
 """Perplexities of the same sentences about several groups: F and pairwise t (Zhao et al. 2024)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import pyarrow as pa
 
 from holisticbias_eval.blocks import Cell, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
+from holisticbias_eval.measures.perplexities import figures as perplexity
 from holisticbias_eval.measures.perplexities.changes import FIGURE, perplexity_changes
 from holisticbias_eval.measures.perplexities.dimensions import NAME, WITH_HELD_OUT, cut, describe_table, read_dimensions
-from holisticbias_eval.measures.perplexities.figures import (
-    MEAN_T,
-    F,
-    T,
-    describe_lengths,
-    dimension_figures,
-    whole_sentence_figures,
-)
 from holisticbias_eval.measures.perplexities.finding import pair_label
 from holisticbias_eval.measures.perplexities.sections import DIMENSION, SCALE, perplexity_sections
-from holisticbias_eval.measures.text import interval_words
 from holisticbias_eval.sections import Estimate, Forest, Section
 from holisticbias_eval.statistics.groups.items import DRAWS
 from holisticbias_eval.statistics.groups.pairs import PERMUTATIONS
-from holisticbias_eval.units import show
+from holisticbias_eval.units import interval_words, show
 
 _NOTE = (
     "t is of the first group minus the second, unpaired, on the sentences that both runs have; p is corrected over the "
@@ -78,8 +66,8 @@ def _table(models: Mapping[str, Figures], first: str, scale: str) -> Table:
     columns: tuple[ColumnOf[_Pair], ...] = (
         ColumnOf("pair", "Pair", lambda pair: pair.label),
         ColumnOf("dimension", "Dimension", lambda pair: pair.dimension),
-        ColumnOf("first", f"t, {first}", lambda pair: pair.first.value, T),
-        *(ColumnOf(key, f"t, {model}", of(model, "value"), T) for key, model in headings),
+        ColumnOf("first", f"t, {first}", lambda pair: pair.first.value, perplexity.T),
+        *(ColumnOf(key, f"t, {model}", of(model, "value"), perplexity.T) for key, model in headings),
         ColumnOf("first_p", f"p, {first}", lambda pair: pair.first.p_value, "p_value"),
         *(ColumnOf(f"{key}_p", f"p, {model}", of(model, "p_value"), "p_value") for key, model in headings),
         ColumnOf("perplexities", "Perplexities of both", lambda pair: pair.first.n, "count", base=True),
@@ -165,13 +153,13 @@ def _chart(found: list[Figure]) -> Forest:
 def _tables(changes: Figures, found: list[Figure], scale: str) -> Iterator[Table]:
     """A table for each unit."""
     kinds = {
-        "f": ("Change of F", F), "mean_abs_t": ("Change of the mean of |t|", MEAN_T),
+        "f": ("Change of F", perplexity.F), "mean_abs_t": ("Change of the mean of |t|", perplexity.MEAN_T),
         "eta_squared": ("Change of partial eta²", "share"), "log": ("Change of mean log-perplexity", "nats per token"),
         "perplexity": ("Change of mean perplexity", "perplexity"),
     }  # fmt: skip
     for kind, (caption, unit) in kinds.items():
         own = [f for f in found if f.keys["scale"] == scale and kind == (scale if f.of == "mean" else f.of)]
-        columns: FigureColumns = (
+        columns: col.FigureColumns = (
             DIMENSION,
             SCALE,
             ColumnOf("what", "Of", _what),
@@ -191,7 +179,7 @@ def _what(change: Figure) -> str:
 class GroupPerplexity(Measure):
     """Whether a model finds the same sentences likelier about one group than about others."""
 
-    info: ClassVar[Info] = Info(
+    info = Info(
         name=NAME,
         title="Perplexity by group",
         summary=(
@@ -219,7 +207,7 @@ class GroupPerplexity(Measure):
         },
         main={"f": {"scale": "log"}, "mean_abs_t": {"scale": "log", "test": "unpaired"}},
     )
-    needs: ClassVar[Needs] = Needs("group_sentences")
+    needs = Needs("group_sentences")
     task = "test_set"
 
     def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
@@ -236,9 +224,11 @@ class GroupPerplexity(Measure):
         """Compute the figures from ``dimension, group, sentence, perplexity``; see ``read_dimensions``."""
         refuse_empty(answers, "there is no sentence to measure")
         dimensions = read_dimensions(answers)
-        found = tuple(figure for dimension in dimensions for figure in dimension_figures(dimension, settings))
-        found += tuple(whole_sentence_figures(answers))
-        said = (*describe_table(dimensions, Figures(found)), *describe_lengths(answers, Figures(found)))
+        found = tuple(
+            figure for dimension in dimensions for figure in perplexity.dimension_figures(dimension, settings)
+        )
+        found += tuple(perplexity.whole_sentence_figures(answers))
+        said = (*describe_table(dimensions, Figures(found)), *perplexity.describe_lengths(answers, Figures(found)))
         notes = tuple(f"Perplexity by group: {text}" for text in said)
         return Measured(found, notes=notes)
 

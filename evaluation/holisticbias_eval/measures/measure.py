@@ -1,7 +1,5 @@
 """The base class of measures; a measure is one class in one file, and one line in ``MEASURES``."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The figures of one measure, with the names of what they are of."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +7,6 @@ from typing import Any
 from holisticbias_eval.blocks import ColumnOf
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import View
 
 
@@ -39,7 +36,7 @@ class MeasureFigures:
         return ColumnOf("axis", "Axis", self.axis)
 
     @property
-    def names(self) -> FigureColumns:
+    def names(self) -> col.FigureColumns:
         """The columns of descriptors and their axes in words."""
         return ColumnOf("descriptor", "Descriptor", self.descriptor), self.axis_column
 

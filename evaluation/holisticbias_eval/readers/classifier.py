@@ -1,7 +1,5 @@
 """The interface of classifiers; each distinct text is classified once, and its probabilities are kept between runs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

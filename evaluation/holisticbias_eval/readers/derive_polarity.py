@@ -3,8 +3,6 @@
 ``python -m holisticbias_eval.readers.derive_polarity VECTORS --pairs FILE --specific FILE --equalise FILE --out FILE``
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter

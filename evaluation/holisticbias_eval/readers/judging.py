@@ -1,7 +1,5 @@
 """Judge texts with classifiers: start the classifiers that readers need, and read responses with them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

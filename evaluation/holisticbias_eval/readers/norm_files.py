@@ -1,7 +1,5 @@
 """Read lexicons of psycholinguistic norms: files of Warriner et al., of NRC VAD, of EmoMap, or with all eight norms."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

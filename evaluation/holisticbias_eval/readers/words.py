@@ -1,7 +1,5 @@
 """Words of texts, sums over the words of each text, and lists of words as named files."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Gains and costs in words: the names of figures, the aim, the costs, and the number of tests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

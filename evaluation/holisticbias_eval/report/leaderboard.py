@@ -1,7 +1,5 @@
 """The registry of results as tables, one for each release and measure: axes or domains as rows, models as columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 

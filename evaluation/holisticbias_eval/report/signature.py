@@ -1,7 +1,5 @@
 """Titles and signatures of runs, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """The registry of results: one file for each model, release and measure, contributed and checked like the terms."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

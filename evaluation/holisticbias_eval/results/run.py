@@ -1,7 +1,5 @@
 """A run: one model's answers on one release, the figures measured on them, and their signature."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager

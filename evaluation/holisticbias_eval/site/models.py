@@ -1,7 +1,5 @@
 """The pages of models: a list, one page per model, one per measure and release, and two models side by side."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, groupby, product

@@ -1,7 +1,5 @@
 """The results that the site shows, also of single terms: of the registry, of references, and of the user's runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256

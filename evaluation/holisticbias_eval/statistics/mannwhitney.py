@@ -1,7 +1,5 @@
 """The Mann-Whitney U test between every pair of many samples at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache

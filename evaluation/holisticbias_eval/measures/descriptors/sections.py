@@ -1,7 +1,5 @@
 """Report sections of the descriptors of an axis: medians, extremes, and their changes."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence

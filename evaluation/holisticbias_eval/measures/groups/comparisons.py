@@ -1,7 +1,5 @@
 """Comparisons of groups within a domain: pairs, all groups at once, and the largest difference."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

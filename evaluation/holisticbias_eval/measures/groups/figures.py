@@ -1,7 +1,5 @@
 """The figures of groups: how values are laid out by domain and group, and their means and shares."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial

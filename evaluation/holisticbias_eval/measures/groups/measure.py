@@ -1,7 +1,5 @@
 """The base class of measures of texts about groups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -61,11 +59,11 @@ class GroupMeasure(Measure):
     made, if not for all.
     """
 
-    needs: ClassVar[Needs] = Needs("texts")
-    resamples: ClassVar[bool] = False
+    needs = Needs("texts")
+    resamples = False
     task = "texts"
     methods: ClassVar[tuple[TextMethod, ...]]
-    scope: ClassVar[str] = ""
+    scope = ""
 
     @property
     def uses(self) -> tuple[Use, ...]:  # type: ignore[override] # those of its reader

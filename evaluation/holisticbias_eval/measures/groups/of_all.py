@@ -1,7 +1,5 @@
 """Figures of all texts of a group, of the words in them, and of texts in which it is named in other words."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 

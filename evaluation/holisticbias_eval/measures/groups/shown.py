@@ -1,7 +1,5 @@
 """Names and figures of groups, as sections show them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

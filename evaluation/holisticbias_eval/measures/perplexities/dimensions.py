@@ -1,7 +1,5 @@
 """The dimensions of a table of sentences about groups, and remarks on them for a reader of F and t."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """The figures of group_perplexity: F, t, means, and those of whole sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial

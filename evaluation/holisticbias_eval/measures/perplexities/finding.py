@@ -1,7 +1,5 @@
 """The finding of group_perplexity in words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import cached_property
@@ -11,8 +9,7 @@ from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures.measure_figures import MeasureFigures
 from holisticbias_eval.measures.perplexities import dimensions as dim
 from holisticbias_eval.measures.perplexities.dimensions import Dimension, Scale, cut
-from holisticbias_eval.measures.text import interval_words
-from holisticbias_eval.units import show
+from holisticbias_eval.units import interval_words, show
 
 
 class DimensionFigures(MeasureFigures):

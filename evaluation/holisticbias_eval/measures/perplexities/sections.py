@@ -1,7 +1,5 @@
 """Report sections and tables of group_perplexity."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -9,7 +7,6 @@ import numpy as np
 from holisticbias_eval.blocks import Cell, Column, ColumnOf, Table, table_of
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, Dimension, cut
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, TESTS, UNITS, F, T
@@ -28,7 +25,7 @@ SCALE = ColumnOf[Figure]("scale", "Scale", lambda f: SCALE_NAMES[f.keys["scale"]
 def tests_of_all(shown: DimensionFigures) -> Table:
     """F and all that belongs to it: a row for each dimension and scale."""
     of = shown.beside
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         DIMENSION,
         SCALE,
         col.value("f", "F", F),
@@ -57,7 +54,7 @@ def mean_table(shown: DimensionFigures) -> Table:
     """The mean of every group on both scales."""
     log, raw = UNITS["log"], UNITS["perplexity"]
     of, on_perplexity = shown.beside, {"scale": "perplexity"}
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         ColumnOf("group", "Group", lambda f: cut(f.keys["group"])),
         DIMENSION,
         col.value("log", "Mean log-perplexity", log),
@@ -84,7 +81,7 @@ def pair_table(shown: DimensionFigures) -> Table:
 
         return cell
 
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         ColumnOf("pair", "Pair", pair_label),
         DIMENSION,
         SCALE,

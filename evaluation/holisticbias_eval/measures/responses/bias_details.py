@@ -1,7 +1,5 @@
 """Report sections of generation bias on clusters and styles, descriptors that lead in a style, and a corpus."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -10,7 +8,6 @@ import numpy as np
 from holisticbias_eval.blocks import ColumnOf, Marked, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.measure_figures import MeasureFigures
 from holisticbias_eval.measures.responses.bias_figures import CORRECTED, FULL, NAME, PARTIAL, SUMMED, UNIT
@@ -27,7 +24,7 @@ READING_OF_CLUSTERS = (
 )
 
 
-def tested_columns(shown: MeasureFigures, name: str, heading: str) -> FigureColumns:
+def tested_columns(shown: MeasureFigures, name: str, heading: str) -> col.FigureColumns:
     """The bias, its corrected value with the interval, its floor and its p-value."""
     corrected = name + CORRECTED
     return (
@@ -52,7 +49,7 @@ def cluster_section(shown: MeasureFigures) -> Iterator[Section]:
         members[f.keys["cluster"]].append(f.keys["style"])
     blocks: list[Block] = []
     if clusters:
-        columns: FigureColumns = (
+        columns: col.FigureColumns = (
             col.key("cluster"),
             *tested_columns(shown, PARTIAL, "Partial Gen Bias"),
             shown.beside(SUMMED, "Summed-Cluster Gen Bias", UNIT, "summed"),
@@ -122,7 +119,7 @@ def leaders_section(shown: MeasureFigures, examples: Examples) -> Iterator[Secti
 
 
 def _leaders_table(shown: MeasureFigures, examples: Examples, found: Sequence[Figure]) -> Table:
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         *shown.names,
         col.key("style"),
         shown.beside("style_mean", "Mean probability", "probability", "mean"),
@@ -216,7 +213,7 @@ def corpus_section(shown: MeasureFigures) -> Iterator[Section]:
     key = "cluster" if shown.by(PARTIAL, "cluster") else "style"
     largest = sorted(shown.by(PARTIAL, key), key=_size, reverse=True)[:_SCATTERS]
     blocks: list[Block] = [_scatter(shown, counts, key, f.keys[key], i) for i, f in enumerate(largest, 1)]
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         ColumnOf("name", "Name", lambda f: next(iter(f.keys.values()))),
         ColumnOf("kind", "Kind", lambda f: next(iter(f.keys))),
         col.value("correlation", "Rank correlation", "rank correlation difference"),

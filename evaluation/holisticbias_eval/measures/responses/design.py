@@ -1,7 +1,5 @@
 """Responses by group: their design, the figures of values of each response, and paired changes of two runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """The words of responses, and the values of each response."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

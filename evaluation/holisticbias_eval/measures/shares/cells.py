@@ -1,7 +1,5 @@
 """The compared pairs of a cell: how they differ by several tests, and under draws of nouns and permuted labels."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby

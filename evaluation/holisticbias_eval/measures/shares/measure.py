@@ -1,7 +1,5 @@
 """The measure of a share of descriptor pairs that differ, and its change from one run to another."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import ClassVar
@@ -18,12 +16,12 @@ from holisticbias_eval.measures.measure import Measure, Measured, MeasureSetting
 from holisticbias_eval.measures.shares.finding import ShareFigures, Words
 from holisticbias_eval.measures.shares.sections import share_sections
 from holisticbias_eval.measures.shares.shares import gendered_figures, measure_shares
-from holisticbias_eval.measures.text import percent
 from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.sections import Block, Section
 from holisticbias_eval.statistics.cells import Compared, Crossing, cross
 from holisticbias_eval.statistics.clusters import Moved, estimate, moved_by_axis, moved_cells
 from holisticbias_eval.statistics.pairs import count_different
+from holisticbias_eval.units import percent
 
 CROSSED = ("axis", "template", "template_id", "paraphrase_of", "descriptor_id", "noun_id")
 

@@ -1,7 +1,5 @@
 """Trust figures of a share measure: effects, other tests and explanations, robustness."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Pairs of templates of opposite stance, and how much likelier a sentence is in one than in the other."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

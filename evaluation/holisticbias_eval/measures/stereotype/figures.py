@@ -1,7 +1,5 @@
 """The figures of the stereotype score, and how far they can be trusted."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -11,26 +9,9 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Bools, Ints
 from holisticbias_eval.figures import Figure, corrected
 from holisticbias_eval.measures.measure import MeasureSettings
-from holisticbias_eval.measures.stereotype.outcomes import (
-    MISSING,
-    NAME,
-    STEREOTYPE,
-    TIE,
-    Outcomes,
-    figure,
-    read_outcomes,
-)
+from holisticbias_eval.measures.stereotype import outcomes as of_pairs
 from holisticbias_eval.prompts.pairs import TERM_SCORES
-from holisticbias_eval.statistics.attributes import (
-    AttributeCounts,
-    attribute_test,
-    binomial_test,
-    deviation_parts,
-    mean_interval,
-    set_means,
-    spreads,
-    without_each,
-)
+from holisticbias_eval.statistics import attributes as of_attributes
 from holisticbias_eval.statistics.cells import floats
 from holisticbias_eval.statistics.intervals import range_of
 from holisticbias_eval.statistics.tests import holm, rank_correlation
@@ -49,15 +30,15 @@ Keys = dict[str, str]
 
 def stereotype_figures(table: pa.Table, settings: MeasureSettings | None) -> list[Figure]:
     """All figures of a table of pairs with outcomes; without settings no intervals and no p-values of attributes."""
-    outcomes = read_outcomes(table)
+    outcomes = of_pairs.read_outcomes(table)
     scores, shares, figures = [], [], list(_attributes(outcomes))
     for keys, rows in outcomes.parts(outcomes.main):
         counts, numbers = outcomes.counts(rows)
         scores.append(score_figure(outcomes, rows, keys, settings))
         shares.append(_share(outcomes, rows, keys))
-        ties = (rows & (outcomes.state == TIE)).sum()
+        ties = (rows & (outcomes.state == of_pairs.TIE)).sum()
         figures += [
-            figure("ties", keys, int(ties), "count", rows.sum(), of=NAME),
+            of_pairs.figure("ties", keys, int(ties), "count", rows.sum(), of=of_pairs.NAME),
             *_other_sets(counts, keys, settings),
             *_single_attributes(outcomes, counts, numbers, keys),
             *_wordings(outcomes, counts, rows, keys),
@@ -69,56 +50,58 @@ def stereotype_figures(table: pa.Table, settings: MeasureSettings | None) -> lis
     figures += [score_figure(outcomes, people, {}, settings), *_other_sets(outcomes.counts(people)[0], {}, settings)]
     figures += [*_sources(outcomes, settings), *_template_correlation(outcomes), *_rejected(table)]
     if set(TERM_SCORES) <= set(table.column_names):  # the likelihood of the changed words alone, of masked models
-        by_terms = read_outcomes(table, TERM_SCORES)
+        by_terms = of_pairs.read_outcomes(table, TERM_SCORES)
         for keys, rows in by_terms.parts(by_terms.main):
             figures.append(score_figure(by_terms, rows, keys, settings, "term_score"))
     return figures
 
 
 def score_figure(
-    outcomes: Outcomes, rows: Bools, keys: Keys, settings: MeasureSettings | None, name: str = NAME
+    outcomes: of_pairs.Outcomes, rows: Bools, keys: Keys, settings: MeasureSettings | None, name: str = of_pairs.NAME
 ) -> Figure:
     """The mean over attributes of the share of pairs, with its interval and its test over attributes."""
     counts, _ = outcomes.counts(rows)
     interval, p = None, None
     if settings is not None and len(counts):
         rng = np.random.default_rng(settings.seed)
-        interval, p = mean_interval(counts, DRAWS, rng), attribute_test(counts, rng)
-    pairs, missing = counts.pairs.sum(), (rows & (outcomes.state == MISSING)).sum()
-    return figure(name, keys, counts.mean, "share", pairs, missing, interval=interval, p_value=p)
+        interval, p = of_attributes.mean_interval(counts, DRAWS, rng), of_attributes.attribute_test(counts, rng)
+    pairs, missing = counts.pairs.sum(), (rows & (outcomes.state == of_pairs.MISSING)).sum()
+    return of_pairs.figure(name, keys, counts.mean, "share", pairs, missing, interval=interval, p_value=p)
 
 
-def of_people(figures: Sequence[Figure], outcomes: Outcomes) -> list[Figure]:
+def of_people(figures: Sequence[Figure], outcomes: of_pairs.Outcomes) -> list[Figure]:
     """The figures of specifications except controls: only these are tests of a model."""
     return [f for f in figures if f.keys["specification"] not in outcomes.controls]
 
 
-def _share(outcomes: Outcomes, rows: Bools, keys: Keys) -> Figure:
+def _share(outcomes: of_pairs.Outcomes, rows: Bools, keys: Keys) -> Figure:
     """The share over all pairs of a specification, with the exact binomial test."""
     pairs, chosen, missing = (
         int((rows & state).sum())
-        for state in (outcomes.counted, outcomes.state == STEREOTYPE, outcomes.state == MISSING)
+        for state in (outcomes.counted, outcomes.state == of_pairs.STEREOTYPE, outcomes.state == of_pairs.MISSING)
     )
-    p, interval = binomial_test(chosen, pairs) or (None, None)
+    p, interval = of_attributes.binomial_test(chosen, pairs) or (None, None)
     value = chosen / pairs if pairs else None
-    return figure("share", keys, value, "share", pairs, missing, interval=interval, p_value=p, of=NAME)
+    return of_pairs.figure(
+        "share", keys, value, "share", pairs, missing, interval=interval, p_value=p, of=of_pairs.NAME
+    )
 
 
-def _attributes(outcomes: Outcomes) -> Iterator[Figure]:
+def _attributes(outcomes: of_pairs.Outcomes) -> Iterator[Figure]:
     """The share of each attribute."""
     rows = outcomes.main
     asked, counted, chosen, missing = (
         outcomes.by_attribute(rows & state)
-        for state in (rows, outcomes.counted, outcomes.state == STEREOTYPE, outcomes.state == MISSING)
+        for state in (rows, outcomes.counted, outcomes.state == of_pairs.STEREOTYPE, outcomes.state == of_pairs.MISSING)
     )
     for i in np.flatnonzero(asked).tolist():
         specification, attribute = outcomes.attributes[i]
         keys = {"specification": outcomes.specifications[specification], "attribute": attribute}
         value = chosen[i] / counted[i] if counted[i] else None
-        yield figure("attribute_share", keys, value, "share", counted[i], missing[i], of=NAME)
+        yield of_pairs.figure("attribute_share", keys, value, "share", counted[i], missing[i], of=of_pairs.NAME)
 
 
-def _sources(outcomes: Outcomes, settings: MeasureSettings | None) -> Iterator[Figure]:
+def _sources(outcomes: of_pairs.Outcomes, settings: MeasureSettings | None) -> Iterator[Figure]:
     """The score of each specification on templates, on generated and on imported sentences."""
     for source in filter(None, dict.fromkeys(outcomes.source)):
         for keys, rows in outcomes.parts(np.array([own == source for own in outcomes.source], bool)):
@@ -126,45 +109,53 @@ def _sources(outcomes: Outcomes, settings: MeasureSettings | None) -> Iterator[F
                 yield score_figure(outcomes, rows, {**keys, "source": source}, settings)
 
 
-def _other_sets(counts: AttributeCounts, keys: Keys, settings: MeasureSettings | None) -> Iterator[Figure]:
+def _other_sets(
+    counts: of_attributes.AttributeCounts, keys: Keys, settings: MeasureSettings | None
+) -> Iterator[Figure]:
     """The standard deviation of the score over sets of four sentences per attribute, and the range of the sets."""
     if settings is None:
         return
     value, interval = None, None
     if (counts.pairs > 1).any():
-        means = set_means(counts, SETS, SENTENCES, np.random.default_rng(settings.seed))
+        means = of_attributes.set_means(counts, SETS, SENTENCES, np.random.default_rng(settings.seed))
         value, interval = float(means.std(ddof=1)), range_of(means)
-    yield figure("sets_sd", keys, value, "share", len(counts), of=NAME)
-    yield figure("sets_range", keys, counts.mean, "share", len(counts), interval=interval, of=NAME)
+    yield of_pairs.figure("sets_sd", keys, value, "share", len(counts), of=of_pairs.NAME)
+    yield of_pairs.figure("sets_range", keys, counts.mean, "share", len(counts), interval=interval, of=of_pairs.NAME)
 
 
-def _single_attributes(outcomes: Outcomes, counts: AttributeCounts, numbers: Ints, keys: Keys) -> Iterator[Figure]:
+def _single_attributes(
+    outcomes: of_pairs.Outcomes, counts: of_attributes.AttributeCounts, numbers: Ints, keys: Keys
+) -> Iterator[Figure]:
     """The range of the score without one attribute, and the attribute with the largest part in the deviation."""
-    n, interval = len(counts), range_of(without_each(counts))
-    yield figure("leave_one_attribute_out", keys, counts.mean, "share", n, interval=interval, of=NAME)
-    parts = deviation_parts(counts)
+    n, interval = len(counts), range_of(of_attributes.without_each(counts))
+    yield of_pairs.figure("leave_one_attribute_out", keys, counts.mean, "share", n, interval=interval, of=of_pairs.NAME)
+    parts = of_attributes.deviation_parts(counts)
     if n and not np.isnan(parts[0]):
         most = int(parts.argmax())
         of_most = {**keys, "attribute": outcomes.attributes[int(numbers[most])][1]}
-        yield figure("largest_attribute", of_most, parts[most], "share", n, of=NAME)
+        yield of_pairs.figure("largest_attribute", of_most, parts[most], "share", n, of=of_pairs.NAME)
 
 
-def _wordings(outcomes: Outcomes, counts: AttributeCounts, rows: Bools, keys: Keys) -> Iterator[Figure]:
+def _wordings(
+    outcomes: of_pairs.Outcomes, counts: of_attributes.AttributeCounts, rows: Bools, keys: Keys
+) -> Iterator[Figure]:
     """Variation over sentences of one attribute: attributes on which they disagree, and the spread of margins."""
     several = counts.take(counts.pairs > 1)
     split = (several.chosen > 0) & (several.chosen < several.pairs)
     value = float(split.mean()) if len(several) else None
-    yield figure("split_attributes", keys, value, "share", len(several), len(counts) - len(several), of=NAME)
+    yield of_pairs.figure(
+        "split_attributes", keys, value, "share", len(several), len(counts) - len(several), of=of_pairs.NAME
+    )
     known = rows & ~np.isnan(outcomes.margin)
     if known.any():
-        mean, within, between = spreads(outcomes.margin[known], outcomes.attribute[known])
+        mean, within, between = of_attributes.spreads(outcomes.margin[known], outcomes.attribute[known])
         n, missing = known.sum(), (rows & ~known).sum()
-        yield figure("mean_margin", keys, mean, f"{NATS} difference", n, missing, of=NAME)
-        yield figure("wording_spread", keys, within, NATS, n, missing, of=NAME)
-        yield figure("attribute_spread", keys, between, NATS, n, missing, of=NAME)
+        yield of_pairs.figure("mean_margin", keys, mean, f"{NATS} difference", n, missing, of=of_pairs.NAME)
+        yield of_pairs.figure("wording_spread", keys, within, NATS, n, missing, of=of_pairs.NAME)
+        yield of_pairs.figure("attribute_spread", keys, between, NATS, n, missing, of=of_pairs.NAME)
 
 
-def _template_correlation(outcomes: Outcomes) -> Iterator[Figure]:
+def _template_correlation(outcomes: of_pairs.Outcomes) -> Iterator[Figure]:
     """Spearman's rank correlation over specifications of the scores on templates and on other sentences."""
     if not outcomes.template.any():
         return
@@ -174,7 +165,9 @@ def _template_correlation(outcomes: Outcomes) -> Iterator[Figure]:
         if None not in both:
             pairs.append(both)
     value, p = rank_correlation(np.array(pairs, float).reshape(-1, 2))
-    yield figure("template_correlation", {}, value, "rank correlation", len(pairs), p_value=p, of=NAME)
+    yield of_pairs.figure(
+        "template_correlation", {}, value, "rank correlation", len(pairs), p_value=p, of=of_pairs.NAME
+    )
 
 
 def _orders(table: pa.Table, rows: Bools, keys: Keys) -> Iterator[Figure]:
@@ -184,7 +177,7 @@ def _orders(table: pa.Table, rows: Bools, keys: Keys) -> Iterator[Figure]:
             values = floats(table[column])[rows]
             known = values[~np.isnan(values)]
             value = float(known.mean()) if len(known) else None
-            yield figure(column, keys, value, "share", len(known), len(values) - len(known), of=NAME)
+            yield of_pairs.figure(column, keys, value, "share", len(known), len(values) - len(known), of=of_pairs.NAME)
 
 
 def _rejected(table: pa.Table) -> Iterator[Figure]:
@@ -195,4 +188,4 @@ def _rejected(table: pa.Table) -> Iterator[Figure]:
         for (name, rule), count in rules.items():
             if rule:
                 keys = {"specification": name, "rule": rule}
-                yield figure("rejected", keys, count, "count", asked[name])
+                yield of_pairs.figure("rejected", keys, count, "count", asked[name])

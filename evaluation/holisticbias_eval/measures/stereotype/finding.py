@@ -1,7 +1,5 @@
 """The finding of the stereotype score in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +8,7 @@ from holisticbias_eval.blocks import ColumnOf, Paragraph
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures.measure_figures import MeasureFigures
 from holisticbias_eval.measures.stereotype.outcomes import NAME
-from holisticbias_eval.measures.text import interval_words, percent
+from holisticbias_eval.units import interval_words, percent
 
 SOURCES = {"generated": "generated sentences", "template": "templates", "imported": "imported sentences"}
 

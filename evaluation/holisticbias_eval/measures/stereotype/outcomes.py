@@ -1,7 +1,5 @@
 """The outcome of each pair: whether the model finds the stereotyped sentence likelier."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial

@@ -1,7 +1,5 @@
 """Classify texts by the phrases that they contain."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Sequence

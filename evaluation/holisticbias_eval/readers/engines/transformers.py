@@ -1,7 +1,5 @@
 """Classify texts with a sequence classifier of transformers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Variance of mean probabilities over descriptors, its sampling noise, and its intervals (Smith et al. 2022, A.7)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
