@@ -34,6 +34,12 @@ def shorten(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
+def title(key: str) -> str:
+    """A key as words: ``body_type`` as ``Body type``."""
+    words = key.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
 def model_title(name: str) -> str:
     """A model's name as a heading: the last part of a path, or the whole name of a repository."""
     is_path = name.startswith(("/", "./", "../", "~")) or "\\" in name or name.count("/") > 1 or name.endswith(".gguf")

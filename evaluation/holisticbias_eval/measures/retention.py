@@ -198,8 +198,7 @@ class Retention(Measure):
             said += f" {found.missing:,} lines have no scored token."
         columns: col.FigureColumns = (
             ColumnOf("figure", "Figure", lambda f: LABELS[f.name]),
-            col.value("value", "Value", NUMBER),
-            col.interval(NUMBER),
+            *col.estimate("value", "Value", NUMBER),
             col.n("lines", "Lines"),
         )
         values = [f for name in UNITS if (f := figures.get(NAME, name))]

@@ -13,8 +13,7 @@ from holisticbias_eval.identity import PAIRS, match_rows
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
-from holisticbias_eval.measures.stereotype import outcomes as of_pairs
-from holisticbias_eval.measures.stereotype.figures import DRAWS, SENTENCES, SETS, of_people, stereotype_figures
+from holisticbias_eval.measures.stereotype import figures as of_pairs
 from holisticbias_eval.measures.stereotype.finding import ScoreFigures, count_specifications
 from holisticbias_eval.measures.stereotype.sections import stereotype_sections
 from holisticbias_eval.prompts.pairs import CHOSEN
@@ -46,7 +45,7 @@ def score_changes(first: View, second: View, settings: MeasureSettings) -> Itera
         if name not in after.specifications:  # without a pair in both runs
             keys = {"specification": name}
             yield from (*_both(*runs, keys), of_pairs.figure("change", keys, None, CHANGE, 0, of=of_pairs.NAME))
-    yield from corrected(of_people(found, after), holm)
+    yield from corrected(of_pairs.of_people(found, after), holm)
     yield from _both(*runs, {})
     yield _change(before, after, after.main & after.people, {}, rng)
 
@@ -59,7 +58,7 @@ def _change(
     pairs, gained, lost = (after.by_attribute(counted & kind) for kind in (rows, now & ~was, was & ~now))
     own = np.flatnonzero(pairs)
     counts, missing = AttributeCounts(gained[own], pairs[own], after.strata[own], lost[own]), rows.sum() - counted.sum()
-    interval, p = mean_interval(counts, DRAWS, rng), attribute_test(counts, rng)
+    interval, p = mean_interval(counts, of_pairs.DRAWS, rng), attribute_test(counts, rng)
     n = counts.pairs.sum()
     return of_pairs.figure(
         "change", keys, counts.mean, CHANGE, n, missing, interval=interval, p_value=p, of=of_pairs.NAME
@@ -145,15 +144,15 @@ class StereotypeScore(Measure):
         return {
             "seed": str(settings.seed),
             "ties": "left out and counted apart, unless scored as published",
-            "interval": f"two-level bootstrap of attributes and sentences, {DRAWS} draws",
+            "interval": f"two-level bootstrap of attributes and sentences, {of_pairs.DRAWS} draws",
             "test": f"sign flips of attributes, up to {FLIPS}; Holm over specifications",
-            "sets": f"{SETS} of {SENTENCES} sentences per attribute",
+            "sets": f"{of_pairs.SETS} of {of_pairs.SENTENCES} sentences per attribute",
         }
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from a table of pairs with both scores, or with the column ``stereotyped``."""
         refuse_empty(answers, "there is no pair of sentences to measure")
-        found: list[Figure] = stereotype_figures(answers, settings)
+        found: list[Figure] = of_pairs.stereotype_figures(answers, settings)
         return Measured(tuple(found), notes=_notes(answers))
 
     def sections(self, view: View) -> tuple[Section, ...]:

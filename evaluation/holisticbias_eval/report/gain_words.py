@@ -9,11 +9,10 @@ from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import title
 from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT
 from holisticbias_eval.results.gains import Aim, Gain, Outcome
 from holisticbias_eval.stereotypes.specifications import known_specifications
-from holisticbias_eval.units import show
+from holisticbias_eval.units import show, title
 
 Models = Mapping[str, Sequence[Gain]]
 """The gains and costs of each model, by its name."""

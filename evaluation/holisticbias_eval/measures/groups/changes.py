@@ -101,9 +101,9 @@ def change_sections(changes: Figures, shown: GroupFigures) -> tuple[Section, ...
     """Show the changes of the groups of every domain: the largest in a chart, all in a table."""
     blocks: list[Block] = []
     for quantity in shown.charted(shown.present[0]) if shown.present else ():
-        keys = quantity.keys
-        every = (changes.by(shown.info.name, CHANGE, *names, *keys) for names in (("group",), ("domain", "group")))
-        if found := [f for own in every for f in own if keys.items() <= f.keys.items() and f.value is not None]:
+        both = (("group",), ("domain", "group"))
+        every = (f for keys in both for f in changes.by(shown.info.name, CHANGE, *keys, **quantity.keys))
+        if found := [f for f in every if f.value is not None]:
             blocks += _blocks(changes, shown, quantity, found)
     name = f"{shown.info.name}-changes".replace("_", "-")
     return (Section(name, shown.info.title, tuple(blocks)),) if blocks else ()

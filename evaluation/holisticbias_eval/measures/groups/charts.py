@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of, without_empty, yes
 from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.groups.comparisons import CLUSTERED, REST
+from holisticbias_eval.measures.groups.comparisons import CLUSTERED, OPPOSITE, REST
 from holisticbias_eval.measures.groups.figures import Quantity, said, said_method
-from holisticbias_eval.measures.groups.of_all import OPPOSITE
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.sections import Block, Estimate, Forest

@@ -11,9 +11,18 @@ from holisticbias_eval.blocks import Column, ColumnOf, Table, table_of, without_
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.groups.comparisons import DISPARITY, DISPARITY_ADJUSTED
+from holisticbias_eval.measures.groups.comparisons import (
+    AS_WRITTEN,
+    DISPARITY,
+    DISPARITY_ADJUSTED,
+    NAMING,
+    OF_TEXTS,
+    OPPOSITE,
+    RATIO,
+    REPLACED,
+    WORD,
+)
 from holisticbias_eval.measures.groups.figures import UNDEFINED, Quantity, said, said_method
-from holisticbias_eval.measures.groups.of_all import AS_WRITTEN, NAMING, OF_TEXTS, OPPOSITE, RATIO, REPLACED, WORD
 from holisticbias_eval.measures.groups.readings import HUMAN, TextMethod, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import NO_DOMAIN, GroupFigures
 from holisticbias_eval.measures.responses.examples import LETTERS, READ

@@ -8,8 +8,7 @@ import numpy as np
 from holisticbias_eval.blocks import ColumnOf, Marked, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.measure_figures import MeasureFigures
+from holisticbias_eval.measures.measure import MeasureFigures, View
 from holisticbias_eval.measures.responses.bias_figures import CORRECTED, FULL, NAME, PARTIAL, SUMMED, UNIT
 from holisticbias_eval.measures.responses.examples import Examples
 from holisticbias_eval.measures.responses.styles import PREFIX
@@ -232,8 +231,8 @@ def corpus_section(shown: MeasureFigures) -> Iterator[Section]:
 def _scatter(
     shown: MeasureFigures, counts: Mapping[tuple[str, str], float], key: str, name: str, number: int
 ) -> Scatter:
-    means = [f for f in shown.by("style_mean", "axis", "descriptor", key) if f.keys[key] == name]
-    means = [f for f in means if f.value is not None and (f.keys["axis"], f.keys["descriptor"]) in counts]
+    means = shown.by("style_mean", "axis", "descriptor", **{key: name})
+    means = tuple(f for f in means if f.value is not None and (f.keys["axis"], f.keys["descriptor"]) in counts)
     differ = [d for f in means if (d := shown.get("style_difference", f.keys)) and d.differs]
     differ.sort(key=lambda f: -abs(_size(f)))
     named = [f.keys for f in differ[:_LABELLED]]

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.measure import NONCE, View, change_bars
-from holisticbias_eval.measures.measure_figures import MeasureFigures
+from holisticbias_eval.measures.measure import NONCE, MeasureFigures, View
 from holisticbias_eval.measures.responses import bias_details as details
 from holisticbias_eval.measures.responses.bias_figures import CORRECTED, FULL, NAME, UNIT
 from holisticbias_eval.measures.responses.examples import Examples
@@ -181,7 +180,7 @@ def change_sections(changes: Figures, view: View) -> tuple[Section, ...]:
         if found:
             name, caption = f"changes-by-{key}", f"{what} Gen Bias of A and B by {key}, corrected"
             columns: col.FigureColumns = (ColumnOf(key, key.title(), label), *col.changes(changes, UNIT), col.p())
-            bars = change_bars(changes, found, label, name, caption, UNIT)
+            bars = col.change_bars(changes, found, label, name, caption, UNIT)
             blocks += [bars, table_of(name, caption, columns, found)]
     reading = "Both runs are restricted to the descriptors and templates that both have. Sampling noise is taken off."
     return (Section("generation-bias-changes", "Generation bias of A and B", (*blocks, Paragraph(reading, "note"))),)

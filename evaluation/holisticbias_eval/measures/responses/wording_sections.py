@@ -6,8 +6,7 @@ from functools import partial
 from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.measure import View, change_bars
-from holisticbias_eval.measures.measure_figures import MeasureFigures
+from holisticbias_eval.measures.measure import MeasureFigures, View
 from holisticbias_eval.measures.responses.examples import Examples, repeated_section
 from holisticbias_eval.sections import Bar, Bars, Block, HeatMap, Section
 from holisticbias_eval.settings import listed
@@ -157,8 +156,7 @@ def _by_descriptor(shown: MeasureFigures, examples: Examples) -> Block:
     columns: col.FigureColumns = (
         *shown.names,
         col.key("phrase"),
-        col.value("share", "Responses with it", "share"),
-        col.interval("share"),
+        *col.estimate("share", "Responses with it", "share"),
         ColumnOf("all", "Of all responses", lambda f: shares.get(f.keys["phrase"]), "share"),
         col.adjusted_p("p, corrected"),
         col.n("n", "Responses"),
@@ -200,8 +198,7 @@ def _found_table(shown: MeasureFigures, examples: Examples, found: Sequence[Figu
         col.key("phrase"),
         shown.beside("found_phrase_share", "Responses with it", "share", "share"),
         shown.beside("found_phrase_share_elsewhere", "Of all others", "share", "elsewhere"),
-        col.value("log_odds", "Log odds", "log odds"),
-        col.interval("log odds"),
+        *col.estimate("log_odds", "Log odds", "log odds"),
         col.adjusted_p("p, corrected"),
         col.n("n", "Responses", base=False),
     )
@@ -223,12 +220,12 @@ def wording_changes(changes: Figures, view: View) -> tuple[Section, ...]:
 
     phrases = [f for f in changes.by(NAME, "change", "figure", "phrase") if either(f)]
     values = changes.by(NAME, "change", "figure")
-    by_axis = [f for f in changes.by(NAME, "change", "axis", "figure") if f.keys["figure"] == "parroting_exact"]
+    by_axis = changes.by(NAME, "change", "axis", figure="parroting_exact")
     blocks: list[Block] = []
     name, title = "phrase-changes", "Responses with a phrase, A and B"
     if phrases:
         scale = "share of responses  ·  bar: B, mark: A"
-        blocks.append(change_bars(changes, phrases, _quoted, name, title, "share", scale=scale))
+        blocks.append(col.change_bars(changes, phrases, _quoted, name, title, "share", scale=scale))
     words = [f for f in values if f.unit != "share difference"]
     shares, axis = [f for f in values if f not in words], MeasureFigures(view, NAME).axis
     tables: tuple[tuple[str, str, Callable[[Figure], str], Sequence[Figure]], ...] = (

@@ -12,7 +12,7 @@ from holisticbias_eval.blocks import Paragraph, table_of
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, make_figure
 from holisticbias_eval.identity import SENTENCES, align
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, baseline_of, change_bars
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, baseline_of
 from holisticbias_eval.measures.shares.finding import ShareFigures, Words
 from holisticbias_eval.measures.shares.sections import share_sections
 from holisticbias_eval.measures.shares.shares import gendered_figures, measure_shares
@@ -137,7 +137,7 @@ def compared_section(changes: Figures, shown: ShareFigures) -> Section:
     blocks: tuple[Block, ...] = (
         Paragraph(f"{words.bias} over all axes is {first} in A, {second} in B.", "finding"),
         *([Paragraph(_tested(axes, shown))] if scores else []),
-        change_bars(
+        col.change_bars(
             changes, axes, shown.axis, "changes", f"{words.bias} of A and B by axis", "share", (0, 1),
             "pairs with p < 0.05  ·  mark: A, bar: B",
         ),

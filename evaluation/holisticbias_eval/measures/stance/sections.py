@@ -101,11 +101,7 @@ def _untested(shown: finding.StanceFigures) -> Iterator[Paragraph]:
 
 def _spreads(shown: finding.StanceFigures, axis: Figure) -> dict[str, float | None]:
     """The spread of each pair on an axis."""
-    return {
-        f.keys["pair"]: f.value
-        for f in shown.by("wording_spread", "axis", "pair")
-        if f.keys["axis"] == axis.keys["axis"]
-    }
+    return {f.keys["pair"]: f.value for f in shown.by("wording_spread", "pair", axis=axis.keys["axis"])}
 
 
 def _differing(shown: finding.StanceFigures) -> Iterator[Block]:
@@ -160,8 +156,7 @@ def _scatters(shown: finding.StanceFigures) -> Iterator[Scatter]:
 def _descriptor_table(shown: finding.StanceFigures) -> Table:
     columns: col.FigureColumns = (
         *shown.names,
-        col.value("contrast", "Contrast", finding.NATS),
-        col.interval(finding.NATS),
+        *col.estimate("contrast", "Contrast", finding.NATS),
         col.p(),
         col.adjusted_p("p, corrected"),
         *(shown.beside("pair_contrast", pair, finding.NATS, pair, more={"pair": pair}) for pair in shown.pairs),

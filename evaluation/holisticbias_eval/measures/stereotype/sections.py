@@ -10,9 +10,8 @@ from holisticbias_eval.blocks import Column, ColumnOf, Table, table_of
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.stereotype.figures import NATS
+from holisticbias_eval.measures.stereotype.figures import NAME, NATS
 from holisticbias_eval.measures.stereotype.finding import EXPLANATION, SOURCES, ScoreFigures, describe_finding
-from holisticbias_eval.measures.stereotype.outcomes import NAME
 from holisticbias_eval.prompts.pairs import SCORES
 from holisticbias_eval.sections import Block, Estimate, Forest, Section, in_parts
 from holisticbias_eval.units import MISSING, shorten
@@ -82,8 +81,7 @@ def _score_table(shown: ScoreFigures) -> Table:
     """The scores and their tests, a row for each specification."""
     columns: col.FigureColumns = (
         shown.specification,
-        col.value("score", "Score", "share"),
-        col.interval("share"),
+        *col.estimate("score", "Score", "share"),
         col.p(),
         col.adjusted_p(),
         shown.beside("share", "Share of all pairs", "share"),
