@@ -1,7 +1,5 @@
 """Types of NumPy arrays, division without a denominator of 0, and work on all cores."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """YAML files of one kind that come with the package, found by name, or given as a path."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

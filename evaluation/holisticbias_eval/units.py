@@ -1,7 +1,5 @@
 """Values and texts as people read them."""
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The command line: run a command, print an error as one line, and return the exit code."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Sequence

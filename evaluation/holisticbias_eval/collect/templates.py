@@ -1,7 +1,5 @@
 """Show templates of wikitext: the text that English Wikipedia puts in their place, with quantities converted."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

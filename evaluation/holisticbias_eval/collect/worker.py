@@ -1,7 +1,5 @@
 """Read pages in a child process, so that a page of hostile wikitext costs itself alone."""
 
-from __future__ import annotations
-
 import multiprocessing
 import signal
 import sys

@@ -1,7 +1,5 @@
 """``holisticbias corpus annotate``: make files for annotators, and join their labels to the examples."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

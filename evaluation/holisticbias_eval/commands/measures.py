@@ -1,7 +1,5 @@
 """``holisticbias measures``: explain each measure."""
 
-from __future__ import annotations
-
 import click
 
 from holisticbias.terminal import write

@@ -1,7 +1,5 @@
 """Join the labels of annotators to their examples, and say how far they agree."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Make the files that people label, and read them: CSV in the form of Zhao et al. 2024, or Label Studio's."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

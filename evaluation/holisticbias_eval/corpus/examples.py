@@ -1,7 +1,5 @@
 """Tables of examples: sentences of people that mention a group and an attribute, before and after annotation."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping

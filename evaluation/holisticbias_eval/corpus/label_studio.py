@@ -1,7 +1,5 @@
 """Label Studio: write tasks in its basic JSON form, and read the annotations of a project's JSON export."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Forms: RedditBias (Barikeri et al. 2021), files ``reddit_comments_DIMENSION_GROU
 ``reddit_comments_``, with the column ``replaced_sentence``; and the table of Zhao et al. 2024, appendix B.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Read examples from published files of sentences about groups in their own form."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

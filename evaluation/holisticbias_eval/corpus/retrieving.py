@@ -1,7 +1,5 @@
 """Retrieve sentences about a specification's groups from documents that people wrote, from end to end."""
 
-from __future__ import annotations
-
 import hashlib
 import heapq
 import json

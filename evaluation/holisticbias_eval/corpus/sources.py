@@ -4,8 +4,6 @@
 as long as looking for a group's terms in its bytes first, and it stops at the first bad line.
 """
 
-from __future__ import annotations
-
 import codecs
 import json
 import re

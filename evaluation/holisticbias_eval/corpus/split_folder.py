@@ -1,7 +1,5 @@
 """Folders with a split of examples: written whole, and read again."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import fields
 from pathlib import Path

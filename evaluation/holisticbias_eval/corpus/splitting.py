@@ -1,7 +1,5 @@
 """Split examples into training, validation and test, where the last two have every sentence for every group."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The model card of a mitigated model: what was done, what validation and measures found, and what it does not say."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

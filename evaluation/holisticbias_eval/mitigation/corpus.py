@@ -1,7 +1,5 @@
 """Corpora for mitigation: examples or a split, the groups that take part, and what a method trains on."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Training texts of a model's own responses: what the methods of styles share."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

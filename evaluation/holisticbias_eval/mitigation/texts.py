@@ -1,7 +1,5 @@
 """Texts to train on: sentences of a corpus, rewritten sentences, and their counts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

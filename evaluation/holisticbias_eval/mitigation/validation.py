@@ -1,7 +1,5 @@
 """Validate a model: the likelihood of texts, and the auxiliary loss on them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

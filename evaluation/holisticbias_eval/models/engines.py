@@ -1,7 +1,5 @@
 """Start a model where its settings say: in this process, behind a server, or on a Ray cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Models on a Ray cluster, on one machine or many: replicas of a model answer blocks at once."""
 
-from __future__ import annotations
-
 import logging
 import re
 import socket

@@ -5,8 +5,6 @@ Only inner nodes, the nodes with children, are run through the model; its output
 at a node is the distribution over the children.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

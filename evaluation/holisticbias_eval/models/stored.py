@@ -1,7 +1,5 @@
 """Answers kept between runs: a model that answers only what its store does not hold."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Read BOLD's own files of prompts and of Wikipedia's sentences (Dhamala et al. 2021)."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Find the prompts that a user names: a file, a folder of BOLD's files, or a data set on the Hugging Face Hub."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -4,8 +4,6 @@ The form of a request is that of Kocielnik et al. 2023, section 2: examples of k
 terms, and the generator writes the sentence.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Sentences from a file: a table or folder of this package, or a published file of Kocielnik et al. 2023."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Judge sentences of a file as those of a generator."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 

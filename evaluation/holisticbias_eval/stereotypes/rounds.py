@@ -1,7 +1,5 @@
 """Ask a generator for sentences in rounds: round r sends the r-th request of every attribute that lacks sentences."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Make or import the test sentences of bias specifications, and write them to a folder with their log."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

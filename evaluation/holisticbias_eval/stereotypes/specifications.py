@@ -1,7 +1,5 @@
 """Find and read bias specifications: entries of the dataset, a user's YAML file, or the published JSON form."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Read the bytes and the lines of a file, compressed or not, in bounded memory."""
 
-from __future__ import annotations
-
 import bz2
 import lzma
 import zlib

@@ -1,7 +1,5 @@
 """Read CSV with any usual delimiter in bounded memory."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterator, Sequence

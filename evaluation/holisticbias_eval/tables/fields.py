@@ -1,7 +1,5 @@
 """A column of a table of users: its kind, and how its cells become values of this kind."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal

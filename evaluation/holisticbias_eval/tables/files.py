@@ -1,7 +1,5 @@
 """Open a table in any usual form: CSV, JSON lines, a JSON array or Parquet."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Sequence

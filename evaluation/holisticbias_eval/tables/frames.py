@@ -1,7 +1,5 @@
 """Data frames as files, so that a frame is read as the file of the same rows is."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

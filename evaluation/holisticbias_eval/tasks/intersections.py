@@ -1,7 +1,5 @@
 """Sentences with two descriptors: scored and summarised shard by shard, in bounded memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

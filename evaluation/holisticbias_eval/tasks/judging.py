@@ -1,7 +1,5 @@
 """Start what reads the texts of a run: the options of its classifiers."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

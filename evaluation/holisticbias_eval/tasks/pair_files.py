@@ -1,7 +1,5 @@
 """The pairs of sentences that a user names: their settings, their file, and their specifications."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal

@@ -1,7 +1,5 @@
 """Pairs of sentences that differ in a group's term: the likelihood of both, a choice, or the published formulas."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Tasks that a model answers with texts: their requests, the model that responds, and responses of a file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Requests that a model answers with likelihoods of spans of text, and the tasks that make them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Texts about groups: prompts that a model continues, beside the texts of people."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

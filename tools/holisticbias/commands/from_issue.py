@@ -1,7 +1,5 @@
 """``holisticbias from-issue``: add the entry that a filled issue form proposes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

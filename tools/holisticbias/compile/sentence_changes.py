@@ -4,8 +4,6 @@ The id of a sentence is the id of its template and the id of its phrase, so phra
 and the rows of one template are in memory at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal

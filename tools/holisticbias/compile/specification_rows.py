@@ -1,7 +1,5 @@
 """The rows of the table ``specifications``: one for each part of a specification."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Compile one version of a catalog into the tables of a release, column by column."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

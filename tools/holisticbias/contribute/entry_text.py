@@ -1,7 +1,5 @@
 """Entries in the text of their files: where they are, how they are written, and how they change with their comments."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Freeze a version of the terms: record its digests, lock and changes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Record judgements of reviewers: one, or all of a file that the explorer's queue of unjudged terms writes."""
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence

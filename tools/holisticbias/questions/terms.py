@@ -1,7 +1,5 @@
 """The questions of ``holisticbias add`` about a term, a noun or a template."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import get_args
 

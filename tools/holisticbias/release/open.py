@@ -1,7 +1,5 @@
 """Open a release from a folder or from the Hugging Face Hub, and check it."""
 
-from __future__ import annotations
-
 from itertools import chain
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 A module-level ``Rule`` in one of ``MODULES`` is a rule: ``validate`` checks it, and it gets a page in ``docs/rules``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import import_module
 

@@ -1,7 +1,5 @@
 """Rules on the characters of texts."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import cache

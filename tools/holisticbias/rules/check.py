@@ -1,7 +1,5 @@
 """Rules that a function checks, the decorator that makes a rule of a function, and the values that files state."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Write a page for each rule, with an example that breaks the rule and a similar example that follows it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

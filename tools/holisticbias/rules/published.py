@@ -1,7 +1,5 @@
 """Rules on published versions: their entries never change, which locks with a digest of each entry detect."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Waivers for entries that are older than a rule that they break, and rules on the list of waivers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """One YAML file, read strictly, with the line and column of every value."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass, field, replace

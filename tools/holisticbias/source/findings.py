@@ -1,7 +1,5 @@
 """Findings: what breaks a rule, where, how serious it is and how to fix it."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Rules that are checked while a file is read: its bytes, its YAML and its schema."""
 
-from __future__ import annotations
-
 import re
 
 from holisticbias.source.rule import Rule

@@ -1,7 +1,5 @@
 """The source files as typed records that keep the line and column of every entry."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

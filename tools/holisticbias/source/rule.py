@@ -1,7 +1,5 @@
 """A rule: everything that its findings and its page say about it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeAlias
 

@@ -1,7 +1,5 @@
 """JSON Schemas of the models of source files and of the models that other packages register."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from importlib.metadata import entry_points

@@ -1,7 +1,5 @@
 """Findings for values that break a schema: what is wrong, where, and how to fix it."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import re

@@ -1,7 +1,5 @@
 """Say in plain words how a value breaks a schema."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Findings in the text of a YAML file, before and besides what a parser reads."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

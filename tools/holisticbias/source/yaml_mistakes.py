@@ -4,8 +4,6 @@ A parser says where it gave up, often a line or two below the mistake. The lines
 what a file of terms looks like: keys and values, one entry below the other, in the same columns.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """One record for each kind of file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, Self, TypeAlias
 

@@ -1,7 +1,5 @@
 """Ask a chat server to choose between A and B: by the log-probabilities of its answer, or else by sampling."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

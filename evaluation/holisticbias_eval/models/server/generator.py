@@ -1,7 +1,5 @@
 """Answer prompts with a model behind an OpenAI-compatible server."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator, Mapping

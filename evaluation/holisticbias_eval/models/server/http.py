@@ -1,7 +1,5 @@
 """A client of servers that answer JSON with JSON, within a rate and a budget of requests."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading
