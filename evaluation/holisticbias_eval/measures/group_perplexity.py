@@ -18,6 +18,7 @@ from holisticbias_eval.measures.perplexities.dimensions import (
     cut,
     describe_table,
     read_dimensions,
+    said_dimension,
 )
 from holisticbias_eval.measures.perplexities.sections import DIMENSION, SCALE, pair_label, perplexity_sections
 from holisticbias_eval.sections import Estimate, Forest, Section
@@ -53,7 +54,7 @@ def _table(models: Mapping[str, Figures], first: str, scale: str) -> Table:
         for one in changes.by(NAME, "first", "dimension", "scale", FIGURE, "test", "first", "second"):
             other = changes.get(NAME, "second", one.keys)
             if (one.keys["scale"], one.keys["test"]) == (scale, "unpaired") and other is not None:
-                name, apart = cut(one.keys["dimension"]), held.get(one.keys["dimension"], frozenset())
+                name, apart = said_dimension(one.keys["dimension"]), held.get(one.keys["dimension"], frozenset())
                 label = f"{pair_label(one)}{_remark([one.keys[side] in apart for side in ('first', 'second')])}"
                 rows.setdefault((label, name, one.value, one.n), {"": one})[model] = other
 
@@ -116,7 +117,7 @@ def compared_sections(changes: Figures) -> tuple[Section, ...]:
 
 def _words(changes: Figures, found: list[Figure]) -> Iterator[str]:
     for change in (f for f in found if not f.keys.get(FIGURE) and f.keys["scale"] == "log"):
-        name = cut(change.keys["dimension"])
+        name = said_dimension(change.keys["dimension"])
         if change.value is None:
             yield f"{name}: the change of F is not defined."
             continue
@@ -138,7 +139,7 @@ def _chart(found: list[Figure]) -> Forest:
     """The change of each group's mean log-perplexity: a cost if all rise."""
     means = [f for f in found if f.keys.get(FIGURE) == "mean" and f.keys["scale"] == "log" and "group" in f.keys]
     estimates = tuple(
-        Estimate(cut(f.keys["group"]), f.value, f.interval, f.excludes_zero, cut(f.keys["dimension"]))
+        Estimate(cut(f.keys["group"]), f.value, f.interval, f.excludes_zero, said_dimension(f.keys["dimension"]))
         for f in means[:MOST]
     )
     title = "Change of each group's mean log-perplexity from A to B"
