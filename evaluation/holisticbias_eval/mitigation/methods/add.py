@@ -121,8 +121,7 @@ def add_loss(targets: torch.Tensor, present: torch.Tensor, attributes: torch.Ten
     cosines = torch.einsum("gsd,ad->ags", normalize(targets, dim=-1), normalize(attributes, dim=-1))
     first, second = torch.triu_indices(len(targets), len(targets), offset=1, device=targets.device)
     both = present[first] & present[second]
-    mean: torch.Tensor = (cosines[:, first] - cosines[:, second]).abs()[:, both].mean()
-    return mean
+    return (cosines[:, first] - cosines[:, second]).abs()[:, both].mean()
 
 
 def _attribute_vectors(model: Any, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:
@@ -143,8 +142,7 @@ def _mean(weights: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
     vectors = weights[tokens.clamp(min=0)]
     vectors = vectors.to(torch.promote_types(vectors.dtype, torch.float32))
     real = (tokens >= 0)[..., None]
-    mean: torch.Tensor = (vectors * real).sum(-2) / real.sum(-2).clamp(min=1)
-    return mean
+    return (vectors * real).sum(-2) / real.sum(-2).clamp(min=1)
 
 
 def _negative_sets(specification: Specification) -> frozenset[str]:

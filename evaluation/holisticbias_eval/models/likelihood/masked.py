@@ -174,8 +174,7 @@ class MaskedScorer(Scorer):
         mask = mask.to(ids.device)
         inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
         if head == "all positions":
-            logits: Tensor = model(**inputs).logits[rows, mask].float()
-            return logits
+            return model(**inputs).logits[rows, mask].float()
 
         def keep_masks(_body: Any, _given: Any, states: Any) -> Any:
             states.last_hidden_state = states.last_hidden_state[rows, mask][:, None]
@@ -183,10 +182,9 @@ class MaskedScorer(Scorer):
 
         hook = model.base_model.register_forward_hook(keep_masks)
         try:
-            at_masks: Tensor = model(**inputs).logits[:, 0].float()
+            return model(**inputs).logits[:, 0].float()
         finally:
             hook.remove()
-        return at_masks
 
 
 def _merge(ids: Int32s, starts: Ints, mask: Ints, target: Int32s, place: Ints) -> _Inputs:
