@@ -15,7 +15,7 @@ import pytest
 import yaml
 from rich.console import Console
 from tests.evaluation.conftest import mini_catalog
-from tests.golden.inputs import write_inputs, write_table
+from tests.golden.inputs import write_inputs
 
 from holisticbias import build_release, write_release
 from holisticbias.terms.file_kinds import SubsetFile
@@ -32,6 +32,7 @@ from holisticbias_eval.options import SettingsCommand, given_settings
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.words import POLARITY
 from holisticbias_eval.settings import Uses, refuse_unused
+from row_files import write_table
 
 HOW = {
     *("store", "no_store", "kind", "device", "batch", "replicas", "engine", "ray_address", "classifier_api_base"),

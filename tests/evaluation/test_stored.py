@@ -130,6 +130,9 @@ def test_models_settings_and_abilities_are_kept_apart() -> None:
     renamed = Lengths()
     renamed.identity = tiny_identity("other name")
     assert answers_fingerprint(renamed) == answers_fingerprint(Lengths()), "weights have a digest"
+    for model in (renamed, models[0]):
+        model.identity = model.identity.model_copy(update={"weights_sha256": None})
+    assert answers_fingerprint(renamed) != answers_fingerprint(models[0]), "the name stands for the weights"
 
 
 def made(requests: PromptRequests, folder: Path, seed: int = 0) -> tuple[Responses, list[tuple[str, int]]]:

@@ -14,11 +14,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.evaluation.tables.written import FILES, MEASURED, READERS, Rows, as_csv, as_lines, as_parquet, write
+from tests.evaluation.tables.written import FILES, MEASURED, READERS, write
 
 from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.tables.frames import file_of
 from holisticbias_eval.tasks.response_files import read_texts
+from row_files import Rows, as_csv, as_lines, as_parquet
 
 
 def plain(found: Any) -> Any:
@@ -128,6 +129,13 @@ def test_what_is_not_a_count(reader: str, name: str, value: float, tmp_path: Pat
     with pytest.raises(
         TableError, match=rf": row \d+: column {name} is .*: it must be a whole number from 0 to 2,147,"
     ):
+        read(path)
+
+
+def test_what_is_not_a_flag(tmp_path: Path) -> None:
+    read, rows = READERS["pairs to score"]
+    path = write(tmp_path, "t.jsonl", as_lines([{**rows[0], "control": 2}]))
+    with pytest.raises(TableError, match="row 1: column control is not true or false, or 1 or 0 but 2"):
         read(path)
 
 
