@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Floats, Ints, Tensor
 from holisticbias_eval.models.generation.decoding import Decoding, Ending
 from holisticbias_eval.models.generation.sampling import Chooser, Words
 from holisticbias_eval.models.loading.running import allowed_error, exactly, largest_difference, one_line_for_errors
 from holisticbias_eval.models.sequences import equal_groups
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from holisticbias_eval.models.generation.slots import SlotCache
 
 

@@ -1,23 +1,17 @@
 """Score token sequences in batches: as packs of a prefix tree, or as whole sequences of equal length."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from holisticbias_eval.arrays import Floats, Int32s, Ints
+from holisticbias_eval.arrays import Floats, Int32s, Ints, Tensor
 from holisticbias_eval.models.loading.running import in_batches
 from holisticbias_eval.models.sequences import Pack, Tree, cut_packs, distinct_sequences, equal_groups, place_nodes
 from holisticbias_eval.progress import Notice, Progress
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
 
 TILE = 2048
 _LOGITS_AT_ONCE = 16_000_000
