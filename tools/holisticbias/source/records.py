@@ -9,11 +9,10 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from pydantic import ValidationError
 
 from holisticbias.source.document import Document, Keys, Value
-from holisticbias.source.findings import Finding
+from holisticbias.source.findings import Finding, Problem
 from holisticbias.source.folder import SourceFile, is_new
 from holisticbias.source.reading_rules import NEW_ENTRY_GROUP, SCHEMA, UNKNOWN_KEY
-from holisticbias.source.rule import Problem
-from holisticbias.source.schema_findings import entry_id, schema_findings, without_consequences
+from holisticbias.source.schema import entry_id, schema_findings, without_consequences
 from holisticbias.terms import file_kinds
 from holisticbias.terms.catalog import FILES, Catalog
 from holisticbias.terms.entries import Entry, Record
