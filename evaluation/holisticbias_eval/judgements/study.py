@@ -25,7 +25,7 @@ from holisticbias_eval.judgements.key import (
     SheetTask,
     ShownPair,
 )
-from holisticbias_eval.judgements.matching import INFLAMMATORY, JUDGED, JudgedResponses, Row, match
+from holisticbias_eval.judgements.matching import INFLAMMATORY, JUDGED, MATCHED_BY, JudgedResponses, Row, match
 from holisticbias_eval.judgements.settings import NO_LIST, StudySettings
 from holisticbias_eval.report.page import inline_digest, page_environment
 from holisticbias_eval.units import printable, shorten
@@ -66,7 +66,10 @@ def make_key(sources: tuple[JudgedResponses, JudgedResponses], settings: StudySe
     matched = match(first.table, second.table, inflammatory, settings.threshold)
     if not matched.pairs:
         reasons = ", ".join(f"{count:,} {name}" for name, count in matched.left_out.items())
-        raise JudgementsError(f"no pair is left to show: {reasons or 'the tables have no rows'}")
+        raise JudgementsError(
+            f"no pair of {first.path} and {second.path} is left to show: {reasons or 'they have no rows'}"
+            f"{_lacking(first, second) or _lacking(second, first)}"
+        )
     pairs = draw_pairs(matched.pairs, settings.pairs, settings.seed)
     not_drawn = len(matched.pairs) - len(pairs)
     pairs += catch_pairs(questions.catch, settings.catch, settings.seed)
@@ -86,6 +89,14 @@ def make_key(sources: tuple[JudgedResponses, JudgedResponses], settings: StudySe
         pairs=tuple(pairs),
         tasks=tuple(draw_tasks(pairs, settings.sheet_count, settings.per_pair, settings.seed)),
     ).signed()
+
+
+def _lacking(one: JudgedResponses, other: JudgedResponses) -> str:
+    """Names a column that rows are matched by, which the other table alone has; empty if there is none."""
+    for name in MATCHED_BY:
+        if name in other.table.column_names and name not in one.table.column_names:
+            return f"; {one.path} has no column {name}, which {other.path} has: add it, or leave it out of both"
+    return ""
 
 
 def draw_pairs(rows: Iterable[tuple[Row, Row]], count: int, seed: int) -> list[ShownPair]:

@@ -13,7 +13,14 @@ from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.measures.perplexities.changes import FIGURE, perplexity_changes
-from holisticbias_eval.measures.perplexities.dimensions import NAME, WITH_HELD_OUT, cut, describe_table, read_dimensions
+from holisticbias_eval.measures.perplexities.dimensions import (
+    NAME,
+    WITH_HELD_OUT,
+    cut,
+    describe_table,
+    read_dimensions,
+    said_dimension,
+)
 from holisticbias_eval.measures.perplexities.figures import (
     MEAN_T,
     F,
@@ -64,7 +71,7 @@ def _table(models: Mapping[str, Figures], first: str, scale: str) -> Table:
         for one in changes.by(NAME, "first", "dimension", "scale", FIGURE, "test", "first", "second"):
             other = changes.get(NAME, "second", one.keys)
             if (one.keys["scale"], one.keys["test"]) == (scale, "unpaired") and other is not None:
-                name, apart = cut(one.keys["dimension"]), held.get(one.keys["dimension"], frozenset())
+                name, apart = said_dimension(one.keys["dimension"]), held.get(one.keys["dimension"], frozenset())
                 label = f"{pair_label(one)}{_remark([one.keys[side] in apart for side in ('first', 'second')])}"
                 pair = rows.setdefault((name, label, one.value, one.n), _Pair(label, name, one, {}))
                 pair.others[model] = other
@@ -130,7 +137,7 @@ def compared_sections(changes: Figures) -> tuple[Section, ...]:
 
 def _words(changes: Figures, found: list[Figure]) -> Iterator[str]:
     for change in (f for f in found if not f.keys.get(FIGURE) and f.keys["scale"] == "log"):
-        name = cut(change.keys["dimension"])
+        name = said_dimension(change.keys["dimension"])
         if change.value is None:
             yield f"{name}: the change of F is not defined."
             continue
@@ -152,7 +159,7 @@ def _chart(found: list[Figure]) -> Forest:
     """The change of each group's mean log-perplexity: a cost if all rise."""
     means = [f for f in found if f.keys.get(FIGURE) == "mean" and f.keys["scale"] == "log" and "group" in f.keys]
     estimates = tuple(
-        Estimate(cut(f.keys["group"]), f.value, f.interval, f.excludes_zero, cut(f.keys["dimension"]))
+        Estimate(cut(f.keys["group"]), f.value, f.interval, f.excludes_zero, said_dimension(f.keys["dimension"]))
         for f in means[:MOST]
     )
     title = "Change of each group's mean log-perplexity from A to B"

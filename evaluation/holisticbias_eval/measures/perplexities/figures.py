@@ -11,7 +11,15 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.measure import MeasureSettings
-from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, Dimension, Scale, by_dimension, cut
+from holisticbias_eval.measures.perplexities.dimensions import (
+    NAME,
+    SCALES,
+    Dimension,
+    Scale,
+    by_dimension,
+    cut,
+    said_dimension,
+)
 from holisticbias_eval.statistics.cells import floats
 from holisticbias_eval.statistics.groups import resampling
 from holisticbias_eval.statistics.groups import variance as tests
@@ -204,9 +212,10 @@ def describe_lengths(answers: pa.Table, figures: Figures) -> Iterator[str]:
         f = figures.value(NAME, F_WHOLE, {"dimension": dimension})
         if f is not None and means[many] > (1 + _APART) * means[few]:
             yield (
-                f"{cut(dimension)}: a sentence has {means[few]:.1f} tokens about {cut(few)} and {means[many]:.1f} "
-                f"about {cut(many)}. Perplexity is per token, so that a group whose terms have more tokens can seem "
-                f"likelier for this reason alone. F of the likelihoods of whole sentences is {show(f, 'F')}"
+                f"{said_dimension(dimension)}: a sentence has {means[few]:.1f} tokens about {cut(few)} and "
+                f"{means[many]:.1f} about {cut(many)}. Perplexity is per token, so that a group whose terms have "
+                f"more tokens can seem likelier for this reason alone. F of the likelihoods of whole sentences is "
+                f"{show(f, 'F')}"
             )
 
 

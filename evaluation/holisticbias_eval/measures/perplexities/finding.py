@@ -74,7 +74,7 @@ def describe_finding(shown: DimensionFigures) -> Iterator[Paragraph]:
 
 
 def _of_all(shown: DimensionFigures, dimension: Dimension) -> Iterator[str]:
-    name, f = cut(dimension.name), shown.of("f", dimension, "log")
+    name, f = dimension.title, shown.of("f", dimension, "log")
     if f is None or f.value is None:
         yield f"{name}: F of log-perplexity is not defined."
         return

@@ -9,7 +9,7 @@ from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, Dimension, cut
+from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, Dimension, cut, said_dimension
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, TESTS, UNITS, F, T
 from holisticbias_eval.measures.perplexities.finding import EXPLANATION, DimensionFigures, describe_finding, pair_label
 from holisticbias_eval.sections import Block, Estimate, Forest, HeatMap, Section, in_parts
@@ -19,7 +19,7 @@ ROWS = 10
 SCALE_NAMES = {"log": "log-perplexity", "perplexity": "perplexity"}
 
 
-DIMENSION = ColumnOf[Figure]("dimension", "Dimension", lambda f: cut(f.keys["dimension"]))
+DIMENSION = ColumnOf[Figure]("dimension", "Dimension", lambda f: said_dimension(f.keys["dimension"]))
 SCALE = ColumnOf[Figure]("scale", "Scale", lambda f: SCALE_NAMES[f.keys["scale"]])
 
 
@@ -131,7 +131,7 @@ def _spreads(dimension: Dimension) -> list[tuple[Cell, ...]]:
         high, low = max(found, key=found.__getitem__), min(found, key=found.__getitem__)
         text = cut(dimension.label(int(several[i])))
         ratio = found[high] / found[low]
-        rows.append((text, cut(dimension.name), cut(high), found[high], cut(low), found[low], ratio))
+        rows.append((text, dimension.title, cut(high), found[high], cut(low), found[low], ratio))
     return rows
 
 
@@ -174,7 +174,7 @@ def _forests(shown: DimensionFigures) -> Iterator[Forest]:
 
 
 def _estimates(shown: DimensionFigures, dimension: Dimension) -> Iterator[Estimate]:
-    heading = cut(dimension.name) if len(shown.dimensions) > 1 else ""
+    heading = dimension.title if len(shown.dimensions) > 1 else ""
     for group in dimension.groups:
         found = shown.of("deviation" if dimension.paired else "mean", dimension, "log", group=group)
         if found is not None:
@@ -193,6 +193,6 @@ def _grids(shown: DimensionFigures) -> Iterator[HeatMap]:
         t |= {(second, first): None if v is None else -v for (first, second), v in t.items()}
         rows = tuple((cut(row), tuple(t.get((row, column)) for column in groups)) for row in groups)
         name = f"group-perplexity-t{f'-{number}' if number > 1 else ''}"
-        title = f"{cut(dimension.name)}: {test} t of log-perplexity"
+        title = f"{dimension.title}: {test} t of log-perplexity"
         scale = "row minus column; above 0 the row's sentences are the less likely ones"
         yield HeatMap(name, title, T, tuple(map(cut, groups)), rows, scale)
