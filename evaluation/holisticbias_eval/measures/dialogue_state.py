@@ -22,8 +22,8 @@ F1, ACCURACY = "f1", "accuracy"
 _LABELS = {F1: "F1", ACCURACY: "Accuracy"}
 
 
-def task_figures(answers: pa.Table, seed: int) -> Iterator[Figure]:
-    """F1 of label 1 and accuracy, with 95% intervals of a bootstrap of dialogues."""
+def task_figures(answers: pa.Table, seed: int | None) -> Iterator[Figure]:
+    """F1 of label 1 and accuracy, with 95% intervals of a bootstrap of dialogues if there is a seed."""
     columns, known = _columns(answers)
     sums = _by_dialogue(answers, known, columns)
     found = resample(sums, _scores, seed)
@@ -134,7 +134,7 @@ class DialogueState(Measure):
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the scores from a table of candidates with ``label`` and ``probability``."""
         refuse_empty(answers, "there is no candidate to measure")
-        return Measured(tuple(task_figures(answers, (settings or MeasureSettings()).seed)))
+        return Measured(tuple(task_figures(answers, None if settings is None else settings.seed)))
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the scores."""

@@ -30,8 +30,8 @@ PER_TOKEN = ("perplexity", "nats_per_token")
 """Figures that can be compared between models with one tokenizer only."""
 
 
-def line_figures(answers: pa.Table, seed: int) -> Iterator[Figure]:
-    """Perplexity, nats per token and perplexity per byte over all tokens, with intervals over lines.
+def line_figures(answers: pa.Table, seed: int | None) -> Iterator[Figure]:
+    """Perplexity, nats per token and perplexity per byte over all tokens, with intervals over lines if there is a seed.
 
     A line without a scored token counts as missing.
     """
@@ -184,7 +184,7 @@ class Retention(Measure):
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from a table of lines with ``nll``, ``tokens`` and ``bytes``."""
         refuse_empty(answers, "there is no line to measure")
-        return Measured(tuple(line_figures(answers, (settings or MeasureSettings()).seed)))
+        return Measured(tuple(line_figures(answers, None if settings is None else settings.seed)))
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the perplexities, and the least likely lines."""

@@ -57,8 +57,7 @@ class Outcomes:
     def main(self) -> Bools:
         """Whether a pair is in its specification's score: templates only if it has no other sentences."""
         others = np.bincount(self.specification, ~self.template, len(self.specifications)) > 0
-        found: Bools = ~(self.template & others[self.specification])
-        return found
+        return ~(self.template & others[self.specification])
 
     @cached_property
     def people(self) -> Bools:

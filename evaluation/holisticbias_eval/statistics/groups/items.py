@@ -93,7 +93,7 @@ def summarise(value: Floats, drawn: Floats, items: Ints) -> Resampled:
     expanded as in ``intervals.expansion``.
     """
     low, high, variance = (np.full(len(value), np.nan) for _ in range(3))
-    whole = ~np.isnan(drawn).any(axis=0)
+    whole = ~np.isnan(drawn).any(axis=0) & (len(drawn) > 0)
     if whole.any():
         low[whole], high[whole] = np.quantile(drawn[:, whole], MIDDLE, axis=0)
         variance[whole] = drawn[:, whole].var(axis=0, ddof=1)
@@ -111,14 +111,14 @@ def summarise(value: Floats, drawn: Floats, items: Ints) -> Resampled:
     )
 
 
-def resample(sums: Floats, values: Callable[[Floats], Floats], seed: int) -> Resampled:
-    """Values of the sums over items, with a bootstrap of the items.
+def resample(sums: Floats, values: Callable[[Floats], Floats], seed: int | None) -> Resampled:
+    """Values of the sums over items, with a bootstrap of the items; without a seed the values alone.
 
     ``sums`` has shape ``[items, columns]``; ``values`` makes an array of shape ``[..., values]`` from sums over items
     ``[..., columns]``; the result has shape ``[values]``.
     """
     items = Items(sums, np.array([0, len(sums)], np.int64))
-    drawn = next(resampled_sums(items, DRAWS, np.random.default_rng(seed)))
+    drawn = next(resampled_sums(items, 0 if seed is None else DRAWS, np.random.default_rng(seed)))
     whole = values(items.group_sums()[0])
     return summarise(whole, values(drawn), np.full(len(whole), len(sums)))
 
