@@ -1,7 +1,5 @@
 """Gender polarity of texts by two lists of words, and by the polarity of words (Dhamala et al. 2021, 4.5)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import ClassVar, Literal
@@ -64,7 +62,7 @@ class GenderPolarityReader(Reader):
     settings_type: ClassVar[type[ReaderSettings]] = PolaritySettings
 
     @property
-    def words(self) -> GenderWords:
+    def words(self) -> "GenderWords":
         """The lists and polarities; raises ``EvaluationError``."""
         return gender_words(self.settings.polarity)
 

@@ -1,7 +1,5 @@
 """Rows of groups added up by item and resampled by item, and estimates of groups and domains with intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -163,7 +161,7 @@ class Estimates(Resampled):
     items: Ints
     effect: Floats
 
-    def part(self, chosen: slice) -> Estimates:
+    def part(self, chosen: slice) -> "Estimates":
         """The estimates of some groups."""
         return Estimates(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
