@@ -240,9 +240,9 @@ def _words(fitting: Sequence[tuple[str, Use]], values: Values, among: Sequence[s
     return ", and for ".join(said)
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], word: str = "and") -> str:
     """Names in words: "a, b and c"."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    return f" {word} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def close_to(name: str, known: Collection[str]) -> str:
