@@ -150,7 +150,9 @@ def test_wrong_test_sets(tmp_path: Path, other: str, message: str) -> None:
 
 def test_folders_and_files_that_are_not_published(tmp_path: Path) -> None:
     (tmp_path / "own_stad_train.csv").write_text("dimension,group,text\nown.invented,stad,a stad\n", "utf-8")
+    (tmp_path / "race.txt").write_text(PAPER, "utf-8")
     assert not is_published(tmp_path / "own_stad_train.csv")
+    assert not is_published(tmp_path / "race.txt")
     assert read_examples(tmp_path / "own_stad_train.csv")["text"].to_pylist() == ["a stad"]
     (tmp_path / "empty").mkdir()
     for read in (read_examples, read_test_sets):
