@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from holisticbias.terminal import write
+from holisticbias.terminal import counted, write
 
 
 @click.command()
@@ -28,4 +28,4 @@ def command(release: str, style: str, out: Path) -> None:
     from holisticbias.release.open import open_release
 
     rows = FORMATS[style](open_release(release), out)
-    write(f"{out}: {rows:,} sentences as {style}")
+    write(f"{out}: {counted(rows, 'sentences')} as {style}")

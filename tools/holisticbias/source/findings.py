@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from holisticbias.source.addresses import rule_link
-from holisticbias.terminal import visible
+from holisticbias.terminal import counted, visible
 
 Level = Literal["error", "warning"]
 Format = Literal["text", "json", "github"]
@@ -43,11 +43,7 @@ def one_line(text: str) -> str:
 def count_findings(findings: Iterable[Finding]) -> str:
     """The numbers of errors and warnings in words: "1 error and 2 warnings"; "no findings" without any."""
     levels = Counter(finding.level for finding in findings)
-    counts = (
-        f"{levels[level]:,} {level}{'s' if levels[level] > 1 else ''}"
-        for level in ("error", "warning")
-        if levels[level]
-    )
+    counts = (counted(levels[level], f"{level}s") for level in ("error", "warning") if levels[level])
     return " and ".join(counts) or "no findings"
 
 
