@@ -79,7 +79,7 @@ def reword(terms: OpenTerms, entry_id: str, values: Mapping[str, Field], reason:
         raise SourceError(f"nothing changes: {entry_id} has these values already")
     for key, value in changed.items():
         if value is None and keys[key].is_required():
-            raise SourceError(f"{key} cannot be none: every entry of {found.kind}/ has one")
+            raise SourceError(f"{key} cannot be removed: every entry of {found.kind}/ has one")
 
     def change(entry: CommentedMap) -> None:
         if found.published:
