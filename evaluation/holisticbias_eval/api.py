@@ -1,7 +1,5 @@
 """The functions that commands call, for notebooks and programs: ``import holisticbias_eval as hbe``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path

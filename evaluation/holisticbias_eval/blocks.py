@@ -1,7 +1,5 @@
 """Paragraphs and tables of a report as data, which every renderer can show."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, Literal, TypeVar

@@ -1,7 +1,5 @@
 """Judge a table of responses with a classifier."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

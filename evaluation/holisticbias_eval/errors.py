@@ -1,7 +1,5 @@
 """Errors of an evaluation: caught only in the command line, and printed as one line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One evaluation from end to end: prepare the run of each task, ask, read, measure, report, and write its folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

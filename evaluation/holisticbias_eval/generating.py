@@ -1,7 +1,5 @@
 """Let a model answer prompts, and write its responses to a folder."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal

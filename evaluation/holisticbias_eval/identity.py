@@ -1,7 +1,5 @@
 """Pair the rows of two tables of answers, and count what they share."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal

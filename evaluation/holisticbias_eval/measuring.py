@@ -1,7 +1,5 @@
 """Measure a user's table of scores, responses or texts, without a model or a release."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """YAML files of one kind that come with the package, found by name, or given as a path."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +8,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from holisticbias.source.document import read_document
-from holisticbias.source.schema_messages import first_fault
+from holisticbias.source.schema import first_fault
 from holisticbias_eval.errors import EvaluationError
 
 _PACKAGE = Path(__file__).resolve().parent

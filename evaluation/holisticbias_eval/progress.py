@@ -1,7 +1,5 @@
 """Show on a console what a command is doing: a spinner or a bar on a terminal, plain lines elsewhere."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

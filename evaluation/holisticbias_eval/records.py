@@ -1,7 +1,5 @@
 """Records of what was asked to make the content of a folder, and whether other content may replace it."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from pathlib import Path
 from typing import Any

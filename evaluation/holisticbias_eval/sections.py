@@ -1,7 +1,5 @@
 """Charts and sections of a report as data, which every renderer can show."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

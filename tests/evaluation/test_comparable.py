@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests.evaluation.simulated import World
-from tests.golden.inputs import write_table
 
 from altered import altered
 from holisticbias.cli import main
@@ -28,6 +27,7 @@ from holisticbias_eval.results.compare import compare_runs, read_two_runs
 from holisticbias_eval.results.gains import Gain, find_gains
 from holisticbias_eval.results.run import Run, read_run, write_run
 from invoking import Invoke
+from row_files import write_table
 
 NAME = "stereotype_score"
 NEGATIVE, NEUTRAL = "Everyone hated this horrible liar.", "They live in the town."

@@ -23,6 +23,7 @@ from holisticbias_eval.results.run import read_run
 from holisticbias_eval.settings import flag_of
 from invoking import Invoke
 from known import known
+from row_files import write_table
 
 SCOPES = {("axis",): "by_axis", ("template",): "by_template", ("axis", "template"): "by_axis_and_template"}
 Samples = dict[tuple[str, str], dict[str, list[float]]]
@@ -77,11 +78,6 @@ def pair_shares(folder: Path) -> dict[tuple[str, ...], float | None]:
     return {(row["axis"], row["first"], row["second"]): row["share"] for row in rows}
 
 
-def write(scores: pa.Table, path: Path) -> Path:
-    pq.write_table(scores, path) if path.suffix == ".parquet" else pa.csv.write_csv(scores, path)
-    return path
-
-
 @pytest.mark.parametrize(
     ("seed", "nouns", "digits", "suffix"),
     [
@@ -92,7 +88,7 @@ def test_shares_equal_the_published_procedure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], seed: int, nouns: int, digits: int, suffix: str
 ) -> None:
     scores = random_scores(seed, nouns, digits)
-    path = write(scores, tmp_path / f"scores{suffix}")
+    path = write_table(tmp_path / f"scores{suffix}", scores)
     options = [str(path), "--format", "json", "--no-trust", "--out", str(tmp_path / "out")]
     assert main(["measure", "likelihood_bias", *options]) == 0
     expected = published_shares(scores)
@@ -102,7 +98,7 @@ def test_shares_equal_the_published_procedure(
 
 def test_files_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scores = random_scores(0, 30, 6)
-    path, out = write(scores, tmp_path / "scores.parquet"), tmp_path / "new" / "out"
+    path, out = write_table(tmp_path / "scores.parquet", scores), tmp_path / "new" / "out"
     for _ in range(2):
         assert main(["measure", "likelihood_bias", str(path), "--out", str(out)]) == 0
     assert "Likelihood Bias of scores.parquet" in capsys.readouterr().out
@@ -138,7 +134,7 @@ def test_a_noun_that_stands_twice_leaves_the_shares_and_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scores = pa.concat_tables([random_scores(0, 5, 6), random_scores(1, 5, 6)])
-    path = write(scores, tmp_path / "scores.parquet")
+    path = write_table(tmp_path / "scores.parquet", scores)
     assert main(["measure", "likelihood_bias", str(path), "--format", "json"]) == 0
     printed = capsys.readouterr()
     assert all(figure["interval"] is None for figure in json.loads(printed.out)["figures"])
@@ -171,9 +167,15 @@ def test_measures_are_listed_with_their_settings_and_defaults(invoke: Invoke) ->
         said = invoke.printed("measures", name)
         assert said.startswith(f"{name}: {measure.info.title}\n")
         assert "or in a recipe." in said
+        options = [line.split()[0].strip(",") for line in said.splitlines() if line.startswith("  --")]
+        assert sorted(options) == sorted({*options})
         for use in uses_of(name):
             for field in use.names:
                 default = use.settings.model_fields[field].default
                 assert flag_of(use.settings, field) in said
                 assert isinstance(default, bool) or default in (None, ()) or f"(default: {default})" in said
+    said = " ".join(invoke.printed("measures", "generation_bias").split())
+    device = "--device (default: auto), without --responses, with --engine local or ray; or with a --classifier of "
+    assert device in said
+    assert "--store, without --no-store Folder" in said
     assert "there is no measure 'nope'; `holisticbias measures` explains all" in invoke.refused("measures", "nope")

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from tests.golden.inputs import write_table
 
 from holisticbias_eval.errors import TableError
 from holisticbias_eval.tasks.response_files import read_texts
 from invoking import Invoke
+from row_files import write_table
 
 ROWS = [
     {"text": "He sang.", "group": "doffs", "domain": "trade", "subject": "doff", "item": "1", "source": "model"},
@@ -23,13 +23,6 @@ ROWS = [
     {"text": "A hat", "group": "daxes", "domain": "trade", "subject": "dax", "item": "5", "source": "model"},
 ]
 TABLE = pa.Table.from_pylist(ROWS)
-
-
-def write(path: Path, table: pa.Table = TABLE) -> Path:
-    if path.suffix != ".parquet":
-        return write_table(path, table.to_pylist())
-    pq.write_table(table, path)
-    return path
 
 
 def figures(invoke: Invoke, *arguments: str | Path) -> dict[str, dict[str, float]]:
@@ -43,7 +36,7 @@ def figures(invoke: Invoke, *arguments: str | Path) -> dict[str, dict[str, float
 
 def test_domains_and_other_columns_may_be_missing(invoke: Invoke, tmp_path: Path) -> None:
     bare = TABLE.select(["text", "group"]).append_column("extra", pa.array([[1]] * 5))
-    found = figures(invoke, "sentiment", write(tmp_path / "t.jsonl", bare))
+    found = figures(invoke, "sentiment", write_table(tmp_path / "t.jsonl", bare))
     assert found["count"]["group=doffs/class=neutral"] == 2
     assert "human_count" not in found
 
@@ -51,7 +44,7 @@ def test_domains_and_other_columns_may_be_missing(invoke: Invoke, tmp_path: Path
 def test_toxicity_by_a_lexicon(invoke: Invoke, tmp_path: Path) -> None:
     table = pa.table({"text": ["Ugh, my tea is cold again", "Fine.", ""], "group": ["doffs", "daxes", "daxes"]})
     options = ["--classifier", "calibration-offensiveness", "--no-store"]
-    found = figures(invoke, "toxicity", write(tmp_path / "t.csv", table), *options)
+    found = figures(invoke, "toxicity", write_table(tmp_path / "t.csv", table), *options)
     assert {key: count for key, count in found["count"].items() if "group=" in key} == {
         "group=doffs/class=toxic": 1,
         "group=doffs/class=not_toxic": 0,
@@ -66,10 +59,10 @@ def test_hostile_texts(invoke: Invoke, tmp_path: Path) -> None:
     table = pa.table(
         {"text": texts, "group": ["<b>doffs</b>", "d\x1b[0m", "d", "d", "d"], "subject": ["(", "\\", "[", "*", "+"]}
     )
-    long = write(tmp_path / "t.csv", pa.table({"text": ["a"], "group": ["g" * 2000]}))
+    long = write_table(tmp_path / "t.csv", pa.table({"text": ["a"], "group": ["g" * 2000]}))
     assert "row 1: column group has 2,000 characters: the most is 1,000" in invoke.refused("measure", "sentiment", long)
     for name in ("sentiment", "gender_polarity"):
-        code, said, errors = invoke("measure", name, write(tmp_path / "t.parquet", table))
+        code, said, errors = invoke("measure", name, write_table(tmp_path / "t.parquet", table))
         assert code == 0, errors
         assert "\x1b" not in said + errors
         assert "\u202e" not in said
@@ -85,14 +78,14 @@ def test_columns_are_read_as_text(tmp_path: Path) -> None:
             "item": pa.array([7, 8]),
         }
     )
-    found = read_texts(write(tmp_path / "t.parquet", table))
+    found = read_texts(write_table(tmp_path / "t.parquet", table))
     assert found.to_pydict() == {
         "text": ["a", None], "group": ["1", "2"], "subject": ["s", None], "item": ["7", "8"],
     }  # fmt: skip
-    gaps = read_texts(write(tmp_path / "t.parquet", table.set_column(4, "item", pa.array([7.0, None]))))
+    gaps = read_texts(write_table(tmp_path / "t.parquet", table.set_column(4, "item", pa.array([7.0, None]))))
     assert gaps["item"].to_pylist() == ["7", None]
     with pytest.raises(TableError, match=r"row 2: column text is not text but 1\.0"):
-        read_texts(write(tmp_path / "t.parquet", table.set_column(0, "text", pa.array([None, 1.0]))))
+        read_texts(write_table(tmp_path / "t.parquet", table.set_column(0, "text", pa.array([None, 1.0]))))
 
 
 def test_texts_without_their_subject_are_counted(invoke: Invoke, tmp_path: Path) -> None:

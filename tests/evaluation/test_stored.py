@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from holisticbias_eval.arrays import Ints
+from holisticbias_eval.models.engines import answers_fingerprint, store_of, stored
 from holisticbias_eval.models.generation.requests import (
     Generator,
     PromptRequests,
@@ -18,7 +19,6 @@ from holisticbias_eval.models.generation.requests import (
 )
 from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, MaskedInputs, Probe, Scorer, Scores, Work
 from holisticbias_eval.models.likelihood.spans import Spans, unique_spans, whole
-from holisticbias_eval.models.stored import answers_fingerprint, store_of, stored
 from holisticbias_eval.progress import Progress
 from known import ignore
 from tiny_models import tiny_identity
@@ -130,6 +130,9 @@ def test_models_settings_and_abilities_are_kept_apart() -> None:
     renamed = Lengths()
     renamed.identity = tiny_identity("other name")
     assert answers_fingerprint(renamed) == answers_fingerprint(Lengths()), "weights have a digest"
+    for model in (renamed, models[0]):
+        model.identity = model.identity.model_copy(update={"weights_sha256": None})
+    assert answers_fingerprint(renamed) != answers_fingerprint(models[0]), "the name stands for the weights"
 
 
 def made(requests: PromptRequests, folder: Path, seed: int = 0) -> tuple[Responses, list[tuple[str, int]]]:

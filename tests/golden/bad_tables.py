@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from row_files import Rows, as_csv, as_lines, with_commas
 from tests.golden.inputs import (
     ABOUT,
     CANDIDATES,
@@ -21,17 +20,8 @@ from tests.golden.inputs import (
     STYLES,
 )
 
-Rows = Sequence[Mapping[str, Any]]
 Changed = tuple[str, str, bytes]
 """The fault, the name of a file, and its content."""
-
-
-def _csv(rows: Rows, delimiter: str = ",") -> str:
-    file = io.StringIO()
-    writer = csv.DictWriter(file, list(rows[0]), delimiter=delimiter, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return file.getvalue()
 
 
 def _with(rows: Rows, column: str, value: Any, place: int = 3) -> Rows:
@@ -39,26 +29,26 @@ def _with(rows: Rows, column: str, value: Any, place: int = 3) -> Rows:
 
 
 def _changed(rows: Rows) -> Iterator[Changed]:
-    text = _csv(rows)
+    text = as_csv(rows).decode()
     for column in rows[0]:
-        yield f"without {column}", "bad.csv", _csv([{k: v for k, v in r.items() if k != column} for r in rows]).encode()
+        yield f"without {column}", "bad.csv", as_csv([{k: v for k, v in r.items() if k != column} for r in rows])
         for value in ("", "many words", "-1", "1.5", "nan", "inf", "true"):
-            yield f"{column} is {value!r}", "bad.csv", _csv(_with(rows, column, value)).encode()
+            yield f"{column} is {value!r}", "bad.csv", as_csv(_with(rows, column, value))
         repeated = "".join(f"{line},{line.split(',')[0]}\n" for line in text.splitlines())
-        yield f"{column} as an object", "bad.jsonl", _lines(_with(rows, column, {"a": 1}))
-        yield f"{column} as a list", "bad.jsonl", _lines(_with(rows, column, ["a"]))
+        yield f"{column} as an object", "bad.jsonl", as_lines(_with(rows, column, {"a": 1}))
+        yield f"{column} as a list", "bad.jsonl", as_lines(_with(rows, column, ["a"]))
     yield "a repeated column", "bad.csv", repeated.encode()
     yield "no rows", "bad.csv", (text.splitlines()[0] + "\n").encode()
     yield "an empty file", "bad.csv", b""
-    yield "semicolons", "bad.csv", _csv(rows, ";").encode()
-    yield "tabs", "bad.csv", _csv(rows, "\t").encode()
+    yield "semicolons", "bad.csv", as_csv(rows, ";")
+    yield "tabs", "bad.csv", as_csv(rows, "\t")
     yield "a byte order mark", "bad.csv", b"\xef\xbb\xbf" + text.encode()
     yield "Latin-1", "bad.csv", text.replace("e", "\xe9", 3).encode("latin-1")
     yield "a zero byte", "bad.csv", text.encode() + b"\0\n"
     yield "a short row", "bad.csv", (text + "x\n").encode()
-    yield "JSON lines", "bad.jsonl", _lines(rows)
+    yield "JSON lines", "bad.jsonl", as_lines(rows)
     yield "a JSON array", "bad.json", json.dumps(rows).encode()
-    yield "an unfinished line of JSON", "bad.jsonl", _lines(rows)[:-9]
+    yield "an unfinished line of JSON", "bad.jsonl", as_lines(rows)[:-9]
     yield "CSV named .parquet", "bad.parquet", text.encode()
     yield "CSV named .xlsx", "bad.xlsx", text.encode()
     yield from _of_others(rows, text)
@@ -68,26 +58,18 @@ def _of_others(rows: Rows, text: str) -> Iterator[Changed]:
     """Tables as other programs write them, some of which are good."""
     first = next(iter(rows[0]))
     odd = (1, "b-2", ["a"], {"a": 1}, None, "\ud83d")
-    yield "an odd column", "bad.jsonl", _lines([{**row, "odd": odd[i % 6]} for i, row in enumerate(rows)])
-    yield "half a character", "bad.jsonl", _lines(_with(rows, first, "\ud83d"))
-    yield "objects with a text", "bad.jsonl", _lines([{**row, first: {"text": row[first], "n": 1}} for row in rows])
-    yield "lists", "bad.jsonl", _lines([{**row, first: [row[first]]} for row in rows])
+    yield "an odd column", "bad.jsonl", as_lines([{**row, "odd": odd[i % 6]} for i, row in enumerate(rows)])
+    yield "half a character", "bad.jsonl", as_lines(_with(rows, first, "\ud83d"))
+    yield "objects with a text", "bad.jsonl", as_lines([{**row, first: {"text": row[first], "n": 1}} for row in rows])
+    yield "lists", "bad.jsonl", as_lines([{**row, first: [row[first]]} for row in rows])
     yield "an indented array", "bad.json", json.dumps(rows, indent=1).encode()
-    yield "a row of an array on each line", "bad.json", b"[" + _lines(rows).strip().replace(b"}\n{", b"},\n{") + b"]"
+    yield "a row of an array on each line", "bad.json", b"[" + as_lines(rows).strip().replace(b"}\n{", b"},\n{") + b"]"
     yield "an unfinished array", "bad.json", json.dumps(rows).encode()[:-9]
     yield "packed CSV", "bad.csv.gz", gzip.compress(text.encode())
     yield "packed CSV named .csv", "bad.csv", gzip.compress(text.encode())
     yield "half of packed CSV", "bad.csv.gz", gzip.compress(text.encode())[:-20]
     yield "a quote that is not closed", "bad.csv", (text + '"' + text).encode()
-    yield "decimal commas", "bad.csv", _csv([{k: _comma(v) for k, v in row.items()} for row in rows], ";").encode()
-
-
-def _comma(value: Any) -> Any:
-    return str(value).replace(".", ",") if isinstance(value, float) else value
-
-
-def _lines(rows: Rows) -> bytes:
-    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+    yield "decimal commas", "bad.csv", as_csv(with_commas(rows), ";")
 
 
 _GOOD: Mapping[str, Rows] = {

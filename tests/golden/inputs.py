@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from holisticbias import build_release, write_release
 from holisticbias.release.intersections import Request, write_intersections
+from row_files import write_table
 from tests.evaluation.conftest import VERSION, mini_catalog, terms_catalog
 
 TERMS = ("young", "old", "deaf", "blind", "blicket", "doff")
@@ -39,21 +35,6 @@ def write_inputs(folder: Path) -> None:
         write_table(folder / name, rows)
     for name, content in FAULTY.items():
         (folder / name).write_bytes(content)
-
-
-def write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
-    """Write rows as CSV, JSON lines or Parquet, by the ending of the name."""
-    if path.suffix == ".jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-        return path
-    if path.suffix == ".parquet":
-        pq.write_table(pa.Table.from_pylist(list(rows)), path)
-        return path
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
 
 
 def _write_masked(folder: Path) -> None:

@@ -27,15 +27,26 @@ import click
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+import yaml
 
 from holisticbias.cli import BUILT_IN, GROUP, holisticbias, main
 from holisticbias_eval.measures import MEASURES
 from tests.golden import drawn, shown
 from tests.golden.bad_tables import BAD
-from tests.golden.cases import COMMANDS, COMPARED, REFUSED, RUNS, TABLES
 from tests.golden.inputs import write_inputs
 
+
+def read_cases() -> dict[str, dict[str, Any]]:
+    """The recorded cases by kind and name, with the shared words written out."""
+    text = Path(__file__).with_name("cases.yaml").read_text("utf-8")
+    for name, words in yaml.safe_load(text)["words"].items():
+        text = text.replace(f"{{{name}}}", words)
+    cases: dict[str, dict[str, Any]] = yaml.safe_load(text)
+    return cases
+
+
 RECORDED = Path(__file__).parent / "recorded"
+CASES = read_cases()
 NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
 CHANGING = ("versions", "machine", "probe", "duration")
 """Parts of a signature that depend on the machine."""
@@ -55,14 +66,14 @@ def names() -> tuple[str, ...]:
 
     commands = sorted({*BUILT_IN, *entry_points(group=GROUP).names})
     kinds = {
-        "run": RUNS,
-        "table": TABLES,
-        "compare": COMPARED,
-        "output": COMMANDS,
+        "run": CASES["runs"],
+        "table": CASES["tables"],
+        "compare": CASES["compared"],
+        "output": CASES["commands"],
         "help": commands,
         "bad": BAD,
-        "refused": REFUSED,
-        "printed": TABLES,
+        "refused": CASES["refused"],
+        "printed": CASES["tables"],
         "shown": shown.SHOWN,
         "drawn": drawn.DRAWN,
     }
@@ -115,7 +126,7 @@ def _arguments(command: str, folder: Path, out: Path) -> list[str]:
 def _run(name: str, folder: Path) -> Iterator[str]:
     out, store = folder / "out" / name, folder / "store" / name
     os.environ["HOLISTICBIAS_CACHE"] = str(store)
-    _succeeds(_arguments(RUNS[name], folder, out))
+    _succeeds(_arguments(CASES["runs"][name], folder, out))
     result = json.loads((out / "result.json").read_text("utf-8"))
     yield from _signature("signature", {k: v for k, v in result["signature"].items() if k not in CHANGING}, folder)
     yield from map(_figure, result["figures"])
@@ -128,7 +139,7 @@ def _run(name: str, folder: Path) -> Iterator[str]:
 
 def _measured(name: str, folder: Path) -> Iterator[str]:
     out = folder / "out" / name
-    _succeeds(_arguments(TABLES[name], folder, out))
+    _succeeds(_arguments(CASES["tables"][name], folder, out))
     for path in sorted(out.iterdir()):
         if path.suffix == ".parquet":
             yield from _table(path)
@@ -139,7 +150,7 @@ def _measured(name: str, folder: Path) -> Iterator[str]:
 
 
 def _compared(name: str, folder: Path) -> Iterator[str]:
-    first, second = (folder / "out" / run for run in COMPARED[name])
+    first, second = (folder / "out" / run for run in CASES["compared"][name])
     out = folder / "out" / f"{name}.md"
     _succeeds(["compare", str(first), str(second), "--format", "md", "--out", str(out)])
     yield from _lines(out.read_text("utf-8"), folder)
@@ -198,7 +209,7 @@ def _table(path: Path) -> Iterator[str]:
 
 
 def _output(name: str, folder: Path) -> Iterator[str]:
-    yield from _succeeds(COMMANDS[name].split()).splitlines()
+    yield from _succeeds(CASES["commands"][name].split()).splitlines()
 
 
 def _help(name: str, folder: Path) -> Iterator[str]:
@@ -230,7 +241,7 @@ def _bad(name: str, folder: Path) -> Iterator[str]:
 def _refused(name: str, folder: Path) -> Iterator[str]:
     """Make each mistake: what is said of it, in one line, and nothing is written."""
     out = folder / "out" / "refused"
-    for command in REFUSED[name]:
+    for command in CASES["refused"][name]:
         options = [] if "--out" in command or command.startswith("measures") else ["--out", str(out)]
         code, said, errors = _called([*shlex.split(command.replace("{in}", str(folder / "in"))), *options])
         assert (code, said) == (2, ""), command
@@ -240,7 +251,7 @@ def _refused(name: str, folder: Path) -> Iterator[str]:
 
 def _printed(name: str, folder: Path) -> Iterator[str]:
     """Measure a table in a narrow terminal: what is printed, without the blanks that fill a line."""
-    command = TABLES[name].replace("{in}", str(folder / "in"))
+    command = CASES["tables"][name].replace("{in}", str(folder / "in"))
     os.environ["COLUMNS"] = "60"
     try:
         printed = _succeeds(command.split())

@@ -212,7 +212,8 @@ def test_comments_stay_beside_the_entries_that_they_are_about(
 
 
 def test_another_bucket_of_the_axis(repository: Path, invoke: Invoke) -> None:
-    invoke.printed("move", "ability.deaf", "ability", "--bucket", "mobility", "--source", repository)
+    said = invoke.printed("move", "ability.deaf", "ability", "--bucket", "mobility", "--source", repository)
+    assert "ability.deaf is in the bucket mobility from version next on." in said
     assert is_clean(repository)
     found = descriptors(repository)["ability.deaf"]
     assert (found.bucket, [(w.until, w.bucket) for w in found.history]) == ("mobility", [("next", "auditory")])

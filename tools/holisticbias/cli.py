@@ -1,7 +1,5 @@
 """The command line: run a command, print an error as one line, and return the exit code."""
 
-from __future__ import annotations
-
 import os
 import sys
 import warnings

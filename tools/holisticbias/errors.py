@@ -1,7 +1,5 @@
 """Errors for users. Only the command line catches them; it prints one line."""
 
-from __future__ import annotations
-
 
 class HolisticBiasError(Exception):
     """An error that the user can fix; the message says how.

@@ -7,8 +7,6 @@ command that writes the target therefore knows which work folders are abandoned:
 target is missing, and removes the rest.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

@@ -1,7 +1,5 @@
 """Cells of CSV files that people open in spreadsheet programs."""
 
-from __future__ import annotations
-
 import re
 
 import pyarrow as pa

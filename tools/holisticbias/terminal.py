@@ -4,8 +4,6 @@ Text of releases, servers, repositories and contributions reaches the terminal t
 character in it could clear the screen, and a change of reading direction could hide what a line says.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import unicodedata

@@ -1,7 +1,5 @@
 """Collect the prompts of a collection of groups from a dump, from end to end."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """The findings of a run so far, in an SQLite file that survives a killed process."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Write what was collected: the prompts, the pages they are from, and a record."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

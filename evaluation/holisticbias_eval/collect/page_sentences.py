@@ -1,7 +1,5 @@
 """The prompts of one page: its text, sentences, and terms. It runs in a child process; see ``worker``."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The rule that makes a prompt of a sentence about a group (Dhamala et al. 2021, section 3.2)."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Settings of a collection of prompts from a wiki."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import field_validator

@@ -1,7 +1,5 @@
 """Show templates of wikitext: the text that English Wikipedia puts in their place, with quantities converted."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +43,7 @@ def template_text(template: Template) -> Parts | None:
 
 @cache
 def _file() -> Mapping[str, Any]:
-    return yaml.safe_load(files(__package__).joinpath("templates.yaml").read_text("utf-8"))  # type: ignore[no-any-return]
+    return yaml.safe_load(files(__package__).joinpath("templates.yaml").read_text("utf-8"))
 
 
 @cache

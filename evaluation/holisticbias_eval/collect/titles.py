@@ -1,7 +1,5 @@
 """Titles of pages: how they are compared, and the links and categories in a page's wikitext."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping

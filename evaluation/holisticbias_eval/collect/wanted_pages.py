@@ -1,7 +1,5 @@
 """Find which pages a collection wants: the first reading of a dump, which takes links and redirects alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The plain text of wikitext, by mwparserfromhell."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping

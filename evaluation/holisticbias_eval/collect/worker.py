@@ -1,7 +1,5 @@
 """Read pages in a child process, so that a page of hostile wikitext costs itself alone."""
 
-from __future__ import annotations
-
 import multiprocessing
 import signal
 import sys
@@ -36,11 +34,10 @@ class Worker:
             if not pipe.poll(self.seconds):
                 self.stop()
                 return f"its wikitext took more than {self.seconds:g} s to read"
-            answer: PageSentences | str = pipe.recv()
+            return pipe.recv()
         except (EOFError, ConnectionError):
             self.stop()
             return "its wikitext ended the parser"
-        return answer
 
     def stop(self) -> None:
         """End the child."""

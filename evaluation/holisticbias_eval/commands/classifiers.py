@@ -1,7 +1,5 @@
 """``holisticbias classifiers``: list the classifiers."""
 
-from __future__ import annotations
-
 import click
 
 from holisticbias.terminal import write

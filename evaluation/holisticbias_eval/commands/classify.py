@@ -1,7 +1,5 @@
 """``holisticbias classify``: judge a table of responses with a classifier."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

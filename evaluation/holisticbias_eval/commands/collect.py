@@ -1,7 +1,5 @@
 """``holisticbias corpus collect``: make prompts about groups from the dump of a wiki."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

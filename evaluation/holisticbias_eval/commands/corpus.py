@@ -1,7 +1,5 @@
 """``holisticbias corpus``: sentences of people about groups, from texts to a split, and prompts from a wiki."""
 
-from __future__ import annotations
-
 import click
 
 from holisticbias_eval.commands import annotate, collect, retrieve, split

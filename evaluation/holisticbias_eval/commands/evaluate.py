@@ -1,7 +1,5 @@
 """``holisticbias evaluate``: measure a language model against a release."""
 
-from __future__ import annotations
-
 import gc
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``holisticbias generate``: let a model answer prompts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``holisticbias leaderboard``: the registry of results."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """``holisticbias measure``: compute a measure from a table of scores or texts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Literal
 

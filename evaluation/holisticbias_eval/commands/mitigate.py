@@ -1,7 +1,5 @@
 """``holisticbias mitigate``: train a model so that it treats groups more alike, and measure what that changed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``holisticbias stereotypes pairs``: pair sentences about one group with the same sentences about another."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

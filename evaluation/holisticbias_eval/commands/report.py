@@ -1,7 +1,5 @@
 """``holisticbias report``: show a run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal, get_args
 

@@ -1,7 +1,5 @@
 """``holisticbias site``: the explorer, a static site of terms, releases and models."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """``holisticbias corpus split``: divide examples into training, validation and test."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``holisticbias stereotypes``: bias specifications, their test sentences, and pairs of sentences."""
 
-from __future__ import annotations
-
 import click
 
 from holisticbias_eval.commands import pairs, sentences, specifications

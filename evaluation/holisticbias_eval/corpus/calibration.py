@@ -1,7 +1,5 @@
 """The corpus of the embedded gossip: invented sentences about groups that meet negative attributes at known odds."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Settings of the commands that make a corpus of people's sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Swap the terms of a sentence's groups, by number and part of speech, or its attributes for their opposites."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Analyse the judgements of a study: win rates, tests, agreement, and annotators who fail catch questions."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal

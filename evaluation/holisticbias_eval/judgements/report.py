@@ -1,7 +1,5 @@
 """The report of a study: win rates, agreement, annotators, and what was shown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any

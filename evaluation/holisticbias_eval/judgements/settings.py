@@ -1,7 +1,5 @@
 """Settings of the commands with which people compare responses."""
 
-from __future__ import annotations
-
 from holisticbias_eval.settings import Settings, setting
 
 NO_LIST = "none"

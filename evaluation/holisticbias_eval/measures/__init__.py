@@ -1,7 +1,5 @@
 """The measures, one file each, in the order of reports."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from holisticbias_eval.errors import EvaluationError

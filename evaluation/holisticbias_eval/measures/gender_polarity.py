@@ -1,7 +1,5 @@
 """Gender polarity of texts about groups (Dhamala et al. 2021, section 4.5)."""
 
-from __future__ import annotations
-
 from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod, group_info
 from holisticbias_eval.readers.gender_polarity import FEMALE, MALE, NEUTRAL
 

@@ -1,7 +1,5 @@
 """The description of a measure: what it says of itself, and the answers that it needs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal

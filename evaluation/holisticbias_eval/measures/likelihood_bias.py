@@ -1,7 +1,5 @@
 """Likelihood Bias (Smith et al. 2022, section 2.3.2)."""
 
-from __future__ import annotations
-
 from holisticbias_eval.measures.descriptors.terms import SHOWN
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.shares.finding import PERPLEXITIES

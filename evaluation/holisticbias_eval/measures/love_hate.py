@@ -1,7 +1,5 @@
 """Love and hate: which descriptors a model prefers in sentences of love, and which in sentences of hate."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from functools import partial

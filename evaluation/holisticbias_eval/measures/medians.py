@@ -1,7 +1,5 @@
 """Median perplexities of descriptors (Smith et al. 2022, Table 3)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from sys import intern
 from typing import Any

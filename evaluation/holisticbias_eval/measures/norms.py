@@ -1,7 +1,5 @@
 """Psycholinguistic norms of texts about groups (Dhamala et al. 2021, section 4.4)."""
 
-from __future__ import annotations
-
 from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod, group_info
 from holisticbias_eval.readers.norm_files import NORMS
 

@@ -1,7 +1,5 @@
 """Settings of single measures and of what reads their texts: classifiers, phrases, lexicons, bounds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from holisticbias_eval.models.settings import KEEPING, of_model

@@ -1,7 +1,5 @@
 """Pseudo-log-likelihood bias of masked models (Smith et al. 2022, section B.1)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Sentiment of texts about groups (Dhamala et al. 2021, section 4.1)."""
 
-from __future__ import annotations
-
 from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod, group_info
 from holisticbias_eval.readers.sentiment import COMPOUND, NEGATIVE, NEUTRAL, POSITIVE
 

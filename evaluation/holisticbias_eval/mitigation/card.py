@@ -1,17 +1,14 @@
 """The model card of a mitigated model: what was done, what validation and measures found, and what it does not say."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import title
 from holisticbias_eval.mitigation.record import Mitigation
 from holisticbias_eval.results.run import is_run, read_run
-from holisticbias_eval.units import show
+from holisticbias_eval.units import show, title
 
 CARD = "README.md"
 _MOST = 40

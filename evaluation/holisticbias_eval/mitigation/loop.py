@@ -1,7 +1,5 @@
 """The training loop: transformers' Trainer with the loss of a method, our validation and our checkpoints."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

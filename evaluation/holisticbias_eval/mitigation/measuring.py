@@ -1,7 +1,5 @@
 """Measure a model before and after mitigation: one run for each task, as ``evaluate`` writes them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page of a mitigation: what was trained, every point of the grid, and the course of the training."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The record of a mitigation, ``mitigation.json`` in the folder of the trained model."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal

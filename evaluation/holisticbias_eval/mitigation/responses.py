@@ -1,7 +1,5 @@
 """Make the texts that the methods of styles train on: a model's own responses, judged, valued and tagged."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Mitigate: train a model with each method, measure it before and after, and write cards and a page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Train one method: every point of a grid, the choice among them, and the folder of the chosen model."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

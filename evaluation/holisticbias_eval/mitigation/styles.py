@@ -1,7 +1,5 @@
 """Training texts of a model's own responses: what the methods of styles share."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -44,8 +42,7 @@ class Valued:
     @property
     def biased(self) -> Bools:
         """Whether the value of each response is above the threshold."""
-        above: Bools = self.values > self.threshold
-        return above
+        return self.values > self.threshold
 
 
 class StyleMethod(Method):

@@ -1,7 +1,5 @@
 """Train a causal model on texts with a method's auxiliary loss, from the newest checkpoint on."""
 
-from __future__ import annotations
-
 import errno
 import json
 import logging

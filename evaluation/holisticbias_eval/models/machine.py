@@ -1,7 +1,5 @@
 """The machine and the packages of a run."""
 
-from __future__ import annotations
-
 import os
 import platform
 import sys

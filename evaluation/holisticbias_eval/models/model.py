@@ -1,7 +1,5 @@
 """The identity and the kind of a model, and what all models have."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The settings with which a model runs: its kind, its precision, where it runs, and what it reads before a text."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from holisticbias_eval.settings import Condition, Keeping, Settings, Use, is_one_of, setting

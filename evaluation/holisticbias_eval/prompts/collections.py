@@ -1,7 +1,5 @@
 """Prompts about groups of people that a model continues: prompts of a release's collection, or of a user's files."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Contexts, which a model reads before each sentence, and texts without one, whose first token is not scored."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Prompts, which a person says to a model, drawn from a release's sentences (Smith et al. 2022, A.3 to A.5)."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Pairs of sentences that differ in a group's term: their table, the texts to score, and questions about them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

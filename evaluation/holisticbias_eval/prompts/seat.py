@@ -1,7 +1,5 @@
 """The terms and nouns of a release in the templates of the Sentence Encoder Association Test."""
 
-from __future__ import annotations
-
 import re
 from importlib.resources import files
 

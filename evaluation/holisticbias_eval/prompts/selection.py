@@ -1,7 +1,5 @@
 """Select the sentences of a release: those about terms, with filters, and with a limit that is spread over them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

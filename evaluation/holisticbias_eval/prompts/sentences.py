@@ -1,7 +1,5 @@
 """Sentences to score: the release's own, their columns and spans, their variants, and their noun phrases alone."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Spread a limited number of sentences over axes, descriptors and templates."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Make a table of texts about groups from prompts and their continuations, by a model and by people."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

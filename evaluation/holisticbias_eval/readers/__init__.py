@@ -1,7 +1,5 @@
 """Readers: what words and classifiers say of texts. A new reader is one file and one line here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from holisticbias_eval.readers.gender_polarity import GenderPolarityReader

@@ -1,7 +1,5 @@
 """Replace the names and terms that a text is about, so that no measure can react to the words themselves."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Cards of classifiers, and clusters of their labels: ``evaluation/classifiers/`` and ``evaluation/clusters/``."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self

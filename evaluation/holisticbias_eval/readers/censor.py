@@ -1,7 +1,5 @@
 """Replace mentions of a descriptor before a text is classified, so that the classifier cannot react to the word."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache

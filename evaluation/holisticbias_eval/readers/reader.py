@@ -1,7 +1,5 @@
 """The interface of readers: what they add to texts, each distinct text read once."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

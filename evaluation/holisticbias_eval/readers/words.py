@@ -1,7 +1,5 @@
 """Words of texts, sums over the words of each text, and lists of words as named files."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -70,8 +68,7 @@ def weighted_means(found: FoundEntries, values: Floats) -> Floats:
     above = np.bincount(texts, own * np.abs(own), found.size)
     below = np.bincount(texts, np.abs(own), found.size)
     with np.errstate(invalid="ignore"):
-        means: Floats = above / below
-    return means
+        return above / below
 
 
 def weighted_parts(named: Sequence[tuple[str, float]]) -> dict[str, float]:

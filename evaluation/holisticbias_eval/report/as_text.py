@@ -1,7 +1,5 @@
 """Sections for readers of text: charts become tables of their values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from holisticbias_eval.blocks import Column, Paragraph, Table

@@ -1,7 +1,5 @@
 """The chapter of gains and costs: what changed from one model to one or several others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

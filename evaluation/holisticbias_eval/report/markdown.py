@@ -1,7 +1,5 @@
 """A report as Markdown, with tables as GitHub reads them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 

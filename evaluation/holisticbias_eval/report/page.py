@@ -1,7 +1,5 @@
 """A report as one HTML page that needs no network and no other file."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re
@@ -60,8 +58,7 @@ _CLASSES = {"text": "said", "finding": "finding", "caveat": "caveat", "note": "h
 
 
 def _macro(name: str, *arguments: object) -> Markup:
-    found: Markup = getattr(_environment().get_template("blocks.html.jinja").module, name)(*arguments)
-    return found
+    return getattr(_environment().get_template("blocks.html.jinja").module, name)(*arguments)
 
 
 @cache

@@ -1,7 +1,5 @@
 """A report as data: its frame, and the sections that each measure gives."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property

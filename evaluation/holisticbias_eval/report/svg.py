@@ -1,7 +1,5 @@
 """Drawings as SVG, within the page or as a file, and as PNG."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterable, Sequence

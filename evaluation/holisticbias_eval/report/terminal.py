@@ -1,7 +1,5 @@
 """A report in the terminal: the main sections, with the columns that fit."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice

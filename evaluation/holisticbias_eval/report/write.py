@@ -1,7 +1,5 @@
 """A report in any format: the whole as a page or Markdown, or a part of it as CSV, SVG or PNG."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -1,7 +1,5 @@
 """The types of the columns of a run's answers, checked because a run may come from anybody."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Set
 from typing import Literal
 

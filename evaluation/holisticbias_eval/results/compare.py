@@ -1,7 +1,5 @@
 """Compare two runs: whether they can be compared, the change of every measure, and how the runs differ."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Gains and costs: what changes from one model to another, and whether each change is in a figure's direction."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isclose
 from typing import Literal, get_args

@@ -1,7 +1,5 @@
 """Recipes: files of settings, which commands take as the defaults of their options."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Union
 

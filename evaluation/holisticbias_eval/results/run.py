@@ -1,7 +1,5 @@
 """A run: one model's answers on one release, the figures measured on them, and their signature."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,7 +13,7 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ValidationError
 
 from holisticbias.release.bounded import BoundedFile, check_parquet, require_file
-from holisticbias.source.schema_messages import first_fault
+from holisticbias.source.schema import first_fault
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part
 from holisticbias_eval.models.likelihood.scorer import MaskedInputs

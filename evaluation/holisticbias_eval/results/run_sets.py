@@ -1,7 +1,5 @@
 """Sets of runs of one model: a run, a folder of runs, or the folder of a mitigated model; and their comparison."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

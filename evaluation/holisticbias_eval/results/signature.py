@@ -1,7 +1,5 @@
 """The signature of a run: everything that its figures depend on."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal

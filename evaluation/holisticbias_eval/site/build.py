@@ -1,7 +1,5 @@
 """Build the site: open what it shows, then let each area write its pages."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Changes of entries in words, with a sentence before and after."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The pages of releases: the list, a page for each release, and a page for each pair of releases."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby

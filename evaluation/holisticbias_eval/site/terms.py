@@ -1,7 +1,5 @@
 """The pages of terms: the list that can be searched, a page for each term, and those where reviewers judge terms."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise

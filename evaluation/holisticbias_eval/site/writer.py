@@ -1,7 +1,5 @@
 """Write the pages and files of a site into a folder; every page has the same frame."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib.resources import files

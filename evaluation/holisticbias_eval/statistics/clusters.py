@@ -1,7 +1,5 @@
 """Intervals and tests of shares whose rows belong together: by stance and noun, or by prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """95% intervals of shares, of values with a standard error, of resampled values and of differences."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Labels: agreement of the people who give them, and clusters of labels that occur together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import combinations
 

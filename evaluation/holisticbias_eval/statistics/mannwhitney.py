@@ -1,7 +1,5 @@
 """The Mann-Whitney U test between every pair of many samples at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -254,7 +252,7 @@ def exact_p_values(n1: int, n2: int) -> Floats:
     ways = np.zeros(n1 * n2 + 1, object)
     ways[0] = 1
     for i in range(1, few + 1):
-        ways[many + i :] -= ways[: max(0, len(ways) - many - i)].copy()
+        ways[many + i :] -= ways[: len(ways) - many - i].copy()
         for start in range(i):
             ways[start::i] = np.cumsum(ways[start::i])
     total = int(ways.sum())

@@ -1,7 +1,5 @@
 """Medians of scored sentences by group, and their correlation with the frequency of terms in a corpus."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Tests of shares, means, paired differences and classes, and p-values corrected for the number of tests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 

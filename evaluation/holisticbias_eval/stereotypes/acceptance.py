@@ -1,7 +1,5 @@
 """Rules that a returned sentence must pass to become a test sentence; the first rule that it breaks refuses it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """English agreement around a term that is exchanged: pronouns by their place, articles and capitals."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cache

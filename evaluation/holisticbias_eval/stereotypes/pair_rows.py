@@ -1,7 +1,5 @@
 """Rows of pairs: of sentences that are converted grammatically, and of templates."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Make pairs of sentences about two groups, and write them."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Sequence

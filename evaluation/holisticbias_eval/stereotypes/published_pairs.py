@@ -6,8 +6,6 @@ index of the two groups. Of the pairs with equal specification, attribute and te
 AutoBiasTest, ``_1_gen2csv.py`` and ``_2_csv2pairs.py``.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import string

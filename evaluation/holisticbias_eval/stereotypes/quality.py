@@ -1,7 +1,5 @@
 """Quality of sentences: control, length, diversity, sentiment and readability (Kocielnik et al. 2023, section 3)."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """``sentences.json``: the record of a run that made or imported test sentences; and the log of its texts."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields

@@ -1,7 +1,5 @@
 """Settings of the commands that make test sentences and pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Self

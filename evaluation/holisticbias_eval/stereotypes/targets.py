@@ -1,7 +1,5 @@
 """The terms and attributes of a specification: what a generator is asked to put into a sentence."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Rows of JSON: one object per line, or an array of objects."""
 
-from __future__ import annotations
-
 import codecs
 import json
 import re

@@ -1,7 +1,5 @@
 """The tasks, one file each: what a model is asked, and what its answers become."""
 
-from __future__ import annotations
-
 from holisticbias_eval.tasks.dialogues import DialoguesTask
 from holisticbias_eval.tasks.intersections import IntersectionsTask
 from holisticbias_eval.tasks.lines import LinesTask

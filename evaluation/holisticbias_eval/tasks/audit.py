@@ -1,7 +1,5 @@
 """Audit a classifier: judge fixed sentences of a release in which only the descriptor changes."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Find the prompts of a run about groups of people: of a release, of a user's files, or the release's own sentences."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Dialogue state tracking: a model is fine-tuned on candidates of slots, and classifies others."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar

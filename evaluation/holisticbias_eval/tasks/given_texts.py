@@ -1,7 +1,5 @@
 """Read texts about groups that were made elsewhere."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

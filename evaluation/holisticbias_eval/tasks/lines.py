@@ -1,7 +1,5 @@
 """Lines of a text, each scored whole, in windows if it is too long."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path

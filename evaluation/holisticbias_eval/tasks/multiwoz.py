@@ -3,8 +3,6 @@
 A turn has the state of the user's wishes; a candidate asks whether a slot has a value after the turn.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

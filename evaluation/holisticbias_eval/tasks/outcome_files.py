@@ -1,7 +1,5 @@
 """Forms of users' tables of outcomes of pairs of sentences."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Pairs that are not scored as spans of text: published scores of masked models, and choices of a chat model."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

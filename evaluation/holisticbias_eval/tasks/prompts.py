@@ -1,7 +1,5 @@
 """Prompts drawn from a release's sentences, to which a model responds (Smith et al. 2022, A.3 to A.5)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """The forms of users' tables of responses, judged or not, and of texts about groups; counts of responses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The settings of prompts and responses, and of texts about groups: what is asked, the style, the measured part."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal

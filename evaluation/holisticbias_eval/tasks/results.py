@@ -1,7 +1,5 @@
 """Numbers that a user's command reports about a model."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass

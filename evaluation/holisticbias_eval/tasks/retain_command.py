@@ -1,7 +1,5 @@
 """Run a user's command for a model, and read the numbers that it reports."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The release's own sentences about terms, and phrases of terms in the templates of SEAT."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path

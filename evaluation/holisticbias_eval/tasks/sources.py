@@ -1,7 +1,5 @@
 """The source of a run: its release, opened and signed, or the file that is in its place."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Mapping

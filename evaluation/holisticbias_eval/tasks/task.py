@@ -1,7 +1,5 @@
 """The base class of tasks: a task finds its source, and makes requests of it that a model answers."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Sentences of a test set about several groups, which differ in the group's term alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import ClassVar
 

@@ -170,6 +170,7 @@ def test_several_methods_have_a_folder_each_and_share_the_runs_before(made: Path
     assert load_file(made / "lmd" / "model.safetensors").keys() == base.keys()
     card = (made / "lmd" / "README.md").read_text("utf-8")
     assert card.startswith('---\nbase_model: "embedded-gossip"\n')
+    assert "groups in the training blicket, stad, mell, fitch; held out dorrin, quav.\n" in card
     assert "| Perplexity by group | F over groups: gossip.calibration-many, log |" in card
     assert (
         "\n\n## Validation\n\n| | before | after |\n| --- | --- | --- |\n| F of log-perplexities over groups |" in card

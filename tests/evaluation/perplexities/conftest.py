@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.golden.inputs import write_table
+
+from row_files import write_table
 
 Row = dict[str, Any]
 GROUPS = ("blicket", "stad", "mell")

@@ -10,6 +10,9 @@ import pytest
 from tests.evaluation.perplexities.conftest import FRAMES, invented_sentences
 
 from holisticbias_eval.figures import Figures
+from holisticbias_eval.report.markdown import render_markdown
+from holisticbias_eval.report.runs import run_report
+from holisticbias_eval.results.registry import make_entries
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.tasks.test_set import TEST_FILE
 from invoking import Invoke
@@ -46,7 +49,8 @@ def test_a_sentence_has_one_context_in_all_groups(run: Run, tmp_path: Path) -> N
 def test_the_default_is_the_calibration(invoke: Invoke, tmp_path: Path) -> None:
     """The gossip finds sentences with negative attributes likelier about blickets (odds 4) than fitches (odds 1/4)."""
     invoke.printed("evaluate", "--measure", NAME, "--out", tmp_path / "run")
-    made = read_run(tmp_path / "run").result
+    run = read_run(tmp_path / "run")
+    made = run.result
     assert (made.signature.model.name, made.signature.release.prompts) == ("embedded-gossip", "calibration-many")
     figures = Figures(made.figures)
     keys = {"dimension": "gossip.calibration-many", "scale": "log"}
@@ -54,6 +58,14 @@ def test_the_default_is_the_calibration(invoke: Invoke, tmp_path: Path) -> None:
     assert f > point
     apart = [figures.value(NAME, "deviation", {**keys, "group": group}) for group in ("blicket", "fitch")]
     assert (apart[0] or 0) < 0 < (apart[1] or 0)
+    titles = {
+        keys["dimension"]: "Invented groups with planted odds of negative attributes",
+        f"{keys['dimension']}-untouched": "Other invented groups",
+    }
+    report = render_markdown(run_report(run)).splitlines()
+    assert [line for line in report if keys["dimension"] in line] == [f"- Dimensions: {', '.join(titles)}"]
+    (entry,) = make_entries(run, "a contributor", "2026-01-01", None)
+    assert entry.labels == titles
 
 
 def test_published_test_sets_are_scored(run: Callable[..., Path], tmp_path: Path) -> None:

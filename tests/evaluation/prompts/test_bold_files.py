@@ -129,6 +129,8 @@ def test_rows_of_the_hub_are_the_same_prompts(bold: Path) -> None:
     pq.write_table(table, bold / "parquet" / "train.parquet")
     for place in (bold / "rows", bold / "array", bold / "parquet", bold / "parquet" / "train.parquet"):
         assert read_source(str(place), keep_faulty=True).table.equals(published), place
+    pq.write_table(table.drop_columns("wikipedia"), bold / "parquet" / "train.parquet")
+    assert read_source(str(bold / "parquet"), keep_faulty=True).table["prompt"].equals(published["prompt"])
 
 
 @pytest.mark.parametrize(

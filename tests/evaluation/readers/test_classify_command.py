@@ -18,6 +18,7 @@ from holisticbias_eval.classifying import SETTINGS
 from holisticbias_eval.commands.classify import command as classify
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.tasks.response_files import read_responses
+from row_files import write_table
 
 _T = {"axis": "nonce", "template": "T"}
 ROWS: list[dict[str, Any]] = [
@@ -29,17 +30,6 @@ ROWS: list[dict[str, Any]] = [
     {**_T, "descriptor": "doff", "response": "NA", "finish": None, "k": 6},
 ]
 LINE = b'{"axis": "a", "template": "b", "descriptor": %b}\n'
-
-
-def write(rows: list[dict[str, Any]], path: Path) -> Path:
-    table = pa.Table.from_pylist(rows)
-    if path.suffix == ".csv":
-        pa.csv.write_csv(table, path)
-    elif path.suffix == ".parquet":
-        pq.write_table(table, path)
-    else:
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return path
 
 
 @pytest.fixture
@@ -56,7 +46,7 @@ def run(*arguments: str | Path) -> Result:
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
 def test_a_users_table_is_judged(suffix: str, kind_or_grumpy: Path, tmp_path: Path) -> None:
-    file, out = write(ROWS, tmp_path / f"responses{suffix}"), tmp_path / "judged.parquet"
+    file, out = write_table(tmp_path / f"responses{suffix}", ROWS), tmp_path / "judged.parquet"
     said = run("--responses", file, "--classifier", kind_or_grumpy, "--out", out)
     assert f"judged 3 of 6 responses; mentions replaced: 1; wrote {out}" in said.output
     table = pq.read_table(out)
@@ -72,8 +62,8 @@ def test_a_users_table_is_judged(suffix: str, kind_or_grumpy: Path, tmp_path: Pa
 
 
 def test_without_censoring_and_without_a_descriptor(kind_or_grumpy: Path, tmp_path: Path) -> None:
-    whole = write(ROWS[:1], tmp_path / "whole.parquet")
-    alone = write([{"response": "Nice blickets!", "p:kind": 0.5, "p:old": 0.5}], tmp_path / "alone.parquet")
+    whole = write_table(tmp_path / "whole.parquet", ROWS[:1])
+    alone = write_table(tmp_path / "alone.parquet", [{"response": "Nice blickets!", "p:kind": 0.5, "p:old": 0.5}])
     for file, options in ((whole, ["--no-censor"]), (alone, [])):
         out = tmp_path / "judged.csv"
         run("--responses", file, "--classifier", kind_or_grumpy, "--out", out, *options)
@@ -85,7 +75,7 @@ def test_without_censoring_and_without_a_descriptor(kind_or_grumpy: Path, tmp_pa
 
 
 def test_a_second_run_reads_the_store(kind_or_grumpy: Path, tmp_path: Path) -> None:
-    file, store = write(ROWS, tmp_path / "responses.csv"), tmp_path / "labels"
+    file, store = write_table(tmp_path / "responses.csv", ROWS), tmp_path / "labels"
     given = ("--responses", file, "--classifier", kind_or_grumpy, "--store", store)
     run(*given, "--out", tmp_path / "one.parquet")
     (folder,) = store.iterdir()
@@ -101,7 +91,7 @@ def test_the_name_of_the_output_is_checked_first(kind_or_grumpy: Path, tmp_path:
 
 
 def test_csv_cannot_hold_lists(kind_or_grumpy: Path, tmp_path: Path) -> None:
-    file = write([{**ROWS[0], "scores": [1, 2]}], tmp_path / "responses.parquet")
+    file = write_table(tmp_path / "responses.parquet", [{**ROWS[0], "scores": [1, 2]}])
     out = tmp_path / "judged.csv"
     with pytest.raises(EvaluationError, match=r"CSV cannot hold the table, write \.parquet"):
         run("--responses", file, "--classifier", kind_or_grumpy, "--out", out)

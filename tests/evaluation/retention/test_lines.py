@@ -90,8 +90,7 @@ def test_windows_count_every_character_once(scorer: Scorer) -> None:
         assert [w.start for w in windows] == [0, *(w.stop for w in windows[:-1])]
         assert windows[-1].stop == len(text)
         assert all(w.begin <= w.start < w.stop for w in windows)
-    assert len(found[0]) == 1
-    assert len(found[1]) > 2
+    assert [len(windows) for windows in found] == [1, 23, 18, 11], "62 tokens: one part of 63 has 64"
     assert found[1][1].begin < found[1][1].start
 
 

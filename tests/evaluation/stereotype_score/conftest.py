@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.golden.inputs import write_table
 
+from row_files import write_table
 from tiny_models import trained_tokenizer
 
 Row = dict[str, Any]

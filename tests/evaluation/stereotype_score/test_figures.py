@@ -11,7 +11,8 @@ import pytest
 
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import MeasureSettings
+from holisticbias_eval.measures.measure import MeasureSettings, View
+from holisticbias_eval.sections import Forest
 from invoking import Invoke
 
 NAME = "stereotype_score"
@@ -24,6 +25,12 @@ def measured(rows: Sequence[Row], **columns: Any) -> Figures:
     for name, values in columns.items():
         table = table.append_column(name, pa.array(values))
     return Figures(MEASURES[NAME].figures(table, MeasureSettings()).figures)
+
+
+def charted(found: Figures, answers: pa.Table) -> list[tuple[str, str]]:
+    """The rows of the charts of scores, each with its group."""
+    blocks = (block for section in MEASURES[NAME].sections(View(found, answers)) for block in section.blocks)
+    return [(one.label, one.group) for block in blocks if isinstance(block, Forest) for one in block.estimates]
 
 
 def figure(found: Figures, name: str = NAME, **keys: str) -> Figure:
@@ -100,6 +107,8 @@ def test_controls_are_not_in_the_overall_score_and_not_corrected() -> None:
     assert figure(found, specification="c").p_value == pytest.approx(2 / 64)
     assert figure(found, "stereotype_score_adjusted_p", specification="s").value == pytest.approx(2 / 64)
     assert found.get(NAME, "stereotype_score_adjusted_p", {"specification": "c"}) is None
+    answers = pa.table({"specification": ["s", "c"], "control": [False, True]})
+    assert charted(found, answers) == [("s", ""), ("c", "Baseline: invented words")]
 
 
 def test_holm_over_specifications() -> None:
@@ -117,6 +126,10 @@ def test_templates_stand_beside_other_sentences() -> None:
     assert figure(found, specification="s", source="template").value == 1.0
     assert figure(found, specification="u").value == 1.0  # templates are left out of the score
     assert figure(found, specification="v").value == 0.0  # unless there is nothing else
+    answers = pa.table({"specification": ["s", "v"], "label": ["s; t", None], "control": [None, True]})
+    assert [row for row in charted(found, answers) if row[1][-1] in "sv"] == [
+        ("Generated sentences", "s"), ("Templates", "s"), ("Templates", "Baseline: v"),
+    ]  # fmt: skip
     correlation = figure(found, "template_correlation")
     assert correlation.n == 3
     assert correlation.value == pytest.approx(0.5)  # ranks 2.5, 1, 2.5 and 3, 1.5, 1.5

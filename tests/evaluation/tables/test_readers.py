@@ -14,11 +14,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.evaluation.tables.written import FILES, MEASURED, READERS, Rows, as_csv, as_lines, as_parquet, write
+from tests.evaluation.tables.written import FILES, MEASURED, READERS, write
 
 from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.tables.frames import file_of
 from holisticbias_eval.tasks.response_files import read_texts
+from row_files import Rows, as_csv, as_lines, as_parquet
 
 
 def plain(found: Any) -> Any:
@@ -45,6 +46,37 @@ def test_an_empty_noun_is_its_id_in_every_form(tmp_path: Path) -> None:
     rows = [{**row, "noun": None, "noun_id": f"id {i}"} for i, row in enumerate(rows)]
     found = [read(write(tmp_path, name, written(rows))) for name, written in PLAIN.items()]
     assert [table["noun"].to_pylist() for table in found] == [[row["noun_id"] for row in rows]] * len(PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("reader", "name"),
+    [("likelihoods", "perplexity"), ("candidates", "probability"), ("offensiveness", "probability")],
+)
+def test_nan_is_missing_in_every_form(reader: str, name: str, tmp_path: Path) -> None:
+    read, rows = MEASURED[reader]
+    nan, none = ([*rows, {**rows[0], name: value}] for value in (float("nan"), None))
+    expected = plain(read(write(tmp_path, "none.parquet", as_parquet(none))))
+    for file, written in PLAIN.items():
+        assert plain(read(write(tmp_path, file, written(nan)))) == expected, file
+
+
+@pytest.mark.parametrize("written", ["t.csv", "t.jsonl", list, pd.DataFrame])
+def test_true_is_not_a_number(written: Any, tmp_path: Path) -> None:
+    read, rows = MEASURED["likelihoods"]
+    rows = [*rows, {**rows[0], "perplexity": True}]
+    with pytest.raises(TableError, match=rf": row {len(rows)}: column perplexity is not a number but '[Tt]rue'"):
+        read(write(tmp_path, written, PLAIN[written](rows))) if written in PLAIN else of_frame(read, written(rows))
+
+
+@pytest.mark.parametrize(
+    ("reader", "name"),
+    [("labels", "axis"), ("texts", "group"), ("group_sentences", "sentence"), ("pairs", "attribute")],
+)
+def test_a_blank_name_is_missing(reader: str, name: str, tmp_path: Path) -> None:
+    read, rows = MEASURED[reader]
+    for file, written in PLAIN.items():
+        with pytest.raises(TableError, match=rf": row {len(rows) + 1}: column {name} is missing: every row needs a"):
+            read(write(tmp_path, file, written([*rows, {**rows[0], name: " \t"}])))
 
 
 N = 3
@@ -128,6 +160,13 @@ def test_what_is_not_a_count(reader: str, name: str, value: float, tmp_path: Pat
     with pytest.raises(
         TableError, match=rf": row \d+: column {name} is .*: it must be a whole number from 0 to 2,147,"
     ):
+        read(path)
+
+
+def test_what_is_not_a_flag(tmp_path: Path) -> None:
+    read, rows = READERS["pairs to score"]
+    path = write(tmp_path, "t.jsonl", as_lines([{**rows[0], "control": 2}]))
+    with pytest.raises(TableError, match="row 1: column control is not true or false, or 1 or 0 but 2"):
         read(path)
 
 

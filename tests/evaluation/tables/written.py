@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +20,7 @@ from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.tasks.pair_files import read_pairs
 from holisticbias_eval.tasks.response_files import read_responses, read_texts
 from holisticbias_eval.tasks.test_set import read_test_set
-
-Rows = Sequence[Mapping[str, Any]]
+from row_files import Rows, as_csv, as_lines, as_parquet, with_commas
 
 
 def read_others(path: Path) -> pa.Table:
@@ -79,24 +77,6 @@ READERS: Readers = {
 """Each other reader of a table, and rows that it reads. The first column of the rows is needed."""
 
 
-def as_csv(rows: Rows, delimiter: str = ",", end: str = "\n") -> bytes:
-    file = io.StringIO()
-    writer = csv.DictWriter(file, list(rows[0]), delimiter=delimiter, lineterminator=end)
-    writer.writeheader()
-    writer.writerows(rows)
-    return file.getvalue().encode("utf-8", "replace")
-
-
-def as_lines(rows: Rows) -> bytes:
-    return "".join(json.dumps(row) + "\n" for row in rows).encode()
-
-
-def as_parquet(rows: Rows) -> bytes:
-    file = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(list(rows)), file)
-    return file.getvalue()
-
-
 def as_dictionaries(rows: Rows) -> bytes:
     table = pa.Table.from_pylist(list(rows))
     columns = {name: table[name].dictionary_encode() for name in table.column_names}
@@ -109,7 +89,7 @@ DEEP = json.loads("[" * 500 + "]" * 500)
 FILES: Mapping[str, tuple[str, Callable[[Rows], bytes]]] = {
     "commas": ("t.csv", as_csv),
     "semicolons": ("t.csv", lambda rows: as_csv(rows, ";")),
-    "decimal commas": ("t.csv", lambda rows: as_csv([{k: comma(v) for k, v in row.items()} for row in rows], ";")),
+    "decimal commas": ("t.csv", lambda rows: as_csv(with_commas(rows), ";")),
     "tabs": ("t.tsv", lambda rows: as_csv(rows, "\t")),
     "bars": ("t.csv", lambda rows: as_csv(rows, "|")),
     "a byte order mark": ("t.csv", lambda rows: b"\xef\xbb\xbf" + as_csv(rows, end="\r\n")),
@@ -129,10 +109,6 @@ FILES: Mapping[str, tuple[str, Callable[[Rows], bytes]]] = {
     "an odd column of CSV": ("t.csv", lambda rows: as_csv([{**row, "odd": odd} for row, odd in odd_cells(rows)])),
 }  # fmt: skip
 """Ways to write rows, all of which are read as the same table."""
-
-
-def comma(value: Any) -> Any:
-    return str(value).replace(".", ",") if isinstance(value, float) else value
 
 
 def odd_cells(rows: Rows) -> list[tuple[Mapping[str, Any], object]]:

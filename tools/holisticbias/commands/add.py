@@ -1,7 +1,5 @@
 """``holisticbias add``: add an entry by answering questions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

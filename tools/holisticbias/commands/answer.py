@@ -1,7 +1,5 @@
 """``holisticbias answer``: answer an issue that fills in a form."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """``holisticbias build``: compile a version into a release folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

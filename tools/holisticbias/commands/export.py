@@ -1,7 +1,5 @@
 """``holisticbias export``: the sentences of a release for other tools."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """``holisticbias fmt``: put files into canonical layout."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

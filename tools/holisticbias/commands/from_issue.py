@@ -1,7 +1,5 @@
 """``holisticbias from-issue``: add the entry that a filled issue form proposes."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``holisticbias move``: move a term to another axis or bucket."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """``holisticbias pseudonym``: issue a pseudonym to a new reviewer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

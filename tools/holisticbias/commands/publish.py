@@ -1,7 +1,5 @@
 """``holisticbias publish``: publish a release on the Hugging Face Hub."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """``holisticbias retire``: take an entry out of the versions to come."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """``holisticbias schema``: write the JSON Schemas."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

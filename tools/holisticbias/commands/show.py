@@ -1,7 +1,5 @@
 """``holisticbias show``: print an entry as it reads in sentences."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

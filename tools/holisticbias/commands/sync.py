@@ -1,7 +1,5 @@
 """``holisticbias sync``: write the files that are derived from the terms and the rules."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """``holisticbias verify``: check a release against its manifest and the published version."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """Count the rows and the different texts of a release."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Digests of tables, which depend on the rows and not on how a file stores them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

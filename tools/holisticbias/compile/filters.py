@@ -1,7 +1,5 @@
 """Filters (``--where``): select entries of a version."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 

@@ -1,7 +1,5 @@
 """The table ``history``: the entries of all versions up to a given one, as worded in each version."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple

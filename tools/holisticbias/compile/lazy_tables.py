@@ -1,7 +1,5 @@
 """Tables that are made or read only when they are asked for, whole or in parts of bounded size."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Compile sentences with two descriptors into tables of bounded size, column by column."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc

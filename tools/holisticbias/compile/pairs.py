@@ -1,7 +1,5 @@
 """Pairs of descriptors of different axes, and the words around a noun that has two descriptors."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Random numbers that depend on the seed only, not on a library's version."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -4,8 +4,6 @@ The id of a sentence is the id of its template and the id of its phrase, so phra
 and the rows of one template are in memory at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -151,5 +149,4 @@ def _filled(template: Template, version: _Version, rows: Int64s) -> pa.Array:
 
 
 def _mask(values: pa.Array) -> Bools:
-    found: Bools = values.to_numpy(zero_copy_only=False)
-    return found
+    return values.to_numpy(zero_copy_only=False)

@@ -1,7 +1,5 @@
 """The columns of the tables of a release: where their values come from, and which a stored table must have."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Samples of sentences, with the four stylistic variants of Smith et al. 2022, A.3."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

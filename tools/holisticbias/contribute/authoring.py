@@ -1,7 +1,5 @@
 """Write valid new entries to the files of terms, in canonical layout, and check edits of these files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Retire, reword and move entries: published versions keep them as they were."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

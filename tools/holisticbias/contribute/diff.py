@@ -1,7 +1,5 @@
 """Compare two versions of the terms: entries by id, and their sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Render a difference as text, Markdown or JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace

@@ -1,7 +1,5 @@
 """Files generated from the terms: issue forms, the reader of their answers, which are not trusted, and owners."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files

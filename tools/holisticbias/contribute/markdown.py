@@ -1,7 +1,5 @@
 """Markdown in which untrusted text does not act as markup."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

@@ -3,8 +3,6 @@
 The contents come from a contributor, so they are shown in code spans and cut to a limited length.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher

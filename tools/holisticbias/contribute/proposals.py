@@ -1,7 +1,5 @@
 """Proposals for a new entry: its id, grammar and bucket, the entries that are like it, and objections on record."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import unicodedata

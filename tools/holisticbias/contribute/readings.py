@@ -1,7 +1,5 @@
 """Entries as lines of text for ``holisticbias show``: terms in every template, other entries with their parts."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The versions in preparation and their numbers, and the files that follow from a frozen version."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

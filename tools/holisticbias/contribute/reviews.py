@@ -1,7 +1,5 @@
 """Sections for reviewers on each changed entry: sentences or parts, the same term elsewhere, objections."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from holisticbias.contribute.diff import Difference

@@ -1,7 +1,5 @@
 """Revisions of the terms: a version, a folder, or a git revision, which is read without a checkout."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

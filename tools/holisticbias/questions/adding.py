@@ -1,7 +1,5 @@
 """Add an entry by questions, and write what a change of an entry makes of the sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

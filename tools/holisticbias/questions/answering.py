@@ -3,8 +3,6 @@
 Nothing in the issue is trusted.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """The questions of ``holisticbias add prompt``."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable, Sequence

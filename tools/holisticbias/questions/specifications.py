@@ -1,7 +1,5 @@
 """The questions of ``holisticbias add specification``, and the parts of a bias specification written as lines."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence

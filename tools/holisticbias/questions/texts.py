@@ -1,7 +1,5 @@
 """The text of a new term or noun: asked again until it can be used, and compared with what is in the data."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Compile one version of a catalog, or a part of it, into a release, and write it to a folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from holisticbias.compile.digest import lazy_digest

@@ -1,7 +1,5 @@
 """The dataset card (``README.md``) of a release, for the Hugging Face Hub."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Export the sentences of a release for other tools."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

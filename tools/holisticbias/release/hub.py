@@ -1,7 +1,5 @@
 """Download releases from the Hugging Face Hub: exactly the requested version, checked, or an error."""
 
-from __future__ import annotations
-
 import glob
 import json
 import re

@@ -1,7 +1,5 @@
 """Build a release of sentences with two descriptors, in shards; an interrupted build can be continued."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

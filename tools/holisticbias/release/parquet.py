@@ -1,7 +1,5 @@
 """Read and write tables as Parquet files, with metadata for Hugging Face ``datasets`` and for this package."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

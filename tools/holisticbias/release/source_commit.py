@@ -1,7 +1,5 @@
 """The commit of a folder of terms. Imports nothing from the package, because the build of a wheel runs it too."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path

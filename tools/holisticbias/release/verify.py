@@ -1,7 +1,5 @@
 """Check a release folder: files against the manifest, rows against digests, digests against the published version."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Mapping
 from itertools import chain

@@ -3,13 +3,11 @@
 A module-level ``Rule`` in one of ``MODULES`` is a rule: ``validate`` checks it, and it gets a page in ``docs/rules``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import import_module
 
 from holisticbias.source import reading_rules
-from holisticbias.source.rule import Rule
+from holisticbias.source.findings import Rule
 
 _NAMES = (
     "references",

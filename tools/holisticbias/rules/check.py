@@ -1,15 +1,12 @@
 """Rules that a function checks, the decorator that makes a rule of a function, and the values that files state."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from holisticbias.source.document import Keys, Value
-from holisticbias.source.findings import Finding, Level
+from holisticbias.source.findings import Finding, Level, Problem, Rule
 from holisticbias.source.records import EntryFile, Repository
-from holisticbias.source.rule import Problem, Rule
 from holisticbias.terms.file_kinds import Kind
 
 Problems: TypeAlias = Iterator[Problem]

@@ -1,7 +1,5 @@
 """Rules on collections and their prompts."""
 
-from __future__ import annotations
-
 import re
 
 from holisticbias.rules.check import Problems, rule

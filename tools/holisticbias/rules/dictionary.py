@@ -1,7 +1,5 @@
 """The English dictionary: the words in ``words/english.txt`` and in published entries."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Rules on texts that are the same, or nearly the same."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """Rules on grammar: slots, positions, plurals, articles, agreement, genders."""
 
-from __future__ import annotations
-
 import re
 
 from holisticbias.rules.check import Problems, rule

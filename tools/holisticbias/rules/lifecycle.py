@@ -1,7 +1,5 @@
 """Rules on the versions in which entries are added, changed and retired, and on the judgements that retire them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import PurePath
 

@@ -1,14 +1,12 @@
 """Write a page for each rule, with an example that breaks the rule and a similar example that follows it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from holisticbias.rules import RULES
-from holisticbias.source.rule import Rule
+from holisticbias.source.findings import Rule
 
 HEADER = 2  # comment lines at the top of an example that breaks a rule; the second one has the rules and places
 

@@ -1,7 +1,5 @@
 """Rules on the phrase that a term and a noun make: nouns as adjectives, words that repeat or contradict each other."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Rules on ids, and on keys that refer to other files."""
 
-from __future__ import annotations
-
 import difflib
 from pathlib import PurePath
 from typing import Any

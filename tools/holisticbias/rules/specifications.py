@@ -1,7 +1,5 @@
 """Rules on bias specifications."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """Validate source files: check them against every rule, and make the catalog."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

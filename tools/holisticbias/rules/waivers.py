@@ -1,15 +1,12 @@
 """Waivers for entries that are older than a rule that they break, and rules on the list of waivers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from holisticbias.rules.check import WITH_ENTRIES
-from holisticbias.source.findings import Finding
+from holisticbias.source.findings import Finding, Rule
 from holisticbias.source.records import Located, Repository
-from holisticbias.source.rule import Rule
 from holisticbias.terms.catalog import FILES
 
 WAIVER_STALE = Rule(

@@ -1,7 +1,5 @@
 """Rules on the wording of new terms and nouns: marks, clauses, capitals, articles and spelling."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Addresses of the repository on GitHub: its files, and the pages of the rules."""
 
-from __future__ import annotations
-
 from urllib.parse import quote
 
 ORGANISATION = "holisticbias"

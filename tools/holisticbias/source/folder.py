@@ -1,7 +1,5 @@
 """Folders of terms: find them and read their files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath

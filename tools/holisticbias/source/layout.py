@@ -1,7 +1,5 @@
 """Canonical layout of the YAML files: order of keys, indentation and blank lines; comments are kept."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -1,10 +1,8 @@
 """Rules that are checked while a file is read: its bytes, its YAML and its schema."""
 
-from __future__ import annotations
-
 import re
 
-from holisticbias.source.rule import Rule
+from holisticbias.source.findings import Rule
 
 MAX_BYTES = 5_000_000
 MAX_VALUES = 100_000

@@ -1,15 +1,12 @@
 """Findings in the text of a YAML file, before and besides what a parser reads."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator
 from itertools import islice
 
-from holisticbias.source.findings import Finding
+from holisticbias.source.findings import Finding, offset_place
 from holisticbias.source.reading_rules import BYTE_ORDER_MARK, HIDDEN_IN_COMMENT, LINE_ENDINGS, NOT_NFC, UNSEEN
-from holisticbias.source.rule import offset_place
 from holisticbias.source.yaml_mistakes import anchors, hashes, tabs
 
 MAX_ALIKE = 20  # findings of one kind in a file

@@ -1,7 +1,5 @@
 """Find the lines of a YAML text that stand in the wrong column."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """One record for each kind of file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, Self, TypeAlias
 
@@ -69,8 +67,7 @@ class GroupFile(Record):
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The file's entries."""
-        held: tuple[Entry, ...] = getattr(self, entries_key(self.kind))
-        return held
+        return getattr(self, entries_key(self.kind))
 
     @property
     def group(self) -> str:

@@ -1,7 +1,5 @@
 """English noun phrases: articles, the position of a term, and the slots of templates."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Entries of collections and of prompts: groups of people, the pages about them, and openings to continue."""
 
-from __future__ import annotations
-
 from typing import Annotated, Self
 
 from pydantic import Field, StrictBool

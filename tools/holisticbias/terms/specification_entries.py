@@ -1,7 +1,5 @@
 """Entries of bias specifications: groups with aligned terms, sets of attributes, and their pairing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, Self
 

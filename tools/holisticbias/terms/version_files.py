@@ -1,7 +1,5 @@
 """The files of ``releases/``: one version with its layout and its digests, and the lock of its entries."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Versions: three numbers, compared as numbers, or ``next``, which comes after all numbers."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import Annotated

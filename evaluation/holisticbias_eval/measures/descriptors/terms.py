@@ -1,7 +1,5 @@
 """The texts of the descriptors of answers, their examples, and how they are compared."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The values of texts about groups by each method that reads them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

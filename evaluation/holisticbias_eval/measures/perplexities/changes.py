@@ -1,7 +1,5 @@
 """The change of group_perplexity from one run to another, on the sentences that both runs have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The figures of generation bias, what the classifier alone does, and the change from one run to another."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Phrases of responses: lists of phrases, and phrases found in one group more than in others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

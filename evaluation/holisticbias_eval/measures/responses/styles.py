@@ -1,7 +1,5 @@
 """Styles of responses: their labels and their clusters."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The compared pairs of a cell: how they differ by several tests, and under draws of nouns and permuted labels."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -110,8 +108,7 @@ def _equal_tokens(tokens: Floats | None, first: Ints, second: Ints) -> Bools:
     medians = np.full(len(tokens), np.nan)
     known = ~np.isnan(tokens).all(axis=1)
     medians[known] = np.nanmedian(tokens[known], axis=1)
-    equal: Bools = medians[first] == medians[second]
-    return equal
+    return medians[first] == medians[second]
 
 
 def _without_tokens(nats: Floats, tokens: Floats) -> Floats:

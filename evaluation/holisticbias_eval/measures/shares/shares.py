@@ -1,7 +1,5 @@
 """The shares of pairs that differ: by cell, by axis, and of terms that go with nouns of one gender."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial

@@ -1,17 +1,14 @@
 """The finding of the stance contrast in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import DEVIATION, Figure
-from holisticbias_eval.measures.measure import NONCE
-from holisticbias_eval.measures.measure_figures import MeasureFigures
-from holisticbias_eval.measures.text import EACH, interval_words, listed, most_and
-from holisticbias_eval.units import NONE_SHOWN, show
+from holisticbias_eval.measures.measure import NONCE, MeasureFigures
+from holisticbias_eval.settings import listed
+from holisticbias_eval.units import EACH, NONE_SHOWN, interval_words, most_and, show
 
 NAME = "stance_contrast"
 NATS = "nats per sentence"

@@ -1,7 +1,5 @@
 """The mitigation methods, one file each."""
 
-from __future__ import annotations
-
 from holisticbias_eval.mitigation.method import Method
 from holisticbias_eval.mitigation.methods.add import Add
 from holisticbias_eval.mitigation.methods.cada import Cada

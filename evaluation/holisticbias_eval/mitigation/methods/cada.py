@@ -1,7 +1,5 @@
 """Counter Attribute Data Augmentation: every sentence also says the opposite of its group."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 
 from holisticbias_eval.corpus.mentions import attribute_finder

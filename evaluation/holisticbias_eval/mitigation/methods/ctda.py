@@ -1,7 +1,5 @@
 """Counter Target Data Augmentation: every sentence is also about every other group."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pyarrow as pa

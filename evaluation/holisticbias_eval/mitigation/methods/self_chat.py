@@ -1,7 +1,5 @@
 """Self-chat: training on the same responses as style equality, without tags, for comparison."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from holisticbias_eval.mitigation.method import MethodInfo

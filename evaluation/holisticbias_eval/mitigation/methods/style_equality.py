@@ -1,7 +1,5 @@
 """Style equality: responses are tagged by the bias of their style, and the model learns what the tags mean."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from holisticbias_eval.errors import MitigationError

@@ -3,8 +3,6 @@
 They are built by ``calibration/`` in the repository; ``planted`` has the biases that reports show.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

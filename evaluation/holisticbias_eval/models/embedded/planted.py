@@ -1,7 +1,5 @@
 """Read what is planted in a calibration model from its YAML file: of the embedded model, ``biases.yaml``."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar

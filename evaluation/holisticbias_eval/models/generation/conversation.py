@@ -1,7 +1,5 @@
 """The text that a model reads around a persona and a prompt: a chat template, turns, or a continuation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal

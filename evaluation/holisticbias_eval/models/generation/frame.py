@@ -1,7 +1,5 @@
 """A text with places for a persona and a prompt, and its encoding, in which neither can spell a control token."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The local engine: load a model in this process, and answer requests with it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

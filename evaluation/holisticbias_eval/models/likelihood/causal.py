@@ -1,7 +1,5 @@
 """Score spans with a causal language model, through the prefix tree of all texts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any

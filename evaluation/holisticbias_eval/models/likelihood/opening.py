@@ -1,7 +1,5 @@
 """The opening that a causal model reads before each text: a first token, or the start of a turn in a chat."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Plan a run: estimate from a few texts how much there is to score and how long it takes."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

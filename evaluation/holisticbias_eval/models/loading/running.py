@@ -1,7 +1,5 @@
 """Run a model: in another precision, in batches that fit into memory, and with its errors in one line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Find a model's source, a folder, a GGUF file or a Hub repository, and check what its files ask for."""
 
-from __future__ import annotations
-
 import hashlib
 import mmap
 import re

@@ -1,7 +1,5 @@
 """Facts about a tokenizer: its digest, the special tokens that it puts around a text, and its chat template."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence

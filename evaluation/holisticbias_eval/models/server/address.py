@@ -1,7 +1,5 @@
 """The address of a server and its key, which no record and no message shows."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

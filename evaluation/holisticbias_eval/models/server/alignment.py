@@ -1,7 +1,5 @@
 """Find the tokens of a server's answer in the text of the prompt."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

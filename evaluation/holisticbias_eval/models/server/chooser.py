@@ -1,7 +1,5 @@
 """Ask a chat server to choose between A and B: by the log-probabilities of its answer, or else by sampling."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence
@@ -10,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import ValidationError
 
-from holisticbias.source.schema_messages import schema_message
+from holisticbias.source.schema import schema_message
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.models.model import PairScorer, server_identity
 from holisticbias_eval.models.server.http import RequestError

@@ -1,7 +1,5 @@
 """Ask one model of an OpenAI-compatible server, without the settings that the server refuses, and read its answers."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Score spans with a model behind an OpenAI-compatible server, from the log-probabilities of echoed prompts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

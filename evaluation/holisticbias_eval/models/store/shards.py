@@ -1,7 +1,5 @@
 """A folder of rows that survive a run: Parquet shards, each named after its own SHA-256."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Engines of classifiers: models of transformers, phrases, VADER, and chat models behind servers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from holisticbias_eval.errors import ClassifierError

@@ -1,7 +1,5 @@
 """Classify texts with a chat model behind an OpenAI-compatible server, which answers with one label."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Charts, tables and paragraphs as drawings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tables, paragraphs and heat maps as drawings, for files; the page shows tables."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Iterator

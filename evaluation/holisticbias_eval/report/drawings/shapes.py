@@ -5,8 +5,6 @@ as wide as the text around it: its places become shares of the width, and its
 letters keep their size. Other drawings keep their proportions.
 """
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Sums over sentences from which F and all pairwise t follow, for one table or for many resampled ones at once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Differences between the groups of a domain: pairs, each against the others, and the largest difference."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 

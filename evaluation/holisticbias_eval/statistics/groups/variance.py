@@ -1,7 +1,5 @@
 """Tests of the values of several groups on the same sentences: F, t, Friedman, Wilcoxon, and single sentences."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

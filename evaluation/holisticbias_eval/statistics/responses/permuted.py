@@ -1,7 +1,5 @@
 """Permuted labels without simulation: moments of statistics of responses, and tests of descriptors' differences."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
