@@ -284,7 +284,11 @@ def test_tasks_for_label_studio(tmp_path: Path) -> None:
         ("a.json", b'[{"data": {}, "annotations": []}]', "was not made by holisticbias corpus annotate"),
         ("a.json", json.dumps(export(chosen("biased", "not biased"))).encode(), "has the choice 'biased, not biased'"),
         ("a.json", json.dumps(export(chosen("rude"))).encode(), "task 1 has the choice 'rude'"),
-        ("a.json", json.dumps(export({"result": "biased"})).encode(), r"0.result: it must be a list: export the project"),
+        (
+            "a.json",
+            json.dumps(export({"result": "biased"})).encode(),
+            r"0.result: it must be a list: export the project",
+        ),
         ("a.json", json.dumps(export(chosen("biased", was_cancelled="no"))).encode(), "cancelled: it must be true or"),
         ("a.json", json.dumps(export()).encode(), "a.json: no task has an annotation: label them, and export again"),
     ],
