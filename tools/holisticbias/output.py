@@ -11,7 +11,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -128,9 +128,11 @@ def _errors_name(target: Path) -> Iterator[None]:
 def _work_folder(target: Path, may_replace: Callable[[Path], bool] | None = None) -> Iterator[Path]:
     """Make and lock a work folder, and remove it at the end; a refused target gets no work folder."""
     _refuse_inside_release(target)
-    _make_folder(target.parent, target)
+    made = [folder for folder in target.parents if not folder.exists()]
     work = target.with_name(f"{_prefix(target)}{secrets.token_hex(8)}")
     with ExitStack() as stack:
+        stack.callback(_remove_empty, made)
+        _make_folder(target.parent, target)
         stack.callback(_clean, work, target)  # registered first: an interruption can follow the next line
         with _locked(target.parent) as locked:  # until the work folder is locked, it looks abandoned
             _prepare(target, may_replace, locked)
@@ -138,6 +140,13 @@ def _work_folder(target: Path, may_replace: Callable[[Path], bool] | None = None
             (work / _LOCK).touch()
             stack.enter_context(_locked(work / _LOCK))
         yield work
+
+
+def _remove_empty(folders: Iterable[Path]) -> None:
+    """Remove folders, each inside the next, up to the first that is not empty."""
+    with suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
 
 
 def _prefix(target: Path) -> str:
