@@ -78,7 +78,7 @@ def _axis_table(shown: StanceFigures, axes: Sequence[Figure]) -> Table:
         col.interval(SHARED_NATS),
         col.p("p (Holm)"),
         shown.beside("leave_one_pair_out", "Without one pair", SHARED_NATS, without, attribute="interval"),
-        ColumnOf("floor_interval", "By chance", lambda a: a.floor_interval, SHARED_NATS, interval=True),
+        ColumnOf("floor_interval", "Floor interval", lambda a: a.floor_interval, SHARED_NATS, interval=True),
         shown.beside("reliability", "Reliability", ""),
         ColumnOf("wording_spread", "Spread of single pairs", spreads, NATS, interval=True),
         shown.beside("stance_pairs", "Pairs", "count", "pairs"),
@@ -99,8 +99,8 @@ def _untested(shown: StanceFigures) -> Iterator[Paragraph]:
     said = [f"{tested:,} of {len(every):,} descriptors are tested."]
     if alone:
         said.append(
-            f"{alone:,} have a contrast but fewer than two nouns for a test; terms that are nouns themselves are "
-            "compared with one another."
+            f"{alone:,} have a contrast but fewer than two nouns for a test; descriptors that are nouns themselves "
+            "are compared with each other."
         )
     if lacking:
         said.append(f"{lacking:,} have no contrast: a pair lacks their scores, or nothing to compare them with.")
@@ -172,7 +172,7 @@ def _descriptor_table(shown: StanceFigures) -> Table:
         col.value("contrast", "Contrast", NATS),
         col.interval(NATS),
         col.p(),
-        col.adjusted_p("p, corrected"),
+        col.adjusted_p("p (Benjamini-Hochberg)"),
         *(shown.beside("pair_contrast", pair, NATS, pair, more={"pair": pair}) for pair in shown.pairs),
         col.n("differences", "Differences"),
         col.missing(),
