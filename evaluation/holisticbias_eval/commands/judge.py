@@ -69,8 +69,8 @@ def make(first: Path, second: Path, out: Path, **_: Any) -> None:
     shown=("judgements.settings:AnalysisSettings",),
     short_help="Analyse the answers of annotators.",
 )
-@click.argument("paths", nargs=-1, required=True, type=PATH, metavar="DIR [FILE]...")
-@click.option("--key", "key_file", type=PATH, help="The study's key. Default: key.json in DIR.")
+@click.argument("paths", nargs=-1, required=True, type=PATH, metavar="FOLDER [FILE]...")
+@click.option("--key", "key_file", type=PATH, help="The study's key. Default: key.json in FOLDER.")
 @style_option
 @part_option
 @out_option
@@ -79,7 +79,7 @@ def analyse(
 ) -> None:
     """Analyse answers: how often each model is chosen, with tests, intervals and agreement.
 
-    DIR is the folder that `make` has written; JSON files of answers in it are read. FILE is a file of answers that the
+    FOLDER is the folder that `make` has written; JSON files of answers in it are read. FILE is a file of answers that the
     page has saved, or a JSON export of Label Studio.
     """
     from holisticbias_eval.judgements.analysis import analyse as analysis_of

@@ -116,7 +116,7 @@ class RunFigures:
 class Results:
     """The results by measure, release and model, and all runs whose figures by term are known.
 
-    ``references`` says whether reference evaluations are among them, which an installed package lacks.
+    ``references`` says whether reference results are among them, which an installed package lacks.
     """
 
     measured: tuple[ModelResult, ...] = ()
@@ -127,7 +127,7 @@ class Results:
 def collect_results(
     entries: Iterable[RegistryEntry], references: Iterable[Result], runs: Iterable[Run], labels: Mapping[str, str]
 ) -> Results:
-    """Collect the results of the registry, of reference evaluations and of runs, sorted by measure, release and model.
+    """Collect the results of the registry, of references and of runs, sorted by measure, release and model.
 
     ``labels`` are those of axes. A contributed result comes before a reference; a run of a model that the registry
     has is named apart from it.
@@ -153,7 +153,7 @@ def collect_results(
 
 
 def read_references(registry: Path) -> Iterator[Result]:
-    """Read the reference evaluations, which are in the folder ``reference`` beside the registry if there are any."""
+    """Read the reference results, which are in the folder ``reference`` beside the registry if there are any."""
     for path in sorted((registry.parent / "reference").rglob(RESULT)):
         yield Result.model_validate_json(path.read_bytes())
 
@@ -215,7 +215,7 @@ class TermFigure:
 def term_figures(results: Results) -> Mapping[str, Sequence[TermFigure]]:
     """The figures of each term, by descriptor id, sorted by measure and model; terms without figures are left out.
 
-    They come from the reference evaluations and the runs, because the registry keeps no figures of terms. Those of a
+    They come from the reference results and the runs, because the registry keeps no figures of terms. Those of a
     template or a style are left out.
     """
     pages = {result.model: result.model_page for result in results.measured}

@@ -36,9 +36,9 @@ def _field(
 
 
 _FIELDS = (
-    _field("text", "The term, noun, template or opening, or the title of a specification."),
+    _field("text", "The term, noun, template or prompt, or the title of a specification."),
     _field("axis", "Axis of the term, gender of the noun, or family of the template or specification."),
-    _field("bucket", "Group within the axis."),
+    _field("bucket", "Part of the axis."),
     _field("position", "Before or after the noun, or alone.", ("before", "after", "standalone")),
     _field("article", "Only if it differs from the article by sound.", ("a", "an")),
     _field("plural", "The plural, if it differs."),
