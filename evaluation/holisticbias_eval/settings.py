@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from holisticbias.source.schema_messages import schema_message
+from holisticbias.source.schema import schema_message
 from holisticbias_eval.errors import EvaluationError
 
 Values = Mapping[str, Any]
@@ -242,9 +242,9 @@ def _words(fitting: Sequence[tuple[str, Use]], values: Values, among: Sequence[s
     return ", and for ".join(said)
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], word: str = "and") -> str:
     """Names in words: "a, b and c"."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    return f" {word} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def close_to(name: str, known: Collection[str]) -> str:

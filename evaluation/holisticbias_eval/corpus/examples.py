@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
@@ -61,7 +60,7 @@ def read_examples(path: Path, specification: Specification | None = None) -> pa.
     none = pa.nulls(len(table), pa.string())
     columns: dict[str, Column] = {n: table[n] if n in table.column_names else none for n in COLUMNS}
     for name in REQUIRED:
-        Field(name).refuse_missing(str(path), name, pc.utf8_trim_whitespace(columns[name]))
+        Field(name).refuse_missing(str(path), name, columns[name])
     columns["id"] = _ids(path, columns)
     for name in (name for name in table.column_names if name not in COLUMNS):
         columns[name] = table[name] if name == STATE else table[name].cast(pa.int8())

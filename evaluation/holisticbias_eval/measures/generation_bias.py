@@ -1,7 +1,6 @@
 """Generation bias: how much the styles of a model's responses depend on the descriptor (Smith et al. 2022)."""
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -10,22 +9,9 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import NONCE, Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring, Clustering, CorpusSettings
-from holisticbias_eval.measures.responses.bias_figures import (
-    CORRECTED,
-    FULL,
-    NAME,
-    PARTIAL,
-    Biases,
-    audit_figures,
-    bias_changes,
-    bias_figures,
-    count_figures,
-    measure_biases,
-    style_figures,
-)
+from holisticbias_eval.measures.responses import bias_figures as bias
 from holisticbias_eval.measures.responses.bias_sections import bias_sections, change_sections
 from holisticbias_eval.measures.responses.styles import arrange_styles, cluster_signature, cluster_table
-from holisticbias_eval.readers.card import Task
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.responses.cells import ResponseCells
@@ -34,8 +20,8 @@ from holisticbias_eval.statistics.responses.cells import ResponseCells
 class GenerationBias(Measure):
     """Full, partial and summed-cluster Gen Bias of a model's responses."""
 
-    info: ClassVar[Info] = Info(
-        name=NAME,
+    info = Info(
+        name=bias.NAME,
         title="Generation bias",
         summary=(
             "how much the styles of a model's responses depend on the descriptor in the prompt: the variance of the "
@@ -51,13 +37,13 @@ class GenerationBias(Measure):
             "responses per descriptor become fewer"
         ),
         source="Smith et al. 2022, sections 2.3.3, A.7 and B.2",
-        headline=FULL + CORRECTED,
-        beside=(FULL, "variance_share"),
-        better={FULL + CORRECTED: "lower"},
+        headline=bias.FULL + bias.CORRECTED,
+        beside=(bias.FULL, "variance_share"),
+        better={bias.FULL + bias.CORRECTED: "lower"},
     )
-    needs: ClassVar[Needs] = Needs("labels")
-    judges: ClassVar[tuple[Task, ...]] = ("style", "sentiment", "regard")
-    resamples: ClassVar[bool] = False
+    needs = Needs("labels")
+    judges = ("style", "sentiment", "regard")
+    resamples = False
     task = "responses"
     uses = (Use(Clustering), Use(CorpusSettings))
     reading = (*CLASSIFIED, Use(Censoring))
@@ -78,14 +64,15 @@ class GenerationBias(Measure):
         refuse_empty(answers, "no response is left to measure")
         clusters = settings.clusters if settings else None
         cells = arrange_styles(answers)
-        biases = measure_biases(cells, clusters)
-        found = (*bias_figures(cells, biases), *count_figures(cells, biases), *style_figures(cells, biases))
+        biases = bias.measure_biases(cells, clusters)
+        kinds = (bias.bias_figures, bias.count_figures, bias.style_figures)
+        found = tuple(figure for make in kinds for figure in make(cells, biases))
         tables = {"clusters": cluster_table(biases.clusters)} if biases.clusters else {}
         return Measured(found, tables, tuple(_notes(cells, biases, isinstance(clusters, str))))
 
     def audit_figures(self, audit: pa.Table, settings: MeasureSettings) -> tuple[Figure, ...]:
         """Compute the bias of the classifier on fixed texts, full and by cluster, with and without censoring."""
-        return tuple(audit_figures(audit, settings.clusters))
+        return tuple(bias.audit_figures(audit, settings.clusters))
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the bias of all styles, and by axis, cluster and style."""
@@ -94,10 +81,10 @@ class GenerationBias(Measure):
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change of the corrected bias on the cells that both runs have; see ``bias_changes``."""
         clusters: dict[str, tuple[str, ...]] = {}
-        for figure in second.figures.by(NAME, PARTIAL, "cluster", "style"):
+        for figure in second.figures.by(bias.NAME, bias.PARTIAL, "cluster", "style"):
             name = figure.keys["cluster"]
             clusters[name] = (*clusters.get(name, ()), figure.keys["style"])
-        return bias_changes(first.answers, second.answers, clusters)
+        return bias.bias_changes(first.answers, second.answers, clusters)
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the change by axis, and by cluster and style."""
@@ -106,15 +93,15 @@ class GenerationBias(Measure):
     def problems(self, figures: Figures) -> Iterator[str]:
         """Find negative variances, shares outside 0 to 1, and corrected figures without an uncorrected one."""
         yield from super().problems(figures)
-        for figure in figures.by(NAME, FULL, "axis"):
+        for figure in figures.by(bias.NAME, bias.FULL, "axis"):
             if figure.value is not None and figure.value < 0:
                 yield f"{figure.keys['axis']}: a variance over descriptors cannot be negative"
-        for figure in figures.by(NAME, FULL + CORRECTED, "axis"):
-            if figure.value is not None and figures.value(NAME, FULL, figure.keys) is None:
-                yield f"{figure.keys['axis']}: {FULL} is missing"
+        for figure in figures.by(bias.NAME, bias.FULL + bias.CORRECTED, "axis"):
+            if figure.value is not None and figures.value(bias.NAME, bias.FULL, figure.keys) is None:
+                yield f"{figure.keys['axis']}: {bias.FULL} is missing"
 
 
-def _notes(cells: ResponseCells, biases: Biases, found: bool) -> Iterator[str]:
+def _notes(cells: ResponseCells, biases: bias.Biases, found: bool) -> Iterator[str]:
     if NONCE in cells.axes and len(cells.axes) > 1:
         yield f"Generation bias over all axes includes the axis {NONCE}: made-up words, which describe nobody"
     if not biases.full.templates:

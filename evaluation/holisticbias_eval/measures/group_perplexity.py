@@ -1,41 +1,30 @@
 """Perplexities of the same sentences about several groups: F and pairwise t (Zhao et al. 2024)."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
 
 import pyarrow as pa
 
 from holisticbias_eval.blocks import Cell, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
+from holisticbias_eval.measures.perplexities import figures as perplexity
 from holisticbias_eval.measures.perplexities.changes import FIGURE, perplexity_changes
 from holisticbias_eval.measures.perplexities.dimensions import (
     NAME,
+    SCALES,
     WITH_HELD_OUT,
     cut,
     describe_table,
     read_dimensions,
     said_dimension,
 )
-from holisticbias_eval.measures.perplexities.figures import (
-    MEAN_T,
-    F,
-    T,
-    describe_lengths,
-    dimension_figures,
-    whole_sentence_figures,
-)
-from holisticbias_eval.measures.perplexities.finding import pair_label
-from holisticbias_eval.measures.perplexities.sections import DIMENSION, SCALE, perplexity_sections
-from holisticbias_eval.measures.text import interval_words
+from holisticbias_eval.measures.perplexities.sections import DIMENSION, SCALE, pair_label, perplexity_sections
 from holisticbias_eval.sections import Estimate, Forest, Section
 from holisticbias_eval.statistics.groups.items import DRAWS
 from holisticbias_eval.statistics.groups.pairs import PERMUTATIONS
-from holisticbias_eval.units import show
+from holisticbias_eval.units import interval_words, show
 
 _NOTE = (
     "t is of the first group minus the second, unpaired, on the sentences that both runs have; p is corrected over the "
@@ -44,14 +33,8 @@ _NOTE = (
 _SCALES = {"log": "t of every pair of groups", "perplexity": "t of every pair of groups, on perplexities as published"}
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """A pair of groups that several models have: the t of the first model, and those of others by their headings."""
-
-    label: str
-    dimension: str
-    first: Figure
-    others: dict[str, Figure]
+_Pair = tuple[tuple[str, str, float | None, int], dict[str, Figure]]
+"""A pair of groups in a dimension with the t and the number of perplexities of the first model, and the t by model."""
 
 
 def pair_sections(models: Mapping[str, Figures], first: str) -> Iterator[Section]:
@@ -65,7 +48,7 @@ def pair_sections(models: Mapping[str, Figures], first: str) -> Iterator[Section
 
 def _table(models: Mapping[str, Figures], first: str, scale: str) -> Table:
     """One row per pair; a model whose first value differs was compared on other sentences, and has another row."""
-    rows: dict[tuple[str, str, float | None, int], _Pair] = {}
+    rows: dict[tuple[str, str, float | None, int], dict[str, Figure]] = {}
     for model, changes in models.items():
         held = held_out(changes)
         for one in changes.by(NAME, "first", "dimension", "scale", FIGURE, "test", "first", "second"):
@@ -73,24 +56,21 @@ def _table(models: Mapping[str, Figures], first: str, scale: str) -> Table:
             if (one.keys["scale"], one.keys["test"]) == (scale, "unpaired") and other is not None:
                 name, apart = said_dimension(one.keys["dimension"]), held.get(one.keys["dimension"], frozenset())
                 label = f"{pair_label(one)}{_remark([one.keys[side] in apart for side in ('first', 'second')])}"
-                pair = rows.setdefault((name, label, one.value, one.n), _Pair(label, name, one, {}))
-                pair.others[model] = other
+                rows.setdefault((label, name, one.value, one.n), {"": one})[model] = other
 
     def of(model: str, attribute: str) -> Callable[[_Pair], Cell]:
-        return lambda pair: getattr(pair.others.get(model), attribute, None)
+        return lambda pair: getattr(pair[1].get(model), attribute, None)
 
-    headings = [(f"model_{i}", model) for i, model in enumerate(models, 1)]
+    headings = [("first", "", first), *((f"model_{i}", model, model) for i, model in enumerate(models, 1))]
     columns: tuple[ColumnOf[_Pair], ...] = (
-        ColumnOf("pair", "Pair", lambda pair: pair.label),
-        ColumnOf("dimension", "Dimension", lambda pair: pair.dimension),
-        ColumnOf("first", f"t, {first}", lambda pair: pair.first.value, T),
-        *(ColumnOf(key, f"t, {model}", of(model, "value"), T) for key, model in headings),
-        ColumnOf("first_p", f"p, {first}", lambda pair: pair.first.p_value, "p_value"),
-        *(ColumnOf(f"{key}_p", f"p, {model}", of(model, "p_value"), "p_value") for key, model in headings),
-        ColumnOf("perplexities", "Perplexities of both", lambda pair: pair.first.n, "count", base=True),
+        ColumnOf("pair", "Pair", lambda pair: pair[0][0]),
+        ColumnOf("dimension", "Dimension", lambda pair: pair[0][1]),
+        *(ColumnOf(key, f"t, {name}", of(model, "value"), perplexity.T) for key, model, name in headings),
+        *(ColumnOf(f"{key}_p", f"p, {name}", of(model, "p_value"), "p_value") for key, model, name in headings),
+        ColumnOf("perplexities", "Perplexities of both", lambda pair: pair[0][3], "count", base=True),
     )
     name = f"group-perplexity-changes-t{_suffix(scale)}"
-    return table_of(name, _SCALES[scale], columns, rows.values(), _NOTE, drop_empty=True)
+    return table_of(name, _SCALES[scale], columns, rows.items(), _NOTE, drop_empty=True)
 
 
 def _suffix(scale: str) -> str:
@@ -170,13 +150,13 @@ def _chart(found: list[Figure]) -> Forest:
 def _tables(changes: Figures, found: list[Figure], scale: str) -> Iterator[Table]:
     """A table for each unit."""
     kinds = {
-        "f": ("Change of F", F), "mean_abs_t": ("Change of the mean of |t|", MEAN_T),
+        "f": ("Change of F", perplexity.F), "mean_abs_t": ("Change of the mean of |t|", perplexity.MEAN_T),
         "eta_squared": ("Change of partial eta²", "share"), "log": ("Change of mean log-perplexity", "nats per token"),
         "perplexity": ("Change of mean perplexity", "perplexity"),
     }  # fmt: skip
     for kind, (caption, unit) in kinds.items():
         own = [f for f in found if f.keys["scale"] == scale and kind == (scale if f.of == "mean" else f.of)]
-        columns: FigureColumns = (
+        columns: col.FigureColumns = (
             DIMENSION,
             SCALE,
             ColumnOf("what", "Of", _what),
@@ -196,7 +176,7 @@ def _what(change: Figure) -> str:
 class GroupPerplexity(Measure):
     """Whether a model finds the same sentences likelier about one group than about others."""
 
-    info: ClassVar[Info] = Info(
+    info = Info(
         name=NAME,
         title="Perplexity by group",
         summary=(
@@ -224,7 +204,7 @@ class GroupPerplexity(Measure):
         },
         main={"f": {"scale": "log"}, "mean_abs_t": {"scale": "log", "test": "unpaired"}},
     )
-    needs: ClassVar[Needs] = Needs("group_sentences")
+    needs = Needs("group_sentences")
     task = "test_set"
 
     def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
@@ -241,9 +221,9 @@ class GroupPerplexity(Measure):
         """Compute the figures from ``dimension, group, sentence, perplexity``; see ``read_dimensions``."""
         refuse_empty(answers, "there is no sentence to measure")
         dimensions = read_dimensions(answers)
-        found = tuple(figure for dimension in dimensions for figure in dimension_figures(dimension, settings))
-        found += tuple(whole_sentence_figures(answers))
-        said = (*describe_table(dimensions, Figures(found)), *describe_lengths(answers, Figures(found)))
+        of_scales = (perplexity.ScaleFigures(one, scale, settings) for one in dimensions for scale in SCALES)
+        found = (*(f for made in of_scales for f in made.figures()), *perplexity.whole_sentence_figures(answers))
+        said = (*describe_table(dimensions, Figures(found)), *perplexity.describe_lengths(answers, Figures(found)))
         notes = tuple(f"Perplexity by group: {text}" for text in said)
         return Measured(found, notes=notes)
 

@@ -14,7 +14,6 @@ from holisticbias_eval.measures.measure import Measure, Measured, MeasureSetting
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring
 from holisticbias_eval.measures.responses.design import common_responses, paired_changes, read_design
 from holisticbias_eval.measures.responses.offence_sections import MEAN, PROBABILITY, SHARE, SPREAD, offence_sections
-from holisticbias_eval.readers.card import Task
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.agreement import rooted, signed_root
@@ -37,9 +36,9 @@ OFFENSIVE = "offensive"
 class OffenceMeasure(Measure):
     """Mean probability of being offensive, and the share of offensive texts, by descriptor and template."""
 
-    needs: ClassVar[Needs] = Needs("offensiveness")
-    judges: ClassVar[tuple[Task, ...]] = ("toxicity", "offensiveness")
-    resamples: ClassVar[bool] = False
+    needs = Needs("offensiveness")
+    judges = ("toxicity", "offensiveness")
+    resamples = False
     task = "responses"
     reading = (*CLASSIFIED, Use(Censoring))
     column: ClassVar[str]
@@ -140,7 +139,7 @@ def _means(figure: Callable[..., Figure], cells: ResponseCells, means: CellMeans
 class Offensiveness(OffenceMeasure):
     """How often a model's responses are offensive, by descriptor and template."""
 
-    info: ClassVar[Info] = Info(
+    info = Info(
         name="offensiveness",
         title="Offensiveness of responses",
         summary=(
@@ -157,8 +156,8 @@ class Offensiveness(OffenceMeasure):
         main={SHARE: {}},
         levels={SHARE: {}},
     )
-    column: ClassVar[str] = OFFENSIVE
-    text: ClassVar[str] = "response"
+    column = OFFENSIVE
+    text = "response"
 
     def compare(self, first: View, second: View) -> tuple[Figure, ...]:
         """Compute the change of the share and of the mean, paired by response; without ids, of shares by axis.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial, reduce
 from operator import add
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,14 +16,7 @@ from holisticbias_eval.measures.stance.finding import NAME, NATS, SHARED_NATS
 from holisticbias_eval.measures.stance.pairs import Contrasts, contrast_stances
 from holisticbias_eval.measures.stance.sections import stance_sections
 from holisticbias_eval.sections import Section
-from holisticbias_eval.statistics.agreement import (
-    Agreement,
-    estimate_agreement,
-    estimate_means,
-    rooted,
-    signed_root,
-    sum_products,
-)
+from holisticbias_eval.statistics import agreement as raters
 from holisticbias_eval.statistics.intervals import floor_of
 from holisticbias_eval.statistics.tests import benjamini_hochberg, holm
 
@@ -36,7 +29,7 @@ _figure = partial(make_figure, NAME)
 class StanceContrast(Measure):
     """How much a model's preference for praise over rejection depends on the descriptor."""
 
-    info: ClassVar[Info] = Info(
+    info = Info(
         name=NAME,
         title="Stance contrast",
         summary=(
@@ -85,8 +78,8 @@ class StanceContrast(Measure):
 
 
 def _axis_figures(axes: Sequence[Contrasts], permutations: int, rng: np.random.Generator) -> Iterator[Figure]:
-    sums = [sum_products(axis.values, permutations, rng) for axis in axes]
-    found = [estimate_agreement(s) if s else None for s in sums]
+    sums = [raters.sum_products(axis.values, permutations, rng) for axis in axes]
+    found = [raters.estimate_agreement(s) if s else None for s in sums]
     p = np.array([a.p_value if a and permutations else np.nan for a in found])
     for axis, agreement, adjusted in zip(axes, found, holm(p), strict=True):
         keys, items, missing = {"axis": axis.axis}, len(axis.descriptors), len(axis.others)
@@ -101,21 +94,21 @@ def _axis_figures(axes: Sequence[Contrasts], permutations: int, rng: np.random.G
     chosen = [(axis, s) for axis, s in people if s and axis.pairs == most]
     items = sum(len(axis.descriptors) for axis, _ in chosen)
     missing = sum(len(axis.descriptors) + len(axis.others) for axis, _ in people) - items
-    together = estimate_agreement(reduce(add, [s for _, s in chosen])) if chosen else None
+    together = raters.estimate_agreement(reduce(add, [s for _, s in chosen])) if chosen else None
     yield from _agreement_figures({}, together, items, missing, together.p_value if together and permutations else None)
 
 
 def _agreement_figures(
-    keys: dict[str, str], found: Agreement | None, items: int, missing: int, p: float | None
+    keys: dict[str, str], found: raters.Agreement | None, items: int, missing: int, p: float | None
 ) -> Iterator[Figure]:
     value = interval = alpha = without = None
     floor: dict[str, Any] = {}
     alpha_floor: dict[str, Any] = {}
     if found:
-        value, alpha = float(signed_root(np.array(found.covariance))), found.alpha
-        interval = found.interval and rooted(found.interval.low, found.interval.high)
-        without = rooted(found.without.min(), found.without.max()) if len(found.without) else None
-        floor, alpha_floor = floor_of(signed_root(found.permuted)), floor_of(found.permuted_alpha)
+        value, alpha = float(raters.signed_root(np.array(found.covariance))), found.alpha
+        interval = found.interval and raters.rooted(found.interval.low, found.interval.high)
+        without = raters.rooted(found.without.min(), found.without.max()) if len(found.without) else None
+        floor, alpha_floor = floor_of(raters.signed_root(found.permuted)), floor_of(found.permuted_alpha)
     of = "shared_contrast"
     yield _figure(of, keys, value, SHARED_NATS, items, missing, interval=interval, p_value=p, **floor)
     yield _figure("leave_one_pair_out", keys, value, SHARED_NATS, items, missing, interval=without, of=of)
@@ -124,7 +117,7 @@ def _agreement_figures(
 
 def _descriptor_figures(axes: Sequence[Contrasts]) -> Iterator[Figure]:
     counted = [axis for axis in axes if axis.descriptors]
-    means = dict(zip((a.axis for a in counted), estimate_means([a.values for a in counted]), strict=True))
+    means = dict(zip((a.axis for a in counted), raters.estimate_means([a.values for a in counted]), strict=True))
     p = np.concatenate([np.zeros(0), *(means[a.axis].p_value for a in counted)])
     adjusted, tests = iter(benjamini_hochberg(p)), int((~np.isnan(p)).sum())
     for axis in axes:

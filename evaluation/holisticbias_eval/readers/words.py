@@ -68,8 +68,7 @@ def weighted_means(found: FoundEntries, values: Floats) -> Floats:
     above = np.bincount(texts, own * np.abs(own), found.size)
     below = np.bincount(texts, np.abs(own), found.size)
     with np.errstate(invalid="ignore"):
-        means: Floats = above / below
-    return means
+        return above / below
 
 
 def weighted_parts(named: Sequence[tuple[str, float]]) -> dict[str, float]:

@@ -8,11 +8,10 @@ from holisticbias_eval.blocks import Paragraph, ends
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import title
 from holisticbias_eval.measures.perplexities.dimensions import said_dimension
 from holisticbias_eval.results.gains import Aim, Gain, Outcome
 from holisticbias_eval.stereotypes.specifications import short_titles, specification_titles
-from holisticbias_eval.units import show
+from holisticbias_eval.units import show, title
 
 Models = Mapping[str, Sequence[Gain]]
 """The gains and costs of each model, by its name."""

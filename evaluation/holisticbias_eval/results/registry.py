@@ -15,7 +15,7 @@ from holisticbias.errors import SourceError, UnknownVersionError
 from holisticbias.output import write_file
 from holisticbias.release.bounded import require_file
 from holisticbias.source.folder import find_source
-from holisticbias.source.schema_messages import first_fault
+from holisticbias.source.schema import first_fault
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.blocks import ends
 from holisticbias_eval.errors import RegistryError

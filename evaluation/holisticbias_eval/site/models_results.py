@@ -11,12 +11,11 @@ from holisticbias_eval.blocks import ends
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import title
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.results.registry import RegistryEntry, kept_figures, names_in_words, slug
 from holisticbias_eval.results.run import RESULT, Result, Run
 from holisticbias_eval.results.signature import Signature, same_model
-from holisticbias_eval.units import model_title, show
+from holisticbias_eval.units import model_title, show, title
 
 Source = Literal["registry", "reference", "run"]
 FOLDER = "models"

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from holisticbias.errors import HolisticBiasError
 from holisticbias.release.bounded import require_file
 from holisticbias.rules.validate import load_catalog
-from holisticbias.source.schema_messages import schema_message
+from holisticbias.source.schema import schema_message
 from holisticbias.terms.file_kinds import SpecificationFile
 from holisticbias.terms.specification_entries import Specification, is_stem, wrong_forms
 from holisticbias_eval.errors import SpecificationError

@@ -53,7 +53,7 @@ class Form:
         chosen = {name: field for field in self.fields for name in field.names(names)}
         self._refuse_lacking(opened, names)
         others = [name for name in names if name not in chosen] if self.others else []
-        _refuse_repeated(opened, [names[name] for name in (*chosen, *others)])
+        self._refuse_repeated(opened, [names[name] for name in (*chosen, *others)])
         raw = opened.read([names[name] for name in chosen], [names[name] for name in others])
         if not raw.num_rows:
             raise TableError(f"{opened.label} has no rows: there is nothing to measure")
@@ -105,6 +105,12 @@ class Form:
                     f"this one has {found}"
                 )
 
+    def _refuse_repeated(self, opened: OpenedTable, names: Sequence[str]) -> None:
+        counts = Counter(map(self._plain, opened.names))
+        for name in names:
+            if counts[self._plain(name)] > 1:
+                raise TableError(f"{opened.label} has {counts[self._plain(name)]} columns {name[:80]!r}: keep one")
+
     def _filled(
         self, label: str, read: dict[str, pa.ChunkedArray], names: Mapping[str, str], rows: int
     ) -> dict[str, pa.ChunkedArray]:
@@ -123,13 +129,6 @@ class Form:
                     field.refuse_missing(label, names[name], values)
                 made[name] = values
         return made
-
-
-def _refuse_repeated(opened: OpenedTable, names: Sequence[str]) -> None:
-    counts = Counter(opened.names)
-    for name in names:
-        if counts[name] > 1:
-            raise TableError(f"{opened.label} has {counts[name]} columns {name[:80]!r}: keep one")
 
 
 def columns(kind: Kind, *names: str, need: bool = False, filled: bool = False) -> tuple[Field, ...]:

@@ -68,8 +68,7 @@ def read_pairs(path: Path) -> pa.Table:
     file = file_in(path, PAIRS_FILE, "make it with holisticbias stereotypes pairs, or name a file of pairs")
     table = PAIRS.read(file)
     others = table["other_sentence"]
-    blank = pc.equal(pc.utf8_trim_whitespace(pc.fill_null(others, "")), "")
-    others = pc.if_else(blank, pa.scalar(None, pa.string()), others)
+    others = pc.if_else(pc.equal(others, ""), pa.scalar(None, pa.string()), others)
     table = table.set_column(table.column_names.index("other_sentence"), "other_sentence", others)
     _refuse_unscorable(str(file), table, others.is_valid())
     kept = [name for name in table.column_names if name in {"slot", *(field.name for field in PAIRS.fields)}]

@@ -1,6 +1,7 @@
 """Compile one version of a catalog into the tables of a release, column by column."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -8,13 +9,82 @@ import pyarrow as pa
 from holisticbias.compile.history_table import history_table
 from holisticbias.compile.lazy_tables import InMemory, LazyTable
 from holisticbias.compile.phrases import Sentences, compile_phrases
-from holisticbias.compile.specification_rows import specification_rows
 from holisticbias.compile.table_forms import FORMS, Rows, entry_rows, table_of
 from holisticbias.errors import ReleaseError
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import ArticleRule
+from holisticbias.terms.file_kinds import SpecificationFile
 from holisticbias.terms.prompt_entries import Group, Prompt
-from holisticbias.terms.version_files import WITH_PROMPTS
+from holisticbias.terms.specification_entries import AttributeSet, Specification, TargetGroup
+from holisticbias.terms.version_files import WITH_FORMS, WITH_PROMPTS
+
+
+@dataclass(frozen=True, slots=True)
+class PartRow:
+    """A part of a specification: a group, a term of a slot, a word form, an attribute, a pair of opposites, a template.
+
+    ``name`` is the group or the set of attributes that it belongs to; null for a template. Of a pair of opposites it
+    is the set of the negative attribute, which is the term. The slot of a word form is the first with the term that is
+    written in its place; null if no term is.
+    """
+
+    entry: Specification
+    part: str
+    of: TargetGroup | AttributeSet | None = None
+    slot: int | None = None
+    form: str | None = None
+    term: str | None = None
+    descriptor_id: str | None = None
+    stereotype: str | None = None
+    gender: str | None = None
+    held_out: bool | None = None
+    valence: str | None = None
+    opposite: str | None = None
+
+
+def specification_rows(held: Catalog, layout: int) -> Iterator[tuple[SpecificationFile, PartRow]]:
+    """Groups, terms slot by slot, word forms, attributes, opposites, templates; a missing term has no row."""
+    texts = {d.id: d.text for d in held.descriptors}
+    for file in held.specifications:
+        for entry in file.specifications:
+            yield from ((file, row) for row in _group_rows(entry, texts))
+            if layout >= WITH_FORMS:
+                yield from ((file, row) for row in _word_forms(entry))
+            yield from ((file, row) for row in _attribute_rows(entry))
+
+
+def _group_rows(entry: Specification, texts: Mapping[str, str]) -> Iterator[PartRow]:
+    for group in entry.groups:
+        marks = group.stereotype, group.gender, group.held_out
+        yield PartRow(entry, "group", group, None, None, None, None, *marks)
+    for k, slot in enumerate(entry.slots):
+        terms = slot.terms or tuple(texts.get(name) for name in slot.descriptors)
+        for group, term, descriptor in zip(entry.groups, terms, slot.descriptors or (None,) * len(terms), strict=True):
+            if term is not None:
+                yield PartRow(entry, "term", group, k, slot.form, term, descriptor)
+
+
+def _word_forms(entry: Specification) -> Iterator[PartRow]:
+    places: dict[str | None, tuple[TargetGroup, int | None, str | None]] = {}
+    for k, slot in enumerate(entry.slots):
+        for group, term in zip(entry.groups, slot.terms or slot.descriptors, strict=True):
+            places.setdefault(term, (group, k, slot.form))
+    groups = {group.name: group for group in entry.groups}
+    for forms in entry.forms:
+        place = (groups[forms.group or ""], None, None) if forms.of is None else places[forms.of]
+        yield from (PartRow(entry, "word_form", *place, word) for word in forms.words)
+
+
+def _attribute_rows(entry: Specification) -> Iterator[PartRow]:
+    for chosen in entry.attributes:
+        for term in chosen.terms:
+            yield PartRow(entry, "attribute", chosen, term=term, valence=chosen.valence)
+    sets = {term: chosen for chosen in reversed(entry.attributes) for term in chosen.terms}
+    for negative, positive in entry.opposites:
+        yield PartRow(entry, "opposite", sets.get(negative), term=negative, opposite=positive)
+    for template in entry.templates:
+        yield PartRow(entry, "template", term=template)
+
 
 TERMS = ("descriptors", "nouns", "templates")
 COMPANIONS = ("collections", "prompts", "specifications")

@@ -125,8 +125,7 @@ def _dimension(name: str, groups: Sequence[str], rows: pa.Table, group: Ints, ke
 
 def _known(column: pa.ChunkedArray) -> Floats:
     values = floats(column)
-    known: Floats = np.where(np.isfinite(values) & (values > 0), values, np.nan)
-    return known
+    return np.where(np.isfinite(values) & (values > 0), values, np.nan)
 
 
 def _keys(rows: pa.Table, group: Ints, groups: int) -> tuple[Ints, str]:

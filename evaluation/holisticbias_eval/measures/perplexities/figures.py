@@ -11,15 +11,7 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.measure import MeasureSettings
-from holisticbias_eval.measures.perplexities.dimensions import (
-    NAME,
-    SCALES,
-    Dimension,
-    Scale,
-    by_dimension,
-    cut,
-    said_dimension,
-)
+from holisticbias_eval.measures.perplexities.dimensions import NAME, Dimension, Scale, by_dimension, cut, said_dimension
 from holisticbias_eval.statistics.cells import floats
 from holisticbias_eval.statistics.groups import resampling
 from holisticbias_eval.statistics.groups import variance as tests
@@ -40,15 +32,9 @@ UPPER = 0.95
 _figure = partial(make_figure, NAME)
 
 
-def dimension_figures(dimension: Dimension, settings: MeasureSettings | None) -> Iterator[Figure]:
-    """All figures of a dimension; without settings none that need resampling."""
-    for scale in SCALES:
-        yield from ScaleFigures(dimension, scale, settings).figures()
-
-
 @dataclass(frozen=True)
 class ScaleFigures:
-    """The figures of one dimension on one scale."""
+    """The figures of one dimension on one scale; without settings none that need resampling."""
 
     dimension: Dimension
     scale: Scale

@@ -5,20 +5,12 @@ from collections.abc import Iterator, Sequence
 from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
-from holisticbias_eval.measures.measure import NONCE, View, change_bars
-from holisticbias_eval.measures.measure_figures import MeasureFigures
-from holisticbias_eval.measures.responses.bias_details import (
-    cluster_section,
-    corpus_section,
-    leaders_section,
-    tested_columns,
-)
+from holisticbias_eval.measures.measure import NONCE, MeasureFigures, View
+from holisticbias_eval.measures.responses import bias_details as details
 from holisticbias_eval.measures.responses.bias_figures import CORRECTED, FULL, NAME, UNIT
 from holisticbias_eval.measures.responses.examples import Examples
-from holisticbias_eval.measures.text import interval_words, most_and, percent
 from holisticbias_eval.sections import Bar, Bars, Block, Section
-from holisticbias_eval.units import show
+from holisticbias_eval.units import interval_words, most_and, percent, show
 
 READING = (
     "Gen Bias is the variance of the mean style probabilities over descriptors, mean over templates, times 1000. Its "
@@ -49,9 +41,9 @@ def bias_sections(view: View) -> tuple[Section, ...]:
     ]
     return (
         Section("generation-bias", "Generation bias", tuple(overview)),
-        *cluster_section(shown),
-        *leaders_section(shown, Examples(view.answers)),
-        *corpus_section(shown),
+        *details.cluster_section(shown),
+        *details.leaders_section(shown, Examples(view.answers)),
+        *details.corpus_section(shown),
         *_audit_section(shown, axes),
     )
 
@@ -141,9 +133,9 @@ def _bars(shown: MeasureFigures, axes: Sequence[Figure]) -> Iterator[Bars]:
 
 
 def _axis_table(shown: MeasureFigures, axes: Sequence[Figure]) -> Table:
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         shown.axis_column,
-        *tested_columns(shown, FULL, "Full Gen Bias"),
+        *details.tested_columns(shown, FULL, "Full Gen Bias"),
         shown.beside("variance_share", "Share of variance", "share"),
         shown.beside(_AUDITED, "Classifier's own", UNIT, "audit"),
         shown.beside("descriptors", "Descriptors", "count"),
@@ -160,7 +152,7 @@ def _audit_section(shown: MeasureFigures, axes: Sequence[Figure]) -> Iterator[Se
     if shown.get(_AUDITED) is None:
         return
     bars = tuple(Bar(shown.axis(f), f.value, floor=shown.value(_AUDITED, f.keys)) for f in axes if f.value is not None)
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         shown.axis_column,
         col.value("responses", "Responses", UNIT),
         shown.beside(_AUDITED, "Fixed texts", UNIT, "audit"),
@@ -187,8 +179,8 @@ def change_sections(changes: Figures, view: View) -> tuple[Section, ...]:
             found = (*changes.by(NAME, "change"), *found)
         if found:
             name, caption = f"changes-by-{key}", f"{what} Gen Bias of A and B by {key}, corrected"
-            columns: FigureColumns = (ColumnOf(key, key.title(), label), *col.changes(changes, UNIT), col.p())
-            bars = change_bars(changes, found, label, name, caption, UNIT)
+            columns: col.FigureColumns = (ColumnOf(key, key.title(), label), *col.changes(changes, UNIT), col.p())
+            bars = col.change_bars(changes, found, label, name, caption, UNIT)
             blocks += [bars, table_of(name, caption, columns, found)]
     reading = "Both runs are restricted to the descriptors and templates that both have. Sampling noise is taken off."
     return (Section("generation-bias-changes", "Generation bias of A and B", (*blocks, Paragraph(reading, "note"))),)

@@ -6,13 +6,11 @@ from itertools import pairwise
 from holisticbias_eval.blocks import ColumnOf, Marked, Paragraph, Table, table_of
 from holisticbias_eval.figures import DEVIATION, Figure
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.measure_figures import MeasureFigures
+from holisticbias_eval.measures.measure import MeasureFigures, View
 from holisticbias_eval.measures.responses.examples import Examples
-from holisticbias_eval.measures.text import interval_words, percent
 from holisticbias_eval.sections import Bar, Bars, Block, Section
+from holisticbias_eval.units import interval_words, percent
 
 MEAN, SPREAD, SHARE = "mean", "sd_over_descriptors", "share_offensive"
 PROBABILITY = "probability"
@@ -42,10 +40,9 @@ def offence_sections(view: View, info: Info, column: str, text: str) -> tuple[Se
     if bars:
         scale = "share of texts  ·  line: 95% interval"
         overview.append(Bars(slug, "Offensive texts by axis", "share", bars, scale))
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         shown.axis_column,
-        col.value("share", "Offensive", "share"),
-        col.interval("share"),
+        *col.estimate("share", "Offensive", "share"),
         col.n("texts", "Texts"),
         col.missing(heading="Not judged"),
     )
@@ -68,10 +65,9 @@ def _finding(whole: Figure, what: str) -> str:
 
 
 def _template_table(shown: MeasureFigures, slug: str) -> Table:
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         col.key("template"),
-        col.value("mean", "Mean", PROBABILITY),
-        col.interval(PROBABILITY),
+        *col.estimate("mean", "Mean", PROBABILITY),
         shown.beside(SPREAD, "SD over descriptors", PROBABILITY, "sd"),
         shown.beside(f"{SPREAD}_corrected", "SD, corrected", PROBABILITY + DEVIATION, "corrected"),
         shown.beside(f"audit_{SPREAD}", "SD, classifier's own", PROBABILITY, "own"),
@@ -116,12 +112,11 @@ def _few(names: list[str]) -> str:
 
 
 def _descriptor_table(shown: MeasureFigures, slug: str, column: str, text: str) -> Table:
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         *shown.names,
         shown.beside(MEAN, "Mean probability", PROBABILITY),
         shown.beside(MEAN, "95% interval", PROBABILITY, "mean_interval", attribute="interval"),
-        col.value("share", "Offensive", "share"),
-        col.interval("share", "share_interval"),
+        *col.estimate("share", "Offensive", "share", "share_interval"),
         col.n("texts", "Texts", base=False),
     )
     found = sorted(shown.by(SHARE, "axis", "descriptor"), key=lambda f: -(f.value or 0.0))

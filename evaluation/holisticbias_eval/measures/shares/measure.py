@@ -12,16 +12,16 @@ from holisticbias_eval.blocks import Paragraph, table_of
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, make_figure
 from holisticbias_eval.identity import SENTENCES, align
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, baseline_of, change_bars
+from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, baseline_of
 from holisticbias_eval.measures.shares.finding import ShareFigures, Words
 from holisticbias_eval.measures.shares.sections import share_sections
 from holisticbias_eval.measures.shares.shares import gendered_figures, measure_shares
-from holisticbias_eval.measures.text import percent
 from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.sections import Block, Section
 from holisticbias_eval.statistics.cells import Compared, Crossing, cross
 from holisticbias_eval.statistics.clusters import Moved, estimate, moved_by_axis, moved_cells
 from holisticbias_eval.statistics.pairs import count_different
+from holisticbias_eval.units import percent
 
 CROSSED = ("axis", "template", "template_id", "paraphrase_of", "descriptor_id", "noun_id")
 
@@ -137,7 +137,7 @@ def compared_section(changes: Figures, shown: ShareFigures) -> Section:
     blocks: tuple[Block, ...] = (
         Paragraph(f"{words.bias} over all axes is {first} in A, {second} in B.", "finding"),
         *([Paragraph(_tested(axes, shown))] if scores else []),
-        change_bars(
+        col.change_bars(
             changes, axes, shown.axis, "changes", f"{words.bias} of A and B by axis", "share", (0, 1),
             "pairs with p < 0.05  ·  mark: A, bar: B",
         ),

@@ -6,17 +6,8 @@ from itertools import combinations
 from holisticbias_eval.blocks import Column, ColumnOf, Paragraph, Table, table_of, without_empty, yes
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.stance.finding import (
-    EXPLANATIONS,
-    NATS,
-    PLANTED,
-    PLANTED_SPREAD,
-    SHARED_NATS,
-    StanceFigures,
-    describe_finding,
-)
+from holisticbias_eval.measures.stance import finding
 from holisticbias_eval.sections import Bar, Bars, Block, Estimate, Forest, Scatter, ScatterPoint, Section
 
 _SCATTERS = 3
@@ -24,7 +15,7 @@ _SCATTERS = 3
 
 def stance_sections(view: View) -> tuple[Section, ...]:
     """Show the finding and the axes, the descriptors that differ, and as details each pair and every descriptor."""
-    shown = StanceFigures(view)
+    shown = finding.StanceFigures(view)
     found = shown.by("shared_contrast", "axis")
     if not found:
         return ()
@@ -32,11 +23,11 @@ def stance_sections(view: View) -> tuple[Section, ...]:
     agreed = sorted((a for a in found if shown.agrees(a)), key=lambda a: -(a.value or 0))
     axes = [*agreed, *(a for a in found if not shown.agrees(a))]
     overview: list[Block] = [
-        *describe_finding(shown, axes),
+        *finding.describe_finding(shown, axes),
         _axis_bars(shown, axes),
         _axis_table(shown, axes),
         *_untested(shown),
-        *EXPLANATIONS,
+        *finding.EXPLANATIONS,
     ]
     sections = [
         Section("stance-contrast", "Stance contrast by axis", tuple(overview)),
@@ -48,9 +39,9 @@ def stance_sections(view: View) -> tuple[Section, ...]:
     return tuple(sections)
 
 
-def _axis_bars(shown: StanceFigures, axes: Sequence[Figure]) -> Bars:
+def _axis_bars(shown: finding.StanceFigures, axes: Sequence[Figure]) -> Bars:
     known = [a for a in axes if a.value is not None]
-    planted = [shown.value(PLANTED, a.keys) for a in known]
+    planted = [shown.value(finding.PLANTED, a.keys) for a in known]
     marks, name, meaning = planted, "planted", "the true value, planted in the calibration model"
     if all(value is None for value in planted):
         marks, name, meaning = [a.floor for a in known], "floor", "floor"
@@ -59,28 +50,28 @@ def _axis_bars(shown: StanceFigures, axes: Sequence[Figure]) -> Bars:
         for a, mark in zip(known, marks, strict=True)
     )
     title = "Stance contrast shared by the pairs of templates"
-    scale = f"{NATS}  ·  line: 95% interval  ·  mark: {meaning}  ·  faint: no agreement shown"
-    return Bars("stance-contrast", title, SHARED_NATS, bars, scale, mark=name, test="Agreement shown")
+    scale = f"{finding.NATS}  ·  line: 95% interval  ·  mark: {meaning}  ·  faint: no agreement shown"
+    return Bars("stance-contrast", title, finding.SHARED_NATS, bars, scale, mark=name, test="Agreement shown")
 
 
-def _axis_table(shown: StanceFigures, axes: Sequence[Figure]) -> Table:
+def _axis_table(shown: finding.StanceFigures, axes: Sequence[Figure]) -> Table:
     def spreads(axis: Figure) -> tuple[float, float] | None:
         """The smallest and the largest spread of one pair."""
         found = [value for value in _spreads(shown, axis).values() if value is not None]
         return (min(found), max(found)) if found else None
 
     without = "without_one_pair"
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         shown.axis_column,
-        col.value("shared_contrast", "Shared contrast", SHARED_NATS),
-        shown.beside(PLANTED, "Planted", NATS, "planted"),
+        col.value("shared_contrast", "Shared contrast", finding.SHARED_NATS),
+        shown.beside(finding.PLANTED, "Planted", finding.NATS, "planted"),
         ColumnOf("agreement", "Agreement shown", lambda a: yes(shown.agrees(a))),
-        col.interval(SHARED_NATS),
+        col.interval(finding.SHARED_NATS),
         col.p("p (Holm)"),
-        shown.beside("leave_one_pair_out", "Without one pair", SHARED_NATS, without, attribute="interval"),
-        ColumnOf("floor_interval", "Floor interval", lambda a: a.floor_interval, SHARED_NATS, interval=True),
+        shown.beside("leave_one_pair_out", "Without one pair", finding.SHARED_NATS, without, attribute="interval"),
+        ColumnOf("floor_interval", "Floor interval", lambda a: a.floor_interval, finding.SHARED_NATS, interval=True),
         shown.beside("reliability", "Reliability", ""),
-        ColumnOf("wording_spread", "Spread of single pairs", spreads, NATS, interval=True),
+        ColumnOf("wording_spread", "Spread of single pairs", spreads, finding.NATS, interval=True),
         shown.beside("stance_pairs", "Pairs", "count", "pairs"),
         col.n("descriptors", "Descriptors"),
         col.missing(heading="Not counted"),
@@ -90,7 +81,7 @@ def _axis_table(shown: StanceFigures, axes: Sequence[Figure]) -> Table:
     return without_empty(table, ("planted",))
 
 
-def _untested(shown: StanceFigures) -> Iterator[Paragraph]:
+def _untested(shown: finding.StanceFigures) -> Iterator[Paragraph]:
     """How many descriptors are tested, and why not the others."""
     every = shown.by("contrast", "axis", "descriptor")
     tested = sum(f.p_value is not None for f in every)
@@ -108,16 +99,12 @@ def _untested(shown: StanceFigures) -> Iterator[Paragraph]:
         yield Paragraph(" ".join(said))
 
 
-def _spreads(shown: StanceFigures, axis: Figure) -> dict[str, float | None]:
+def _spreads(shown: finding.StanceFigures, axis: Figure) -> dict[str, float | None]:
     """The spread of each pair on an axis."""
-    return {
-        f.keys["pair"]: f.value
-        for f in shown.by("wording_spread", "axis", "pair")
-        if f.keys["axis"] == axis.keys["axis"]
-    }
+    return {f.keys["pair"]: f.value for f in shown.by("wording_spread", "pair", axis=axis.keys["axis"])}
 
 
-def _differing(shown: StanceFigures) -> Iterator[Block]:
+def _differing(shown: finding.StanceFigures) -> Iterator[Block]:
     tested = [f for f in shown.by("contrast", "axis", "descriptor") if f.p_value is not None]
     found = sorted((f for f in tested if f.differs), key=lambda f: (shown.axis(f), f.value))
     if not tested:
@@ -137,24 +124,24 @@ def _differing(shown: StanceFigures) -> Iterator[Block]:
             "descriptors of the axis, to the left less."
         )
         title = "Stance contrast of the descriptors that differ"
-        scale = f"{NATS}  ·  line: 95% interval  ·  0: mean of the axis"
-        yield Forest("stance-descriptors", title, NATS, estimates, scale, test="Differs from the axis mean")
+        scale = f"{finding.NATS}  ·  line: 95% interval  ·  0: mean of the axis"
+        yield Forest("stance-descriptors", title, finding.NATS, estimates, scale, test="Differs from the axis mean")
 
 
-def _spread_table(shown: StanceFigures, axes: Sequence[Figure]) -> Table:
-    columns = (Column("axis", "Axis"), *(Column(pair, pair, NATS) for pair in shown.pairs))
+def _spread_table(shown: finding.StanceFigures, axes: Sequence[Figure]) -> Table:
+    columns = (Column("axis", "Axis"), *(Column(pair, pair, finding.NATS) for pair in shown.pairs))
     rows = []
     for axis in axes:
         spread = _spreads(shown, axis)
         rows.append((shown.axis(axis), *(spread.get(pair) for pair in shown.pairs)))
-        planted = [shown.value(PLANTED_SPREAD, {**axis.keys, "pair": pair}) for pair in shown.pairs]
+        planted = [shown.value(finding.PLANTED_SPREAD, {**axis.keys, "pair": pair}) for pair in shown.pairs]
         if any(planted):
             rows.append((f"{shown.axis(axis)}, planted", *planted))
     note = "Standard deviation over descriptors. The spread of a single pair includes the effect of its wording."
     return Table("stance-spread", "Spread of the contrasts of each pair", columns, tuple(rows), note)
 
 
-def _scatters(shown: StanceFigures) -> Iterator[Scatter]:
+def _scatters(shown: finding.StanceFigures) -> Iterator[Scatter]:
     """The contrasts of two pairs against each other; only descriptors that differ after correction are labelled."""
     for i, pairs in enumerate(list(combinations(shown.pairs, 2))[:_SCATTERS], 1):
         points = []
@@ -163,17 +150,16 @@ def _scatters(shown: StanceFigures) -> Iterator[Scatter]:
             if x is not None and y is not None:
                 points.append(ScatterPoint(x, y, shown.descriptor(f), f.differs))
         title = f"Contrasts in two pairs: {pairs[0]}, and {pairs[1]}"
-        yield Scatter(f"stance-agreement-{i}", title, *pairs, NATS, NATS, tuple(points))
+        yield Scatter(f"stance-agreement-{i}", title, *pairs, finding.NATS, finding.NATS, tuple(points))
 
 
-def _descriptor_table(shown: StanceFigures) -> Table:
-    columns: FigureColumns = (
+def _descriptor_table(shown: finding.StanceFigures) -> Table:
+    columns: col.FigureColumns = (
         *shown.names,
-        col.value("contrast", "Contrast", NATS),
-        col.interval(NATS),
+        *col.estimate("contrast", "Contrast", finding.NATS),
         col.p(),
         col.adjusted_p("p (Benjamini-Hochberg)"),
-        *(shown.beside("pair_contrast", pair, NATS, pair, more={"pair": pair}) for pair in shown.pairs),
+        *(shown.beside("pair_contrast", pair, finding.NATS, pair, more={"pair": pair}) for pair in shown.pairs),
         col.n("differences", "Differences"),
         col.missing(),
     )

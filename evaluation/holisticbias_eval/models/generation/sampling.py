@@ -6,26 +6,20 @@ draw only if two sums nearly agree, far more rarely than when the cumulative
 distribution is inverted, whose every boundary moves.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from holisticbias.compile.random_words import random_words, random_words_at
-from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.arrays import Bools, Floats, Ints, Tensor
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.decoding import Decoding, Ending
 from holisticbias_eval.models.generation.requests import PromptRequests
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
 
 Words = npt.NDArray[np.uint64]
 _BITS = 52  # with one more, the largest number would be rounded to 1
@@ -58,8 +52,7 @@ def tokens_above(seed: np.uint64, vocabulary: int, noise: float) -> Ints:
 
 def _gumbel(words: npt.NDArray[Any]) -> Floats:
     uniform = ((words >> np.uint64(64 - _BITS)).astype(np.float64) + 0.5) * 2.0**-_BITS
-    noise: Floats = -np.log(-np.log(uniform))
-    return noise
+    return -np.log(-np.log(uniform))
 
 
 def _request_seed(seed: int, prompt: str, persona: str) -> int:

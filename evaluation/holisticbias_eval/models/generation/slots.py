@@ -5,20 +5,14 @@ a mask hides the slots that a row has not filled. Nothing is copied when a token
 is added.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from transformers.cache_utils import Cache, DynamicLayer
 
-from holisticbias_eval.arrays import Int32s, Ints
+from holisticbias_eval.arrays import Int32s, Ints, Tensor
 from holisticbias_eval.models.sequences import Pack, Tree, bounds, build_tree, cut_packs, place_nodes
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
 
 _PACK = 256  # slots read at once: a longer pack spends more on attention, a shorter one on repeated beginnings
 _TOGETHER = 1024  # slots of all packs of one forward pass

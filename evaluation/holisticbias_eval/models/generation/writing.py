@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Floats, Ints, Tensor
 from holisticbias_eval.models.generation.decoding import Decoding, Ending
 from holisticbias_eval.models.generation.sampling import Chooser, Words
 from holisticbias_eval.models.loading.running import allowed_error, exactly, largest_difference, one_line_for_errors
 from holisticbias_eval.models.sequences import equal_groups
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from holisticbias_eval.models.generation.slots import SlotCache
 
 
@@ -114,8 +112,7 @@ class Together:
             past_key_values=cache,
             use_cache=True,
         )
-        logits: Tensor = output.logits[:, -1]
-        return logits
+        return output.logits[:, -1]
 
     def _step(self, rows: Sequence[Row], step: int, scores: Tensor, *, measure: bool) -> None:
         """Add the next token to each row that has not ended."""
@@ -138,8 +135,7 @@ def read_alone(model: Any, ids: Sequence[int]) -> Tensor:
     """The scores of the token after these ids, from one forward pass without a cache; shape ``[vocabulary]``."""
     import torch
 
-    logits: Tensor = model(input_ids=torch.tensor([ids], device=model.device), use_cache=False).logits[0, -1]
-    return logits
+    return model(input_ids=torch.tensor([ids], device=model.device), use_cache=False).logits[0, -1]
 
 
 def why_not_together(together: Together, model: Any, prompts: TokenPrompts, name: str) -> str | None:
@@ -218,8 +214,7 @@ class Plain:
                 return read_alone(self._model, input_ids[row].tolist())
             prompt = torch.tensor([prompts.ids[row]], device=input_ids.device)
             output = self._model(input_ids=prompt, decoder_input_ids=input_ids[row : row + 1], use_cache=False)
-            logits: Tensor = output.logits[0, -1]
-            return logits
+            return output.logits[0, -1]
 
         token = self._chooser.choose(scores, step, prompts.seeds[:, step], responses, alone)
         only = torch.full_like(scores, float("-inf"))

@@ -75,13 +75,11 @@ def no_scores(rows: int) -> Scores:
 
 def _exp(values: Floats) -> Floats:
     with np.errstate(over="ignore"):
-        exponentials: Floats = np.exp(values)
-    return exponentials
+        return np.exp(values)
 
 
 def _ratio(sums: Floats, counts: Int32s) -> Floats:
-    values: Floats = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
-    return values
+    return np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
 
 
 def with_scores(sentences: pa.Table, scores: Scores) -> pa.Table:
