@@ -24,10 +24,11 @@ def studio_tasks(rows: Iterable[Mapping[str, object]]) -> str:
 class StudioAnnotation:
     """An annotation of a task: its choices by the name of their control; no choices if the task was skipped.
 
-    ``place`` is the file and the task.
+    ``task`` is the number of the task in the file.
     """
 
-    place: str
+    path: Path
+    task: int
     data: Mapping[str, Any]
     annotator: str
     skipped: bool
@@ -43,7 +44,8 @@ class StudioAnnotation:
             return None
         if len(chosen) > 1 or chosen[0].casefold() not in values:
             raise CorpusError(
-                f"{self.place} has the choice {', '.join(chosen)[:_SHOWN]!r} for {control}: use {', '.join(offered)}"
+                f"{self.path}: task {self.task} has the choice {', '.join(chosen)[:_SHOWN]!r} for {control}: use "
+                f"{', '.join(offered)}"
             )
         return values[chosen[0].casefold()]
 
@@ -64,7 +66,7 @@ def read_studio(path: Path, text: str, key: str, maker: str) -> Iterator[StudioA
         for annotation in task["annotations"]:
             if not isinstance(annotation, dict):
                 raise CorpusError(f"{place} has an annotation that is not an object: export the project as JSON")
-            yield _annotation(place, data, annotation)
+            yield _annotation(path, number, data, annotation)
 
 
 def read_text(path: Path, remedy: str) -> str:
@@ -85,12 +87,12 @@ def read_json(path: Path, text: str) -> Any:
         raise CorpusError(f"{path} is not JSON: {str(error)[:_SHOWN]}") from error
 
 
-def _annotation(place: str, data: Mapping[str, Any], annotation: Mapping[str, Any]) -> StudioAnnotation:
+def _annotation(path: Path, task: int, data: Mapping[str, Any], annotation: Mapping[str, Any]) -> StudioAnnotation:
     named = data.get(ANNOTATOR)
     annotator = named if isinstance(named, str) and named else _user(annotation.get("completed_by"))
     skipped = bool(annotation.get("was_cancelled"))
     choices = {} if skipped else _choices(annotation.get("result"))
-    return StudioAnnotation(place, data, _writable(annotator), skipped, choices)
+    return StudioAnnotation(path, task, data, _writable(annotator), skipped, choices)
 
 
 def _choices(result: object) -> dict[str, tuple[str, ...]]:

@@ -114,6 +114,15 @@ class Field:
                 f"{label}: row {row + 1}: column {name} is {found}: every row needs a value{_such_rows(count)}"
             )
 
+    def refuse_repeated(self, label: str, values: pa.ChunkedArray | pa.Array) -> None:
+        """Raise ``TableError`` if two rows have the same value; a missing value may be repeated."""
+        first: dict[object, int] = {}
+        for row, value in enumerate(values, 1):
+            before = first.setdefault(value.as_py(), row) if value.is_valid else row
+            if before < row:
+                shown = f"{_shown(value)}, as in row {before}"
+                raise TableError(f"{label}: row {row}: column {self.name} is {shown}: give every row its own")
+
     def _cast(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
         kind = column.type
         if pa.types.is_nested(kind) or (self.kind in _NUMBERS and pa.types.is_boolean(kind)):

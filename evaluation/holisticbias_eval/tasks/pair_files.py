@@ -83,9 +83,7 @@ def _refuse_unscorable(label: str, table: pa.Table, scored: pa.ChunkedArray) -> 
         values = pc.if_else(scored, table[field.name], SIDES[0])
         field.refuse_missing(label, field.name, values)
         field.read(label, field.name, values)
-    ids = table["pair_id"].filter(scored)
-    if pc.count_distinct(ids).as_py() < len(ids):
-        raise TableError(f"{label}: two pairs have the same pair_id: give every pair its own, or leave the column out")
+    Field("pair_id").refuse_repeated(label, pc.if_else(scored, table["pair_id"], None))
 
 
 def read_sentence_figures(path: Path) -> tuple[Figure, ...]:

@@ -42,7 +42,10 @@ def test_columns_may_be_missing(tmp_path: Path) -> None:
         ("group,dimension\nstad,x\n", "has no column text: a table of examples has dimension, group and text"),
         ("text,group,dimension\na,,x\n", "row 1: column group is missing: "),
         ("text,group,dimension\n  ,stad,x\n", "row 1: column text is missing: "),
-        ("id,text,group,dimension\n1,a,stad,x\n1,b,stad,x\n", "1 ids stand in several rows, such as '1'"),
+        (
+            "id,text,group,dimension\n1,a,stad,x\n1,b,stad,x\n",
+            "row 2: column id is '1', as in row 1: give every row its own",
+        ),
         ("text,group,dimension,label\na,stad,x,2\n", "row 1: column label is 2.0: write 0 or 1"),
         ("text,group,dimension,label:a\na,stad,x,yes\n", "row 1: column label:a is not a number but 'yes'"),
     ],
@@ -51,6 +54,12 @@ def test_wrong_tables(tmp_path: Path, content: str, message: str) -> None:
     (tmp_path / "x.csv").write_text(content, "utf-8")
     with pytest.raises(EvaluationError, match=message):
         read_examples(tmp_path / "x.csv")
+
+
+def test_blank_cells_are_missing(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("id,text,group,dimension,target\n ,a,stad,x, \n", "utf-8")
+    [row] = read_examples(tmp_path / "x.csv").to_pylist()
+    assert (row["id"][:1], row["target"]) == ("x", None)
 
 
 def test_wrong_names_and_values(tmp_path: Path) -> None:
