@@ -1,7 +1,5 @@
 """Questions on the terminal that options can answer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
@@ -108,7 +106,7 @@ class Questions:
         for later in list(self.before)[list(self.before).index(name) :] if name in self.before else ():
             del self.before[later]
 
-    def again(self) -> Questions:
+    def again(self) -> "Questions":
         """The same questions, with the answers of the options as proposals too."""
         given = {name.replace("_", "-"): value for name, value in self.given.items()}
         texts = {name: "\n".join(value) if isinstance(value, tuple) else value for name, value in given.items()}
