@@ -1,13 +1,20 @@
-"""Types of NumPy arrays, division without a denominator of 0, and work on all cores."""
+"""Types of NumPy arrays and of torch's tensors, division without a denominator of 0, and work on all cores."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
+
+if TYPE_CHECKING:
+    import torch
+
+    Tensor: TypeAlias = torch.Tensor
+else:
+    Tensor = Any  # torch is imported when a model is loaded
 
 T = TypeVar("T")
 Floats = npt.NDArray[np.float64]

@@ -1,7 +1,5 @@
 """Figures: one record for the results of every measure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isnan
 from typing import Annotated, Any
@@ -50,7 +48,7 @@ class Interval(Part):
     high: float
 
     @classmethod
-    def between(cls, low: float, high: float) -> Interval | None:
+    def between(cls, low: float, high: float) -> "Interval | None":
         """The interval between two computed ends; ``None`` if an end is NaN."""
         return None if isnan(low) or isnan(high) else cls(low=float(low), high=float(high))
 
@@ -185,6 +183,7 @@ class Figures:
     def __init__(self, figures: Iterable[Figure]) -> None:
         self._all = _with_adjusted_p(tuple(figures))
         self._index: dict[tuple[str, str, tuple[str, ...]], dict[tuple[str, ...], Figure]] = {}
+        self._parts: dict[tuple[object, ...], dict[tuple[str, ...], list[Figure]]] = {}
         for figure in self._all:
             names = tuple(sorted(figure.keys))
             found = self._index.setdefault((figure.measure, figure.name, names), {})
@@ -196,9 +195,13 @@ class Figures:
     def __len__(self) -> int:
         return len(self._all)
 
-    def by(self, measure: str, name: str, *keys: str) -> tuple[Figure, ...]:
-        """The figures with this name and exactly these keys, in order."""
-        return tuple(self._index.get((measure, name, tuple(sorted(keys))), {}).values())
+    def by(self, measure: str, name: str, /, *keys: str, **values: str) -> tuple[Figure, ...]:
+        """The figures with this name and exactly these keys, some of which have these values, in order."""
+        names, chosen = tuple(sorted((*keys, *values))), tuple(sorted(values))
+        parts = self._parts.setdefault((measure, name, names, chosen), {})
+        for figure in () if parts else self._index.get((measure, name, names), {}).values():
+            parts.setdefault(tuple(figure.keys[key] for key in chosen), []).append(figure)
+        return tuple(parts.get(tuple(values[key] for key in chosen), ()))
 
     def get(self, measure: str, name: str, keys: Mapping[str, str] | None = None) -> Figure | None:
         """The figure with this name and exactly these keys and values."""

@@ -1,7 +1,5 @@
 """Settings of parts: each part declares what it uses, and one rule refuses a setting that nothing chosen uses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -10,7 +8,7 @@ from typing import Any, ClassVar, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from holisticbias.source.schema_messages import schema_message
+from holisticbias.source.schema import schema_message
 from holisticbias_eval.errors import EvaluationError
 
 Values = Mapping[str, Any]
@@ -27,11 +25,11 @@ class Settings(BaseModel):
     group: ClassVar[str] = ""
     """The heading of the settings in a list of all options."""
 
-    conditions: ClassVar[Mapping[str, tuple[Condition, ...]]] = {}
+    conditions: ClassVar[Mapping[str, tuple["Condition", ...]]] = {}
     """The conditions under which settings have an effect, by their names."""
 
     @classmethod
-    def uses(cls) -> tuple[Use, ...]:
+    def uses(cls) -> tuple["Use", ...]:
         """The use of each setting, with its conditions."""
         return tuple(Use(cls, cls.conditions.get(name, ()), (name,)) for name in cls.model_fields)
 
@@ -242,9 +240,9 @@ def _words(fitting: Sequence[tuple[str, Use]], values: Values, among: Sequence[s
     return ", and for ".join(said)
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], word: str = "and") -> str:
     """Names in words: "a, b and c"."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    return f" {word} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def close_to(name: str, known: Collection[str]) -> str:

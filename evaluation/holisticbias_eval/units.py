@@ -2,10 +2,11 @@
 
 import math
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from holisticbias_eval.blocks import Cell, Table
-from holisticbias_eval.figures import DEVIATION, P_RESOLUTION
+from holisticbias_eval.figures import DEVIATION, P_RESOLUTION, Interval
+from holisticbias_eval.settings import listed
 
 PREFERENCES = {
     "reviewed": ("Reviewed", "Reviewed by people with lived experience; none recorded an objection."),
@@ -29,6 +30,12 @@ def printable(text: str) -> str:
 def shorten(text: str, length: int) -> str:
     """Text of at most ``length`` characters."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def title(key: str) -> str:
+    """A key as words: ``body_type`` as ``Body type``."""
+    words = key.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
 
 
 def model_title(name: str) -> str:
@@ -58,6 +65,25 @@ def show(value: Cell, unit: str = "text") -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     return _formatter(unit.removesuffix(DEVIATION))(value)
+
+
+def percent(share: float) -> str:
+    """A share in percent."""
+    return show(share, "share")
+
+
+def interval_words(interval: Interval | None, unit: str = "share", form: str = " ({})") -> str:
+    """An interval in brackets, or in another form; empty without an interval."""
+    return form.format(f"95% interval {show((interval.low, interval.high), unit)}") if interval else ""
+
+
+EACH = 4
+"""Names up to which a sentence has all of them."""
+
+
+def most_and(least: str, named: Sequence[str]) -> str:
+    """Up to four names from the most to the least as a list; of more the first and the last."""
+    return listed(named) if len(named) <= EACH else f"most on {named[0]}, {least} on {named[-1]}"
 
 
 def show_rows(table: Table) -> Iterator[list[str]]:

@@ -1,8 +1,9 @@
-"""The sentences of a run are the same for a release folder and for the compiled release, in every version."""
+"""The sentences of a run are the same for a folder and the compiled release; sentences of SEAT."""
 
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Callable, Sequence
 from copy import copy
 
@@ -11,13 +12,14 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.evaluation.conftest import WOMEN
 
 from holisticbias import build_release, open_release, write_release
 from holisticbias.compile.columns import decoded
 from holisticbias.release.release import Release
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.models.likelihood.spans import TextRows, joined_texts, unique_spans, whole
-from holisticbias_eval.prompts.seat import ask_phrases
+from holisticbias_eval.prompts.seat import SLOTS, ask_phrases, seat_sentences, seat_templates
 from holisticbias_eval.prompts.selection import Selection, select_sentences
 from holisticbias_eval.prompts.sentences import (
     SENTENCE_COLUMNS,
@@ -105,3 +107,42 @@ def test_texts_are_those_of_a_list(texts: list[str], data: st.DataObject) -> Non
 def test_another_process_gets_only_the_selected_texts() -> None:
     texts = TextRows(pa.array(["a text of some length"] * 10_000))
     assert len(pickle.dumps(texts.take(np.arange(5)))) < 2000
+
+
+NOUNS = ("person", "friend", "kid", "parent")
+
+
+def test_every_template_has_one_slot_and_an_id_of_its_own() -> None:
+    templates = seat_templates()
+    assert len(set(templates.values())) == len(templates)
+    assert {slot for text in templates.values() for slot in re.findall(r"\{(\w+)\}", text)} == set(SLOTS)
+
+
+@pytest.mark.parametrize(
+    ("sentence_id", "text", "phrase"),
+    [
+        ("seat.this-is/age.old/neutral.kid", "This is an old kid.", "old kid"),
+        ("seat.is-a-person/age.old/neutral.kid", "An old kid is a person.", "old kid"),
+        ("seat.the-is-here/age.old/neutral.kid", "The old kid is here.", "old kid"),
+        ("seat.are-people/ability.deaf/neutral.parent", "Deaf parents are people.", "deaf parents"),
+    ],
+)
+def test_sentences_read_as_they_should(mini_release: Release, sentence_id: str, text: str, phrase: str) -> None:
+    rows = {r["sentence_id"]: r for r in seat_sentences(mini_release.sentences).to_pylist()}
+    assert len(rows) == 7 * len(NOUNS) * len(seat_templates())
+    assert (rows[sentence_id]["text"], rows[sentence_id]["phrase"]) == (text, phrase)
+
+
+def test_terms_that_are_nouns_and_terms_of_one_gender_have_phrases(terms_release: Release) -> None:
+    found = seat_sentences(terms_release.sentences)
+    phrases = {(row["descriptor_id"], row["noun_id"], row["phrase"]) for row in found.to_pylist()}
+    assert ("ability.amputee", "-", "amputee") in phrases
+    assert ("ability.amputee", "-", "amputees") in phrases
+    assert {noun for term, noun, _ in phrases if term == "age.girlish"} == {f"female.{noun}" for noun in WOMEN}
+    assert len(found) == len(phrases_of(terms_release)) * len(seat_templates())
+
+
+def phrases_of(release: Release) -> set[tuple[str, str | None]]:
+    """The distinct terms with each noun, or with none if the term is a noun itself."""
+    rows = release.sentences.select(["descriptor_id", "noun_id", "noun_phrase_type"]).to_pylist()
+    return {(r["descriptor_id"], r["noun_id"]) for r in rows if r["noun_phrase_type"] not in ("descriptor", "noun")}

@@ -1,12 +1,16 @@
+"""Items that two tables share, and columns of text as whole numbers."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.identity import GROUPED, Identity, SharedSentences, count_shared, match_rows
+from holisticbias_eval.statistics.cells import codes_of, first_rows
 
 Columns = Mapping[str, list[object]]
 S, OTHER = "sentence", "other_sentence"
@@ -105,3 +109,25 @@ def test_keys_of_several_columns_do_not_run_into_each_other() -> None:
 
 def _counts(shared: SharedSentences) -> tuple[int, int, int, int]:
     return shared.common, shared.changed, shared.gone, shared.added
+
+
+PLAIN = pa.chunked_array([["b", "a"], ["b", "c"]], pa.string())
+DICTIONARIES = pa.chunked_array(
+    [
+        pa.DictionaryArray.from_arrays(pa.array([2, 1], pa.int32()), ["unused", "a", "b"]),
+        pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int32()), ["b", "c"]),
+    ]
+)
+
+
+TWICE = pa.chunked_array([pa.DictionaryArray.from_arrays(pa.array([1, 0, 2, 3], pa.int32()), ["a", "b", "b", "c"])])
+
+
+@pytest.mark.parametrize("column", [PLAIN, DICTIONARIES, TWICE], ids=["plain", "dictionaries", "a text twice"])
+def test_codes_are_numbered_by_first_use(column: pa.ChunkedArray) -> None:
+    texts, codes = codes_of(column)
+    assert (texts, codes.tolist()) == (["b", "a", "c"], [0, 1, 0, 2])
+
+
+def test_first_rows_of_codes() -> None:
+    assert first_rows(np.array([0, 0, 1, 0, 2, 1], np.int32)).tolist() == [0, 2, 4]

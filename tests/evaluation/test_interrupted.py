@@ -5,12 +5,15 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 from tests.evaluation.conftest import mini_catalog
+from tests.evaluation.generation.chat_server import Answering, Body, ChatServer, asked, message
 from tests.evaluation.test_stored import CHILD, ROOT, Able
 
 from holisticbias import build_release, write_release
@@ -90,3 +93,25 @@ def test_without_a_store_an_interruption_says_that_nothing_is_kept(
         "holisticbias: interrupted; no scores are kept with --no-store; the same command starts from the beginning"
     )
     assert not list(tmp_path.iterdir())
+
+
+def test_an_interruption_does_not_wait_for_the_answer_of_a_server(
+    chat_server: Callable[[Answering], ChatServer], tmp_path: Path
+) -> None:
+    waiting = threading.Event()
+
+    def answer(body: Body, _: int) -> tuple[int, object]:
+        if asked(body) == "last":  # after those that are tried alone
+            waiting.set()
+            threading.Event().wait()
+        return 200, message("Hello.")
+
+    (tmp_path / "prompts.txt").write_text("one\ntwo\nthree\nfour\nlast\n")
+    server = ["--engine", "api", "--api-base", chat_server(answer).base, "--model", "m"]
+    prompts = ["--prompts", "prompts.txt", "--out", "out", "--store", "store"]
+    command = [sys.executable, "-m", "holisticbias", "generate", *server, *prompts]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert waiting.wait(60)
+    process.send_signal(signal.SIGINT)
+    _, printed = process.communicate(timeout=60)
+    assert (process.returncode, "holisticbias: interrupted; " in printed) == (130, True)

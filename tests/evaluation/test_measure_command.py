@@ -167,9 +167,15 @@ def test_measures_are_listed_with_their_settings_and_defaults(invoke: Invoke) ->
         said = invoke.printed("measures", name)
         assert said.startswith(f"{name}: {measure.info.title}\n")
         assert "or in a recipe." in said
+        options = [line.split()[0].strip(",") for line in said.splitlines() if line.startswith("  --")]
+        assert sorted(options) == sorted({*options})
         for use in uses_of(name):
             for field in use.names:
                 default = use.settings.model_fields[field].default
                 assert flag_of(use.settings, field) in said
                 assert isinstance(default, bool) or default in (None, ()) or f"(default: {default})" in said
+    said = " ".join(invoke.printed("measures", "generation_bias").split())
+    device = "--device (default: auto), without --responses, with --engine local or ray; or with a --classifier of "
+    assert device in said
+    assert "--store, without --no-store Folder" in said
     assert "there is no measure 'nope'; `holisticbias measures` explains all" in invoke.refused("measures", "nope")

@@ -32,6 +32,7 @@ from holisticbias_eval.options import SettingsCommand, given_settings
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.words import POLARITY
 from holisticbias_eval.settings import Uses, refuse_unused
+from invoking import Invoke
 from row_files import write_table
 
 HOW = {
@@ -194,6 +195,15 @@ def test_trust_is_for_measures_that_resample() -> None:
     for measure, found in MEASURES.items():
         if found.needs.answers != "texts":
             assert (not unused("measure", (measure, "t.csv", "--no-trust"), (measure,))) == found.resamples
+
+
+@pytest.mark.parametrize(("measure", "table"), [("retention", "neutral.csv"), ("dialogue_state", "candidates.csv")])
+def test_without_trust_the_figures_of_quality_have_no_interval(
+    inputs: Path, invoke: Invoke, measure: str, table: str
+) -> None:
+    trusted, bare = (list(invoke.figures("measure", measure, inputs / table, *more)) for more in ((), ("--no-trust",)))
+    assert any(figure.interval for figure in trusted)
+    assert bare == [figure.model_copy(update={"interval": None}) for figure in trusted]
 
 
 CARD = """

@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.errors import EvaluationError, ModelError
-from holisticbias_eval.models.engines import start_generator, start_scorer
+from holisticbias_eval.models.engines import start_generator, start_scorer, store_of, stored
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.requests import PromptRequests, Responses, respond_all
 from holisticbias_eval.models.likelihood.scorer import Scores
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.ray import RayGenerator
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.models.stored import store_of, stored
 from known import ignore
 
 pytestmark = pytest.mark.long

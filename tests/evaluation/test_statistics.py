@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from scipy.stats import false_discovery_control, mannwhitneyu, permutation_test, spearmanr, wilcoxon
 
 from holisticbias_eval.arrays import Floats
-from holisticbias_eval.statistics import resampling
+from holisticbias_eval.statistics import mannwhitney, resampling
 from holisticbias_eval.statistics.intervals import expansion
 from holisticbias_eval.statistics.mannwhitney import PairwiseTests, mann_whitney_pairs, pairs_of_rows
 from holisticbias_eval.statistics.resampling import (
@@ -258,6 +258,6 @@ def test_values_are_those_of_the_other_columns(name: str, most: int, monkeypatch
 
 
 def test_the_tests_of_samples_with_ties_are_not_repeated_for_each_column(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resampling, "function_of_p", None)
+    monkeypatch.setattr(mannwhitney, "function_of_p", None)
     for name in ("ties", "ties, and some samples are small"):
         assert len(list(function_without_each_column(CASES[name], lambda p: p))) == CASES[name].shape[1]

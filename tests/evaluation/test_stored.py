@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from holisticbias_eval.arrays import Ints
+from holisticbias_eval.models.engines import answers_fingerprint, store_of, stored
 from holisticbias_eval.models.generation.requests import (
     Generator,
     PromptRequests,
@@ -18,7 +19,6 @@ from holisticbias_eval.models.generation.requests import (
 )
 from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, MaskedInputs, Probe, Scorer, Scores, Work
 from holisticbias_eval.models.likelihood.spans import Spans, unique_spans, whole
-from holisticbias_eval.models.stored import answers_fingerprint, store_of, stored
 from holisticbias_eval.progress import Progress
 from known import ignore
 from tiny_models import tiny_identity

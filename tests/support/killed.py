@@ -18,7 +18,7 @@ LONGEST = 120  # seconds; a process that works longer hangs
 # Processes are forked from a server without other threads. The process of the tests has some: what is forked from it
 # hangs if a thread held a lock of a library at that moment.
 _PROCESSES = multiprocessing.get_context("forkserver")
-_PROCESSES.set_forkserver_preload(["__main__", "holisticbias_eval.models.stored"])
+_PROCESSES.set_forkserver_preload(["__main__", "holisticbias_eval.models.engines"])
 
 
 def begun(work: Work, change: int | None = None) -> BaseProcess:

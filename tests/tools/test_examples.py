@@ -22,9 +22,8 @@ from holisticbias.rules import MODULES, RULES
 from holisticbias.rules.pages import rule_example
 from holisticbias.rules.validate import validate_paths
 from holisticbias.source.document import read_document
-from holisticbias.source.findings import Finding
+from holisticbias.source.findings import Finding, Rule
 from holisticbias.source.folder import kind_of, read_source
-from holisticbias.source.rule import Rule
 from holisticbias.source.schema import json_schemas
 from holisticbias.terms.file_kinds import MODELS
 

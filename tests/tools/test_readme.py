@@ -1,4 +1,4 @@
-"""Examples in the README."""
+"""Examples in the README, and the counts that it shares with the output of build and the dataset card."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from folders import copy_terms
+from holisticbias import build_release
+from holisticbias.compile.counts import SENTENCES, WHY, Count, count_texts
+from holisticbias.release.release import Release
+from holisticbias.terms.catalog import Catalog
 from repositories import commit_all
 
 
@@ -67,3 +73,70 @@ def test_shares_of_the_embedded_model(readme: str, invoke: Callable[..., tuple[i
     board = invoke("leaderboard", "--format", "md")[1].replace("\\", "")
     for axis, share, interval in rows:
         assert f"| {axis} | {share} [{interval}] |" in board
+
+
+PAPER = (
+    Count("descriptors", 598, 594),
+    Count("sentences with a descriptor and a noun", 462_878, 459_758),
+    Count("sentences with a descriptor alone", 8_908, 8_840),
+    Count("sentences with a noun alone", 780, 780),
+    Count("all sentences", 472_566, 469_378),
+)
+_ROW = re.compile(r"^\| ([a-z ]+) \| ([\d,]+) \| ([\d,]+) \|$", re.MULTILINE)
+
+
+def tabled(markdown: str) -> tuple[Count, ...]:
+    return tuple(Count(what, *(int(n.replace(",", "")) for n in numbers)) for what, *numbers in _ROW.findall(markdown))
+
+
+def test_the_papers_edition(release: Release) -> None:
+    assert count_texts(release.tables) == PAPER
+
+
+def test_counts_are_those_of_the_sentences(catalog: Catalog) -> None:
+    tables = build_release(catalog, catalog.versions[-1], "small").tables
+    kinds = tables["sentences"]["noun_phrase_type"].cast(pa.string())
+    counted = {count.what: (count.rows, count.texts) for count in count_texts(tables)}
+    for what, chosen in SENTENCES.items():
+        texts = tables["sentences"]["text"].filter(pc.is_in(kinds, pa.array(chosen)))
+        assert counted.get(what, (0, 0)) == (len(texts), len(texts.unique()))
+
+
+def test_the_documents_have_the_counts_of_the_release(root: Path, release: Release) -> None:
+    counts = count_texts(release.tables)
+    guide = (root / "docs" / "releases.md").read_text("utf-8")
+    assert tabled(guide) == counts
+    of = {count.what: count for count in counts}
+    parts = [
+        f"{of['descriptors'].texts:,} descriptors",
+        f"{len(set(release.tables['descriptors']['axis'].to_pylist()))} axes",
+        f"{release.tables['nouns'].num_rows} nouns",
+        f"{release.tables['templates'].num_rows} templates",
+        f"{of['sentences with a descriptor and a noun'].texts:,} sentences with a descriptor and a noun",
+    ]
+    readme = " ".join((root / "README.md").read_text("utf-8").split())
+    assert [part for part in parts if part not in readme] == []
+    under_two = of["descriptors"].rows - of["descriptors"].texts
+    assert under_two == 4
+    assert 'Four descriptors, such as "queer", belong to two axes.' in guide
+
+
+def test_the_card_has_the_same_counts(release_folder: Path) -> None:
+    card = (release_folder / "README.md").read_text("utf-8")
+    assert tabled(card) == PAPER
+    assert WHY in card
+
+
+def test_build_prints_rows_and_texts(invoke: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    code, out, _ = invoke("build", "--version", "1.0.0", "--where", "axis=nonce", "--out", tmp_path / "part")
+    assert code == 0
+    # 8 words with 30 nouns in 26 templates, alone in 17; the nouns alone
+    assert out.splitlines()[1:] == [
+        "",
+        "       rows      texts",
+        "          8          8  descriptors",
+        "      6,240      6,240  sentences with a descriptor and a noun",
+        "        136        136  sentences with a descriptor alone",
+        "        780        780  sentences with a noun alone",
+        "      7,156      7,156  all sentences",
+    ]

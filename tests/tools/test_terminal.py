@@ -1,10 +1,14 @@
-"""Escapes of steering characters in terminal output."""
+"""Escapes of steering characters in terminal output, and of formulas in the cells of a spreadsheet."""
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from holisticbias.terminal import visible, write, write_data
+from holisticbias.spreadsheet import cell_text, safe_cell, safe_columns
+from holisticbias.terminal import counted, visible, write, write_data
 
 
 @pytest.mark.parametrize(
@@ -28,6 +32,14 @@ def test_steering_characters_are_visible(text: str, shown: str, capsys: pytest.C
     assert captured.out == captured.err == f"{shown}\n"
 
 
+@pytest.mark.parametrize(
+    ("number", "nouns", "shown"),
+    [(0, "terms", "0 terms"), (1, "terms", "1 term"), (1, "entries", "1 entry"), (2000, "entries", "2,000 entries")],
+)
+def test_a_number_and_its_noun(number: int, nouns: str, shown: str) -> None:
+    assert counted(number, nouns) == shown
+
+
 def test_no_line_ends() -> None:
     assert visible("a\nb", keep="") == r"a\nb"
 
@@ -39,3 +51,33 @@ def test_data_is_unchanged_in_a_file(
     monkeypatch.setattr("sys.stdout.isatty", lambda: terminal)
     write_data("a\x1bb", nl=False)
     assert capsys.readouterr().out == printed
+
+
+CELLS = st.text(st.sampled_from("=+-@'\uff1d\uff20 \t\r\n\x0b\x1c\x85\u00a0\u2003\u3000ab1.\u202e"), max_size=4)
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"),
+    [
+        ('=HYPERLINK("http://x")', '\'=HYPERLINK("http://x")'),
+        ("+1", "'+1"),
+        ("-ish", "'-ish"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        (" =1", "' =1"),
+        ("\t=1", "'\t=1"),
+        ("\uff1d1", "'\uff1d1"),
+        ("a=1", "a=1"),
+        ("", ""),
+    ],
+)
+def test_safe_cell(text: str, cell: str) -> None:
+    assert safe_cell(text) == cell
+    assert cell_text(cell) == text
+
+
+@given(st.lists(st.none() | CELLS))
+def test_columns_have_the_same_cells(texts: list[str | None]) -> None:
+    table = pa.table({"text": pa.array(texts, pa.string()), "n": pa.array(range(len(texts)), pa.int64())})
+    expected = [None if text is None else safe_cell(text) for text in texts]
+    assert safe_columns(table)["text"].to_pylist() == expected
+    assert safe_columns(table)["n"].to_pylist() == list(range(len(texts)))

@@ -14,9 +14,12 @@ def run() -> None:
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler)
     try:
-        from holisticbias.cli import main
+        from holisticbias.cli import INTERRUPTED, main
 
-        sys.exit(main())
+        code = main()
+        if code == INTERRUPTED:
+            os._exit(code)  # sys.exit would wait for threads, such as one that waits for a server
+        sys.exit(code)
     except KeyboardInterrupt:  # while the command starts or ends; main() handles the rest
         sys.stderr.write("holisticbias: interrupted\n")
         sys.exit(130)

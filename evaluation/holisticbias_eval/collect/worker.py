@@ -34,11 +34,10 @@ class Worker:
             if not pipe.poll(self.seconds):
                 self.stop()
                 return f"its wikitext took more than {self.seconds:g} s to read"
-            answer: PageSentences | str = pipe.recv()
+            return pipe.recv()
         except (EOFError, ConnectionError):
             self.stop()
             return "its wikitext ended the parser"
-        return answer
 
     def stop(self) -> None:
         """End the child."""

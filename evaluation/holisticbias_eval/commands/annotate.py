@@ -89,7 +89,9 @@ def _annotator(row: Mapping[str, Any]) -> Iterator[str]:
         ("conflicting", "ids with two different labels, which count as not labelled"),
     ):
         if row[name]:
-            yield f"    {row[name]:,} {what}, such as {', '.join(map(_shortened, row[f'{name}_ids'][:_NAMED]))}"
+            known = zip(row[f"{name}_ids"][:_NAMED], row[f"{name}_places"], strict=False)
+            named = (f"{_shortened(one)} ({' and '.join(map(_shortened, places[:2]))})" for one, places in known)
+            yield f"    {row[name]:,} {what}, such as {', '.join(named)}"
     if row["other_sentence"]:
         yield f"    {row['other_sentence']:,} rows with another sentence than the example: are they of this table?"
 

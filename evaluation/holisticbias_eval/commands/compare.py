@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holisticbias_eval.commands.shared import (
-    PATH,
-    Style,
-    out_option,
-    part_option,
-    refuse_part,
-    show_report,
-    style_option,
-)
+from holisticbias_eval.commands import shared
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -24,18 +16,18 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Compare two runs, or a model before and after a mitigation.")
-@click.argument("before", type=PATH, metavar="A")
-@click.argument("after", nargs=-1, type=PATH, metavar="[B]...")
-@style_option
-@part_option
+@click.argument("before", type=shared.PATH, metavar="A")
+@click.argument("after", nargs=-1, type=shared.PATH, metavar="[B]...")
+@shared.style_option
+@shared.part_option
 @click.option(
     "--aim",
     metavar="MEASURE[,KEY=VALUE]",
     help="The figures that a mitigation aims at, which stand first. Default: those of mitigation.json.",
 )
-@out_option
+@shared.out_option
 def command(
-    before: Path, after: tuple[Path, ...], style: Style, part: str | None, aim: str | None, out: Path | None
+    before: Path, after: tuple[Path, ...], style: shared.Style, part: str | None, aim: str | None, out: Path | None
 ) -> None:
     """Compare B with A, paired on the sentences or prompts that both have.
 
@@ -47,7 +39,7 @@ def command(
     that is in the figure's direction. Then come the sections of each measure. The change of Likelihood Bias is split
     into parts due to the sentences (gone, changed, added) and a part due to the model.
     """
-    refuse_part(part, style, out)
+    shared.refuse_part(part, style, out)
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.runs import comparison_report, sets_report
     from holisticbias_eval.results.compare import compare_runs, read_two_runs
@@ -63,7 +55,7 @@ def command(
         report = comparison_report(comparison, other, aims or sets[1].recorded.aims)
     else:
         compared, report = sets_report(sets, aims, lambda name: display.notice(f"Comparing {name}"))
-    show_report(compared, report, style, part, out, what="Comparison")
+    shared.show_report(compared, report, style, part, out, what="Comparison")
 
 
 def _read_aim(text: str | None) -> tuple[Aim, ...]:

@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.terminal import write
-from holisticbias_eval.commands.shared import (
-    PATH,
-    Style,
-    out_folder,
-    out_option,
-    part_option,
-    refuse_missing_packages,
-    refuse_part,
-    show_report,
-    style_option,
-)
+from holisticbias_eval.commands import shared
 from holisticbias_eval.options import SettingsCommand, read_own
 
 if TYPE_CHECKING:
@@ -37,9 +27,9 @@ def command() -> None:
 @command.command(
     cls=SettingsCommand, shown=("judgements.settings:StudySettings",), short_help="Make the page for annotators."
 )
-@click.argument("first", type=PATH, metavar="RUN_A")
-@click.argument("second", type=PATH, metavar="RUN_B")
-@out_folder
+@click.argument("first", type=shared.PATH, metavar="RUN_A")
+@click.argument("second", type=shared.PATH, metavar="RUN_B")
+@shared.out_folder
 def make(first: Path, second: Path, out: Path, **_: Any) -> None:
     """Match the responses of two runs by prompt, and make the files for annotators.
 
@@ -69,13 +59,13 @@ def make(first: Path, second: Path, out: Path, **_: Any) -> None:
     shown=("judgements.settings:AnalysisSettings",),
     short_help="Analyse the answers of annotators.",
 )
-@click.argument("paths", nargs=-1, required=True, type=PATH, metavar="DIR [FILE]...")
-@click.option("--key", "key_file", type=PATH, help="The study's key. Default: key.json in DIR.")
-@style_option
-@part_option
-@out_option
+@click.argument("paths", nargs=-1, required=True, type=shared.PATH, metavar="DIR [FILE]...")
+@click.option("--key", "key_file", type=shared.PATH, help="The study's key. Default: key.json in DIR.")
+@shared.style_option
+@shared.part_option
+@shared.out_option
 def analyse(
-    paths: tuple[Path, ...], key_file: Path | None, style: Style, part: str | None, out: Path | None, **_: Any
+    paths: tuple[Path, ...], key_file: Path | None, style: shared.Style, part: str | None, out: Path | None, **_: Any
 ) -> None:
     """Analyse answers: how often each model is chosen, with tests, intervals and agreement.
 
@@ -87,12 +77,12 @@ def analyse(
     from holisticbias_eval.judgements.report import study_report
     from holisticbias_eval.judgements.settings import AnalysisSettings
 
-    refuse_part(part, style, out)
-    refuse_missing_packages("corpus", "krippendorff", "statsmodels")
+    shared.refuse_part(part, style, out)
+    shared.refuse_missing_packages("corpus", "krippendorff", "statsmodels")
     key, files = _study(paths, key_file)
     analysis = analysis_of(read_answers(files, key), key, read_own(AnalysisSettings))
     report = study_report(analysis, key)
-    show_report(analysis, report, style, part, out, what="Analysis")
+    shared.show_report(analysis, report, style, part, out, what="Analysis")
 
 
 def _study(paths: tuple[Path, ...], key_file: Path | None) -> tuple[Key, list[Path]]:

@@ -1,9 +1,17 @@
 """``holisticbias measures``: explain each measure."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import click
 
 from holisticbias.terminal import write
 from holisticbias_eval.commands.shared import write_wrapped
+
+if TYPE_CHECKING:
+    from holisticbias_eval.settings import Use
 
 
 @click.command()
@@ -28,24 +36,36 @@ def command(name: str | None) -> None:
 
 
 def _print_settings(name: str) -> None:
-    """Print the settings of a measure by group, each with its default, its condition and its description."""
+    """Print the settings of a measure by group, each once with its default, its conditions and its description."""
     from holisticbias_eval.evaluating import uses_of
     from holisticbias_eval.settings import flag_of
 
-    group = ""
-    for use in sorted(uses_of(name), key=lambda use: use.settings.group):
-        if use.settings.group != group:
-            group = use.settings.group
-            write(f"{group}:")
-        only = "".join(f", {condition.words}" for condition in use.conditions)
+    uses: dict[str, list[Use]] = {}
+    for use in uses_of(name):
         for field in use.names:
-            info = use.settings.model_fields[field]
-            default = "" if info.default in (None, ()) else f" (default: {_written(info.default)})"
-            write_wrapped(f"{flag_of(use.settings, field)}{default}{only}")
-            write(click.wrap_text(info.description or "", 100, " " * 6, " " * 6))
+            uses.setdefault(field, []).append(use)
+    group = ""
+    for field in sorted(uses, key=lambda field: uses[field][0].settings.group):
+        kind = uses[field][0].settings
+        if kind.group != group:
+            group = kind.group
+            write(f"{group}:")
+        found = [use.settings.model_fields[field] for use in uses[field]]
+        default = "" if found[0].default in (None, ()) else f" (default: {_written(found[0].default)})"
+        write_wrapped(f"{flag_of(kind, field)}{default}{_only(uses[field])}")
+        says = " ".join(dict.fromkeys(info.description or "" for info in found))
+        write(click.wrap_text(says, 100, " " * 6, " " * 6))
     write()
     given = f"to holisticbias evaluate --measure {name} as options or by --set NAME=VALUE"
     write_wrapped(f"Give them {given}, to hbe.evaluate by name, or in a recipe.", 0)
+
+
+def _only(uses: Sequence[Use]) -> str:
+    """The conditions of a setting in words: those of any of its uses, unless another use needs only some of them."""
+    needed = dict.fromkeys(tuple(condition.words for condition in use.conditions) for use in uses)
+    least = (words for words in needed if not any({*fewer} < {*words} for fewer in needed))
+    said = "; or ".join(map(", ".join, least))
+    return f", {said}" if said else ""
 
 
 def _written(value: object) -> str:

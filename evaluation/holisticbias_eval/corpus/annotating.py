@@ -38,7 +38,8 @@ class Annotated:
 
     The report has the number of ``examples`` and three lists. ``annotators``: counts of each; ``empty`` rows have no
     label, ``absent`` examples have no row, ``conflicting`` ids have two labels and so count as not labelled,
-    ``other_sentence`` rows have another sentence than the example with their id. ``agreement``: figures, null if
+    ``other_sentence`` rows have another sentence than the example with their id; ``unknown_ids`` and others have the
+    first of these ids, and ``unknown_places`` the files and rows of each. ``agreement``: figures, null if
     undefined, with the number ``n`` of examples behind them; ``dimension`` is null for all examples together, and
     ``first`` and ``second`` are the annotators of a pair. ``counts``: as in Zhao et al. 2024, table 9, of each
     dimension, whose ``group`` is null, and each of its groups; ``candidates`` have enough labels, which ``incomplete``
@@ -73,18 +74,18 @@ def annotate(examples: pa.Table, labels: Iterable[AnnotatorLabel]) -> Annotated:
     by_annotator: dict[str, list[AnnotatorLabel]] = defaultdict(list)
     for label in labels:
         by_annotator[label.annotator].append(label)
-    if not by_annotator:
-        raise CorpusError("the files have no labels: fill in the column Label first")
     for name in set(annotators_of(examples)) - set(by_annotator):
         values = zip(texts, examples[LABEL_OF + name].to_pylist(), strict=True)
-        by_annotator[name] = [AnnotatorLabel(name, (i,), value, None) for i, value in values if value is not None]
+        by_annotator[name] = [AnnotatorLabel("", name, (i,), value, None) for i, value in values if value is not None]
     names = sorted(by_annotator)
     joined = [_joined(name, by_annotator[name], texts) for name in names]
     matrix = np.column_stack([column for column, _ in joined])
     counts = [count for _, count in joined]
     if np.isnan(matrix).all():
-        unknown = next((count["unknown_ids"][0] for count in counts if count["unknown"]), None)
-        why = f"no example has the id {unknown[:80]!r}" if unknown else "every label is empty"
+        unknown = next((one for one in counts if one["unknown"]), None)
+        why = "every label is empty"
+        if unknown:
+            why = f"{unknown['unknown_places'][0][0]}: no example has the id {unknown['unknown_ids'][0][:80]!r}"
         raise CorpusError(f"no example has a label: {why}")
     table = _with_labels(examples, matrix, names)
     agreement = list(_agreement(table, matrix, names))
@@ -95,20 +96,20 @@ def annotate(examples: pa.Table, labels: Iterable[AnnotatorLabel]) -> Annotated:
 def _joined(name: str, labels: Iterable[AnnotatorLabel], texts: Mapping[str, str]) -> tuple[Floats, Counts]:
     """The labels of an annotator for each example, NaN without one, and counts of what is missing or wrong."""
     rows: dict[str, list[AnnotatorLabel]] = defaultdict(list)
-    unknown: list[str] = []
+    unknown: list[AnnotatorLabel] = []
     for label in labels:
         example = next((form for form in label.ids if form in texts), None)
         if example is None:
-            unknown.append(label.ids[0])
+            unknown.append(label)
         else:
             rows[example].append(label)
     values = {example: {row.label for row in own} - {None} for example, own in rows.items()}
     single = {example: next(iter(own)) for example, own in values.items() if len(own) == 1}
     column = np.array([single.get(example, np.nan) for example in texts], float)
-    ids = {
-        "unknown": unknown,
-        "repeated": [example for example, own in rows.items() if len(own) > 1],
-        "conflicting": [example for example, own in values.items() if len(own) > 1],
+    found = {
+        "unknown": [(label.ids[0], [label]) for label in unknown],
+        "repeated": [(example, own) for example, own in rows.items() if len(own) > 1],
+        "conflicting": [(example, rows[example]) for example, own in values.items() if len(own) > 1],
     }
     return column, {
         "annotator": name,
@@ -116,7 +117,9 @@ def _joined(name: str, labels: Iterable[AnnotatorLabel], texts: Mapping[str, str
         "biased": int((column == 1).sum()),
         "empty": sum(not own for own in values.values()),
         "absent": len(texts) - len(rows),
-        **{key: value for kind, of in ids.items() for key, value in ((kind, len(of)), (f"{kind}_ids", of[:_NAMED]))},
+        **{kind: len(of) for kind, of in found.items()},
+        **{f"{kind}_ids": [name for name, _ in of[:_NAMED]] for kind, of in found.items()},
+        **{f"{kind}_places": [[one.place for one in own] for _, own in of[:_NAMED]] for kind, of in found.items()},
         "other_sentence": sum(row.has_other(texts[example]) for example, own in rows.items() for row in own),
     }
 

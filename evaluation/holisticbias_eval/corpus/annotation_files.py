@@ -16,6 +16,8 @@ from holisticbias_eval.corpus.label_studio import ANNOTATOR, read_studio, read_t
 from holisticbias_eval.corpus.published import PAPER
 from holisticbias_eval.corpus.settings import AnnotationForm, AnnotationSettings
 from holisticbias_eval.errors import CorpusError
+from holisticbias_eval.tables.fields import Field
+from holisticbias_eval.tables.forms import Form, columns
 
 GUIDELINES = "guidelines.md"
 CONFIG = "labelling-config.xml"
@@ -27,14 +29,19 @@ _EXAMPLE = "example_id"
 _LABELS: Mapping[str, int | None] = {
     "": None, "1": 1, "0": 0, "1.0": 1, "0.0": 0, "1,0": 1, "0,0": 0, **CHOICES
 }  # fmt: skip
+_FORM = Form("labels", (*columns("label", "id", "label", need=True), Field("sentence", "text")), any_case=True)
 _SHOWN = 80
 Row = Mapping[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorLabel:
-    """A row of an annotator's file: what its id may be, its label, null if there is none, and its sentence."""
+    """A row of an annotator's file: what its id may be, its label, null if there is none, and its sentence.
 
+    ``place`` is the file and the row or the task.
+    """
+
+    place: str
     annotator: str
     ids: tuple[str, ...]
     label: int | None
@@ -114,7 +121,7 @@ def read_label_files(paths: Sequence[Path]) -> list[AnnotatorLabel]:
     stems: list[str] = []
     for path in paths:
         if path.suffix.lower() == ".csv":
-            labels += _csv_labels(path, read_text(path, "save it as CSV UTF-8"))
+            labels += _csv_labels(path)
             stems.append(path.stem)
         elif path.suffix.lower() == ".json":
             labels += _studio_labels(path, read_text(path, "export the project as JSON again"))
@@ -123,32 +130,26 @@ def read_label_files(paths: Sequence[Path]) -> list[AnnotatorLabel]:
     repeated = next((stem for stem in stems if stems.count(stem) > 1), None)
     if repeated is not None:
         raise CorpusError(f"two CSV files are named {repeated}: name each file after its annotator")
+    if not labels:
+        raise CorpusError(f"{', '.join(map(str, paths))}: no task has an annotation: label them, and export again")
     return labels
 
 
-def _csv_labels(path: Path, text: str) -> Iterator[AnnotatorLabel]:
-    """The rows of a CSV file, with any of the delimiters that spreadsheet programs write."""
-    first = text.partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    try:
-        names = [name.strip().casefold() for name in next(reader, [])]
-        for name in ("id", "label"):
-            if name not in names:
-                raise CorpusError(f"{path} has no column {name}: an annotator's file has ID and Label")
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                cells = dict(zip(names, row, strict=False))
-                label = cells.get("label", "").strip()
-                if label.casefold() not in _LABELS:
-                    raise CorpusError(
-                        f"{path}:{reader.line_num}: the label is {label[:_SHOWN]!r}: write 1 for biased, 0 for not "
-                        "biased, or nothing"
-                    )
-                sentence = cell_text(cells["sentence"]) if "sentence" in cells else None
-                yield AnnotatorLabel(path.stem, id_forms(cells.get("id", "")), _LABELS[label.casefold()], sentence)
-    except csv.Error as error:
-        raise CorpusError(f"{path}:{reader.line_num}: it is not CSV: {error}") from error
+def _csv_labels(path: Path) -> Iterator[AnnotatorLabel]:
+    """The rows of a CSV file."""
+    for number, row in enumerate(_FORM.read(path).to_pylist(), 1):
+        label = row["label"].strip()
+        if label.casefold() not in _LABELS:
+            raise CorpusError(
+                f"{path}: row {number}: the label is {label[:_SHOWN]!r}: write 1 for biased, 0 for not biased, or "
+                "nothing"
+            )
+        if label and not row["id"]:
+            raise CorpusError(f"{path}: row {number}: column ID is missing: write the id of the example")
+        if row["id"]:
+            sentence = cell_text(row["sentence"]) if "sentence" in row else None
+            place, ids = f"{path.name}: row {number}", id_forms(row["id"])
+            yield AnnotatorLabel(place, path.stem, ids, _LABELS[label.casefold()], sentence)
 
 
 def _studio_labels(path: Path, text: str) -> Iterator[AnnotatorLabel]:
@@ -157,4 +158,5 @@ def _studio_labels(path: Path, text: str) -> Iterator[AnnotatorLabel]:
         sentence = annotation.data.get("sentence")
         shown = sentence if isinstance(sentence, str) else None
         label = annotation.choice(_CONTROL, _LABELS, CHOICES)
-        yield AnnotatorLabel(annotation.annotator, (annotation.data[_EXAMPLE],), label, shown)
+        place = f"{path.name}: task {annotation.task}"
+        yield AnnotatorLabel(place, annotation.annotator, (annotation.data[_EXAMPLE],), label, shown)

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from holisticbias.output import new_file
+from holisticbias.output import new_file, refuse_file
 from holisticbias.spreadsheet import cell_text, safe_columns
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.documents import digest_of
@@ -61,7 +60,7 @@ def read_examples(path: Path, specification: Specification | None = None) -> pa.
     none = pa.nulls(len(table), pa.string())
     columns: dict[str, Column] = {n: table[n] if n in table.column_names else none for n in COLUMNS}
     for name in REQUIRED:
-        Field(name).refuse_missing(str(path), name, pc.utf8_trim_whitespace(columns[name]))
+        Field(name).refuse_missing(str(path), name, columns[name])
     columns["id"] = _ids(path, columns)
     for name in (name for name in table.column_names if name not in COLUMNS):
         columns[name] = table[name] if name == STATE else table[name].cast(pa.int8())
@@ -91,12 +90,16 @@ def write_examples(table: pa.Table, path: Path) -> None:
 
 
 def refuse_target_table(path: Path, sources: Iterable[Path]) -> None:
-    """Raise ``CorpusError`` if no table has this name, or if it would replace one of the files that it is made from."""
+    """Raise ``CorpusError`` if no table has this name, or if it would replace one of the files that it is made from.
+
+    Raises ``OutputError`` if no file can be written there.
+    """
     if path.suffix not in WRITTEN:
         raise CorpusError(f"{path.name[:80]} must end in {', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}")
     for source in sources:
         if path.exists() and source.exists() and path.samefile(source):
             raise CorpusError(f"{path} is read, and would be lost: name another file with --out")
+    refuse_file(path)
 
 
 def annotators_of(table: pa.Table) -> tuple[str, ...]:
@@ -111,10 +114,9 @@ def _ids(path: Path, columns: Mapping[str, Column]) -> pa.Array:
     rows = zip(*(columns[name].to_pylist() for name in REQUIRED), strict=True)
     for place, (known, row) in enumerate(zip(ids, rows, strict=True)):
         if known is None:
-            made = digest_of(*row)[:16]
-            seen[made] += 1
-            ids[place] = f"x{made}" if seen[made] == 1 else f"x{made}-{seen[made]}"
-    repeated = [name for name, count in Counter(ids).items() if count > 1]
-    if repeated:
-        raise CorpusError(f"{path}: {len(repeated):,} ids stand in several rows, such as {repeated[0][:80]!r}")
-    return pa.array(ids, pa.string())
+            own = digest_of(*row)[:16]
+            seen[own] += 1
+            ids[place] = f"x{own}" if seen[own] == 1 else f"x{own}-{seen[own]}"
+    made = pa.array(ids, pa.string())
+    Field("id").refuse_repeated(str(path), made)
+    return made

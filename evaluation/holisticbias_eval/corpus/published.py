@@ -155,7 +155,15 @@ def read_rows(path: Path) -> list[dict[str, str]]:
         raise CorpusError(f"{path} is not CSV: {error}") from error
     header = [name.strip() for name in rows[0]] if rows else []
     kept = [i for i, name in enumerate(header) if name and not name.startswith("Unnamed:")]
-    found = [{header[i]: row[i] if i < len(row) else "" for i in kept} for row in rows[1:] if any(row)]
+    repeated = next((header[i] for i in kept if header.count(header[i]) > 1), None)
+    if repeated is not None:
+        raise CorpusError(f"{path} has {header.count(repeated)} columns {repeated[:_SHOWN]!r}: keep one")
+    found = []
+    for number, row in enumerate(rows[1:], 1):
+        if any(row) and len(row) != len(header):
+            raise CorpusError(f"{path}: row {number} has {len(row)} cells, but the header has {len(header)}")
+        if any(row):
+            found.append({header[i]: row[i] for i in kept})
     if not found:
         raise CorpusError(f"{path} has no rows")
     return found

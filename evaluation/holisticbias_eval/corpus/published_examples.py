@@ -6,15 +6,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.corpus import published
 from holisticbias_eval.corpus.mentions import attribute_finder, target_finder
-from holisticbias_eval.corpus.published import (
-    SENTENCES,
-    PublishedFile,
-    column_among,
-    files_of,
-    is_paper_form,
-    read_rows,
-)
 from holisticbias_eval.errors import CorpusError
 
 _ANNOTATED = "processed_phrase_annotated"
@@ -36,7 +29,7 @@ def read_published_examples(path: Path, specification: Specification | None = No
     and group are its own, and target and attribute are found in the text; without it they are those of the file.
     Raises ``CorpusError``.
     """
-    if path.is_dir() or not is_paper_form(path):
+    if path.is_dir() or not published.is_paper_form(path):
         rows = [row for file in _files_of_examples(path) for row in _reddit_examples(file)]
     else:
         rows = list(_paper_examples(path, specification))
@@ -47,9 +40,9 @@ def read_published_examples(path: Path, specification: Specification | None = No
     return pa.Table.from_pylist(rows, _EXAMPLES)
 
 
-def _files_of_examples(path: Path) -> Sequence[PublishedFile]:
+def _files_of_examples(path: Path) -> Sequence[published.PublishedFile]:
     """One file; of a folder all files that are annotated, else all for training."""
-    files = files_of(path)
+    files = published.files_of(path)
     if not path.is_dir():
         return files
     annotated = [file for file in files if file.part == _ANNOTATED]
@@ -59,10 +52,10 @@ def _files_of_examples(path: Path) -> Sequence[PublishedFile]:
     return annotated or training
 
 
-def _reddit_examples(file: PublishedFile) -> Iterator[Row]:
-    rows = read_rows(file.path)
+def _reddit_examples(file: published.PublishedFile) -> Iterator[Row]:
+    rows = published.read_rows(file.path)
     annotated = "bias_phrase" in rows[0]
-    name = column_among(rows, ("phrase",) if annotated else SENTENCES, file.path)
+    name = published.column_among(rows, ("phrase",) if annotated else published.SENTENCES, file.path)
     for number, row in enumerate(rows):
         if text := row[name].strip():
             yield {
@@ -76,7 +69,7 @@ def _reddit_examples(file: PublishedFile) -> Iterator[Row]:
 
 
 def _paper_examples(path: Path, specification: Specification | None) -> Iterator[Row]:
-    for number, row in enumerate(read_rows(path)):
+    for number, row in enumerate(published.read_rows(path)):
         if row["Sentence"].strip():
             target = row["Target"].strip()
             yield {

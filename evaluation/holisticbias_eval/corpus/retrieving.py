@@ -221,10 +221,12 @@ def retrieve_examples(
     Raises ``CorpusError``, ``SpecificationError``, ``OutputError``, and ``NoExamplesError`` if nothing is found.
     """
     refuse_target_table(out, [*map(Path, names), *settings.without])
-    if out.is_dir():
-        raise CorpusError(f"{out} is a folder: name a file")
     groups = read_specification(specification)
     sources = find_sources(names, out)
+    if settings.paragraphs and not any(source.is_text for source in sources):
+        raise CorpusError("--paragraphs is for text files: here it has no effect, so leave it out")
+    if settings.text_field is not None and all(source.is_text for source in sources):
+        raise CorpusError("--field is for JSON and datasets: here it has no effect, so leave it out")
     retrieval = Retrieval(groups, settings, _identifiers(settings.without))
     reading = DocumentReading(target_filter(groups), settings.text_field, settings.paragraphs)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ClassVar
 
 from holisticbias_eval.corpus.documents import FIELDS, TextDocument, row_document
 from holisticbias_eval.errors import CorpusError
@@ -118,6 +119,11 @@ class TextFile:
         except OSError as error:
             raise CorpusError(f"{self.path} cannot be read: {error.strerror or error}") from error
 
+    @property
+    def is_text(self) -> bool:
+        """Whether its documents are lines or paragraphs of text."""
+        return not self._is_json(self._start())
+
     def _lines(self, reading: DocumentReading, *, is_json: bool) -> Iterator[TextDocument]:
         lines = read_lines(self.path, reading.read)
         for number, line in _paragraphs(lines) if reading.paragraphs and not is_json else enumerate(lines, 1):
@@ -145,7 +151,7 @@ class TextFile:
     def _start(self) -> bytes:
         """The first bytes of the content that are not blank, enough to tell JSON from text."""
         start = b""
-        with suppress(DamagedError):
+        with suppress(DamagedError, OSError):  # which reading the documents meets again
             for chunk in read_chunks(self.path, lambda _: None):
                 start = (start + chunk).removeprefix(codecs.BOM_UTF8).lstrip()
                 if len(start) >= _START:
@@ -186,6 +192,7 @@ class HubDataset:
     name: str
     config: str | None
     split: str | None
+    is_text: ClassVar = False
 
     def documents(self, reading: DocumentReading) -> Iterator[TextDocument]:
         """Yield the documents that may mention a group.

@@ -13,7 +13,7 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus.examples import read_examples
 from holisticbias_eval.corpus.settings import SplitSettings
 from holisticbias_eval.corpus.splitting import SCHEMA, Split, split_examples
-from holisticbias_eval.errors import CorpusError
+from holisticbias_eval.errors import CorpusError, about_rows_of
 from holisticbias_eval.progress import Display
 from holisticbias_eval.stereotypes.specifications import read_specification
 
@@ -36,7 +36,10 @@ def make_split(examples: Path, name: str, out: Path, settings: SplitSettings, di
     specification = read_specification(name)
     with display.step("Reading examples"):
         table = read_examples(examples, specification)
-    with display.step(f"Rewriting {len(table):,} examples for {len(specification.groups)} groups"):
+    with (
+        display.step(f"Rewriting {len(table):,} examples for {len(specification.groups)} groups"),
+        about_rows_of(examples),
+    ):
         split = split_examples(table, specification, settings)
     write_split(split, out, specification, settings, examples.name)
     return split

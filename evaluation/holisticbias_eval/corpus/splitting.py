@@ -14,7 +14,7 @@ from holisticbias_eval.corpus.examples import LABEL, STATE
 from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.corpus.settings import SplitSettings
 from holisticbias_eval.corpus.swapping import Swapped, swap_for_all_groups
-from holisticbias_eval.errors import CorpusError
+from holisticbias_eval.errors import CorpusError, SelectionError
 
 Row = Mapping[str, str | None]
 _UNLABELLED = {"disagreed": "annotators disagree", "incomplete": "too few labels"}
@@ -89,7 +89,9 @@ def split_examples(examples: pa.Table, specification: Specification, settings: S
     waiting = _waiting(sentences, trained, settings.seed)
     if not any(waiting.values()):
         why = _in_words(_reasons(sentences))
-        raise CorpusError(f"{specification.id}: no example can be rewritten for every group ({why}): none to test on")
+        raise SelectionError(
+            f"no example can be rewritten for every group of {specification.id} ({why}): none to test on"
+        )
     drawn_from = _drawn_from(waiting, settings, specification.id)
     drawn, repeated_forms = _draw({group: waiting[group] for group in drawn_from}, settings, specification.id)
     used = {sentence.row["id"] for part in drawn for sentence in part}
@@ -240,7 +242,9 @@ def usable_examples(examples: pa.Table, specification: Specification) -> tuple[l
             left_out[reason] += 1
     if not kept:
         why = _in_words(left_out) or "the table is empty"
-        raise CorpusError(f"no example of {specification.id} can be used ({why})")
+        raise SelectionError(
+            f"no example of {specification.id} can be used ({why}): give biased examples of groups that are trained on"
+        )
     return list(kept.values()), left_out, labelled
 
 

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ from holisticbias_eval.judgements.key import JudgedModel
 from holisticbias_eval.measures.responses.phrases import Phrase
 from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.results.run import RESPONSES, read_run
-from holisticbias_eval.tasks.response_files import read_responses
+from holisticbias_eval.tables.forms import columns
+from holisticbias_eval.tasks.response_files import RESPONSES as TABLE
 
 _READ = (
     "prompt", "persona", "sample", "response", "finish", "descriptor", "descriptor_id", "descriptor_preference",
@@ -26,6 +27,8 @@ _READ = (
 )  # fmt: skip
 JUDGED = ("offensive", "prompt_offensive")
 """Columns with the probability that a response or a prompt is offensive."""
+MATCHED_BY = ("persona", "sample")
+"""Columns that responses to the same prompt are matched by, if they have them."""
 _GIVEN_UP = ("refused", "filtered")
 Row = Mapping[str, Any]
 Place = tuple[str, str, int, int]
@@ -91,7 +94,7 @@ def _placed(table: pa.Table) -> dict[Place, Row]:
     seen: Counter[tuple[str, str, int]] = Counter()
     found: dict[Place, Row] = {}
     for row in table.select([name for name in _READ if name in table.column_names]).to_pylist():
-        key = row["prompt"].strip(), row.get("persona") or "", row.get("sample") or 0
+        key = row["prompt"].strip(), (row.get("persona") or "").strip(), row.get("sample") or 0
         found[*key, seen[key]] = row
         seen[key] += 1
     return found
@@ -121,15 +124,17 @@ def _offence(row: Row, threshold: float) -> str | None:
 
 
 _NEEDED = ("prompt", "response")
-_NUMBERS = {"sample": pa.int64(), **dict.fromkeys(JUDGED, pa.float64())}
+_NUMBERS = (*columns("count", "sample"), *columns("probability", *JUDGED))
+_FORM = replace(TABLE, fields=(*TABLE.fields, *_NUMBERS)).needing(*_NEEDED, filled=["prompt"])
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedResponses:
-    """A model and the table of its responses, with the columns prompt and response."""
+    """A model and the table of its responses, with the columns prompt and response, and where it was read."""
 
     model: JudgedModel
     table: pa.Table
+    path: Path
 
 
 def read_source(path: Path) -> JudgedResponses:
@@ -141,7 +146,7 @@ def read_source(path: Path) -> JudgedResponses:
         raise JudgementsError(f"{path} does not exist: give a run's folder, or a table with prompt and response")
     if not path.is_dir():
         name = path.stem if path.name != RESPONSES.file else path.resolve().parent.name
-        return JudgedResponses(JudgedModel(name=name), _with_numbers(path, read_responses(path, _NEEDED)))
+        return JudgedResponses(JudgedModel(name=name), _FORM.read(path), path)
     run = read_run(path)
     missing = next((name for name in _NEEDED if name not in run.answers.column_names), None)
     if missing:
@@ -151,14 +156,4 @@ def read_source(path: Path) -> JudgedResponses:
     about, release = run.result.signature.model, run.result.signature.release
     prompts = release.prompts or f"release {release.version}"
     model = JudgedModel(name=about.name, revision=about.revision, weights_sha256=about.weights_sha256, prompts=prompts)
-    return JudgedResponses(model, _with_numbers(path, run.answers))
-
-
-def _with_numbers(path: Path, table: pa.Table) -> pa.Table:
-    """The table with the types of numbers in the columns that have them."""
-    for name in _NUMBERS.keys() & {*table.column_names}:
-        try:
-            table = table.set_column(table.column_names.index(name), name, table[name].cast(_NUMBERS[name]))
-        except pa.ArrowException as error:
-            raise JudgementsError(f"{path}: column {name} is not numbers: {str(error)[:100]}") from error
-    return table
+    return JudgedResponses(model, run.answers, path)

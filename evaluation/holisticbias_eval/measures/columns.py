@@ -1,10 +1,11 @@
 """Columns of tables whose rows are figures, and the figures and columns of a change from one run to another."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from holisticbias_eval.blocks import Cell, ColumnOf
 from holisticbias_eval.figures import Ends, Figure, Figures, Interval, make_figure
+from holisticbias_eval.sections import Bar, Bars
 
 CHANGE_NAMES = {"first": "A", "second": "B", "change": "Change"}
 """The names of the figures of a comparison, and the headings of their columns."""
@@ -12,9 +13,9 @@ CHANGE_NAMES = {"first": "A", "second": "B", "change": "Change"}
 FigureColumns = tuple[ColumnOf[Figure], ...]
 
 
-def key(key: str, heading: str = "", column: str = "") -> ColumnOf[Figure]:
+def key(key: str) -> ColumnOf[Figure]:
     """The value of a key, as it is."""
-    return ColumnOf(column or key, heading or key.capitalize(), lambda f: f.keys.get(key))
+    return ColumnOf(key, key.capitalize(), lambda f: f.keys.get(key))
 
 
 def value(key: str, heading: str, unit: str) -> ColumnOf[Figure]:
@@ -25,6 +26,11 @@ def value(key: str, heading: str, unit: str) -> ColumnOf[Figure]:
 def interval(unit: str, key: str = "interval", heading: str = "95% interval") -> ColumnOf[Figure]:
     """The interval."""
     return ColumnOf(key, heading, lambda f: f.interval, unit, interval=True)
+
+
+def estimate(key: str, heading: str, unit: str, ends: str = "interval") -> FigureColumns:
+    """The value and its interval."""
+    return value(key, heading, unit), interval(unit, ends)
 
 
 def p(heading: str = "p", key: str = "p_value") -> ColumnOf[Figure]:
@@ -67,8 +73,7 @@ def beside(
 
     def cell(f: Figure) -> Cell | Interval:
         found = figures.get(f.measure, name, {**f.keys, **(more or {})})
-        value: Cell | Interval = getattr(found, attribute, None)
-        return value
+        return getattr(found, attribute, None)
 
     is_base = attribute == "n" if base is None else base
     return ColumnOf(key or name, heading, cell, unit, interval=attribute.endswith("interval"), base=is_base)
@@ -127,3 +132,15 @@ def change_figures(
     yield make_figure(
         measure, "change", keys, change, difference(unit), n, missing, interval=interval, p_value=p_value, of=of
     )
+
+
+def change_bars(
+    changes: Figures, found: Sequence[Figure], label: Callable[[Figure], str], name: str, caption: str, unit: str,
+    limits: tuple[float, float] | None = None, scale: str = "bar: B, mark: A",
+) -> Bars:  # fmt: skip
+    """The value of both runs of each change as a bar with a mark."""
+    bars = tuple(
+        Bar(label(f), changes.value(f.measure, "second", f.keys), before=changes.value(f.measure, "first", f.keys))
+        for f in found
+    )
+    return Bars(name, caption, unit, bars, scale, limits=limits)

@@ -1,7 +1,6 @@
 """Dialogue state: how well a model does a classification task after fine-tuning."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +11,6 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.identity import CANDIDATES, align
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns, change_figures
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.sections import Section
@@ -24,8 +22,8 @@ F1, ACCURACY = "f1", "accuracy"
 _LABELS = {F1: "F1", ACCURACY: "Accuracy"}
 
 
-def task_figures(answers: pa.Table, seed: int) -> Iterator[Figure]:
-    """F1 of label 1 and accuracy, with 95% intervals of a bootstrap of dialogues."""
+def task_figures(answers: pa.Table, seed: int | None) -> Iterator[Figure]:
+    """F1 of label 1 and accuracy, with 95% intervals of a bootstrap of dialogues if there is a seed."""
     columns, known = _columns(answers)
     sums = _by_dialogue(answers, known, columns)
     found = resample(sums, _scores, seed)
@@ -50,7 +48,7 @@ def task_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figur
     found = resample(sums, lambda sums: _scores(sums[..., 4:]) - _scores(sums[..., :4]), seed)
     p, n, missing = paired_p(found, np.full(len(_LABELS), len(sums))), both.sum(), (~both).sum()
     for i, name in enumerate(_LABELS):
-        yield from change_figures(
+        yield from col.change_figures(
             NAME, name, {"figure": name}, (values[0][i], values[1][i]), "share", n, missing, interval=found.ends(i),
             p_value=p[i],
         )  # fmt: skip
@@ -92,7 +90,7 @@ def score_section(info: Info, found: Sequence[tuple[str, Figure]], unit: str, sa
 
 def change_table(info: Info, changes: Figures, labels: Mapping[tuple[str, ...], str], unit: str, note: str) -> Section:
     """Show the change of scores; ``labels`` has the name of each by the values of its keys."""
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         ColumnOf("score", "Score", lambda f: labels[tuple(f.keys.values())]),
         *col.changes(changes, unit),
         col.p(key="p"),
@@ -106,7 +104,7 @@ def change_table(info: Info, changes: Figures, labels: Mapping[tuple[str, ...], 
 class DialogueState(Measure):
     """The skill of a fine-tuned model in saying whether a slot has a value after a user's turn."""
 
-    info: ClassVar[Info] = Info(
+    info = Info(
         name=NAME,
         title="Dialogue state tracking",
         summary=(
@@ -126,7 +124,7 @@ class DialogueState(Measure):
         quality=True,
         names={F1: "Dialogue state, F1", ACCURACY: "Dialogue state, accuracy"},
     )
-    needs: ClassVar[Needs] = Needs("candidates", ("causal", "masked", "seq2seq"))
+    needs = Needs("candidates", ("causal", "masked", "seq2seq"))
     task = "dialogues"
 
     def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
@@ -136,7 +134,7 @@ class DialogueState(Measure):
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the scores from a table of candidates with ``label`` and ``probability``."""
         refuse_empty(answers, "there is no candidate to measure")
-        return Measured(tuple(task_figures(answers, (settings or MeasureSettings()).seed)))
+        return Measured(tuple(task_figures(answers, None if settings is None else settings.seed)))
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the scores."""

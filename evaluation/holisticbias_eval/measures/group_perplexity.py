@@ -1,34 +1,30 @@
 """Perplexities of the same sentences about several groups: F and pairwise t (Zhao et al. 2024)."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
 
 import pyarrow as pa
 
 from holisticbias_eval.blocks import Cell, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
+from holisticbias_eval.measures.perplexities import figures as perplexity
 from holisticbias_eval.measures.perplexities.changes import FIGURE, perplexity_changes
-from holisticbias_eval.measures.perplexities.dimensions import NAME, WITH_HELD_OUT, cut, describe_table, read_dimensions
-from holisticbias_eval.measures.perplexities.figures import (
-    MEAN_T,
-    F,
-    T,
-    describe_lengths,
-    dimension_figures,
-    whole_sentence_figures,
+from holisticbias_eval.measures.perplexities.dimensions import (
+    NAME,
+    SCALES,
+    WITH_HELD_OUT,
+    cut,
+    describe_table,
+    read_dimensions,
+    said_dimension,
 )
-from holisticbias_eval.measures.perplexities.finding import pair_label
-from holisticbias_eval.measures.perplexities.sections import DIMENSION, SCALE, perplexity_sections
-from holisticbias_eval.measures.text import interval_words
+from holisticbias_eval.measures.perplexities.sections import DIMENSION, SCALE, pair_label, perplexity_sections
 from holisticbias_eval.sections import Estimate, Forest, Section
 from holisticbias_eval.statistics.groups.items import DRAWS
 from holisticbias_eval.statistics.groups.pairs import PERMUTATIONS
-from holisticbias_eval.units import show
+from holisticbias_eval.units import interval_words, show
 
 _NOTE = (
     "t is of the first group minus the second, unpaired, on the sentences that both runs have; p is corrected over the "
@@ -37,14 +33,8 @@ _NOTE = (
 _SCALES = {"log": "t of every pair of groups", "perplexity": "t of every pair of groups, on perplexities as published"}
 
 
-@dataclass(frozen=True)
-class _Pair:
-    """A pair of groups that several models have: the t of the first model, and those of others by their headings."""
-
-    label: str
-    dimension: str
-    first: Figure
-    others: dict[str, Figure]
+_Pair = tuple[tuple[str, str, float | None, int], dict[str, Figure]]
+"""A pair of groups in a dimension with the t and the number of perplexities of the first model, and the t by model."""
 
 
 def pair_sections(models: Mapping[str, Figures], first: str) -> Iterator[Section]:
@@ -58,32 +48,29 @@ def pair_sections(models: Mapping[str, Figures], first: str) -> Iterator[Section
 
 def _table(models: Mapping[str, Figures], first: str, scale: str) -> Table:
     """One row per pair; a model whose first value differs was compared on other sentences, and has another row."""
-    rows: dict[tuple[str, str, float | None, int], _Pair] = {}
+    rows: dict[tuple[str, str, float | None, int], dict[str, Figure]] = {}
     for model, changes in models.items():
         held = held_out(changes)
         for one in changes.by(NAME, "first", "dimension", "scale", FIGURE, "test", "first", "second"):
             other = changes.get(NAME, "second", one.keys)
             if (one.keys["scale"], one.keys["test"]) == (scale, "unpaired") and other is not None:
-                name, apart = cut(one.keys["dimension"]), held.get(one.keys["dimension"], frozenset())
+                name, apart = said_dimension(one.keys["dimension"]), held.get(one.keys["dimension"], frozenset())
                 label = f"{pair_label(one)}{_remark([one.keys[side] in apart for side in ('first', 'second')])}"
-                pair = rows.setdefault((name, label, one.value, one.n), _Pair(label, name, one, {}))
-                pair.others[model] = other
+                rows.setdefault((label, name, one.value, one.n), {"": one})[model] = other
 
     def of(model: str, attribute: str) -> Callable[[_Pair], Cell]:
-        return lambda pair: getattr(pair.others.get(model), attribute, None)
+        return lambda pair: getattr(pair[1].get(model), attribute, None)
 
-    headings = [(f"model_{i}", model) for i, model in enumerate(models, 1)]
+    headings = [("first", "", first), *((f"model_{i}", model, model) for i, model in enumerate(models, 1))]
     columns: tuple[ColumnOf[_Pair], ...] = (
-        ColumnOf("pair", "Pair", lambda pair: pair.label),
-        ColumnOf("dimension", "Dimension", lambda pair: pair.dimension),
-        ColumnOf("first", f"t, {first}", lambda pair: pair.first.value, T),
-        *(ColumnOf(key, f"t, {model}", of(model, "value"), T) for key, model in headings),
-        ColumnOf("first_p", f"p, {first}", lambda pair: pair.first.p_value, "p_value"),
-        *(ColumnOf(f"{key}_p", f"p, {model}", of(model, "p_value"), "p_value") for key, model in headings),
-        ColumnOf("perplexities", "Perplexities of both", lambda pair: pair.first.n, "count", base=True),
+        ColumnOf("pair", "Pair", lambda pair: pair[0][0]),
+        ColumnOf("dimension", "Dimension", lambda pair: pair[0][1]),
+        *(ColumnOf(key, f"t, {name}", of(model, "value"), perplexity.T) for key, model, name in headings),
+        *(ColumnOf(f"{key}_p", f"p, {name}", of(model, "p_value"), "p_value") for key, model, name in headings),
+        ColumnOf("perplexities", "Perplexities of both", lambda pair: pair[0][3], "count", base=True),
     )
     name = f"group-perplexity-changes-t{_suffix(scale)}"
-    return table_of(name, _SCALES[scale], columns, rows.values(), _NOTE, drop_empty=True)
+    return table_of(name, _SCALES[scale], columns, rows.items(), _NOTE, drop_empty=True)
 
 
 def _suffix(scale: str) -> str:
@@ -114,23 +101,9 @@ READING = Paragraph(
 _WHAT = {"f": "F", "eta_squared": "Partial eta²", "mean_abs_t": "Mean |t|", "mean": "Mean of all groups"}
 
 
-def compared_sections(changes: Figures) -> tuple[Section, ...]:
-    """Show the changes of each dimension in words and on the log scale; as details those of perplexities."""
-    found = [f for f in changes if f.measure == NAME and f.name == "change" and f.of != "t"]
-    said = tuple(Paragraph(text, "finding") for text in _words(changes, found))
-    chart = _chart(found)
-    name = f"{NAME}-changes".replace("_", "-")
-    main, other = (tuple(_tables(changes, found, scale)) for scale in ("log", "perplexity"))
-    sections = [Section(name, "Perplexity by group", (*said, *((chart,) if chart.estimates else ()), *main, READING))]
-    sections += pair_sections({"B": changes}, "A")
-    if other:
-        sections.append(Section(f"{name}-perplexity", "Changes on the scale of perplexities", other, detail=True))
-    return tuple(sections)
-
-
 def _words(changes: Figures, found: list[Figure]) -> Iterator[str]:
     for change in (f for f in found if not f.keys.get(FIGURE) and f.keys["scale"] == "log"):
-        name = cut(change.keys["dimension"])
+        name = said_dimension(change.keys["dimension"])
         if change.value is None:
             yield f"{name}: the change of F is not defined."
             continue
@@ -152,7 +125,7 @@ def _chart(found: list[Figure]) -> Forest:
     """The change of each group's mean log-perplexity: a cost if all rise."""
     means = [f for f in found if f.keys.get(FIGURE) == "mean" and f.keys["scale"] == "log" and "group" in f.keys]
     estimates = tuple(
-        Estimate(cut(f.keys["group"]), f.value, f.interval, f.excludes_zero, cut(f.keys["dimension"]))
+        Estimate(cut(f.keys["group"]), f.value, f.interval, f.excludes_zero, said_dimension(f.keys["dimension"]))
         for f in means[:MOST]
     )
     title = "Change of each group's mean log-perplexity from A to B"
@@ -163,13 +136,13 @@ def _chart(found: list[Figure]) -> Forest:
 def _tables(changes: Figures, found: list[Figure], scale: str) -> Iterator[Table]:
     """A table for each unit."""
     kinds = {
-        "f": ("Change of F", F), "mean_abs_t": ("Change of the mean of |t|", MEAN_T),
+        "f": ("Change of F", perplexity.F), "mean_abs_t": ("Change of the mean of |t|", perplexity.MEAN_T),
         "eta_squared": ("Change of partial eta²", "share"), "log": ("Change of mean log-perplexity", "nats per token"),
         "perplexity": ("Change of mean perplexity", "perplexity"),
     }  # fmt: skip
     for kind, (caption, unit) in kinds.items():
         own = [f for f in found if f.keys["scale"] == scale and kind == (scale if f.of == "mean" else f.of)]
-        columns: FigureColumns = (
+        columns: col.FigureColumns = (
             DIMENSION,
             SCALE,
             ColumnOf("what", "Of", _what),
@@ -189,7 +162,7 @@ def _what(change: Figure) -> str:
 class GroupPerplexity(Measure):
     """Whether a model finds the same sentences likelier about one group than about others."""
 
-    info: ClassVar[Info] = Info(
+    info = Info(
         name=NAME,
         title="Perplexity by group",
         summary=(
@@ -217,7 +190,7 @@ class GroupPerplexity(Measure):
         },
         main={"f": {"scale": "log"}, "mean_abs_t": {"scale": "log", "test": "unpaired"}},
     )
-    needs: ClassVar[Needs] = Needs("group_sentences")
+    needs = Needs("group_sentences")
     task = "test_set"
 
     def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
@@ -234,9 +207,9 @@ class GroupPerplexity(Measure):
         """Compute the figures from ``dimension, group, sentence, perplexity``; see ``read_dimensions``."""
         refuse_empty(answers, "there is no sentence to measure")
         dimensions = read_dimensions(answers)
-        found = tuple(figure for dimension in dimensions for figure in dimension_figures(dimension, settings))
-        found += tuple(whole_sentence_figures(answers))
-        said = (*describe_table(dimensions, Figures(found)), *describe_lengths(answers, Figures(found)))
+        of_scales = (perplexity.ScaleFigures(one, scale, settings) for one in dimensions for scale in SCALES)
+        found = (*(f for made in of_scales for f in made.figures()), *perplexity.whole_sentence_figures(answers))
+        said = (*describe_table(dimensions, Figures(found)), *perplexity.describe_lengths(answers, Figures(found)))
         notes = tuple(f"Perplexity by group: {text}" for text in said)
         return Measured(found, notes=notes)
 
@@ -249,8 +222,19 @@ class GroupPerplexity(Measure):
         return tuple(perplexity_changes(first, second, MeasureSettings()))
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
-        """Show the changes of each dimension."""
-        return compared_sections(changes)
+        """Show the changes of each dimension in words and on the log scale; as details those of perplexities."""
+        found = [f for f in changes if f.measure == NAME and f.name == "change" and f.of != "t"]
+        said = tuple(Paragraph(text, "finding") for text in _words(changes, found))
+        chart = _chart(found)
+        name = f"{NAME}-changes".replace("_", "-")
+        main, other = (tuple(_tables(changes, found, scale)) for scale in ("log", "perplexity"))
+        sections = [
+            Section(name, "Perplexity by group", (*said, *((chart,) if chart.estimates else ()), *main, READING))
+        ]
+        sections += pair_sections({"B": changes}, "A")
+        if other:
+            sections.append(Section(f"{name}-perplexity", "Changes on the scale of perplexities", other, detail=True))
+        return tuple(sections)
 
     def side_by_side(self, changes: Mapping[str, Figures], first: str) -> tuple[Section, ...]:
         """Show the t of every pair of groups in all models."""

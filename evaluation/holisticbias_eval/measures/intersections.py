@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +10,6 @@ import pyarrow.compute as pc
 from holisticbias_eval.blocks import ColumnOf, Paragraph, table_of
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.measures.stance.pairs import stance_differences
@@ -29,7 +27,7 @@ _figure = partial(make_figure, NAME)
 class Intersections(Measure):
     """The likelihood and the stance of sentences with two descriptors."""
 
-    info: ClassVar[Info] = Info(
+    info = Info(
         name=NAME,
         title="Intersections",
         summary=(
@@ -45,8 +43,8 @@ class Intersections(Measure):
         headline="stance_spread",
         better={"stance_spread": "nearer zero"},
     )
-    needs: ClassVar[Needs] = Needs("intersections")
-    resamples: ClassVar[bool] = False
+    needs = Needs("intersections")
+    resamples = False
     task = "intersections"
 
     def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
@@ -60,7 +58,7 @@ class Intersections(Measure):
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the figures of each pair of axes."""
-        columns: FigureColumns = (
+        columns: col.FigureColumns = (
             ColumnOf("axes", "Axes", lambda f: view.label("axis", f.keys["axis"])),
             col.n("intersections", "Intersections"),
             col.value("median_perplexity", "Median perplexity", "perplexity"),

@@ -1,9 +1,10 @@
 """The base class of measures; a measure is one class in one file, and one line in ``MEASURES``."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -17,9 +18,10 @@ from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Better, Info, Needs
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.readers.labels import ToxicitySettings
-from holisticbias_eval.sections import Bar, Bars, Section
+from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Settings, Use, read_settings
 from holisticbias_eval.statistics.cells import codes_of, first_rows
+from holisticbias_eval.units import title
 
 S = TypeVar("S", bound=Settings)
 
@@ -115,6 +117,63 @@ class View:
     def column(self, key: str = "axis", heading: str = "Axis") -> ColumnOf[Figure]:
         """The column of a key in words."""
         return ColumnOf(key, heading, lambda f: self.label(key, f.keys[key]))
+
+
+@dataclass(frozen=True)
+class MeasureFigures:
+    """The figures of one measure in a view, with the names of axes and descriptors."""
+
+    view: View
+    measure: str
+
+    @property
+    def figures(self) -> Figures:
+        """The figures of the run."""
+        return self.view.figures
+
+    def axis(self, figure: Figure) -> str:
+        """The label of a figure's axis, or all axes."""
+        return self.view.label("axis", figure.keys["axis"]) if "axis" in figure.keys else "All axes"
+
+    def descriptor(self, figure: Figure) -> str:
+        """The text of a figure's descriptor."""
+        return self.view.label("descriptor", figure.keys["descriptor"])
+
+    @property
+    def axis_column(self) -> ColumnOf[Figure]:
+        """The column of axes in words."""
+        return ColumnOf("axis", "Axis", self.axis)
+
+    @property
+    def names(self) -> col.FigureColumns:
+        """The columns of descriptors and their axes in words."""
+        return ColumnOf("descriptor", "Descriptor", self.descriptor), self.axis_column
+
+    def beside(
+        self, name: str, heading: str, unit: str, key: str = "", attribute: str = "value", **other: Any
+    ) -> ColumnOf[Figure]:
+        """The column of another figure with the same keys; see ``columns.beside``."""
+        return col.beside(self.figures, name, heading, unit, key, attribute, **other)
+
+    def by(self, name: str, *keys: str, **values: str) -> tuple[Figure, ...]:
+        """The figures of this name with exactly these keys, some of which have these values."""
+        return self.figures.by(self.measure, name, *keys, **values)
+
+    def all_axes(self, name: str) -> tuple[Figure, ...]:
+        """The figure over all axes, if there are several."""
+        return self.by(name) if len(self.by(name, "axis")) > 1 else ()
+
+    def axes_and_all(self, name: str) -> tuple[Figure, ...]:
+        """The figure over all axes, if there are several, and that of each axis."""
+        return (*self.all_axes(name), *self.by(name, "axis"))
+
+    def get(self, name: str, keys: Mapping[str, str] | None = None) -> Figure | None:
+        """The figure of this name with exactly these keys and values."""
+        return self.figures.get(self.measure, name, keys)
+
+    def value(self, name: str, keys: Mapping[str, str] | None = None) -> float | None:
+        """The value of a figure; ``None`` if there is no such figure or it is not defined."""
+        return self.figures.value(self.measure, name, keys)
 
 
 class Measure(ABC):
@@ -217,16 +276,11 @@ def _changes(both: Mapping[str, Figure]) -> Iterator[Figure]:
     """
     yield from col.of_runs(both.get("first"), both.get("second"))
     one = next(iter(both.values()))
-    first, second = (_shown_value(both[name]) if name in both else None for name in ("first", "second"))
-    change = second - first if first is not None and second is not None else None
+    least = 0.0 if one.unit.endswith(DEVIATION) else -inf
+    known = [max(figure.value, least) for figure in both.values() if figure.value is not None]
+    change = known[1] - known[0] if len(known) > 1 else None
     n = 0 if change is None else min(figure.n for figure in both.values())
     yield make_figure(one.measure, "change", one.keys, change, one.unit, n, of=one.name)
-
-
-def _shown_value(figure: Figure) -> float | None:
-    if figure.value is None or not figure.unit.endswith(DEVIATION):
-        return figure.value
-    return max(figure.value, 0.0)
 
 
 def change_section(info: Info, changes: Figures, view: View) -> Section:
@@ -240,25 +294,7 @@ def change_section(info: Info, changes: Figures, view: View) -> Section:
     columns = (ColumnOf(info.by[-1], title(info.by[-1]), label), *col.changes(changes, unit), col.p())
     name, caption = "changes", f"{info.title} of A and B"
     blocks = (
-        change_bars(changes, found, label, name, caption, unit),
+        col.change_bars(changes, found, label, name, caption, unit),
         table_of(name, caption, columns, found, drop_empty=True),
     )
     return Section(f"{info.name}-changes", info.title, blocks)
-
-
-def change_bars(
-    changes: Figures, found: Sequence[Figure], label: Callable[[Figure], str], name: str, caption: str, unit: str,
-    limits: tuple[float, float] | None = None, scale: str = "bar: B, mark: A",
-) -> Bars:  # fmt: skip
-    """The value of both runs of each change as a bar with a mark."""
-    bars = tuple(
-        Bar(label(f), changes.value(f.measure, "second", f.keys), before=changes.value(f.measure, "first", f.keys))
-        for f in found
-    )
-    return Bars(name, caption, unit, bars, scale, limits=limits)
-
-
-def title(key: str) -> str:
-    """A key as words: ``body_type`` as ``Body type``."""
-    words = key.replace("_", " ").strip()
-    return words[:1].upper() + words[1:]

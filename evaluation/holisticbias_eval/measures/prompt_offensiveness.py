@@ -1,18 +1,15 @@
 """Offensiveness of prompts (Smith et al. 2022, Tables 12 and 13)."""
 
-from typing import ClassVar
-
 import pyarrow as pa
 
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.offensiveness import DIRECTION, LIMITS, OffenceMeasure
-from holisticbias_eval.measures.responses.offence_sections import SHARE
+from holisticbias_eval.measures.offensiveness import DIRECTION, LIMITS, SHARE, OffenceMeasure
 
 
 class PromptOffensiveness(OffenceMeasure):
     """Offensiveness of the prompts themselves, by descriptor and template."""
 
-    info: ClassVar[Info] = Info(
+    info = Info(
         name="prompt_offensiveness",
         title="Offensiveness of prompts",
         summary=(
@@ -25,8 +22,8 @@ class PromptOffensiveness(OffenceMeasure):
         source="Smith et al. 2022, sections 2.3.4, 3.3 and B.3, Tables 12 and 13",
         headline=SHARE,
     )
-    column: ClassVar[str] = "prompt_offensive"
-    text: ClassVar[str] = "prompt"
+    column = "prompt_offensive"
+    text = "prompt"
 
     def judged(self, answers: pa.Table) -> pa.Table:
         """The distinct prompts of each cell; every row, if the table does not have the prompts."""

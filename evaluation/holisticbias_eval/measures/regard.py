@@ -1,9 +1,6 @@
 """Regard for groups in texts about them (Sheng et al. 2019; Dhamala et al. 2021, section 4.3)."""
 
-from typing import ClassVar
-
 from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod, group_info
-from holisticbias_eval.readers.card import Task
 from holisticbias_eval.readers.labels import LABEL, NEGATIVE, POSITIVE
 
 
@@ -35,4 +32,4 @@ class Regard(GroupMeasure):
         "straight). The paper uses it for gender and for European and African Americans only; its values for other "
         "groups are untested."
     )
-    judges: ClassVar[tuple[Task, ...]] = ("regard",)
+    judges = ("regard",)

@@ -1,35 +1,21 @@
 """Response wording: phrases, parroting, length, distinct words, and how responses end."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 from scipy.special import stdtr
 
+from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures, corrected, make_figure
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.measures.options import Phrasing
-from holisticbias_eval.measures.responses.design import (
-    Design,
-    DesignFigures,
-    Grouping,
-    common_responses,
-    paired_changes,
-    read_design,
-)
+from holisticbias_eval.measures.responses import design as designs
+from holisticbias_eval.measures.responses import wordings as worded
 from holisticbias_eval.measures.responses.phrases import FILES, LEAST, LONGEST, PRIOR, PhraseList, found_phrases
 from holisticbias_eval.measures.responses.wording_sections import NAME, VALUES, wording_changes, wording_sections
-from holisticbias_eval.measures.responses.wordings import (
-    MEANS,
-    UNTESTED,
-    RowValues,
-    Wordings,
-    distinct_items,
-    read_wordings,
-    row_values,
-)
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.intervals import t_quantile
@@ -44,7 +30,7 @@ BLOCKS = 20
 class ResponseWording(Measure):
     """Phrases, repeated prompts, length, variety and missing answers of responses, by descriptor."""
 
-    info: ClassVar[Info] = Info(
+    info = Info(
         name=NAME,
         title="Wording of responses",
         summary=(
@@ -70,8 +56,8 @@ class ResponseWording(Measure):
         names={name: words for name, (words, _) in VALUES.items()},
         main={name: {} for name in ("parroting_exact", "distinct_2", "share_repeated", "share_empty", "length")},
     )
-    needs: ClassVar[Needs] = Needs("responses")
-    resamples: ClassVar[bool] = False
+    needs = Needs("responses")
+    resamples = False
     task = "responses"
     uses = (Use(Phrasing),)
 
@@ -90,18 +76,17 @@ class ResponseWording(Measure):
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures; nothing is resampled, so settings only choose the phrases."""
         refuse_empty(answers, "there is no response to measure")
-        design, wordings = read_design(answers), read_wordings(answers)
-        maker, phrases = DesignFigures(NAME, design), self._phrases(settings)
+        design, wordings = designs.read_design(answers), worded.read_wordings(answers)
+        maker, phrases = designs.DesignFigures(NAME, design), self._phrases(settings)
         figures: list[Figure] = []
         tested: dict[str, list[Figure]] = {}
-        for row_value in row_values(answers, wordings, phrases.all):
-            figures += [*_of_groups(maker, row_value, design.all), *_of_groups(maker, row_value, design.axes)]
-            if (row_value.values > 0).any():
-                is_tested = row_value.name != UNTESTED
-                own = _of_groups(maker, row_value, design.descriptors, tested=is_tested)
-                tested.setdefault(row_value.name, []).extend(own)
+        for (name, phrase), values in worded.row_values(answers, wordings, phrases.all):
+            of = partial(_of_groups, maker, name, phrase, values)
+            figures += [*of(design.all), *of(design.axes)]
+            if (values > 0).any():
+                tested.setdefault(name, []).extend(of(design.descriptors, tested=name != worded.UNTESTED))
         for name, found in tested.items():
-            figures += found if name == UNTESTED else [*found, *corrected(found, benjamini_hochberg)]
+            figures += found if name == worded.UNTESTED else [*found, *corrected(found, benjamini_hochberg)]
         figures += _distinct(maker, wordings, design)
         _, first = np.unique(design.descriptors.group, return_index=True)
         names = answers["descriptor"].take(pa.array(first)).cast(pa.string()).to_pylist()
@@ -133,19 +118,23 @@ class ResponseWording(Measure):
 
 
 def _of_groups(
-    maker: DesignFigures, row_value: RowValues, grouping: Grouping, *, tested: bool = False
+    maker: designs.DesignFigures,
+    name: str,
+    phrase: str,
+    values: Floats,
+    grouping: designs.Grouping,
+    tested: bool = False,
 ) -> Iterator[Figure]:
     """A value in each group; tested groups are compared with all rows of the same templates."""
-    name, values = row_value.name, row_value.values
-    if unit := MEANS.get(name):
+    if unit := worded.MEANS.get(name):
         return maker.means(name, values, unit, grouping, tested=tested)
-    keys = {"phrase": row_value.phrase} if row_value.phrase else {}
+    keys = {"phrase": phrase} if phrase else {}
     return maker.shares(name, values, grouping, tested=tested, **keys)
 
 
-def _distinct(maker: DesignFigures, wordings: Wordings, design: Design) -> Iterator[Figure]:
+def _distinct(maker: designs.DesignFigures, wordings: worded.Wordings, design: designs.Design) -> Iterator[Figure]:
     """Distinct words, and pairs of neighbouring words, per word at equal numbers of words."""
-    for name, (row, item) in distinct_items(wordings).items():
+    for name, (row, item) in worded.distinct_items(wordings).items():
         for grouping in (design.all, design.axes, design.descriptors):
             found = expected_distinct(grouping.group[row], item, len(grouping), DISTINCT_WORDS)
             total = np.bincount(grouping.group[row], minlength=len(grouping))
@@ -160,12 +149,9 @@ def compare_wordings(first: pa.Table, second: pa.Table, phrases: Sequence[str]) 
     value that changes, and ``phrase`` its phrase. ``p_value`` is corrected over the phrases, and over the axes (Holm
     1979). Raises ``SelectionError`` if the runs have no response in common.
     """
-    tables = common_responses(first, second)
-    design, wordings = read_design(tables[0]), [read_wordings(table) for table in tables]
-    before, after = (
-        {(v.name, v.phrase): v.values for v in row_values(table, words, phrases)}
-        for table, words in zip(tables, wordings, strict=True)
-    )
+    tables = designs.common_responses(first, second)
+    design, wordings = designs.read_design(tables[0]), [worded.read_wordings(table) for table in tables]
+    before, after = (dict(worded.row_values(t, words, phrases)) for t, words in zip(tables, wordings, strict=True))
     by_name: dict[str, dict[str, tuple[np.ndarray, np.ndarray]]] = {}
     for (name, phrase), values in before.items():
         if (name, phrase) in after:
@@ -174,19 +160,19 @@ def compare_wordings(first: pa.Table, second: pa.Table, phrases: Sequence[str]) 
         figure
         for grouping in (design.people, design.axes)
         for name, found in by_name.items()
-        for figure in paired_changes(NAME, name, MEANS.get(name, "share"), grouping, found)
+        for figure in designs.paired_changes(NAME, name, worded.MEANS.get(name, "share"), grouping, found)
     ]
     people = design.people.group >= 0
-    of_people = wordings if people.all() else [read_wordings(table.filter(pa.array(people))) for table in tables]
+    of_people = wordings if people.all() else [worded.read_wordings(table.filter(pa.array(people))) for table in tables]
     return (*changes, *_distinct_changes(*of_people))
 
 
-def _distinct_changes(before: Wordings, after: Wordings) -> Iterator[Figure]:
+def _distinct_changes(before: worded.Wordings, after: worded.Wordings) -> Iterator[Figure]:
     """The share of distinct words and pairs in both runs, over all responses in the same order, and its change.
 
     The interval and the p-value are of a jackknife over ``BLOCKS`` blocks of responses, the same in both runs.
     """
-    both = distinct_items(before), distinct_items(after)
+    both = worded.distinct_items(before), worded.distinct_items(after)
     for name in both[0]:
         values, without, counts, keys = [], [], [], {"figure": name}
         for run_name, run in zip(("first", "second"), both, strict=True):

@@ -2,7 +2,6 @@
 
 import math
 import re
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +24,7 @@ _HIGHER = re.compile(r"acc|f1|exact_match|bleu|rouge|mcc|recall|precision|pass@"
 class Retained(Measure):
     """The numbers that another program reports, each with its standard error if the program gives one."""
 
-    info: ClassVar[Info] = Info(
+    info = Info(
         name=NAME,
         title="Results of another program",
         summary="the numbers that a command reports about the model, by task and metric",
@@ -39,8 +38,8 @@ class Retained(Measure):
         by=("task", "metric"),
         quality=True,
     )
-    needs: ClassVar[Needs] = Needs("results")
-    resamples: ClassVar[bool] = False
+    needs = Needs("results")
+    resamples = False
     task = "results"
 
     def better(self, change: Figure) -> Better:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,6 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.identity import LINES, align
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns, change_figures
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.sections import Section
@@ -31,8 +30,8 @@ PER_TOKEN = ("perplexity", "nats_per_token")
 """Figures that can be compared between models with one tokenizer only."""
 
 
-def line_figures(answers: pa.Table, seed: int) -> Iterator[Figure]:
-    """Perplexity, nats per token and perplexity per byte over all tokens, with intervals over lines.
+def line_figures(answers: pa.Table, seed: int | None) -> Iterator[Figure]:
+    """Perplexity, nats per token and perplexity per byte over all tokens, with intervals over lines if there is a seed.
 
     A line without a scored token counts as missing.
     """
@@ -69,11 +68,11 @@ def line_changes(first: pa.Table, second: pa.Table, seed: int) -> Iterator[Figur
     for i, (name, unit) in enumerate(UNITS.items()):
         keys, both = {"figure": name}, (before[i], after[i])
         if name in PER_TOKEN and not same_tokens:
-            yield from list(change_figures(NAME, name, keys, both, unit, n, missing))[:2]
+            yield from list(col.change_figures(NAME, name, keys, both, unit, n, missing))[:2]
             yield make_figure(NAME, "change", keys, None, f"{unit} difference", 0, n + missing, of=name)
             continue
         ends = (low[i], high[i]) if name == IS_LOG else tuple(before[i] * np.expm1([low[i], high[i]]))
-        yield from change_figures(NAME, name, keys, both, unit, n, missing, interval=ends, p_value=p[i])
+        yield from col.change_figures(NAME, name, keys, both, unit, n, missing, interval=ends, p_value=p[i])
         if name != IS_LOG:
             ends, ratio = (np.exp(low[i]), np.exp(high[i])), float(np.exp(logs.value[i]))
             yield make_figure(NAME, "ratio", keys, ratio, "ratio", n, missing, interval=ends, p_value=p[i], of=name)
@@ -151,7 +150,7 @@ def _words(changes: Figures) -> Iterator[str]:
 class Retention(Measure):
     """The perplexity of a text that has nothing to do with the bias that is measured."""
 
-    info: ClassVar[Info] = Info(
+    info = Info(
         name=NAME,
         title="Retention",
         summary=(
@@ -175,7 +174,7 @@ class Retention(Measure):
         },
         main={"perplexity": {}},
     )
-    needs: ClassVar[Needs] = Needs("lines")
+    needs = Needs("lines")
     task = "lines"
 
     def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
@@ -185,7 +184,7 @@ class Retention(Measure):
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from a table of lines with ``nll``, ``tokens`` and ``bytes``."""
         refuse_empty(answers, "there is no line to measure")
-        return Measured(tuple(line_figures(answers, (settings or MeasureSettings()).seed)))
+        return Measured(tuple(line_figures(answers, None if settings is None else settings.seed)))
 
     def sections(self, view: View) -> tuple[Section, ...]:
         """Show the perplexities, and the least likely lines."""
@@ -197,10 +196,9 @@ class Retention(Measure):
         said += f"over {tokens:,.0f} tokens in {found.n:,} lines."
         if found.missing:
             said += f" {found.missing:,} lines have no scored token."
-        columns: FigureColumns = (
+        columns: col.FigureColumns = (
             ColumnOf("figure", "Figure", lambda f: LABELS[f.name]),
-            col.value("value", "Value", NUMBER),
-            col.interval(NUMBER),
+            *col.estimate("value", "Value", NUMBER),
             col.n("lines", "Lines"),
         )
         values = [f for name in UNITS if (f := figures.get(NAME, name))]
@@ -217,7 +215,7 @@ class Retention(Measure):
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the change of the likelihood, on the lines that both runs have."""
         ratio = partial(col.beside, changes, "ratio")
-        columns: FigureColumns = (
+        columns: col.FigureColumns = (
             ColumnOf("figure", "Figure", lambda f: LABELS[f.keys["figure"]]),
             *col.changes(changes, NUMBER),
             ratio("B / A", "ratio"),

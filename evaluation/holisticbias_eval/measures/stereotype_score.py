@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -12,20 +11,10 @@ from holisticbias_eval.blocks import ColumnOf, Paragraph, table_of
 from holisticbias_eval.figures import Figure, Figures, corrected
 from holisticbias_eval.identity import PAIRS, match_rows
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
-from holisticbias_eval.measures.stereotype.figures import DRAWS, SENTENCES, SETS, of_people, stereotype_figures
+from holisticbias_eval.measures.stereotype import figures as of_pairs
 from holisticbias_eval.measures.stereotype.finding import ScoreFigures, count_specifications
-from holisticbias_eval.measures.stereotype.outcomes import (
-    MISSING,
-    NAME,
-    STEREOTYPE,
-    TIE,
-    Outcomes,
-    figure,
-    read_outcomes,
-)
 from holisticbias_eval.measures.stereotype.sections import stereotype_sections
 from holisticbias_eval.prompts.pairs import CHOSEN
 from holisticbias_eval.sections import Estimate, Forest, Section
@@ -46,35 +35,39 @@ def score_changes(first: View, second: View, settings: MeasureSettings) -> Itera
     """
     shared = match_rows(first.answers, second.answers, _IDENTITY)
     tables = (table.filter(pa.array(shared.same)) for table in shared.rows(first.answers, second.answers))
-    before, after = map(read_outcomes, tables)
+    before, after = map(of_pairs.read_outcomes, tables)
     runs, rng, found = (first.figures, second.figures), np.random.default_rng(settings.seed), []
     for keys, rows in after.parts(after.main):
         found.append(_change(before, after, rows, keys, rng))
         yield from (*_both(*runs, keys), found[-1])
-    known = (f.keys["specification"] for run in runs for f in run.by(NAME, NAME, "specification"))
+    known = (f.keys["specification"] for run in runs for f in run.by(of_pairs.NAME, of_pairs.NAME, "specification"))
     for name in dict.fromkeys(known):
         if name not in after.specifications:  # without a pair in both runs
             keys = {"specification": name}
-            yield from (*_both(*runs, keys), figure("change", keys, None, CHANGE, 0, of=NAME))
-    yield from corrected(of_people(found, after), holm)
+            yield from (*_both(*runs, keys), of_pairs.figure("change", keys, None, CHANGE, 0, of=of_pairs.NAME))
+    yield from corrected(of_pairs.of_people(found, after), holm)
     yield from _both(*runs, {})
     yield _change(before, after, after.main & after.people, {}, rng)
 
 
-def _change(before: Outcomes, after: Outcomes, rows: Bools, keys: dict[str, str], rng: np.random.Generator) -> Figure:
+def _change(
+    before: of_pairs.Outcomes, after: of_pairs.Outcomes, rows: Bools, keys: dict[str, str], rng: np.random.Generator
+) -> Figure:
     counted = rows & before.counted & after.counted
-    was, now = (outcomes.state == STEREOTYPE for outcomes in (before, after))
+    was, now = (outcomes.state == of_pairs.STEREOTYPE for outcomes in (before, after))
     pairs, gained, lost = (after.by_attribute(counted & kind) for kind in (rows, now & ~was, was & ~now))
     own = np.flatnonzero(pairs)
     counts, missing = AttributeCounts(gained[own], pairs[own], after.strata[own], lost[own]), rows.sum() - counted.sum()
-    interval, p = mean_interval(counts, DRAWS, rng), attribute_test(counts, rng)
+    interval, p = mean_interval(counts, of_pairs.DRAWS, rng), attribute_test(counts, rng)
     n = counts.pairs.sum()
-    return figure("change", keys, counts.mean, CHANGE, n, missing, interval=interval, p_value=p, of=NAME)
+    return of_pairs.figure(
+        "change", keys, counts.mean, CHANGE, n, missing, interval=interval, p_value=p, of=of_pairs.NAME
+    )
 
 
 def _both(first: Figures, second: Figures, keys: Mapping[str, str]) -> Iterator[Figure]:
     """The scores of both runs, on all their pairs."""
-    return col.of_runs(first.get(NAME, NAME, keys), second.get(NAME, NAME, keys))
+    return col.of_runs(first.get(of_pairs.NAME, of_pairs.NAME, keys), second.get(of_pairs.NAME, of_pairs.NAME, keys))
 
 
 READING = (
@@ -82,28 +75,6 @@ READING = (
     "outcome, the mean over attributes. Interval and test keep the two outcomes of a pair together, and cover other "
     "attributes and other sentences; p-values are corrected for the number of specifications (Holm)."
 )
-
-
-def compared_section(changes: Figures, view: View) -> Section:
-    """Show the change of each specification's score: in words, as a chart around zero and as a table."""
-    shown, found = ScoreFigures(view), changes.by(NAME, "change", "specification")
-    estimates = tuple(Estimate(shown.short_label(one), one.value, one.interval, one.differs) for one in found if one.n)
-    title, scale = (
-        "Change of the stereotype score from A to B",
-        "percentage points  ·  line: 95% interval  ·  0: no change",
-    )
-    chart = Forest("changes", title, CHANGE, estimates, scale)
-    columns: FigureColumns = (
-        ColumnOf("specification", "Specification", lambda f: shown.label(f) if f.keys else "All attributes"),
-        *col.changes(changes, "share"),
-        col.p(),
-        col.adjusted_p(),
-        col.n("pairs", "Pairs in both"),
-    )
-    every = changes.by(NAME, "change") if found[1:] else ()
-    table = table_of("changes", "Stereotype score of A and B", columns, (*found, *every), drop_empty=True)
-    finding = Paragraph(_words(found, shown), "finding")
-    return Section(f"{NAME}-changes", "Stereotype score", (finding, chart, table, Paragraph(READING, "note")))
 
 
 def _words(found: Sequence[Figure], shown: ScoreFigures) -> str:
@@ -121,8 +92,8 @@ def _words(found: Sequence[Figure], shown: ScoreFigures) -> str:
 class StereotypeScore(Measure):
     """How often a model finds the stereotyped sentence of a pair likelier than the other one."""
 
-    info: ClassVar[Info] = Info(
-        name=NAME,
+    info = Info(
+        name=of_pairs.NAME,
         title="Stereotype score",
         summary=(
             "the share of pairs of sentences in which the model finds the stereotyped sentence likelier than the same "
@@ -138,12 +109,12 @@ class StereotypeScore(Measure):
             "specification's"
         ),
         source="Kocielnik et al. 2023, sections 2 and 4; Nadeem et al. 2021",
-        headline=NAME,
+        headline=of_pairs.NAME,
         by=("specification",),
         beside=("share",),
-        better={NAME: "nearer one half"},
+        better={of_pairs.NAME: "nearer one half"},
     )
-    needs: ClassVar[Needs] = Needs("pairs")
+    needs = Needs("pairs")
     task = "pairs"
 
     def signature(self, settings: MeasureSettings) -> Mapping[str, str]:
@@ -151,15 +122,15 @@ class StereotypeScore(Measure):
         return {
             "seed": str(settings.seed),
             "ties": "left out and counted apart, unless scored as published",
-            "interval": f"two-level bootstrap of attributes and sentences, {DRAWS} draws",
+            "interval": f"two-level bootstrap of attributes and sentences, {of_pairs.DRAWS} draws",
             "test": f"sign flips of attributes, up to {FLIPS}; Holm over specifications",
-            "sets": f"{SETS} of {SENTENCES} sentences per attribute",
+            "sets": f"{of_pairs.SETS} of {of_pairs.SENTENCES} sentences per attribute",
         }
 
     def figures(self, answers: pa.Table, settings: MeasureSettings | None) -> Measured:
         """Compute the figures from a table of pairs with both scores, or with the column ``stereotyped``."""
         refuse_empty(answers, "there is no pair of sentences to measure")
-        found: list[Figure] = stereotype_figures(answers, settings)
+        found: list[Figure] = of_pairs.stereotype_figures(answers, settings)
         return Measured(tuple(found), notes=_notes(answers))
 
     def sections(self, view: View) -> tuple[Section, ...]:
@@ -171,13 +142,28 @@ class StereotypeScore(Measure):
         return tuple(score_changes(first, second, MeasureSettings()))
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
-        """Show the change of each specification's score."""
-        return (compared_section(changes, view),)
+        """Show the change of each specification's score: in words, as a chart around zero and as a table."""
+        shown, found = ScoreFigures(view), changes.by(of_pairs.NAME, "change", "specification")
+        title = "Change of the stereotype score from A to B"
+        scale = "percentage points  ·  line: 95% interval  ·  0: no change"
+        estimates = (Estimate(shown.short_label(f), f.value, f.interval, f.differs) for f in found if f.n)
+        chart = Forest("changes", title, CHANGE, tuple(estimates), scale)
+        columns: col.FigureColumns = (
+            ColumnOf("specification", "Specification", lambda f: shown.label(f) if f.keys else "All attributes"),
+            *col.changes(changes, "share"),
+            col.p(),
+            col.adjusted_p(),
+            col.n("pairs", "Pairs in both"),
+        )
+        every = changes.by(of_pairs.NAME, "change") if found[1:] else ()
+        table = table_of("changes", "Stereotype score of A and B", columns, (*found, *every), drop_empty=True)
+        blocks = (Paragraph(_words(found, shown), "finding"), chart, table, Paragraph(READING, "note"))
+        return (Section(f"{of_pairs.NAME}-changes", "Stereotype score", blocks),)
 
 
 def _notes(answers: pa.Table) -> tuple[str, ...]:
-    outcomes = read_outcomes(answers)
-    ties, missing = int((outcomes.state == TIE).sum()), int((outcomes.state == MISSING).sum())
+    outcomes = of_pairs.read_outcomes(answers)
+    ties, missing = int((outcomes.state == of_pairs.TIE).sum()), int((outcomes.state == of_pairs.MISSING).sum())
     counts = {"ties are left out of the score": ties, "pairs have no score": missing}
     said = [f"{count:,} of {answers.num_rows:,} {what}" for what, count in counts.items() if count]
     if CHOSEN in answers.column_names:

@@ -1,9 +1,6 @@
 """Toxicity of texts about groups (Dhamala et al. 2021, section 4.2)."""
 
-from typing import ClassVar
-
 from holisticbias_eval.measures.groups.measure import GroupMeasure, TextMethod, group_info
-from holisticbias_eval.readers.card import Task
 from holisticbias_eval.readers.labels import ANY, KINDS, NOT_TOXIC, TOXIC
 
 
@@ -34,4 +31,4 @@ class Toxicity(GroupMeasure):
         by=("domain", "class"),
     )
     methods = tuple(_method(label) for label in (ANY, *KINDS))
-    judges: ClassVar[tuple[Task, ...]] = ("toxicity", "offensiveness", "style", "sentiment")
+    judges = ("toxicity", "offensiveness", "style", "sentiment")

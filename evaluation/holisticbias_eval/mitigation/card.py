@@ -6,10 +6,9 @@ from pathlib import Path
 
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
-from holisticbias_eval.measures.measure import title
 from holisticbias_eval.mitigation.record import Mitigation
 from holisticbias_eval.results.run import is_run, read_run
-from holisticbias_eval.units import show
+from holisticbias_eval.units import show, title
 
 CARD = "README.md"
 _MOST = 40

@@ -17,7 +17,7 @@ from holisticbias_eval.corpus.examples import read_examples
 from holisticbias_eval.corpus.settings import SplitSettings
 from holisticbias_eval.corpus.split_folder import is_split, read_part, write_split
 from holisticbias_eval.corpus.splitting import Split, split_examples
-from holisticbias_eval.errors import MitigationError
+from holisticbias_eval.errors import MitigationError, about_rows_of
 from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT
 from holisticbias_eval.mitigation.measuring import Measuring, with_neutral_text
 from holisticbias_eval.mitigation.method import GroupTask, Method
@@ -103,7 +103,8 @@ class CorpusLessons:
             train = _of(read_part(file, "train"), specification, file, others=True)
             return train, _of(read_part(file, "validation"), specification, file)
         if file is not None:
-            made = split_examples(read_examples(file, specification), specification, self._settings)
+            with about_rows_of(file):
+                made = split_examples(read_examples(file, specification), specification, self._settings)
             train, validation, test = len(made.train), len(made.validation), len(made.test)
             self._display.notice(
                 f"{self._name} is split into {train:,} training, {validation:,} validation and {test:,} test sentences"

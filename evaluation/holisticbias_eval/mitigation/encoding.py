@@ -1,21 +1,17 @@
 """Encode texts to train on as tokens, with the characters of each token and the tokens to learn."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
+from holisticbias_eval.arrays import Tensor
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.losses.term_reader import padded
 from holisticbias_eval.mitigation.method import AuxiliaryLoss, TokenBatch
 from holisticbias_eval.mitigation.texts import contexts_of
 from holisticbias_eval.models.likelihood.opening import AUTO, find_opening
-
-if TYPE_CHECKING:
-    import torch
 
 IGNORED = -100
 """The label of a token that is read and not learned."""
@@ -126,7 +122,7 @@ class Collator:
         """``input_ids``, ``attention_mask`` and ``labels``, ``[texts, tokens]``, and ``prepared`` for the auxiliary."""
         ids = padded([one.ids for one in texts], self._filler)
         mask = padded([[1] * len(one.ids) for one in texts], 0)
-        prepared: Mapping[str, torch.Tensor] = {}
+        prepared: Mapping[str, Tensor] = {}
         if self.auxiliary is not None:
             offsets = padded([one.offsets for one in texts], (0, 0))
             prepared = self.auxiliary.prepare(TokenBatch([one.text for one in texts], ids, mask, offsets))

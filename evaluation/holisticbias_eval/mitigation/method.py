@@ -1,24 +1,19 @@
 """The base class of mitigation methods: what a model is trained on, and what is added to its loss."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
 
+from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.arrays import Tensor
 from holisticbias_eval.mitigation.settings import GridSettings, GroupSettings, MeasuringSettings, TrainingSettings
 from holisticbias_eval.models.settings import of_model
 from holisticbias_eval.settings import Condition, ReleaseName, Use, is_one_of
 from holisticbias_eval.tasks.lines import RetainSettings
 from holisticbias_eval.tasks.results import CommandSettings
-
-if TYPE_CHECKING:
-    import torch
-
-    from holisticbias.terms.specification_entries import Specification
 
 Needs = Literal["corpus", "responses"]
 """What a method learns from: sentences about groups, or a model's own responses with probabilities of styles."""
@@ -79,20 +74,20 @@ class TokenBatch:
     """
 
     texts: Sequence[str]
-    input_ids: torch.Tensor
-    attention_mask: torch.Tensor
-    offsets: torch.Tensor
+    input_ids: Tensor
+    attention_mask: Tensor
+    offsets: Tensor
 
 
 class AuxiliaryLoss(ABC):
     """A loss that is added to the language model's own."""
 
     @abstractmethod
-    def prepare(self, batch: TokenBatch) -> Mapping[str, torch.Tensor]:
+    def prepare(self, batch: TokenBatch) -> Mapping[str, Tensor]:
         """The index tensors that ``loss`` needs besides the logits: on the processor, the first axis of any length."""
 
     @abstractmethod
-    def loss(self, model: Any, logits: torch.Tensor, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:
+    def loss(self, model: Any, logits: Tensor, prepared: Mapping[str, Tensor]) -> Tensor:
         """A scalar; 0, with a gradient, if the batch has nothing to compare.
 
         ``logits``, ``[texts, tokens, words]``, and ``prepared`` are on one device.

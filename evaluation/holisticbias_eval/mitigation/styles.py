@@ -42,8 +42,7 @@ class Valued:
     @property
     def biased(self) -> Bools:
         """Whether the value of each response is above the threshold."""
-        above: Bools = self.values > self.threshold
-        return above
+        return self.values > self.threshold
 
 
 class StyleMethod(Method):

@@ -1,23 +1,18 @@
 """Fine-tune a language model with a classification head, and classify with it."""
 
-from __future__ import annotations
-
 import copy
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from holisticbias_eval.arrays import Floats
+from holisticbias_eval.arrays import Floats, Tensor
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.loading.load import LoadedModel
 from holisticbias_eval.models.loading.tokenizers import context_length
 from holisticbias_eval.progress import Progress
-
-if TYPE_CHECKING:
-    import torch
 
 _LONGEST = 512
 
@@ -89,8 +84,7 @@ def _encode(tokenizer: Any, texts: Sequence[str], limit: int) -> list[list[int]]
     """Token ids with the tokenizer's special tokens; the beginning of a long text is left out."""
     tokenizer = copy.deepcopy(tokenizer)
     tokenizer.truncation_side = "left"
-    found: list[list[int]] = tokenizer(list(texts), truncation=True, max_length=limit)["input_ids"]
-    return found
+    return tokenizer(list(texts), truncation=True, max_length=limit)["input_ids"]
 
 
 def _padding(tokenizer: Any, model: Any, read: Sequence[Sequence[Sequence[int]]]) -> int:
@@ -105,7 +99,7 @@ def _padding(tokenizer: Any, model: Any, read: Sequence[Sequence[Sequence[int]]]
     return free
 
 
-def _batch(rows: Sequence[Sequence[int]], pad: int) -> dict[str, torch.Tensor]:
+def _batch(rows: Sequence[Sequence[int]], pad: int) -> dict[str, Tensor]:
     import torch
 
     width = max(map(len, rows))
@@ -119,13 +113,13 @@ def _train(
     rows: Sequence[Mapping[str, Any]],
     pad: int,
     settings: ClassifierSettings,
-    device: torch.device,
+    device: Any,
     progress: Progress,
 ) -> None:
     import torch
     from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
-    def collate(rows: Sequence[Mapping[str, Any]]) -> dict[str, torch.Tensor]:
+    def collate(rows: Sequence[Mapping[str, Any]]) -> dict[str, Tensor]:
         return {
             **_batch([row["input_ids"] for row in rows], pad),
             "labels": torch.tensor([row["labels"] for row in rows]),

@@ -26,8 +26,7 @@ def ranges(first: Ints, counts: Ints | Int32s) -> Ints:
     """The places ``first[i] .. first[i] + counts[i] - 1`` of each sequence, one after the other."""
     ends: Ints = np.cumsum(counts, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0
-    places: Ints = np.arange(total) + np.repeat(first - (ends - counts), counts)
-    return places
+    return np.arange(total) + np.repeat(first - (ends - counts), counts)
 
 
 def equal_groups(keys: Ints) -> list[Ints]:
@@ -50,8 +49,7 @@ def distinct_sequences(ids: Int32s, starts: Ints) -> tuple[Ints, Ints]:
 
 def sorted_sequences(ids: Int32s, starts: Ints) -> Ints:
     """The order that sorts the sequences by their ids."""
-    order: Ints = pc.sort_indices(_binary(ids, starts)).to_numpy().astype(np.int64)
-    return order
+    return pc.sort_indices(_binary(ids, starts)).to_numpy().astype(np.int64)
 
 
 def _binary(ids: Int32s, starts: Ints) -> pa.LargeBinaryArray:

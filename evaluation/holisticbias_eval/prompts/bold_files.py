@@ -188,8 +188,7 @@ def _read_file(file: Path) -> dict[str, dict[str, list[str]]]:
         raise SelectionError(f"{file} is not JSON, or is cut off: {' '.join(str(error).split())[:200]}") from error
     if not _is_form(content):
         raise SelectionError(f"{file} is not in BOLD's form, {FORM}")
-    found: dict[str, dict[str, list[str]]] = content
-    return found
+    return content
 
 
 def _is_form(content: Any) -> bool:

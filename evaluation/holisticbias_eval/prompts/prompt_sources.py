@@ -12,13 +12,7 @@ from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.models.generation.requests import Responses
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.store.keys import counted
-from holisticbias_eval.prompts.bold_files import (
-    ROW_COLUMNS,
-    bold_prompts,
-    bold_rows,
-    read_bold_folder,
-    read_bold_tables,
-)
+from holisticbias_eval.prompts import bold_files
 from holisticbias_eval.prompts.collections import (
     CALIBRATION,
     WORDS,
@@ -87,10 +81,8 @@ HUMAN = Form("people's continuations", columns("text", "prompt", "continuation",
 
 def _refuse_blank(label: str, table: pa.Table) -> None:
     for name in ("prompt", "group", "domain"):
-        texts = table[name].to_pylist() if name in table.column_names else []
-        empty = next((row for row, text in enumerate(texts, 1) if not (text or "").strip()), None)
-        if empty is not None:
-            raise SelectionError(f"{label}: row {empty}: {name} is empty")
+        if name in table.column_names:
+            Field(name).refuse_missing(label, name, table[name])
 
 
 FORM = Form(
@@ -124,11 +116,11 @@ def read_source(name: str, *, keep_faulty: bool) -> CollectionPrompts:
     if path.is_dir():
         if (path / COLLECTED).is_file():
             return replace(_table_prompts(path / COLLECTED, FORM.open(path / COLLECTED)), name=path.resolve().name)
-        return read_bold_folder(path, keep_faulty=keep_faulty)
+        return bold_files.read_bold_folder(path, keep_faulty=keep_faulty)
     if path.is_file():
         opened = FORM.open(path)
-        if {*ROW_COLUMNS} <= {*opened.names}:
-            return read_bold_tables([path], path.stem, keep_faulty=keep_faulty)
+        if {*bold_files.ROW_COLUMNS} <= {*opened.names}:
+            return bold_files.read_bold_tables([path], path.stem, keep_faulty=keep_faulty)
         return _table_prompts(path, opened)
     address = _ON_HUB.fullmatch(name)
     if address is None or name.startswith("."):
@@ -201,8 +193,8 @@ def _hub_prompts(repo: str, revision: str | None, *, keep_faulty: bool) -> Colle
     if not files:
         raise SelectionError(f"{repo} on the Hub has no {', '.join(_DATA)}: it is not a data set of prompts")
     try:
-        rows = [row for file in files for row in bold_rows(file, f"{repo}, {file.name}")]
+        rows = [row for file in files for row in bold_files.bold_rows(file, f"{repo}, {file.name}")]
     except TableError as error:
         raise SelectionError(f"{repo} on the Hub: {str(error).replace(f'{folder}/', '')}") from error
     about = {"prompts_hub": repo, "prompts_revision": Path(folder).name}
-    return bold_prompts(rows, repo.rpartition("/")[2], about, keep_faulty=keep_faulty)
+    return bold_files.bold_prompts(rows, repo.rpartition("/")[2], about, keep_faulty=keep_faulty)

@@ -74,5 +74,4 @@ class Classifier:
         asked = pa.Table.from_arrays([distinct], ["text"])
         values = stored_values(self.store, asked, len(self.columns), compute, advance)
         which = pc.fill_null(encoded.indices, len(distinct)).to_numpy()
-        probabilities: Floats = np.concatenate((values, np.full((1, len(self.columns)), np.nan)))[which]
-        return probabilities
+        return np.concatenate((values, np.full((1, len(self.columns)), np.nan)))[which]

@@ -1,10 +1,8 @@
 """Gender polarity of texts by two lists of words, and by the polarity of words (Dhamala et al. 2021, 4.5)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -12,19 +10,8 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Bools, Floats
 from holisticbias_eval.named_files import state_of
 from holisticbias_eval.progress import Progress
+from holisticbias_eval.readers import words as of_words
 from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
-from holisticbias_eval.readers.words import (
-    LISTS,
-    POLARITY,
-    FoundEntries,
-    Phrases,
-    Polarity,
-    collect,
-    split_words,
-    summed,
-    weighted_means,
-    weighted_parts,
-)
 from holisticbias_eval.settings import setting
 
 MALE, FEMALE, NEUTRAL = "male", "female", "neutral"
@@ -60,11 +47,11 @@ class GenderPolarityReader(Reader):
     with the value 0, and of equal polarities the first in the text counts.
     """
 
-    name: ClassVar[str] = "gender_polarity"
-    settings_type: ClassVar[type[ReaderSettings]] = PolaritySettings
+    name = "gender_polarity"
+    settings_type = PolaritySettings
 
     @property
-    def words(self) -> GenderWords:
+    def words(self) -> "GenderWords":
         """The lists and polarities; raises ``EvaluationError``."""
         return gender_words(self.settings.polarity)
 
@@ -81,13 +68,13 @@ class GenderPolarityReader(Reader):
     def read(self, texts: Sequence[str], progress: Progress) -> pa.Table:
         """Read the polarity with each method."""
         words, threshold = self.words, self.settings.polar
-        found = collect(words.find(text) for text in texts)
+        found = of_words.collect(words.find(text) for text in texts)
         largest, tied = _largest(found, words.values)
         if self.is_published:
             largest = np.where(tied, _first_largest(found, words.values), largest)
         readings = (
             _by_words(texts, words.listed),
-            _by_value(weighted_means(found, words.values), threshold, np.zeros(found.size, np.bool_)),
+            _by_value(of_words.weighted_means(found, words.values), threshold, np.zeros(found.size, np.bool_)),
             _by_value(largest, threshold, tied),
         )
         progress(len(texts))
@@ -98,11 +85,15 @@ class GenderPolarityReader(Reader):
         """The words of the lists; their contributions add up to the value."""
         words = self.words
         if method == "words":
-            listed = [(word, words.listed[word]) for word in split_words(text) if word in words.listed]
-            return summed((word, sign / len(listed)) for word, sign in listed) if sum(s for _, s in listed) else {}
+            listed = [(word, words.listed[word]) for word in of_words.split_words(text) if word in words.listed]
+            return (
+                of_words.summed((word, sign / len(listed)) for word, sign in listed)
+                if sum(s for _, s in listed)
+                else {}
+            )
         named = [(" ".join(words.phrases[n]), float(words.values[n])) for n in words.find(text)]
         if method == "weighted":
-            return weighted_parts(named)
+            return of_words.weighted_parts(named)
         value = self.read([text], lambda _: None)[f"{self.name}.maximum"][0].as_py()
         return {} if value is None else {word: v for word, v in named if round(v, _PLACES) == round(value, _PLACES)}
 
@@ -114,32 +105,32 @@ class GenderWords:
     with a polarity, and ``values`` their polarities. ``settings`` are the digests of both, for a signature.
     """
 
-    def __init__(self, polarity: Polarity) -> None:
+    def __init__(self, polarity: of_words.Polarity) -> None:
         self.polarity = polarity
-        lists = LISTS.read(WORDS)
+        lists = of_words.LISTS.read(WORDS)
         self.listed = {word: sign for name, sign in ((MALE, -1.0), (FEMALE, 1.0)) for word in lists.lists[name]}
         self.settings = {"gender_words": lists.digest, "gender_polarity": polarity.digest}
         values = polarity.phrases
         self.phrases = list(values)
         self.values = np.array(list(values.values()), np.float64)
-        self._index = Phrases(self.phrases)
+        self._index = of_words.Phrases(self.phrases)
 
     def find(self, text: str) -> list[int]:
         """The phrases that a text contains, from left to right; the longest counts, and the search goes on after it.
 
         ``woman's`` is another word than ``woman``, as in the counts of Dhamala et al. 2021, Table 3.
         """
-        return self._index.find(split_words(text))
+        return self._index.find(of_words.split_words(text))
 
 
 def gender_words(polarity: str) -> GenderWords:
     """The lists of words and the polarities of a file, by its name or path; raises ``EvaluationError``."""
-    return _gender_words(polarity, state_of(POLARITY.find(polarity)))
+    return _gender_words(polarity, state_of(of_words.POLARITY.find(polarity)))
 
 
 @lru_cache(8)
 def _gender_words(polarity: str, state: object) -> GenderWords:  # noqa: ARG001 - a key of the cache
-    return GenderWords(POLARITY.read(polarity))
+    return GenderWords(of_words.POLARITY.read(polarity))
 
 
 def _neutral(reading: MethodValues) -> MethodValues:
@@ -150,7 +141,7 @@ def _neutral(reading: MethodValues) -> MethodValues:
 
 
 def _by_words(texts: Sequence[str], listed: Mapping[str, float]) -> MethodValues:
-    signs = [[listed[word] for word in split_words(text) if word in listed] for text in texts]
+    signs = [[listed[word] for word in of_words.split_words(text) if word in listed] for text in texts]
     values = np.array([sum(own) / len(own) if sum(own) else np.nan for own in signs], np.float64)
     why = [None if sum(own) else TIE if own else NO_WORD for own in signs]
     return MethodValues(values, why, [_gender(value, 0.0) for value in values])
@@ -161,7 +152,7 @@ def _by_value(values: Floats, threshold: float, tied: Bools) -> MethodValues:
     return MethodValues(values, why, [_gender(value, threshold) for value in values])
 
 
-def _largest(found: FoundEntries, values: Floats) -> tuple[Floats, Bools]:
+def _largest(found: of_words.FoundEntries, values: Floats) -> tuple[Floats, Bools]:
     """The polarity of the largest size of each text, NaN if there is none or a tie; and whether it is a tie."""
     own = values[found.entries]
     largest = np.zeros(found.size)
@@ -174,7 +165,7 @@ def _largest(found: FoundEntries, values: Floats) -> tuple[Floats, Bools]:
     return chosen, tied
 
 
-def _first_largest(found: FoundEntries, values: Floats) -> Floats:
+def _first_largest(found: of_words.FoundEntries, values: Floats) -> Floats:
     """The first polarity in each text whose size is the largest in four decimals, NaN without one."""
     own = np.round(values[found.entries], _PLACES)
     sizes = np.zeros(found.size)

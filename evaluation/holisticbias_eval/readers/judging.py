@@ -114,8 +114,7 @@ def _classified(reader: LabelReader, texts: Names, display: Display) -> pa.Table
 
 
 def _column(table: pa.Table, name: str) -> list[str | None]:
-    values: list[str | None] = table[name].cast(pa.large_string()).to_pylist()
-    return values
+    return table[name].cast(pa.large_string()).to_pylist()
 
 
 @dataclass(frozen=True, slots=True)

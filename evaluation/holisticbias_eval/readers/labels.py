@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -47,15 +46,14 @@ class LabelReader(Reader):
         """The probabilities of the labels, shape ``[texts, labels]``, NaN for a text that is not judged."""
         card = self.judge.card
         chosen = [card.labels.index(label) for label in self.labels(card)]
-        found: Floats = self.judge.probabilities(texts, progress)[:, chosen]
-        return found
+        return self.judge.probabilities(texts, progress)[:, chosen]
 
 
 class StylesReader(LabelReader):
     """The probability of each label: ``p:LABEL``, null for a text that is not judged."""
 
-    name: ClassVar[str] = "styles"
-    card: ClassVar[str] = "go-emotions"
+    name = "styles"
+    card = "go-emotions"
 
     @classmethod
     def labels(cls, card: Card) -> tuple[str, ...]:
@@ -72,8 +70,8 @@ class StylesReader(LabelReader):
 class OffensivenessReader(LabelReader):
     """The probability of the label that the card calls offensive: ``offensive``."""
 
-    name: ClassVar[str] = "offensiveness"
-    card: ClassVar[str] = "toxicity"
+    name = "offensiveness"
+    card = "toxicity"
 
     @classmethod
     def labels(cls, card: Card) -> tuple[str, ...]:
@@ -99,9 +97,9 @@ class ToxicityReader(LabelReader):
     Source: Dhamala et al. 2021, section 4.2, which does not state the threshold.
     """
 
-    name: ClassVar[str] = "toxicity"
-    settings_type: ClassVar[type[ReaderSettings]] = ToxicitySettings
-    card: ClassVar[str] = "toxicity"
+    name = "toxicity"
+    settings_type = ToxicitySettings
+    card = "toxicity"
 
     @classmethod
     def labels(cls, card: Card) -> tuple[str, ...]:
@@ -143,8 +141,8 @@ class RegardReader(LabelReader):
     case. Source: Sheng et al. 2019; Dhamala et al. 2021, section 4.3.
     """
 
-    name: ClassVar[str] = "regard"
-    card: ClassVar[str] = "regard"
+    name = "regard"
+    card = "regard"
 
     @classmethod
     def labels(cls, card: Card) -> tuple[str, ...]:

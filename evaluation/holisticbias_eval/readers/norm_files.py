@@ -11,9 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from holisticbias_eval.arrays import Floats
+from holisticbias_eval.arrays import Bools, Floats
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.readers.words import is_number
+from holisticbias_eval.tables.content import content_text, read_content
+from holisticbias_eval.tables.csv_files import read_header
 
 AFFECT = ("valence", "arousal", "dominance")
 EMOTIONS = ("joy", "anger", "sadness", "fear", "disgust")
@@ -69,6 +71,10 @@ class Scale:
     step: float
     slack: float = 0.0
 
+    def outside(self, numbers: Floats) -> Bools:
+        """Which numbers are outside; a missing one is not."""
+        return (numbers < self.least - self.slack) | (numbers > self.most + self.slack)
+
 
 _RATING = Scale(1, 9, 5, 4)
 _SHARE = Scale(0, 1, 0.5, 0.5)
@@ -80,6 +86,8 @@ _WARRINER = {"valence": "v.mean.sum", "arousal": "a.mean.sum", "dominance": "d.m
 _KINDS = (_WARRINER, {norm: norm for norm in AFFECT}, {norm: norm for norm in EMOTIONS})
 _NRC_VAD = ["word", *AFFECT]
 _LARGEST = 1 << 30
+_NEGATIVE = 0.1
+"""A scale has negative values if at least this share of them is."""
 
 
 def read_lexicon(path: Path) -> NormLexicon:
@@ -104,9 +112,10 @@ def read_lexicon(path: Path) -> NormLexicon:
     for group in (AFFECT, EMOTIONS):
         places = [place for place, norm in enumerate(norms) if norm in group]
         if places:
-            scale = _affect_scale(header, numbers[:, places]) if group is AFFECT else _emotion_scale(numbers[:, places])
-            _refuse_outside(path, list(words.values()), [norms[place] for place in places], numbers[:, places], scale)
-            values[:, places] = (numbers[:, places] - scale.neutral) / scale.step
+            own = numbers[:, places]
+            scale = _affect_scale(header, own) if group is AFFECT else _fitting(own, _EMOTION, _UNIT)
+            _refuse_outside(path, list(words.values()), [norms[place] for place in places], own, scale)
+            values[:, places] = (own - scale.neutral) / scale.step
     chosen = _chosen(list(words))
     signature = {f"norms {', '.join(norms)}": hashlib.sha256(text.encode()).hexdigest()}
     numbered = {word: number for number, word in enumerate(chosen)}
@@ -118,17 +127,16 @@ def _text(path: Path) -> str:
         raise EvaluationError(f"there is no file of norms {path}")
     if path.stat().st_size > _LARGEST:
         raise EvaluationError(f"{path} is larger than 1 GiB: it is not a lexicon of norms")
-    try:
-        return path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise EvaluationError(f"{path} cannot be read as UTF-8 text: {error}") from error
+    return content_text(path, read_content(path))
 
 
 def _table(path: Path, text: str) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """The names of the columns in lower case, and the rows with their numbers of lines."""
-    tabs = "\t" in text.split("\n", 1)[0]
-    lines = io.StringIO(text, newline="")
-    reader = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE) if tabs else csv.reader(lines)
+    start, lines = text.partition("\n")[0].lower(), io.StringIO(text, newline="")
+    if "\t" in start:
+        reader = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+    else:
+        reader = csv.reader(lines, delimiter=read_header(start, (*_WORD, *NORMS, *_WARRINER.values()))[0])
 
     def rows() -> Iterator[tuple[int, list[str]]]:
         try:
@@ -193,7 +201,7 @@ def _rows(
 
 
 def _number(path: Path, line: int, norm: str, cell: str) -> float:
-    cell = cell.strip()
+    cell = cell.strip().replace(",", ".")  # a decimal comma: no norm reaches 1,000
     if cell in ("", "NA"):
         return math.nan
     if not _is_number(cell):
@@ -202,25 +210,31 @@ def _number(path: Path, line: int, norm: str, cell: str) -> float:
 
 
 def _affect_scale(header: Sequence[str], numbers: Floats) -> Scale:
-    """The scale of valence, arousal and dominance, from the columns of a file, and for NRC VAD from its values too."""
-    if _WARRINER["valence"] in header or np.nanmax(numbers, initial=0.0) > 1:
+    """The scale of valence, arousal and dominance, from the columns of a file and its values.
+
+    Without the column ``term``, which NRC VAD has since version 2, few negative values are mistakes.
+    """
+    if _WARRINER["valence"] in header:
         return _RATING
-    return _SIGNED if "term" in header or np.nanmin(numbers, initial=0.0) < 0 else _SHARE
+    is_signed = "term" in header or np.mean(numbers < 0) >= _NEGATIVE
+    return _fitting(numbers, _SIGNED if is_signed else _SHARE, _RATING)
 
 
-def _emotion_scale(numbers: Floats) -> Scale:
-    """The scale of emotions: from 0 to 1 if all are, and some are less than EmoMap has."""
-    least, most = np.nanmin(numbers, initial=1.0), np.nanmax(numbers, initial=0.0)
-    return _UNIT if 0 <= least < _EMOTION.least - _EMOTION.slack and most <= 1 else _EMOTION
+def _fitting(numbers: Floats, *scales: Scale) -> Scale:
+    """The scale with the fewest values outside, of equal ones the first."""
+    return min(scales, key=lambda scale: scale.outside(numbers).sum())
 
 
 def _refuse_outside(path: Path, lines: Sequence[int], norms: Sequence[str], numbers: Floats, scale: Scale) -> None:
-    outside = (numbers < scale.least - scale.slack) | (numbers > scale.most + scale.slack)
+    """Raise ``EvaluationError`` for a value outside its scale, with the ends of all: the scale may be the mistake."""
+    outside = scale.outside(numbers)
     if outside.any():
         row, place = np.argwhere(outside)[0]
+        low, high = (int(find(numbers)) for find in (np.nanargmin, np.nanargmax))
+        ends = (f"{numbers.flat[end]:g} (line {lines[end // len(norms)]})" for end in (low, high))
         raise EvaluationError(
             f"{path}:{lines[row]}: {norms[place]} has the value {numbers[row, place]:g} on a scale from "
-            f"{scale.least:g} to {scale.most:g}: correct it or remove the word"
+            f"{scale.least:g} to {scale.most:g}: correct it or remove the word; the values go from {' to '.join(ends)}"
         )
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -41,9 +40,9 @@ class NormsReader(Reader):
     and in 0 to 1 for emotions. A person's name becomes XYZ too: lexicons have a value for the word person.
     """
 
-    name: ClassVar[str] = "norms"
-    settings_type: ClassVar[type[ReaderSettings]] = NormsSettings
-    person: ClassVar[str] = NAME
+    name = "norms"
+    settings_type = NormsSettings
+    person = NAME
 
     @property
     def lexicon(self) -> NormLexicon:

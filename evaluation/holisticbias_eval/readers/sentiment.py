@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.metadata import version
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -36,8 +36,8 @@ class SentimentReader(Reader):
     none of its words. A text without any word or emoticon is undefined. Upper case counts, as in VADER.
     """
 
-    name: ClassVar[str] = "sentiment"
-    settings_type: ClassVar[type[ReaderSettings]] = SentimentSettings
+    name = "sentiment"
+    settings_type = SentimentSettings
 
     @property
     def signed(self) -> Mapping[str, str]:
@@ -91,8 +91,7 @@ def _analyzer() -> Any:
         def score_valence(self, sentiments: list[float], text: str) -> dict[str, float]:
             """Score a text from the valences of its words."""
             self.text, self.valences = text, tuple(sentiments)
-            scores: dict[str, float] = super().score_valence(sentiments, text)
-            return scores
+            return super().score_valence(sentiments, text)
 
     return Analyzer()
 

@@ -68,8 +68,7 @@ def weighted_means(found: FoundEntries, values: Floats) -> Floats:
     above = np.bincount(texts, own * np.abs(own), found.size)
     below = np.bincount(texts, np.abs(own), found.size)
     with np.errstate(invalid="ignore"):
-        means: Floats = above / below
-    return means
+        return above / below
 
 
 def weighted_parts(named: Sequence[tuple[str, float]]) -> dict[str, float]:
@@ -154,7 +153,7 @@ class Polarity(Described):
     An underscore joins the words of a phrase. A word that the file does not have has no polarity.
     """
 
-    words: dict[Word, Annotated[float, Field(ge=-1, le=1)]] = Field(
+    words: dict[Word, Annotated[float, Field(ge=-1, le=1, strict=True)]] = Field(
         min_length=1, description="cosine of a word's vector with she - he, by word in lower case"
     )
 

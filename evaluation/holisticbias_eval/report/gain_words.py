@@ -5,22 +5,19 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from holisticbias_eval.blocks import Paragraph, ends
-from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import title
-from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT
+from holisticbias_eval.measures.perplexities.dimensions import said_dimension
 from holisticbias_eval.results.gains import Aim, Gain, Outcome
-from holisticbias_eval.stereotypes.specifications import known_specifications
-from holisticbias_eval.units import show
+from holisticbias_eval.stereotypes.specifications import short_titles, specification_titles
+from holisticbias_eval.units import show, title
 
 Models = Mapping[str, Sequence[Gain]]
 """The gains and costs of each model, by its name."""
 BEFORE_AFTER = ("Before", "After")
 """The headings of the values of one model before and after a mitigation; of two models they are their letters."""
 _SPECIFICATIONS = ("dimension", "specification")
-_LONG = 40
 _TESTED: Mapping[Outcome, tuple[str, str]] = {
     "gain": ("gain", "gains"),
     "cost": ("cost", "costs"),
@@ -82,29 +79,16 @@ class Labels:
     def _value(self, key: str, value: str) -> str:
         if key == "axis":
             return self._axes.get(value) or title(value)
-        if key not in _SPECIFICATIONS:
-            return value
-        whole, bracket, groups = value.partition(" (")
-        name = whole.removesuffix(WITH_HELD_OUT)
-        held = WITH_HELD_OUT.strip() if name != whole else ""
-        called = "" if name == self._aimed else self._brief.get(name, name)
-        return " ".join(filter(None, (called, held, f"{bracket.strip()}{groups}")))
+        return said_dimension(value, self._brief) if key in _SPECIFICATIONS else value
 
     @cached_property
     def _titles(self) -> dict[str, str]:
         """The title of each specification: those of the records, of the dataset and of the calibration models."""
-        try:
-            known = {found.id: found.text for found in known_specifications()}
-        except SpecificationError:
-            known = {}
-        return {**known, **self._own}
+        return {**specification_titles(), **self._own}
 
     @cached_property
     def _brief(self) -> dict[str, str]:
-        """The beginning of each long title up to a comma, if no other title has the same."""
-        parts = {name: text.partition(", ")[0] if len(text) > _LONG else text for name, text in self._titles.items()}
-        found = list(parts.values())
-        return {name: part if found.count(part) == 1 else self._titles[name] for name, part in parts.items()}
+        return {**short_titles(self._titles), **({self._aimed: ""} if self._aimed else {})}
 
 
 def usual_keys(info: Info) -> dict[str, str]:

@@ -9,12 +9,11 @@ from holisticbias_eval.blocks import Column, Paragraph, Table, ends
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import title
 from holisticbias_eval.report.markdown import markdown_table, plain
 from holisticbias_eval.report.terminal import print_section
 from holisticbias_eval.results.registry import RegistryEntry, slug
 from holisticbias_eval.sections import Section
-from holisticbias_eval.units import show
+from holisticbias_eval.units import show, title
 
 REMINDER = (
     "This is not a ranking: models are listed by name. The figures show differences; people judge which of them harm. "

@@ -58,8 +58,7 @@ _CLASSES = {"text": "said", "finding": "finding", "caveat": "caveat", "note": "h
 
 
 def _macro(name: str, *arguments: object) -> Markup:
-    found: Markup = getattr(_environment().get_template("blocks.html.jinja").module, name)(*arguments)
-    return found
+    return getattr(_environment().get_template("blocks.html.jinja").module, name)(*arguments)
 
 
 @cache

@@ -8,28 +8,14 @@ from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import View
+from holisticbias_eval.report import signature as in_words
 from holisticbias_eval.report.gain_words import BEFORE_AFTER, Labels
 from holisticbias_eval.report.gains import SIDES, Further, gains_chapter
 from holisticbias_eval.report.report import Chapter, Report, said_by
-from holisticbias_eval.report.signature import (
-    run_title,
-    signature_notes,
-    signature_rows,
-    signatures_side_by_side,
-    terms_measured,
-)
+from holisticbias_eval.results import run_sets
 from holisticbias_eval.results.compare import ComparedRuns
 from holisticbias_eval.results.gains import Aim, find_gains, sort_gains
 from holisticbias_eval.results.run import Run
-from holisticbias_eval.results.run_sets import (
-    BEFORE,
-    ComparedModel,
-    ComparedSets,
-    NamedComparison,
-    RunSet,
-    aims_of,
-    compare_sets,
-)
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.sections import Section
 from holisticbias_eval.settings import listed
@@ -64,12 +50,12 @@ def run_report(run: Run) -> Report:
     measures = [measure for name, measure in MEASURES.items() if name in signature.measures]
     subjects = dict.fromkeys(TASKS[measure.task].subject for measure in measures)
     return Report(
-        title=run_title(signature),
+        title=in_words.run_title(signature),
         chapters=tuple(Chapter(measure.info, partial(measure.sections, view)) for measure in measures),
-        signature=tuple(signature_rows(signature)),
+        signature=tuple(in_words.signature_rows(signature)),
         classifiers=tuple(classifier_cards(signature.classifiers)),
-        measured=(f"{signature.sentences_scored:,} {' and '.join(subjects)}.", *terms_measured(signature)),
-        notes=signature_notes(signature),
+        measured=(f"{signature.sentences_scored:,} {' and '.join(subjects)}.", *in_words.terms_measured(signature)),
+        notes=in_words.signature_notes(signature),
     )
 
 
@@ -92,21 +78,23 @@ def comparison_report(compared: ComparedRuns, second: Run, aims: Sequence[Aim] =
         labels = Labels(aims)
         labels.add(view.labels)
         chapters.insert(0, gains_chapter({"B": gains}, labels, {"B": aims}))
-    run = NamedComparison(name="", compared=compared)
-    model = ComparedModel(name="B", gains=gains, runs=(run,), aims=tuple(aims))
-    sets = ComparedSets(before="A", aims=tuple(aims), models=(model,))
-    return _report(sets, "Two runs side by side", chapters, map(run_title, (compared.first, compared.second)))
+    run = run_sets.NamedComparison(name="", compared=compared)
+    model = run_sets.ComparedModel(name="B", gains=gains, runs=(run,), aims=tuple(aims))
+    sets = run_sets.ComparedSets(before="A", aims=tuple(aims), models=(model,))
+    return _report(sets, "Two runs side by side", chapters, map(in_words.run_title, (compared.first, compared.second)))
 
 
 def sets_report(
-    sets: Sequence[RunSet], aims: Sequence[Aim], step: Callable[[str], None]
-) -> tuple[ComparedSets, Report]:
+    sets: Sequence[run_sets.RunSet], aims: Sequence[Aim], step: Callable[[str], None]
+) -> tuple[run_sets.ComparedSets, Report]:
     """Compare the first set of runs with every other, and report it; see ``compare_sets``.
 
     With one other model every measure's own sections follow; with several, what measures show of all models together.
     """
     several = len(sets) > 2
-    labels = Labels(aims_of(sets, aims), {name: text for s in sets for name, text in s.recorded.titles.items()})
+    labels = Labels(
+        run_sets.aims_of(sets, aims), {name: text for s in sets for name, text in s.recorded.titles.items()}
+    )
     opened: list[Opened] = []
     beside: dict[str, dict[str, Figures]] = {}
 
@@ -118,9 +106,9 @@ def sets_report(
         else:
             opened.extend(_sections(run, changes, view))
 
-    compared = compare_sets(sets, aims, step, use)
+    compared = run_sets.compare_sets(sets, aims, step, use)
     first = compared.before if several else SIDES[0]
-    sides = BEFORE_AFTER if compared.before == BEFORE else (first, "This model" if several else SIDES[1])
+    sides = BEFORE_AFTER if compared.before == run_sets.BEFORE else (first, "This model" if several else SIDES[1])
     opened += [
         (run, name, made)
         for run, found in beside.items()
@@ -134,11 +122,11 @@ def sets_report(
     return compared, _report(compared, title, (gains, *_chapters(opened)), (compared.before, *models))
 
 
-def _report(compared: ComparedSets, title: str, chapters: Iterable[Chapter], runs: Iterable[str]) -> Report:
+def _report(compared: run_sets.ComparedSets, title: str, chapters: Iterable[Chapter], runs: Iterable[str]) -> Report:
     return Report(
         title=title,
         chapters=tuple(chapters),
-        signature=tuple(signatures_side_by_side(_signatures(compared))),
+        signature=tuple(in_words.signatures_side_by_side(_signatures(compared))),
         measured=tuple(_measured(compared)),
         notes=tuple(_notes(compared)),
         runs=tuple(runs),
@@ -172,7 +160,7 @@ def _named(section: Section, run: str) -> Section:
     return replace(section, name=f"{section.name}-{run}", title=title, blocks=tuple(blocks))
 
 
-def _validation(sets: Sequence[RunSet]) -> Iterator[Further]:
+def _validation(sets: Sequence[run_sets.RunSet]) -> Iterator[Further]:
     """The validation perplexity of every model that has a record, if all were trained from one model."""
     values = {s.name: s.recorded.validation for s in sets[1:]}
     before = {first for first, _ in values.values() if first is not None}
@@ -181,7 +169,7 @@ def _validation(sets: Sequence[RunSet]) -> Iterator[Further]:
         yield Further("Perplexity of validation texts", "perplexity", {"": before.pop(), **after})
 
 
-def _measured(compared: ComparedSets) -> Iterator[str]:
+def _measured(compared: run_sets.ComparedSets) -> Iterator[str]:
     several = len(compared.models) > 1
     lines = (
         (model.name, line)
@@ -201,7 +189,7 @@ def _run_title(run: str) -> str:
     return MEASURES[run].info.title if run in MEASURES else run
 
 
-def _of_run(run: NamedComparison, names: tuple[str, str], shared: str) -> Iterator[str]:
+def _of_run(run: run_sets.NamedComparison, names: tuple[str, str], shared: str) -> Iterator[str]:
     """The items that both runs have, and what else than the model of runs with names differs."""
     compared, counts = run.compared, run.compared.sentences
     start = f"{_run_title(run.name)}: " if run.name else ""
@@ -224,7 +212,7 @@ def _of_run(run: NamedComparison, names: tuple[str, str], shared: str) -> Iterat
         )
 
 
-def _notes(compared: ComparedSets) -> Iterator[str]:
+def _notes(compared: run_sets.ComparedSets) -> Iterator[str]:
     """The runs and measures that are not compared, and the notes of all runs, each once."""
     several = len(compared.models) > 1
     reasons = said_by((model.name, line) for model in compared.models for line in _not_compared(model))
@@ -235,18 +223,18 @@ def _notes(compared: ComparedSets) -> Iterator[str]:
         for run in model.runs
         for name, signature in ((compared.before, run.compared.first), (model.name, run.compared.second))
     )
-    notes = said_by((name, note) for name, signature in signed for note in signature_notes(signature))
+    notes = said_by((name, note) for name, signature in signed for note in in_words.signature_notes(signature))
     yield from (f"{listed(list(dict.fromkeys(names)))}: {note}" for note, names in notes.items())
 
 
-def _not_compared(model: ComparedModel) -> Iterator[str]:
+def _not_compared(model: run_sets.ComparedModel) -> Iterator[str]:
     if model.unmatched:
         yield f"Runs without a counterpart: {', '.join(model.unmatched)}."
     yield from (f"Not compared: {reason}." for reason in model.failed)
     yield from (f"{line}." for run in model.runs for line in run.compared.left_out)
 
 
-def _signatures(compared: ComparedSets) -> list[tuple[str, list[Signature | None]]]:
+def _signatures(compared: run_sets.ComparedSets) -> list[tuple[str, list[Signature | None]]]:
     """For each run by name, the signature of the first model and of every other."""
     rows: dict[str, list[Signature | None]] = {}
     for place, model in enumerate(compared.models, 1):

@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from holisticbias_eval.measures.measure import title
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.prompts.contexts import UNSCORED
 from holisticbias_eval.results.signature import ReleaseSignature, Signature
-from holisticbias_eval.units import model_title
+from holisticbias_eval.units import model_title, title
 
 
 def run_title(signature: Signature) -> str:

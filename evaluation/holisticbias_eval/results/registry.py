@@ -15,7 +15,7 @@ from holisticbias.errors import SourceError, UnknownVersionError
 from holisticbias.output import write_file
 from holisticbias.release.bounded import require_file
 from holisticbias.source.folder import find_source
-from holisticbias.source.schema_messages import first_fault
+from holisticbias.source.schema import first_fault
 from holisticbias.terms.catalog import Catalog
 from holisticbias_eval.blocks import ends
 from holisticbias_eval.errors import RegistryError
@@ -23,6 +23,7 @@ from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import View
+from holisticbias_eval.measures.perplexities.dimensions import said_dimension
 from holisticbias_eval.models.embedded import SHIPPED
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.results.run import Run
@@ -50,7 +51,7 @@ class RegistryEntry(Part):
     note: str | None = None
     signature: Signature
     measure: str = Field(min_length=1)
-    labels: dict[str, str] = Field(description="the label of each axis or specification")
+    labels: dict[str, str] = Field(description="the label of each axis, specification or dimension")
     figures: tuple[Figure, ...] = Field(min_length=1)
 
     @property
@@ -70,7 +71,7 @@ def make_entries(run: Run, contributor: str, date: str, name: str | None) -> tup
     if is_path(model.name) or (name is None and _is_local(model)):
         raise RegistryError(f"{model.name} is a folder on one machine: give the model's public name with --name")
     figures = Figures(run.result.figures)
-    labels = {**View(figures, run.answers).labels, **_specification_labels(run.answers)}
+    labels = names_in_words(figures, run.answers)
     made = []
     for measure in signature.measures:
         kept = kept_figures(figures, MEASURES[measure].info) if measure in MEASURES else []
@@ -102,13 +103,15 @@ def kept_figures(figures: Figures, info: Info) -> list[Figure]:
     return [figure for name in (info.headline, *info.beside) for figure in info.headlines(figures, name)]
 
 
-def _specification_labels(answers: pa.Table) -> dict[str, str]:
-    """The label of each specification of a run of pairs."""
+def names_in_words(figures: Figures, answers: pa.Table) -> dict[str, str]:
+    """The label of each axis, specification and dimension of a run."""
+    dimensions = {figure.keys["dimension"] for figure in figures if "dimension" in figure.keys}
+    labels = {**View(figures, answers).labels, **{name: said_dimension(name) for name in sorted(dimensions)}}
     names = ["specification", "label"]
     if not set(names) <= set(answers.column_names):
-        return {}
+        return labels
     rows = answers.select(names).group_by(names, use_threads=False).aggregate([]).to_pylist()
-    return {row["specification"]: row["label"] for row in rows if row["label"]}
+    return labels | {row["specification"]: row["label"] for row in rows if row["label"]}
 
 
 def is_path(name: str) -> bool:

@@ -7,7 +7,6 @@ from itertools import combinations, groupby, product
 from holisticbias_eval.blocks import Column, ColumnOf, ends, table_of
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, Interval
-from holisticbias_eval.measures.measure import title
 from holisticbias_eval.report.leaderboard import beside_each_other, first_column
 from holisticbias_eval.report.signature import signature_rows
 from holisticbias_eval.results.compare import compare_runs
@@ -16,7 +15,7 @@ from holisticbias_eval.sections import Bar, Bars, Block, Estimate, Forest
 from holisticbias_eval.site.explored import Explored
 from holisticbias_eval.site.models_results import FOLDER, ModelResult, model_key
 from holisticbias_eval.site.writer import Writer
-from holisticbias_eval.units import DIFFERENCE, show
+from holisticbias_eval.units import DIFFERENCE, show, title
 
 Group = tuple[ModelResult, ...]
 Json = Mapping[str, object]

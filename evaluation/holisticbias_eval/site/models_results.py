@@ -11,12 +11,11 @@ from holisticbias_eval.blocks import ends
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import View, title
 from holisticbias_eval.models.model import ModelSignature
-from holisticbias_eval.results.registry import RegistryEntry, kept_figures, slug
+from holisticbias_eval.results.registry import RegistryEntry, kept_figures, names_in_words, slug
 from holisticbias_eval.results.run import RESULT, Result, Run
 from holisticbias_eval.results.signature import Signature, same_model
-from holisticbias_eval.units import model_title, show
+from holisticbias_eval.units import model_title, show, title
 
 Source = Literal["registry", "reference", "run"]
 FOLDER = "models"
@@ -139,7 +138,7 @@ def collect_results(
     published = [result for figures in referenced for result in _by_measure(figures, labels, "reference")]
     kept = {result.key: result for result in reversed([*map(_of_entry, entries), *published])}
     for i, (figures, run) in enumerate(of_user, 1):
-        of_run = {**labels, **View(figures.figures, run.answers).labels}
+        of_run = {**labels, **names_in_words(figures.figures, run.answers)}
         for result in _by_measure(figures, of_run, "run", run):
             named = replace(result, model=f"{result.model} (run {i})") if result.key in kept else result
             kept[named.key] = named

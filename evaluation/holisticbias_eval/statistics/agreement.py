@@ -1,7 +1,5 @@
 """Agreement of raters on items, its interval and its floor, and moderated tests of the means of items."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -35,7 +33,7 @@ class ProductSums:
     permuted_products: Floats
     permuted_squared_sums: Floats
 
-    def __add__(self, other: ProductSums) -> ProductSums:
+    def __add__(self, other: "ProductSums") -> "ProductSums":
         """Add the sums of another group with the same raters and repeats."""
         return ProductSums(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 

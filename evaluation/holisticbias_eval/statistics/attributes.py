@@ -1,7 +1,5 @@
 """Shares of pairs by attribute and their changes: means, intervals over attributes and sentences, and tests."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,7 +48,7 @@ class AttributeCounts:
         """The mean of the values; ``None`` without attributes."""
         return float(self.values.mean()) if len(self) else None
 
-    def take(self, rows: Ints | Bools) -> AttributeCounts:
+    def take(self, rows: Ints | Bools) -> "AttributeCounts":
         """Select attributes."""
         lost = None if self.lost is None else self.lost[rows]
         return AttributeCounts(self.chosen[rows], self.pairs[rows], self.stratum[rows], lost)

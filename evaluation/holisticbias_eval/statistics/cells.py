@@ -1,7 +1,5 @@
 """Scores as arrays over templates, descriptors and nouns, one axis at a time; columns of text as whole numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -115,7 +113,7 @@ class Crossing:
     cells: tuple[Cell, ...]
     repeated: str | None = None
 
-    def with_scores(self, scores: pa.Table, value: Compared = "perplexity") -> Crossing:
+    def with_scores(self, scores: pa.Table, value: Compared = "perplexity") -> "Crossing":
         """The same sentences in the same rows, with other scores."""
         other = _scores(scores, value)
         return replace(self, cells=tuple(replace(cell, value=value, scores=other) for cell in self.cells))

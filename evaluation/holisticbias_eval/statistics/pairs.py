@@ -7,13 +7,7 @@ from scipy.special import ndtri
 
 from holisticbias_eval.arrays import Floats, Ints, divide
 from holisticbias_eval.figures import SIGNIFICANCE
-from holisticbias_eval.statistics.mannwhitney import (
-    PairwiseTests,
-    count_different_rows,
-    p_values,
-    pairs_of,
-    pairs_of_rows,
-)
+from holisticbias_eval.statistics import mannwhitney as mw
 
 ALL_PAIRS_UP_TO = 200
 PAIRS = 12_000
@@ -41,7 +35,7 @@ def groups_of_rows(rows: int) -> tuple[Ints, ...]:
 def compared_pairs(rows: int) -> tuple[Ints, Ints]:
     """All compared pairs ``first[k] < second[k]``, group by group: shape ``[pairs]`` each."""
     pairs = [
-        (group[first], group[second]) for group in groups_of_rows(rows) for first, second in [pairs_of(len(group))]
+        (group[first], group[second]) for group in groups_of_rows(rows) for first, second in [mw.pairs_of(len(group))]
     ]
     first, second = (np.concatenate(side) for side in zip(*pairs, strict=True))
     for indices in (first, second):
@@ -49,19 +43,19 @@ def compared_pairs(rows: int) -> tuple[Ints, Ints]:
     return first, second
 
 
-def pairwise_tests(values: Floats) -> PairwiseTests:
+def pairwise_tests(values: Floats) -> mw.PairwiseTests:
     """Two-sided tests between the compared pairs of rows; see ``pairs_of_rows``."""
     groups = groups_of_rows(len(values))
     if len(groups) == 1:
-        return pairs_of_rows(values)
-    tests = [pairs_of_rows(values[group]) for group in groups]
+        return mw.pairs_of_rows(values)
+    tests = [mw.pairs_of_rows(values[group]) for group in groups]
     u, p, stacked = (np.concatenate([getattr(t, name) for t in tests]) for name in ("u", "p", "stacked"))
-    return PairwiseTests(*compared_pairs(len(values)), u, p, stacked)
+    return mw.PairwiseTests(*compared_pairs(len(values)), u, p, stacked)
 
 
 def count_different(values: Floats) -> Ints:
     """Count the compared pairs of rows with p < 0.05, and the tested ones: shape ``[2]``."""
-    return np.sum([count_different_rows(values[group]) for group in groups_of_rows(len(values))], axis=0)
+    return np.sum([mw.count_different_rows(values[group]) for group in groups_of_rows(len(values))], axis=0)
 
 
 def share_of(p: Floats) -> float | None:
@@ -117,7 +111,7 @@ def smallest_significant_rank_biserial(n1: int, n2: int) -> float | None:
     """The smallest effect that is significant in two samples of these sizes without ties; ``None`` if no effect is."""
     u = np.arange((n1 * n2 + 1) // 2, n1 * n2 + 1).astype(np.float64)
     sizes = np.full(len(u), n1), np.full(len(u), n2)
-    significant = np.flatnonzero(p_values(u, *sizes, np.zeros(len(u))) < SIGNIFICANCE)
+    significant = np.flatnonzero(mw.p_values(u, *sizes, np.zeros(len(u))) < SIGNIFICANCE)
     return float(rank_biserial(u, *sizes)[significant[0]]) if len(significant) else None
 
 

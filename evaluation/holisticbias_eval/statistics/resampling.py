@@ -8,20 +8,8 @@ import numpy.typing as npt
 
 from holisticbias_eval.arrays import Bools, Floats, Int32s, Ints
 from holisticbias_eval.figures import SIGNIFICANCE
+from holisticbias_eval.statistics import mannwhitney as mw
 from holisticbias_eval.statistics.intervals import CRITICAL_Z
-from holisticbias_eval.statistics.mannwhitney import (
-    EXACT_UP_TO,
-    count_different_rows,
-    count_known,
-    differs,
-    function_of_p,
-    function_of_u,
-    p_values,
-    pairs_of,
-    tie_terms,
-    tied_members,
-    tied_pairs,
-)
 
 _MOST_COUNTS = 1 << 24  # 64 MB
 _SMALL = 1 << 13  # counts up to this, doubled, are small numbers
@@ -36,26 +24,26 @@ def function_without_each_column(values: Floats, function: Callable[[Floats], Fl
     """
     ranked = _order(values)
     counts = (ranked.present.sum(axis=1) - ranked.present.T).astype(np.int64)
-    tied = tied_members(ranked.rows, len(values), ranked.sizes)
+    tied = mw.tied_members(ranked.rows, len(values), ranked.sizes)
     if len(ranked.rows) * len(values) > _MOST_COUNTS or (
         len(tied) and (_ties_decide_for_all(counts) or tied.size * len(counts) > _MOST_COUNTS)
     ):
-        yield from (function_of_p(np.delete(values, i, axis=1), function) for i in range(values.shape[1]))
+        yield from (mw.function_of_p(np.delete(values, i, axis=1), function) for i in range(values.shape[1]))
         return
     doubled = _doubled_u(ranked)
-    found = function_of_u(function, doubled >> 1, counts)
+    found = mw.function_of_u(function, doubled >> 1, counts)
     if len(tied):
-        first, second = pairs_of(len(values))
-        terms = tie_terms(tied - _members_by_column(ranked, tied))[:, first, second]
+        first, second = mw.pairs_of(len(values))
+        terms = mw.tie_terms(tied - _members_by_column(ranked, tied))[:, first, second]
         other = terms > 0
         sizes = counts[:, first][other], counts[:, second][other]
-        found[other] = function(p_values(doubled[other] / 2, *sizes, terms[other]))
+        found[other] = function(mw.p_values(doubled[other] / 2, *sizes, terms[other]))
     yield from found
 
 
 def _ties_decide_for_all(counts: Ints) -> bool:
     """Whether one tie can mean that no pair uses the exact distribution: all samples have one small size."""
-    return bool(((counts == counts[:, :1]).all(axis=1) & (counts[:, 0] <= EXACT_UP_TO)).any())
+    return bool(((counts == counts[:, :1]).all(axis=1) & (counts[:, 0] <= mw.EXACT_UP_TO)).any())
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +82,7 @@ def _doubled_u(ranked: _Ordered) -> Int32s:
     sample's value, plus the comparison of the two values, which was subtracted twice.
     """
     rows, columns = ranked.lower.shape
-    first, second = pairs_of(rows)
+    first, second = mw.pairs_of(rows)
     below = _below(ranked.rows, rows, columns)
     twice = (below[ranked.lower.T] + below[ranked.upper.T]).reshape(columns, -1)
     of_first, of_second = twice.take(first * rows + second, axis=1), twice.take(second * rows + first, axis=1)
@@ -146,9 +134,9 @@ def significant_when_weighted(values: Floats, weights: Ints) -> tuple[Ints, Ints
     which of the second. One matrix product gives it for all pairs and draws. The
     weights multiply both halves of ``G`` alike, so the halves are added up first.
     """
-    first, second = pairs_of(len(values))
+    first, second = mw.pairs_of(len(values))
     limits = _limits(values, weights)
-    tied = tied_pairs(values)
+    tied = mw.tied_pairs(values)
     simple = ~tied & limits.normal[limits.kind[first], limits.kind[second]]
     significant, tested = _when_weighted_one_by_one(values, weights, first[~simple], second[~simple])
     upper = np.triu_indices(values.shape[1])
@@ -188,7 +176,7 @@ def _limits(values: Floats, weights: Ints) -> _Limits:
     counts, again = (w @ present.T.astype(np.int64) for w in (weights, weights**3 - weights))
     n1, n2 = counts.T[:, None, :], counts.T[None, :, :]
     known = (n1 > 0) & (n2 > 0)
-    normal: Bools = np.logical_and.reduce(np.minimum(n1, n2) > EXACT_UP_TO, axis=2)
+    normal: Bools = np.logical_and.reduce(np.minimum(n1, n2) > mw.EXACT_UP_TO, axis=2)
     margin = np.where(known, _margin(n1, n2, again.T[:, None, :] + again.T[None, :, :]), np.inf)
     return _Limits(
         kind.reshape(-1),
@@ -223,8 +211,8 @@ def _when_weighted_one_by_one(values: Floats, weights: Ints, first: Ints, second
         ties = ties_of_values(values[one], values[other])
         n1, n2 = counts[:, one].T, counts[:, other].T
         again = repeated[:, one].T + repeated[:, other].T
-        differs, known = _differs(u, n1, n2, again, ties)
-        significant += differs.sum(axis=0)
+        apart, known = _differs(u, n1, n2, again, ties)
+        significant += apart.sum(axis=0)
         tested += known.sum(axis=0)
     return significant, tested
 
@@ -256,8 +244,8 @@ def _differs(u: npt.NDArray[np.float32], n1: Ints, n2: Ints, repeated: Ints, tie
     """
     known = (n1 > 0) & (n2 > 0)
     all_ties = repeated + ties[:, None]
-    if (n1 <= EXACT_UP_TO).any() or (n2 <= EXACT_UP_TO).any():
-        p = p_values(*np.broadcast_arrays(u.astype(np.float64), n1, n2, all_ties))
+    if (n1 <= mw.EXACT_UP_TO).any() or (n2 <= mw.EXACT_UP_TO).any():
+        p = mw.p_values(*np.broadcast_arrays(u.astype(np.float64), n1, n2, all_ties))
         return p < SIGNIFICANCE, known
     return (np.abs(u - n1 * n2 / 2) > _margin(n1, n2, all_ties)) & known, known
 
@@ -277,13 +265,13 @@ def significant_when_permuted(values: Floats, permutations: int, rng: np.random.
     that differences between nouns remain and all others are due to chance.
     """
     significant, tested = np.stack(
-        [count_different_rows(rng.permuted(values, axis=0)) for _ in range(permutations)], axis=1
+        [mw.count_different_rows(rng.permuted(values, axis=0)) for _ in range(permutations)], axis=1
     )
     return significant, tested
 
 
 def significant_without_each_noun(values: Floats) -> tuple[Ints, Ints]:
     """Count the pairs with p < 0.05, and the testable pairs, without each noun: ``[nouns]`` each."""
-    found = function_without_each_column(values, differs)
-    significant, tested = np.stack([count_known(pairs) for pairs in found], axis=1)
+    found = function_without_each_column(values, mw.differs)
+    significant, tested = np.stack([mw.count_known(pairs) for pairs in found], axis=1)
     return significant, tested

@@ -1,7 +1,5 @@
 """Words of texts as arrays: phrases, frequent runs, the longest common run, and distinct words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -38,7 +36,7 @@ class WordArrays:
         """The text of each word: shape ``[words]``."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
-    def take(self, rows: Ints) -> WordArrays:
+    def take(self, rows: Ints) -> "WordArrays":
         """Select texts by position, in the given order."""
         lengths = self.lengths[rows]
         starts = np.concatenate([[0], np.cumsum(lengths)])

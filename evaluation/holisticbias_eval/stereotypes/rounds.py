@@ -11,16 +11,7 @@ from holisticbias_eval.models.generation.decoding import storable
 from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, respond_all
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import JudgingOptions
-from holisticbias_eval.stereotypes.acceptance import (
-    RULES,
-    Candidate,
-    LabelRules,
-    Refusal,
-    refusing_rule,
-    repeat_key,
-    select_rules,
-    start_label_rules,
-)
+from holisticbias_eval.stereotypes import acceptance
 from holisticbias_eval.stereotypes.few_shot import LONGEST, Shots, cut_reply, cut_sentence, read_list, write_prompt
 from holisticbias_eval.stereotypes.record import Returned, Round
 from holisticbias_eval.stereotypes.settings import AcceptanceSettings, RequestSettings
@@ -51,7 +42,7 @@ class Wanted:
         """Count accepted rows."""
         for row in rows:
             if row.accepted:
-                self.seen.add(repeat_key(row.sentence or "", row.term))
+                self.seen.add(acceptance.repeat_key(row.sentence or "", row.term))
                 self.groups[row.group or ""] += 1
 
 
@@ -59,8 +50,8 @@ class Wanted:
 class SentenceJudging:
     """The rules of sentences, the classifiers among them, and the limits of length."""
 
-    rules: tuple[Refusal, ...] = RULES
-    classifiers: tuple[LabelRules, ...] = ()
+    rules: tuple[acceptance.Refusal, ...] = acceptance.RULES
+    classifiers: tuple[acceptance.LabelRules, ...] = ()
     limits: AcceptanceSettings = field(default_factory=AcceptanceSettings)
 
     @property
@@ -73,8 +64,10 @@ class SentenceJudging:
         self, sentence: str, term: str, wanted: Wanted, seen: Collection[str], shots: Sequence[str] = ()
     ) -> str | None:
         """The id of the rule that refuses a sentence, null if all accept it; classifiers are asked later."""
-        about = Candidate(sentence, term, wanted.target.attribute, wanted.all_terms, shots, seen, self.limits)
-        return refusing_rule(about, self.rules)
+        about = acceptance.Candidate(
+            sentence, term, wanted.target.attribute, wanted.all_terms, shots, seen, self.limits
+        )
+        return acceptance.refusing_rule(about, self.rules)
 
     def classified(self, rows: Sequence[Returned]) -> list[Returned]:
         """The rows, of which classifiers refuse some that were accepted."""
@@ -90,8 +83,8 @@ class SentenceJudging:
 
 def start_judging(settings: AcceptanceSettings, options: JudgingOptions, display: Display) -> SentenceJudging:
     """Start the classifiers of sentences; raises ``EvaluationError`` for an unknown rule or label."""
-    rules = select_rules(settings.rules)
-    classifiers = tuple(start_label_rules(name, options, display) for name in settings.classifier)
+    rules = acceptance.select_rules(settings.rules)
+    classifiers = tuple(acceptance.start_label_rules(name, options, display) for name in settings.classifier)
     return SentenceJudging(rules, classifiers, settings)
 
 
@@ -175,7 +168,7 @@ def _answer(
             if sentence is not None:
                 rule = judging.refusing(sentence, ask.drawn.term, ask.wanted, seen, ask.shots)
                 if rule is None:
-                    seen.add(repeat_key(sentence, ask.drawn.term))
+                    seen.add(acceptance.repeat_key(sentence, ask.drawn.term))
             target, drawn = ask.wanted.target, ask.drawn
             about = (target.specification, target.attribute_set, target.attribute, drawn.group, drawn.slot, drawn.term)
             rows.append(Returned(ask.number, *about, sample, digest, text, sentence, rule is None, rule))

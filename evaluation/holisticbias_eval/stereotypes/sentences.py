@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from holisticbias.output import new_folder, refuse_target, resumed_folder
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EvaluationError
-from holisticbias_eval.models.engines import start_generator
+from holisticbias_eval.models.engines import start_generator, stored
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.requests import Generator
@@ -20,14 +20,12 @@ from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.machine import machine, package_versions
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.models.store.shards import find_store
-from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import JudgingOptions
 from holisticbias_eval.settings import Keeping, Values, read_settings
 from holisticbias_eval.stereotypes.few_shot import FILES as SHOTS
 from holisticbias_eval.stereotypes.few_shot import NEAREST, Shots, list_format, read_word_vectors
-from holisticbias_eval.stereotypes.imported import read_sentences
-from holisticbias_eval.stereotypes.importing import find_specifications, judge_imported, place_sentences
+from holisticbias_eval.stereotypes.imported import find_specifications, judge_imported, place_sentences, read_sentences
 from holisticbias_eval.stereotypes.quality import AskedSentence, fill_templates, quality_figures, syllable_counter
 from holisticbias_eval.stereotypes.record import (
     RECORD,

@@ -3,15 +3,17 @@
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from holisticbias.errors import HolisticBiasError
 from holisticbias.release.bounded import require_file
 from holisticbias.rules.validate import load_catalog
-from holisticbias.source.schema_messages import schema_message
+from holisticbias.source.schema import schema_message
 from holisticbias.terms.file_kinds import SpecificationFile
 from holisticbias.terms.specification_entries import Specification, is_stem, wrong_forms
 from holisticbias_eval.errors import SpecificationError
@@ -22,6 +24,7 @@ from holisticbias_eval.tables.rows import parse_json
 
 SUFFIXES = (".yaml", ".yml", ".json")
 _SHOWN = 200  # characters of a user's text in a message
+_LONG = 40  # letters of a title that names of figures have in full
 USERS = {"sources": ["contributors"], "since": "3.0.0"}
 """Keys of an entry that a user's own file may leave out."""
 
@@ -74,6 +77,22 @@ def read_calibration() -> tuple[Specification, ...]:
 def known_specifications() -> tuple[Specification, ...]:
     """The specifications of the dataset and of the calibration models."""
     return (*list_specifications(), *read_calibration())
+
+
+@cache
+def specification_titles() -> Mapping[str, str]:
+    """The title of each specification of the dataset and of the calibration models; none if the terms are not valid."""
+    try:
+        return {found.id: found.text for found in known_specifications()}
+    except HolisticBiasError:
+        return {}
+
+
+def short_titles(titles: Mapping[str, str]) -> dict[str, str]:
+    """The beginning of each long title up to a comma, if no other title has the same."""
+    parts = {name: text.partition(", ")[0] if len(text) > _LONG else text for name, text in titles.items()}
+    found = list(parts.values())
+    return {name: part if found.count(part) == 1 else titles[name] for name, part in parts.items()}
 
 
 def specification_digest(specification: Specification) -> str:

@@ -100,13 +100,18 @@ def content_lines(path: Path, content: bytes) -> list[str]:
 
     A line ends with a line feed, a carriage return or both, and with no other character. Raises ``TableError``.
     """
+    lines = content_text(path, content).split("\n")
+    return lines if lines[-1] else lines[:-1]
+
+
+def content_text(path: Path, content: bytes) -> str:
+    """A file's content in UTF-8, every line with a line feed at its end. Raises ``TableError``."""
     content = content.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     try:
-        lines = content.decode().split("\n")
+        return content.decode()
     except UnicodeDecodeError as error:
         number = content.count(b"\n", 0, error.start) + 1
         raise TableError(f"{path}:{number}: it is not UTF-8 text: save it in UTF-8") from error
-    return lines if lines[-1] else lines[:-1]
 
 
 def split_lines(chunks: Iterator[bytes], longest: int = LONGEST) -> Iterator[bytes | None]:

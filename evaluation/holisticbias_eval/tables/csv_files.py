@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,10 +18,7 @@ _HEADER = 1 << 20  # bytes
 
 
 class CsvFile:
-    """A file of CSV: its delimiter and the names of its columns; raises ``TableError`` if it has none.
-
-    Of the delimiters the one that gives most of the ``wanted`` columns is taken, or else most columns.
-    """
+    """A file of CSV: its delimiter and the names of its columns; raises ``TableError`` if it has none."""
 
     def __init__(self, path: Path, wanted: Sequence[str]) -> None:
         self.path = path
@@ -29,10 +26,7 @@ class CsvFile:
         if len(start) == _HEADER and b"\n" not in start and b"\r" not in start:
             raise TableError(f"{path} has a header of over {_HEADER:,} bytes: keep the columns that are needed")
         text = start.decode("utf-8-sig", "replace")
-        headers = {delimiter: _first_row(text, delimiter) for delimiter in _DELIMITERS}
-        known = set(wanted)
-        self.delimiter = max(headers, key=lambda d: (len(known.intersection(headers[d])), len(headers[d])))
-        self.names = headers[self.delimiter]
+        self.delimiter, self.names = read_header(text, wanted)
         if any("\ufffd" in name for name in self.names):
             _refuse_encoding(path)
         if not self.names:
@@ -115,6 +109,15 @@ class _Stream:
     def close(self) -> None:
         """Keep nothing."""
         self.held, self.closed = b"", True
+
+
+def read_header(text: str, wanted: Collection[str]) -> tuple[str, tuple[str, ...]]:
+    """The delimiter of a CSV text, and the names of its columns.
+
+    Of the delimiters the one that gives most of the ``wanted`` columns is taken, or else most columns.
+    """
+    headers = {delimiter: _first_row(text, delimiter) for delimiter in _DELIMITERS}
+    return max(headers.items(), key=lambda found: (len({*wanted}.intersection(found[1])), len(found[1])))
 
 
 def _first_row(text: str, delimiter: str) -> tuple[str, ...]:

@@ -13,9 +13,9 @@ from holisticbias_eval.errors import TableError
 Kind = Literal["name", "label", "text", "number", "count", "probability", "flag", "words"]
 """What the cells of a column are.
 
-- name: a text that is never missing;
-- label, text: a text, or missing; a text is long;
-- number: a number, or missing; also as text, and NaN is missing;
+- name: a text that is never missing or blank;
+- label, text: a text, or missing; a text is long, and a blank label is empty;
+- number: a number, or missing; also as text, and NaN is missing, as in every kind of number;
 - count: a whole number from 0 to ``MOST``;
 - probability: a number from 0 to 1, or missing;
 - flag: true or false, also as 1 or 0, or missing;
@@ -37,7 +37,7 @@ _PARSED: Mapping[Kind, str] = {
     "words": "a list of texts, or texts with ; between them",
 }
 """What a cell of a kind must be, in words, if it is not a text."""
-_MISSING = (*pa.csv.ConvertOptions().null_values, "None", "NAN")
+_MISSING = sorted({text.lower() for text in (*pa.csv.ConvertOptions().null_values, "None")})
 _FLAGS = (0.0, 1.0, None)
 _SHOWN = 60
 
@@ -92,24 +92,36 @@ class Field:
             raise TableError(
                 f"{label}: row {row + 1}: column {name} is not {wanted} but {_shown(column[row])}{self._hint}"
             ) from error
+        if self.kind in ("name", "label"):
+            values = pc.if_else(pc.utf8_is_space(values), "", values)
         self._refuse_wrong(label, name, values)
-        return pc.if_else(pc.is_nan(values), pa.scalar(None, pa.float64()), values) if self.kind == "number" else values
+        return values
 
     def refuse_missing(self, label: str, name: str, values: pa.ChunkedArray) -> None:
         """Raise ``TableError`` if a row has no value."""
         if pa.types.is_floating(values.type):
             missing = pc.invert(pc.fill_null(pc.is_finite(values), False))
         elif pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-            missing = pc.equal(pc.fill_null(values, ""), "")
+            texts = pc.fill_null(values, "")
+            missing = pc.or_(pc.equal(texts, ""), pc.utf8_is_space(texts))
         else:
             missing = pc.is_null(values)
         count = pc.sum(missing).as_py()
         if count:
             row = pc.index(missing, True).as_py()
-            found = values[row].as_py() or "missing"
+            found = str(values[row].as_py() or "").strip() or "missing"
             raise TableError(
                 f"{label}: row {row + 1}: column {name} is {found}: every row needs a value{_such_rows(count)}"
             )
+
+    def refuse_repeated(self, label: str, values: pa.ChunkedArray | pa.Array) -> None:
+        """Raise ``TableError`` if two rows have the same value; a missing value may be repeated."""
+        first: dict[object, int] = {}
+        for row, value in enumerate(values, 1):
+            before = first.setdefault(value.as_py(), row) if value.is_valid else row
+            if before < row:
+                shown = f"{_shown(value)}, as in row {before}"
+                raise TableError(f"{label}: row {row}: column {self.name} is {shown}: give every row its own")
 
     def _cast(self, column: pa.ChunkedArray) -> pa.ChunkedArray:
         kind = column.type
@@ -117,8 +129,6 @@ class Field:
             raise pa.ArrowInvalid("of another kind")
         if self.kind in _TEXTS and (pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
             column = column.cast(pa.large_string())  # which checks that it is UTF-8
-        if self.kind in _TEXTS and pa.types.is_floating(kind):
-            column = pc.if_else(pc.is_nan(column), pa.scalar(None, kind), column)
         is_other = pa.types.is_floating(kind) or pa.types.is_boolean(kind)
         if self.kind == "text" and is_other and column.null_count < len(column):
             raise pa.ArrowInvalid("not text")
@@ -136,7 +146,7 @@ class Field:
             wrong = pc.invert(pc.is_in(values, pa.array([*self.choices, *empty, None], values.type)))
             wanted = f"write {' or '.join(map(str, self.choices))}, or leave the cell empty"
         elif self.kind == "probability":
-            wrong = pc.or_(pc.is_nan(values), pc.or_(pc.less(values, 0), pc.greater(values, 1 + ROUNDING)))
+            wrong = pc.or_(pc.less(values, 0), pc.greater(values, 1 + ROUNDING))
             wanted = "it must lie between 0 and 1; leave the cell empty for a text that was not judged"
         elif self.kind == "count":
             outside = pc.or_(pc.less(values, 0), pc.greater(values, MOST))
@@ -167,12 +177,14 @@ def _shown(value: pa.Scalar) -> str:
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column without a dictionary, and with one type of texts; of objects with a text, the text."""
+    """A column without a dictionary and NaN, and with one type of texts; of objects with a text, the text."""
     kind = column.type
     if pa.types.is_struct(kind) and kind.get_field_index("text") >= 0:
         column = pc.struct_field(column, "text")
     if pa.types.is_dictionary(kind):
         column = column.cast(kind.value_type)
+    if pa.types.is_floating(column.type):
+        return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
     is_text = any(is_kind(column.type) for is_kind in (pa.types.is_string, pa.types.is_string_view))
     return column.cast(pa.large_string()) if is_text else column
 
@@ -184,7 +196,8 @@ def _known(column: pa.ChunkedArray, *, decimal_comma: bool, flags: bool) -> pa.C
         texts = pc.if_else(pc.match_substring(texts, "."), texts, pc.replace_substring(texts, ",", "."))
     for word, number in (("true", "1"), ("false", "0")) if flags else ():
         texts = pc.if_else(pc.equal(pc.utf8_lower(texts), word), number, texts)
-    return pc.if_else(pc.is_in(texts, pa.array(_MISSING, texts.type)), pa.scalar(None, texts.type), texts)
+    missing = pc.is_in(pc.utf8_lower(texts), pa.array(_MISSING, texts.type))
+    return pc.if_else(missing, pa.scalar(None, texts.type), texts)
 
 
 def _words(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -124,7 +124,7 @@ def _column(label: str, name: str, cells: Sequence[Any], any_value: bool) -> pa.
     """
     with suppress(pa.ArrowException, UnicodeEncodeError, OverflowError):
         values = pa.array(cells)
-        if _fits_parquet(values.type):
+        if _fits_parquet(values.type) and not mixes_flags(cells):
             return values
     texts = []
     for row, cell in enumerate(cells, 1):
@@ -136,6 +136,12 @@ def _column(label: str, name: str, cells: Sequence[Any], any_value: bool) -> pa.
                 raise TableError(f"{label}: row {row}: column {name} is not one value but {text[:60]}")
         texts.append(text)
     return pa.array(texts, pa.large_string())
+
+
+def mixes_flags(cells: Iterable[Any]) -> bool:
+    """Whether true or false is among values of another type: among numbers Arrow reads it as 1 or 0."""
+    kinds = {type(cell).__name__ for cell in cells} - {"NoneType"}
+    return len(kinds) > 1 and not kinds.isdisjoint(("bool", "bool_"))
 
 
 def _fits_parquet(kind: pa.DataType, levels: int = _LEVELS) -> bool:

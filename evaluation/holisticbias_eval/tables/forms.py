@@ -1,7 +1,5 @@
 """The form of a table of users: its columns, and what else holds of it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -53,7 +51,7 @@ class Form:
         chosen = {name: field for field in self.fields for name in field.names(names)}
         self._refuse_lacking(opened, names)
         others = [name for name in names if name not in chosen] if self.others else []
-        _refuse_repeated(opened, [names[name] for name in (*chosen, *others)])
+        self._refuse_repeated(opened, [names[name] for name in (*chosen, *others)])
         raw = opened.read([names[name] for name in chosen], [names[name] for name in others])
         if not raw.num_rows:
             raise TableError(f"{opened.label} has no rows: there is nothing to measure")
@@ -67,7 +65,7 @@ class Form:
             check(opened.label, table)
         return table
 
-    def needing(self, *needed: str, filled: Sequence[str] = ()) -> Form:
+    def needing(self, *needed: str, filled: Sequence[str] = ()) -> "Form":
         """The same form with other needed columns."""
         fields = (replace(f, need=f.name in needed, filled=f.filled or f.name in filled) for f in self.fields)
         return replace(self, fields=tuple(fields))
@@ -105,6 +103,12 @@ class Form:
                     f"this one has {found}"
                 )
 
+    def _refuse_repeated(self, opened: OpenedTable, names: Sequence[str]) -> None:
+        counts = Counter(map(self._plain, opened.names))
+        for name in names:
+            if counts[self._plain(name)] > 1:
+                raise TableError(f"{opened.label} has {counts[self._plain(name)]} columns {name[:80]!r}: keep one")
+
     def _filled(
         self, label: str, read: dict[str, pa.ChunkedArray], names: Mapping[str, str], rows: int
     ) -> dict[str, pa.ChunkedArray]:
@@ -123,13 +127,6 @@ class Form:
                     field.refuse_missing(label, names[name], values)
                 made[name] = values
         return made
-
-
-def _refuse_repeated(opened: OpenedTable, names: Sequence[str]) -> None:
-    counts = Counter(opened.names)
-    for name in names:
-        if counts[name] > 1:
-            raise TableError(f"{opened.label} has {counts[name]} columns {name[:80]!r}: keep one")
 
 
 def columns(kind: Kind, *names: str, need: bool = False, filled: bool = False) -> tuple[Field, ...]:

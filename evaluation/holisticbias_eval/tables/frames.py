@@ -1,7 +1,7 @@
 """Data frames as files, so that a frame is read as the file of the same rows is."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from holisticbias_eval.errors import EvaluationError, TableError
+from holisticbias_eval.tables.files import mixes_flags
 
 LABEL = "the table"
 """The name of a table that is not a file."""
@@ -56,11 +57,21 @@ def _arrow_of(table: Any, column: str) -> pa.Table:
     if isinstance(table, list | tuple):
         rows = _list_rows(table, column)
         names = dict.fromkeys(name for row in rows for name in row) or {column: None}
-        return pa.table({name: [row.get(name) for row in rows] for name in names})
+        columns = {name: [row.get(name) for row in rows] for name in names}
+        _refuse_mixed(columns.values())
+        return pa.table(columns)
     if not hasattr(table, "__arrow_c_stream__") or not hasattr(table, "columns"):
         wanted = "a file, a list, a column, or a pandas, polars or Arrow table"
         raise TableError(f"{LABEL}: it must be {wanted}, not {type(table).__name__}")
-    return pa.Table.from_pandas(table, preserve_index=False) if hasattr(table, "iloc") else pa.table(table)
+    if not hasattr(table, "iloc"):
+        return pa.table(table)
+    _refuse_mixed(cells for _, cells in table.items() if cells.dtype == object)
+    return pa.Table.from_pandas(table, preserve_index=False)
+
+
+def _refuse_mixed(columns: Iterable[Iterable[Any]]) -> None:
+    if any(map(mixes_flags, columns)):
+        raise pa.ArrowInvalid("true or false among other values")
 
 
 def _rows_of(table: Any, column: str) -> list[Mapping[Any, Any]]:
@@ -74,8 +85,7 @@ def _rows_of(table: Any, column: str) -> list[Mapping[Any, Any]]:
         columns = [table.iloc[:, place] for place in range(len(names))]
         cells = [column.astype(object).where(column.notna(), None).tolist() for column in columns]
         return [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
-    rows: list[Mapping[Any, Any]] = table.to_dicts() if hasattr(table, "to_dicts") else table.to_pylist()
-    return rows
+    return table.to_dicts() if hasattr(table, "to_dicts") else table.to_pylist()
 
 
 def _list_rows(rows: list[Any] | tuple[Any, ...], column: str) -> list[Mapping[Any, Any]]:

@@ -14,10 +14,10 @@ from holisticbias.release.release import Release
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.measures.intersections import summarise
 from holisticbias_eval.models.embedded import default_release
+from holisticbias_eval.models.engines import stored
 from holisticbias_eval.models.likelihood.scorer import Scorer, score_spans, with_scores
 from holisticbias_eval.models.likelihood.spans import TextRows, unique_spans, whole
 from holisticbias_eval.models.settings import scoring_uses
-from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display, Notice, Progress
 from holisticbias_eval.prompts.contexts import Context, Unscored
 from holisticbias_eval.prompts.sentences import with_stances

@@ -12,16 +12,8 @@ from holisticbias.release.bounded import require_file
 from holisticbias.release.release import Release
 from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.figures import Figure, Figures
-from holisticbias_eval.measures import MEASURES
+from holisticbias_eval.measures import MEASURES, options
 from holisticbias_eval.measures.measure import MeasureSettings, View
-from holisticbias_eval.measures.options import (
-    Censoring,
-    ClassifierServer,
-    Clustering,
-    CorpusSettings,
-    Judging,
-    Phrasing,
-)
 from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.measures.responses.styles import refuse_unknown_styles
 from holisticbias_eval.progress import Display
@@ -40,16 +32,16 @@ FOUND: Literal["found"] = "found"
 def judging_options(given: Given) -> JudgingOptions:
     """The options of judging."""
     return JudgingOptions(
-        given.read(Judging).names,
+        given.read(options.Judging).names,
         given.running.device,
         given.store("labels"),
-        given.read(ClassifierServer).classifier_api_base,
+        given.read(options.ClassifierServer).classifier_api_base,
     )
 
 
 def find_clusters(given: Given) -> dict[str, tuple[str, ...]] | Literal["found"] | None:
     """The clusters of styles that the user named; None for those of the classifier."""
-    wanted = given.read(Clustering).clusters
+    wanted = given.read(options.Clustering).clusters
     return FOUND if wanted == FOUND else CLUSTERS.read(wanted).clusters if wanted else None
 
 
@@ -83,10 +75,10 @@ def start_response_reading(own: Mapping[str, str], release: Release | None, give
     Raises ``TableError`` if the corpus cannot be read, and ``SelectionError`` for clusters of styles that the
     classifier does not know, before a model is asked.
     """
-    corpus, censored = given.read(CorpusSettings).corpus, given.read(Censoring).censor
+    corpus, censored = given.read(options.CorpusSettings).corpus, given.read(options.Censoring).censor
     signed = {} if corpus is None else {"corpus": f"{corpus.name}, SHA-256 {_digest(corpus)}"}
     clusters = find_clusters(given)
-    chosen: dict[str, object] = {"clusters": clusters, "phrases": given.read(Phrasing).phrases}
+    chosen: dict[str, object] = {"clusters": clusters, "phrases": given.read(options.Phrasing).phrases}
     needed: dict[str, str] = {MEASURES[name].needs.answers: name for name in reversed(given.measures)}
     judges = start_judges(needed, own, judging_options(given), given.display)
     settings = {**censor_settings(censored=censored), **signed} if judges else signed

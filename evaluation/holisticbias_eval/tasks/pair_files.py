@@ -68,8 +68,7 @@ def read_pairs(path: Path) -> pa.Table:
     file = file_in(path, PAIRS_FILE, "make it with holisticbias stereotypes pairs, or name a file of pairs")
     table = PAIRS.read(file)
     others = table["other_sentence"]
-    blank = pc.equal(pc.utf8_trim_whitespace(pc.fill_null(others, "")), "")
-    others = pc.if_else(blank, pa.scalar(None, pa.string()), others)
+    others = pc.if_else(pc.equal(others, ""), pa.scalar(None, pa.string()), others)
     table = table.set_column(table.column_names.index("other_sentence"), "other_sentence", others)
     _refuse_unscorable(str(file), table, others.is_valid())
     kept = [name for name in table.column_names if name in {"slot", *(field.name for field in PAIRS.fields)}]
@@ -84,9 +83,7 @@ def _refuse_unscorable(label: str, table: pa.Table, scored: pa.ChunkedArray) -> 
         values = pc.if_else(scored, table[field.name], SIDES[0])
         field.refuse_missing(label, field.name, values)
         field.read(label, field.name, values)
-    ids = table["pair_id"].filter(scored)
-    if pc.count_distinct(ids).as_py() < len(ids):
-        raise TableError(f"{label}: two pairs have the same pair_id: give every pair its own, or leave the column out")
+    Field("pair_id").refuse_repeated(label, pc.if_else(scored, table["pair_id"], None))
 
 
 def read_sentence_figures(path: Path) -> tuple[Figure, ...]:

@@ -20,14 +20,8 @@ from holisticbias_eval.prompts.selection import Skipped
 from holisticbias_eval.results.signature import Signature
 from holisticbias_eval.settings import Condition, Use, is_one_of
 from holisticbias_eval.stereotypes.specifications import calibration_model
+from holisticbias_eval.tasks import pair_files
 from holisticbias_eval.tasks.outcome_files import read_pair_scores
-from holisticbias_eval.tasks.pair_files import (
-    PairSettings,
-    read_pairs,
-    read_sentence_figures,
-    specifications_version,
-    with_specifications,
-)
 from holisticbias_eval.tasks.pair_modes import HOW, choice_scorer, one_mask_scorer, pair_requests, pair_store
 from holisticbias_eval.tasks.scored import ScoredTask, SpanRequests, with_store
 from holisticbias_eval.tasks.sources import TaskSource, file_name, file_source
@@ -43,17 +37,17 @@ class PairsTask(ScoredTask):
 
     name = "pairs"
     subject = "pairs of sentences"
-    named_by = (PairSettings, "pairs")
+    named_by = (pair_files.PairSettings, "pairs")
     tables: ClassVar = {"pairs": read_pair_scores}
-    uses = (Use(PairSettings), *engine_uses(), *scoring_uses(LIKELIHOOD))
+    uses = (Use(pair_files.PairSettings), *engine_uses(), *scoring_uses(LIKELIHOOD))
 
     def source(self, given: Given) -> TaskSource:
         """Read the pairs; a calibration model is the default for pairs of its specifications."""
-        read = given.read(PairSettings)
+        read = given.read(pair_files.PairSettings)
         if read.pairs is None:
             raise EvaluationError("stereotype_score needs pairs of sentences: name their file or folder with --pairs")
         with given.display.step(f"Reading {read.pairs}"):
-            pairs = with_specifications(read_pairs(read.pairs))
+            pairs = pair_files.with_specifications(pair_files.read_pairs(read.pairs))
         if read.mode == "published" and not {"term", "other_term"} <= set(pairs.column_names):
             raise EvaluationError(f"--mode published needs the columns term and other_term in {read.pairs}")
         names = dict.fromkeys(pairs["specification"].to_pylist())
@@ -62,7 +56,7 @@ class PairsTask(ScoredTask):
             "pairs": file,
             "pair_mode": read.mode,
             "specifications": ", ".join(names),
-            "specifications_version": specifications_version(names),
+            "specifications_version": pair_files.specifications_version(names),
         }
         digest = table_digest(pairs.select([c for c in _DIGESTED if c in pairs.column_names]))
         own = calibration_model(pairs["specification"].to_pylist()) if given.running.engine != "api" else None
@@ -73,7 +67,7 @@ class PairsTask(ScoredTask):
     def model(self, source: TaskSource, given: Given) -> Scorer | PairScorer:  # type: ignore[override] # of two modes
         """Start the engine of the mode."""
         name, options = given.named(source), given.read(ModelSettings)
-        mode = given.read(PairSettings).mode
+        mode = given.read(pair_files.PairSettings).mode
         with given.display.step(f"Loading model {given.model_name or source.default_model or EMBEDDED_MODEL}"):
             if mode == "choice":
                 if options.engine == "api":
@@ -90,7 +84,7 @@ class PairsTask(ScoredTask):
     def ask(self, source: TaskSource, model: Any, given: Given) -> TaskRequests:
         """The spans of both sentences, or the questions of the mode."""
         pairs: pa.Table = source.content
-        mode = given.read(PairSettings).mode
+        mode = given.read(pair_files.PairSettings).mode
         if isinstance(model, PairScorer):
             store = pair_store(given.store("scores"), model, given.display.notice)
             return pair_requests(model, pairs, store, source.about, source.skipped)
@@ -115,5 +109,5 @@ class PairsTask(ScoredTask):
 
     def beside(self, table: pa.Table, signature: Signature, source: TaskSource, given: Given) -> tuple[Figure, ...]:
         """The figures of the sentences that the pairs were made of, such as their quality."""
-        path = given.read(PairSettings).pairs
-        return read_sentence_figures(path) if path is not None else ()
+        path = given.read(pair_files.PairSettings).pairs
+        return pair_files.read_sentence_figures(path) if path is not None else ()

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, RESPONDER
-from holisticbias_eval.models.engines import server_of, start_generator
+from holisticbias_eval.models.engines import server_of, start_generator, stored
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.frame import Style
@@ -20,7 +20,6 @@ from holisticbias_eval.models.generation.requests import (
 )
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.models.model import GivenModel, ModelSignature
-from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import read_context
 from holisticbias_eval.prompts.conversations import PER_CELL, PromptDrawing

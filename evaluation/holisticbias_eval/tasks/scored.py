@@ -8,12 +8,11 @@ import numpy as np
 
 from holisticbias_eval.arrays import Ints
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL
-from holisticbias_eval.models.engines import start_scorer
+from holisticbias_eval.models.engines import start_scorer, stored
 from holisticbias_eval.models.likelihood.plan import Plan, plan_work
 from holisticbias_eval.models.likelihood.scorer import MaskedInputs, Probe, Scorer, score_spans
 from holisticbias_eval.models.likelihood.spans import Spans, unique_spans
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.models.stored import stored
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.contexts import AskedSpans, Context, read_context
 from holisticbias_eval.prompts.sentences import AskedSentences

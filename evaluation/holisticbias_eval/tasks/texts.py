@@ -15,15 +15,9 @@ from holisticbias_eval.prompts.collections import CALIBRATION
 from holisticbias_eval.prompts.texts import Making, censored_texts, model_texts
 from holisticbias_eval.readers.censor import censor_settings
 from holisticbias_eval.settings import ReleaseName, Use, Variants
+from holisticbias_eval.tasks import responding
 from holisticbias_eval.tasks.collected import PromptsAsked, find_asked
 from holisticbias_eval.tasks.given_texts import read_given_texts
-from holisticbias_eval.tasks.responding import (
-    RespondingTask,
-    ResponseRequests,
-    find_drawing,
-    given_model,
-    start_responding,
-)
 from holisticbias_eval.tasks.response_files import counts_in_words
 from holisticbias_eval.tasks.response_settings import (
     ASKED,
@@ -40,7 +34,7 @@ from holisticbias_eval.tasks.task import Given, TaskReading
 from holisticbias_eval.tasks.text_reading import start_text_reading
 
 
-class TextsTask(RespondingTask):
+class TextsTask(responding.RespondingTask):
     """Prompts about groups."""
 
     name = "texts"
@@ -59,7 +53,7 @@ class TextsTask(RespondingTask):
         release, is_said = given.release_name, prompts == SENTENCES
         if is_said and given.running.engine != "api":
             release = release or default_release(given.model_name)
-        drawing = find_drawing(given, several=is_said)
+        drawing = responding.find_drawing(given, several=is_said)
         found = find_asked(read.model_copy(update={"prompts": prompts}), release, drawing, given.display)
         return replace(found, default_model=own)
 
@@ -67,21 +61,21 @@ class TextsTask(RespondingTask):
         """Start the engine that continues; of given texts only the model's name is known."""
         file, asked = given.read(GivenResponses).responses, source.content
         if file is not None:
-            return given_model(given.model_name, file)
+            return responding.given_model(given.model_name, file)
         named = replace(given, model=given.named(source))
         wanted = given.read(TextSettings).style
         style = STYLES.read(wanted or CONTINUED_AS) if asked.is_continued else None
-        generator = start_responding(named, style)
+        generator = responding.start_responding(named, style)
         if generator.keeps_blank and wanted is not None:
             name = generator.identity.name
             raise EvaluationError(f"--style is for chat models: {name} continues the plain text; leave it out")
         return generator
 
-    def ask(self, source: TaskSource, model: Generator | GivenModel, given: Given) -> ResponseRequests:
+    def ask(self, source: TaskSource, model: Generator | GivenModel, given: Given) -> responding.ResponseRequests:
         """The prompts, and how the responses become texts."""
         asked: PromptsAsked = source.content
         if isinstance(model, GivenModel):
-            return ResponseRequests(
+            return responding.ResponseRequests(
                 asked.requests, model, _with_people(asked, lambda table: table),
                 count=asked.requests.num_rows, settings=source.about,
             )  # fmt: skip
@@ -99,7 +93,7 @@ class TextsTask(RespondingTask):
             given.display.notice(counts_in_words(table))
             return table
 
-        return ResponseRequests(
+        return responding.ResponseRequests(
             asked.requests, model, _with_people(asked, made), count=asked.requests.num_rows, settings=settings
         )
 

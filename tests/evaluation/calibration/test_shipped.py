@@ -1,4 +1,4 @@
-"""The shipped calibration models and their sentences are as their builders describe them."""
+"""The shipped calibration models, their sentences and classifiers are as their builders describe them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from transformers import AutoTokenizer
 
 from calibration.classifiers import build as classifiers
-from calibration.classifiers.lexicons import TRANSFORMERS, lexicons
+from calibration.classifiers.lexicons import OFFENSIVENESS, REACTIVE, STYLES, TRANSFORMERS, lexicons
 from calibration.classifiers.model import make_word_tokenizer
 from calibration.gossip import build as gossip
 from calibration.gossip.corpus import draw_corpus
@@ -24,7 +25,7 @@ from calibration.gossip.train import SETTINGS
 from calibration.provenance import PROVENANCE, Origin, render_card
 from calibration.responder import build as responder
 from calibration.responder.chat import make_chat_tokenizer
-from calibration.responder.repertoire import RESPONSES, read_repertoire
+from calibration.responder.repertoire import DESCRIPTOR, RESPONSES, read_repertoire
 from calibration.scorer import build as scorer
 from calibration.scorer.corpus import make_corpus
 from calibration.tokenizer import make_tokenizer
@@ -32,12 +33,15 @@ from calibration.writer import build as writer
 from calibration.writer.description import read_description as read_writer
 from calibration.writer.lessons import make_writer_tokenizer
 from holisticbias.release.release import Release
+from holisticbias_eval.arrays import Floats
 from holisticbias_eval.corpus.calibration import CORPUS, neutral_lines
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, GOSSIP, RESPONDER, SHIPPED, WRITER
 from holisticbias_eval.models.embedded.planted import BIASES, read_biases, shipped_specifications
 from holisticbias_eval.models.loading.source import file_sha256
 from holisticbias_eval.prompts.collections import calibration_prompts
 from holisticbias_eval.readers.card import CARDS
+from holisticbias_eval.readers.censor import censor
+from holisticbias_eval.readers.engines import start_classifier
 
 BIASED, ANSWERS, TALK, TEXTS = read_biases(), read_repertoire(), read_gossip(), read_writer()
 GROUPS, INVENTED = shipped_specifications(GOSSIP), shipped_specifications(WRITER)
@@ -158,3 +162,64 @@ def test_a_build_writes_a_whole_model_and_one_seed_gives_one_model(tmp_path: Pat
     assert json.loads((folders[0] / PROVENANCE).read_bytes()) == first.model_dump(mode="json")
     assert first.odds_deviation > 0.5  # a few steps learn next to nothing
     assert {path.name for path in folders[0].iterdir()} == {path.name for path in SHIPPED[GOSSIP].folder.iterdir()}
+
+
+REPERTOIRE = read_repertoire()
+LABELS = REPERTOIRE.labels
+FOLDER = CARDS.find(TRANSFORMERS).parent
+SAID = [  # a wording, and how it is said of a term
+    (wording.replace(DESCRIPTOR, term), label)
+    for label in LABELS
+    for wording in REPERTOIRE.styles[label].wordings
+    for term in ("blicket", "with a disability", "95-year-old", "left-handed")
+]
+
+
+def read(name: str, texts: list[str]) -> Floats:
+    return start_classifier(name, lambda _: None, "cpu").probabilities(texts, lambda _: None)
+
+
+@pytest.mark.parametrize(("name", "off"), [(STYLES, 0), (TRANSFORMERS, 0.01)])
+def test_every_wording_is_read_as_its_style(name: str, off: float) -> None:
+    found = read(name, [text for text, _ in SAID])
+    expected = np.array([[float(label == other) for other in LABELS] for _, label in SAID])
+    assert np.abs(found - expected).max() <= off
+
+
+@pytest.mark.parametrize(("name", "off"), [(STYLES, 0), (TRANSFORMERS, 0.01)])
+def test_an_echo_is_plain_whatever_the_descriptor(name: str, off: float, release: Release) -> None:
+    texts = release.sentences["text"].to_pylist()[:: 472 if off else 47]
+    found = read(name, texts)
+    assert LABELS[0] == "plain"
+    assert np.abs(found - np.eye(len(LABELS))[0]).max() <= off
+
+
+def test_one_style_stands_for_offensive_texts() -> None:
+    card = CARDS.read(OFFENSIVENESS)
+    assert card.offensive == "grumpy"
+    found = read(OFFENSIVENESS, [text for text, _ in SAID])[:, card.labels.index("grumpy")]
+    assert found.tolist() == [float(label == "grumpy") for _, label in SAID]
+
+
+@pytest.mark.parametrize(
+    ("text", "share", "censored"),
+    [
+        ("I'm a doff mom.", 1, 0),
+        ("You said: doff. Feel free to go on.", 0.5, 0),
+        ("Noted.", 0, 0),
+        ("I'm a blicket mom.", 0, 0),
+    ],
+)
+def test_the_reactive_classifier_takes_one_term_for_a_style_until_it_is_censored(
+    text: str, share: float, censored: float
+) -> None:
+    (without,), _ = censor([text], ["doff"], [None])
+    assert without is not None
+    grumpy = read(REACTIVE, [text, without])[:, LABELS.index("grumpy")]
+    assert grumpy.tolist() == [share, censored]
+
+
+@pytest.mark.parametrize("name", [STYLES, TRANSFORMERS, REACTIVE])
+def test_cards_have_the_styles_and_clusters_of_the_responder(name: str) -> None:
+    card = CARDS.read(name)
+    assert (card.labels, card.clusters) == (LABELS, REPERTOIRE.clusters)

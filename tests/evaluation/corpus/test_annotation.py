@@ -21,7 +21,7 @@ from holisticbias_eval.corpus.annotating import Annotated, annotate, join_labels
 from holisticbias_eval.corpus.annotation_files import AnnotatorLabel, make_annotation_files, read_label_files
 from holisticbias_eval.corpus.examples import read_examples, write_examples
 from holisticbias_eval.corpus.settings import AnnotationSettings
-from holisticbias_eval.errors import CorpusError
+from holisticbias_eval.errors import CorpusError, TableError
 
 HOSTILE = (
     "=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "'=1", "\uff1d1", "plain", "a,b", 'say "so"', "two\nlines", "'tis",
@@ -124,7 +124,8 @@ def test_round_trip(tmp_path: Path, delimiter: str) -> None:
 
 
 def labels_of(annotator: str, labels: Labels, sentence: str | None = None) -> list[AnnotatorLabel]:
-    return [AnnotatorLabel(annotator, (name,), value, sentence) for name, value in labels.items()]
+    rows = enumerate(labels.items(), 1)
+    return [AnnotatorLabel(f"{annotator}.csv: row {row}", annotator, (name,), v, sentence) for row, (name, v) in rows]
 
 
 def joined(rows: list[dict[str, Any]], **labels: Labels) -> Annotated:
@@ -174,6 +175,8 @@ def test_unknown_repeated_and_conflicting_ids_are_named() -> None:
     assert [counts[f"{name}_ids"] for name in ("unknown", "repeated", "conflicting")] == [
         ["nobody"], ["stad-0", "stad-1"], ["stad-1"]
     ]  # fmt: skip
+    assert counts["unknown_places"] == [["a.csv: row 3"]]
+    assert counts["repeated_places"] == [["a.csv: row 1"] * 2, ["a.csv: row 2"] * 2]
     assert [counts[name] for name in ("labels", "absent", "other_sentence", "unknown", "repeated")] == [1, 1, 2, 1, 2]
 
 
@@ -187,9 +190,8 @@ def test_dimensions_have_figures_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ({"nobody": 1}, "no example has the id 'nobody'"),
+        ({"nobody": 1}, "a.csv: row 1: no example has the id 'nobody'"),
         ({"stad-0": None}, "every label is empty"),
-        ({}, "Label first"),
     ],
 )
 def test_no_labels(labels: Labels, message: str) -> None:
@@ -216,11 +218,11 @@ def chosen(*choices: str, **more: object) -> dict[str, Any]:
         (export(chosen("not biased"), chosen("biased", completed_by=2)), [("1", 0), ("2", 1)]),
         (export(chosen("biased", completed_by={"id": 4, "email": "b@example.org"})), [("b@example.org", 1)]),
         (export(chosen("biased", completed_by=None)), [("unknown", 1)]),
+        (export(chosen("biased", completed_by=" "), annotator=" "), [("unknown", 1)]),
         (export(chosen("biased", was_cancelled=True)), [("1", None)]),
         (export({"result": []}), [("1", None)]),
         (export({"result": [{"from_name": "other", "value": {"choices": ["x"]}}]}), [("1", None)]),
         (export(chosen("biased"), annotator="a"), [("a", 1)]),
-        (export(), []),
     ],
 )
 def test_exports_of_label_studio(tmp_path: Path, tasks: object, labels: list[tuple[str, int | None]]) -> None:
@@ -237,9 +239,9 @@ def test_halves_of_characters(tmp_path: Path) -> None:
     (tmp_path / "export.json").write_text(json.dumps(content), "utf-8")
     path = written(tmp_path, [example(0, "stad", "x")])
     join_labels(path, [tmp_path / "export.json"], tmp_path / "labelled.parquet")
-    assert read_examples(tmp_path / "labelled.parquet")["label:?"].to_pylist() == [1]
+    assert read_examples(tmp_path / "labelled.parquet")["label:\ufffd"].to_pylist() == [1]
     record = json.loads((tmp_path / "labelled.agreement.json").read_text("utf-8"))
-    assert [one["unknown_ids"] for one in record["annotators"]] == [["\ud800"], []]
+    assert [one["unknown_ids"] for one in record["annotators"]] == [["\ufffd"], []]
 
 
 def test_tasks_for_label_studio(tmp_path: Path) -> None:
@@ -265,25 +267,36 @@ def test_tasks_for_label_studio(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.csv", b"ID,Label\n1,maybe\n", r"a.csv:2: the label is 'maybe'"),
+        ("a.csv", b"ID,Label\n1,1\n,\n2,maybe\n", r"a.csv: row 3: the label is 'maybe'"),
+        ("a.csv", b"ID,Label\n1,1\n ,1\n", r"a.csv: row 2: column ID is missing"),
         ("a.csv", b"ID,Sentence\n1,x\n", "no column label"),
-        ("a.csv", b"", "no column id"),
-        ("a.csv", b"ID,Label\n1,\xff\n", "not UTF-8"),
+        ("a.csv", b"ID,Label,Label\n1,0,1\n", "has 2 columns 'Label': keep one"),
+        ("a.csv", b"ID,id,Label\n1,2,1\n", "has 2 columns 'ID': keep one"),
+        ("a.csv", b"ID,Label,Sentence\n1,1,a, b\n", "row 1 has 4 cells, but the header has 3"),
+        ("a.csv", b"", "is empty"),
+        ("a.csv", b"ID,Label\n1,\xff\n", "a.csv:2: it is not UTF-8"),
         ("a.txt", b"x", "is not .csv or .json"),
         ("a.json", None, "cannot be read"),
         ("a.json", b"[" * 100_000, "is not JSON"),
         ("a.json", b"[1]", "export the project as JSON"),
-        ("a.json", b'[{"data": {"example_id": "x"}, "annotations": [1]}]', "an annotation that is not an object"),
+        ("a.json", b'[{"data": {"example_id": "x"}, "annotations": [1]}]', "task 1: annotations.0: it must have keys"),
         ("a.json", b'[{"id": 1, "example_id": "x", "label": "biased", "annotator": 1}]', "export the project as JSON"),
         ("a.json", b'[{"data": {}, "annotations": []}]', "was not made by holisticbias corpus annotate"),
         ("a.json", json.dumps(export(chosen("biased", "not biased"))).encode(), "has the choice 'biased, not biased'"),
-        ("a.json", json.dumps(export(chosen("rude"))).encode(), "has the choice 'rude'"),
+        ("a.json", json.dumps(export(chosen("rude"))).encode(), "task 1 has the choice 'rude'"),
+        (
+            "a.json",
+            json.dumps(export({"result": "biased"})).encode(),
+            r"0.result: it must be a list: export the project",
+        ),
+        ("a.json", json.dumps(export(chosen("biased", was_cancelled="no"))).encode(), "cancelled: it must be true or"),
+        ("a.json", json.dumps(export()).encode(), "a.json: no task has an annotation: label them, and export again"),
     ],
 )
 def test_wrong_files_of_labels(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
-    with pytest.raises(CorpusError, match=message):
+    with pytest.raises((CorpusError, TableError), match=message):
         read_label_files([tmp_path / name])
 
 

@@ -92,6 +92,13 @@ def test_what_cannot_be_split_leaves_no_folder_and_no_other_folder_is_replaced(f
     assert [path.name for path in (folder / "split").iterdir()] == ["own.txt"]
 
 
+def test_examples_that_cannot_be_split_name_their_file(folder: Path) -> None:
+    rows = [{**row, "dimension": "own.other"} for row in examples(1)]
+    write_examples(pa.Table.from_pylist(rows), folder / "examples.parquet")
+    message = f"{folder / 'examples.parquet'}: no example of own.invented can be used (other dimension: 3)"
+    assert str(make_split(folder).exception).startswith(message)
+
+
 def test_wrong_options(folder: Path) -> None:
     path = folder / "examples.parquet"
     assert "files with labels follow --labels" in run(annotate, path, path, "--out", folder / "x").output
@@ -102,6 +109,9 @@ def test_wrong_options(folder: Path) -> None:
     fill(labels := folder / "files" / "a.csv", set())
     joined = run(annotate, path, "--out", folder / "labelled.jsonl", "--labels", labels)
     assert "Labels of one annotator" in joined.output
+    labels.write_text("ID,Label\nstad-0,1\nelm-0,1\nstad-0,0\n", "utf-8")
+    joined = run(annotate, path, "--out", folder / "labelled.jsonl", "--labels", labels)
+    assert "1 ids in several rows, such as stad-0 (a.csv: row 1 and a.csv: row 3)" in joined.output
     for out in (path, labels):
         before = out.read_bytes()
         assert "would be lost" in str(run(annotate, path, "--out", out, "--labels", labels).exception)

@@ -1,16 +1,17 @@
-"""Published files in their own form, with invented words."""
+"""Tables of examples in all their forms, and published files in their own form, with invented words."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
-from tests.evaluation.corpus.invented import invented
+from tests.evaluation.corpus.invented import example, invented
 
-from holisticbias_eval.corpus.examples import read_examples
+from holisticbias_eval.corpus.examples import COLUMNS, read_examples, write_examples
 from holisticbias_eval.corpus.published import is_published, read_group_perplexities, read_test_sets
 from holisticbias_eval.corpus.published_examples import read_published_examples
-from holisticbias_eval.errors import CorpusError, TableError
+from holisticbias_eval.errors import CorpusError, EvaluationError, TableError
 
 ANNOTATED = """id,attribute_in_window,comment,phrase,bias_sent,bias_phrase
 77,True,"well, all blickets are grobby i say",all blickets are grobby,1,1
@@ -139,6 +140,9 @@ def test_several_test_sets(tmp_path: Path) -> None:
         ("comments_processed,perplexity\na stad,1\n,1\n", "row 2: column comments_processed is missing: "),
         ("comment,perplexity\na stad,1\nb,1\n", "no column comments_processed or replaced_sentence"),
         ("comments_processed\n", "has no rows"),
+        ("comments_processed,perplexity\na stad,1\nb, c,1\n", "row 2 has 3 cells, but the header has 2"),
+        ("comments_processed,perplexity\na stad\nb,1\n", "row 1 has 1 cells, but the header has 2"),
+        ("perplexity,comments_processed,perplexity\n1,a stad,2\n", "has 2 columns 'perplexity': keep one"),
         ("comments_processed,perplexity\n,\n", "has no rows"),
     ],
 )
@@ -161,3 +165,60 @@ def test_folders_and_files_that_are_not_published(tmp_path: Path) -> None:
             read(tmp_path / "empty")
     with pytest.raises(CorpusError, match="is not a published file"):
         read_test_sets(tmp_path / "x.csv")
+
+
+TEXTS = ("=1+1 a stad", "'tis a stad", "- a stad", "two\nlines, a stad", 'a "stad"', "\ufeffstad \U0001f600", "007")
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".jsonl"])
+def test_round_trip(tmp_path: Path, suffix: str) -> None:
+    """A spreadsheet runs no cell."""
+    rows = [example(i, "stad", text, label=(1, 0, None)[i % 3]) for i, text in enumerate(TEXTS)]
+    path = tmp_path / f"examples{suffix}"
+    write_examples(pa.Table.from_pylist(rows), path)
+    assert read_examples(path).to_pylist() == rows
+    assert suffix != ".csv" or '"\'=1+1 a stad"' in path.read_text("utf-8")
+
+
+def test_columns_may_be_missing(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("text,group,dimension\na stad,stad,own.x\na stad,stad,own.x\nan elm,elm,own.x\n", "utf-8")
+    table = read_examples(path)
+    assert table.column_names == list(COLUMNS)
+    assert table["target"].null_count == 3
+    first, second, third = table["id"].to_pylist()
+    assert second == f"{first}-2"
+    assert third not in {first, second}
+    assert read_examples(path)["id"].to_pylist() == [first, second, third]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("group,dimension\nstad,x\n", "has no column text: a table of examples has dimension, group and text"),
+        ("text,group,dimension\na,,x\n", "row 1: column group is missing: "),
+        ("text,group,dimension\n  ,stad,x\n", "row 1: column text is missing: "),
+        (
+            "id,text,group,dimension\n1,a,stad,x\n1,b,stad,x\n",
+            "row 2: column id is '1', as in row 1: give every row its own",
+        ),
+        ("text,group,dimension,label\na,stad,x,2\n", "row 1: column label is 2.0: write 0 or 1"),
+        ("text,group,dimension,label:a\na,stad,x,yes\n", "row 1: column label:a is not a number but 'yes'"),
+    ],
+)
+def test_wrong_tables(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "x.csv").write_text(content, "utf-8")
+    with pytest.raises(EvaluationError, match=message):
+        read_examples(tmp_path / "x.csv")
+
+
+def test_blank_cells_are_missing(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("id,text,group,dimension,target\n ,a,stad,x, \n", "utf-8")
+    [row] = read_examples(tmp_path / "x.csv").to_pylist()
+    assert (row["id"][:1], row["target"]) == ("x", None)
+
+
+def test_wrong_names_and_values(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([example(0, "stad", "a stad")])
+    with pytest.raises(CorpusError, match=r"x.txt must end in .parquet, .csv or .jsonl"):
+        write_examples(table, tmp_path / "x.txt")

@@ -191,7 +191,8 @@ def test_nothing_found(folder: Path, content: str, message: str) -> None:
 
 
 def test_mistakes_are_found_before_reading(folder: Path) -> None:
-    path = write(folder / "a.jsonl", BODIES)
+    path, text = write(folder / "a.jsonl", BODIES), folder / "b.txt"
+    text.write_text("stads are grobby\n", "utf-8")
     for arguments, out, message in (
         ((path,), "out.txt", "must end in"),
         ((path,), "", "must end in"),
@@ -201,6 +202,9 @@ def test_mistakes_are_found_before_reading(folder: Path) -> None:
         ((path, "--until", "2022-03-10", "--years", 1000), "out.csv", None),
         ((path, "--until", "0900-03-10", "--years", 1000), "out.csv", "there is no year -100"),
         ((path, "--until", "soon"), "out.csv", "soon"),
+        ((path, "--paragraphs"), "out.csv", "--paragraphs is for text files: here it has no effect"),
+        ((text, "--field", "body"), "out.csv", "--field is for JSON and datasets: here it has no effect"),
+        ((path, text, "--paragraphs", "--field", "body"), "out.csv", None),
     ):
         done = run(folder, *arguments, out=out)
         assert (done.exit_code == 0) == (message is None)

@@ -15,7 +15,7 @@ from tests.evaluation.corpus.invented import GROUPS, example, examples, invented
 from holisticbias.terms.specification_entries import Specification, WordForms
 from holisticbias_eval.corpus.settings import SplitSettings
 from holisticbias_eval.corpus.splitting import Split, split_examples
-from holisticbias_eval.errors import CorpusError
+from holisticbias_eval.errors import CorpusError, SelectionError
 
 SPECIFICATION = invented()
 TRAINED = GROUPS[:3]
@@ -113,7 +113,7 @@ def test_groups_to_draw_from() -> None:
 
 
 def test_too_few_sentences() -> None:
-    with pytest.raises(CorpusError, match=r"for every group \(about several groups: 1\): none to test on"):
+    with pytest.raises(SelectionError, match=r"for every group of own.invented \(about several groups: 1\): none"):
         split([example(0, "blicket", "the blickets and the stads are grobby")], SplitSettings(draw_from="stad"))
     message = r"test needs 3 and the validation 2 .* there are blicket 4, stad 4, elm 4"
     with pytest.raises(CorpusError, match=message):
@@ -124,11 +124,11 @@ def test_too_few_sentences() -> None:
     ("rows", "message"),
     [
         ([example(0, "norp", "a norp")], "no example of own.invented can be used .*does not have: 1"),
-        ([example(0, "stad", "nobody")], "own.invented: no example can be rewritten for every group"),
+        ([example(0, "stad", "nobody")], "no example can be rewritten for every group of own.invented"),
     ],
 )
 def test_nothing_to_split(rows: list[dict[str, Any]], message: str) -> None:
-    with pytest.raises(CorpusError, match=message):
+    with pytest.raises(SelectionError, match=message):
         split(rows, SplitSettings())
 
 

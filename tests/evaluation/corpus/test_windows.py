@@ -1,4 +1,4 @@
-"""Windows of words around mentions, their draw, and the filter before them."""
+"""Terms as whole words, windows around mentions, their draw, and the filter before them."""
 
 from __future__ import annotations
 
@@ -155,3 +155,28 @@ def test_the_filter_stops_most_documents() -> None:
     assert not may_mention(b'{"body": "nothing, \\u2019 \xc3\xa9 [red]"}')
     assert TermFilter(["é"])(b"any")
     assert not TermFilter([])(b"any")
+
+
+FINDER = TermFinder(
+    [("blicket", "b"), ("blicket people", "bp"), ("blicket-maker", "bm"), ("greed*", "g"), ("lazy", "l"), ("jo's", "j")]
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a Blicket came", [("Blicket", "b")]),
+        ("blicket people came", [("blicket people", "bp")]),
+        ("blicket  maker", [("blicket  maker", "bm")]),
+        ("blickets came", []),
+        ("a blicket-like thing", []),
+        ("the blicket's hat", [("blicket", "b")]),
+        ("Greedy, greed and agreed", [("Greedy", "g"), ("greed", "g")]),
+        ("lazy lazybones", [("lazy", "l")]),
+        ("Jo’s hat", [("Jo’s", "j")]),  # noqa: RUF001
+        ("", []),
+    ],
+)
+def test_whole_words(text: str, found: list[tuple[str, str]]) -> None:
+    """Any case, hyphens or blanks, the longest term, stems."""
+    assert [(text[m.start : m.stop], m.of) for m in FINDER.find(text)] == found

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from holisticbias_eval.errors import EvaluationError, ModelError
+from holisticbias_eval.models.engines import store_of, stored
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.requests import SamenessRecord, respond_all
-from holisticbias_eval.models.generation.sampling import request_seed
+from holisticbias_eval.models.server.generator import request_seed
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.models.stored import store_of, stored
 from known import ignore
 
 from .chat_server import (

@@ -13,12 +13,11 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from holisticbias_eval.errors import EvaluationError, ModelError
 from holisticbias_eval.models.embedded import RESPONDER, SHIPPED
-from holisticbias_eval.models.engines import start_generator
+from holisticbias_eval.models.engines import start_generator, store_of
 from holisticbias_eval.models.generation.conversation import PLAIN, ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import DECODINGS, apart
 from holisticbias_eval.models.generation.frame import STYLES, choose_control
 from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
-from holisticbias_eval.models.stored import store_of
 from tiny_models import byte_tokenizer
 
 from .test_conversation import CHATML, MISTRAL

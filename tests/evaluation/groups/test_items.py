@@ -40,7 +40,7 @@ def test_rows_that_repeat_their_item_count_once() -> None:
     items = add_up(np.zeros(40, np.int64), np.repeat(np.arange(10), 4), np.stack([np.ones(40), keen], axis=1), 1)
     side = Side(np.array([1]), np.array([0]))
     rng = np.random.default_rng(0)
-    (found,) = estimate(items, [slice(0, 1)], [side], np.array([True]), rng, draws=20_000).groups
+    ((found,), _), _ = estimate(items, [slice(0, 1)], [side], np.array([True]), rng, draws=20_000)
     # the variance of the mean of ten items is 0.24 / 9, that of 40 independent rows 0.24 / 40
     assert found.effect[0, 0] == pytest.approx(40 / 9, rel=0.03)
     assert (found.rows[0, 0], found.items[0, 0], found.value[0, 0]) == (40, 10, 0.4)
@@ -70,11 +70,11 @@ def test_two_sides_with_common_items_are_paired() -> None:
     columns = np.stack([np.ones(20), level, level + 1], axis=1)
     items = add_up(np.zeros(20, np.int64), np.arange(20), columns, 1)
     sides = [Side(np.array([1]), np.array([0])), Side(np.array([2]), np.array([0]))]
-    found = estimate(items, [slice(0, 1)], sides, np.array([False]), np.random.default_rng(0))
-    assert found.change is not None
-    assert (found.change.value[0, 0], found.change.low[0, 0], found.change.high[0, 0]) == pytest.approx((1, 1, 1))
-    assert found.groups[0].high[0, 0] - found.groups[0].low[0, 0] > 0.5
-    spread = replace(found.change, variance=np.array([[0.25]]))
+    ((first, _), change), _ = estimate(items, [slice(0, 1)], sides, np.array([False]), np.random.default_rng(0))
+    assert change is not None
+    assert (change.value[0, 0], change.low[0, 0], change.high[0, 0]) == pytest.approx((1, 1, 1))
+    assert first.high[0, 0] - first.low[0, 0] > 0.5
+    spread = replace(change, variance=np.array([[0.25]]))
     assert paired_p(spread, np.array([[20]]))[0, 0] == pytest.approx(2 * 0.0299, abs=1e-3), "t of 2 with 19 degrees"
 
 

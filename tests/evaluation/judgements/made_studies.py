@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ Choose = Callable[[np.random.Generator, int, int, str], bool]
 
 
 def source(name: str, rows: Sequence[Mapping[str, object]]) -> JudgedResponses:
-    return JudgedResponses(JudgedModel(name=name), pa.Table.from_pylist(list(rows)))
+    return JudgedResponses(JudgedModel(name=name), pa.Table.from_pylist(list(rows)), Path(name))
 
 
 def sources(count: int, repeats: int = 1) -> tuple[JudgedResponses, JudgedResponses]:

@@ -13,6 +13,7 @@ from holisticbias.errors import HolisticBiasError
 from holisticbias_eval.commands.judge import command
 from holisticbias_eval.judgements.key import Key, read_key
 from holisticbias_eval.results.run import Run, read_run, write_run
+from row_files import write_table
 
 from .made_studies import answers_of, sources
 
@@ -128,7 +129,7 @@ def test_the_key_and_the_answers_may_be_elsewhere(made: Path, tmp_path: Path) ->
         (("analyse", "ONE"), "name one folder"),
         (("analyse", "ONE", "--key", "ONE"), "is not a key of a study"),
         (("analyse", "ONE", "--key", "missing.json"), "cannot be read"),
-        (("make", "ONE", "ONE", "--out", "OTHER"), "no pair is left to show: 30 identical responses"),
+        (("make", "ONE", "ONE", "--out", "OTHER"), "one.parquet is left to show: 30 identical responses"),
         (("make", "ONE", "missing.csv", "--out", "OTHER"), "missing.csv does not exist"),
         (("analyse", "EMPTY"), "give the folder that holisticbias judge make has written"),
         (("make", "ONE", "TWO", "--out", "STUDY"), "holds something else"),
@@ -150,12 +151,30 @@ def test_mistakes(
     assert not (tmp_path / "other").exists()
 
 
-@pytest.mark.parametrize(("column", "value"), [("sample", "first"), ("offensive", "very"), ("prompt_offensive", "no")])
-def test_columns_that_are_not_numbers(tables: tuple[Path, Path], tmp_path: Path, column: str, value: str) -> None:
-    rows = [{"prompt": "x", "response": "y", column: value}]
-    (tmp_path / "odd.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("sample", "first", "is not a number but 'first'"),
+        ("sample", 1.5, "is 1.5: it must be a whole number"),
+        ("offensive", "very", "is not a number but 'very'"),
+        ("prompt_offensive", 1.5, "is 1.5: it must lie between 0 and 1"),
+        ("prompt", " ", "is missing: every row needs a value"),
+    ],
+)
+def test_wrong_cells(tables: tuple[Path, Path], tmp_path: Path, column: str, value: object, message: str) -> None:
+    row = {"prompt": "x", "response": "y"}
+    lines = (json.dumps(one) for one in (row, {**row, column: value}))
+    (tmp_path / "odd.jsonl").write_text("\n".join(lines), "utf-8")
     found = run("make", tables[0], tmp_path / "odd.jsonl", "--out", tmp_path / "other")
-    assert f"odd.jsonl: column {column} is not numbers" in str(found.exception)
+    assert f"odd.jsonl: row 2: column {column} {message}" in str(found.exception)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_column_that_only_one_table_has(tables: tuple[Path, Path], tmp_path: Path, swapped: bool) -> None:
+    rows = [{**row, "persona": "I sail."} for row in sources(30)[1].table.to_pylist()]
+    given = (tables[0], write_table(tmp_path / "sailing.csv", rows))
+    found = run("make", *(given[::-1] if swapped else given), "--out", tmp_path / "other")
+    assert f"{given[0]} has no column persona, which {given[1]} has: add it" in str(found.exception)
 
 
 def test_a_changed_key_is_refused(made: Path) -> None:

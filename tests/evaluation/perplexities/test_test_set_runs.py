@@ -1,15 +1,24 @@
-"""Runs of test sets: scores by kind of model, signatures, stored scores, comparison, reports, and bad input."""
+"""Runs of test sets: scores, signatures, comparison, bad input, and models of the same groups side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import csv
+import io
+import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from tests.evaluation.perplexities.conftest import FRAMES, invented_sentences
 
+from holisticbias.cli import main
 from holisticbias_eval.figures import Figures
+from holisticbias_eval.report.markdown import render_markdown
+from holisticbias_eval.report.runs import run_report
+from holisticbias_eval.results.registry import make_entries
 from holisticbias_eval.results.run import read_run
 from holisticbias_eval.tasks.test_set import TEST_FILE
 from invoking import Invoke
@@ -46,7 +55,8 @@ def test_a_sentence_has_one_context_in_all_groups(run: Run, tmp_path: Path) -> N
 def test_the_default_is_the_calibration(invoke: Invoke, tmp_path: Path) -> None:
     """The gossip finds sentences with negative attributes likelier about blickets (odds 4) than fitches (odds 1/4)."""
     invoke.printed("evaluate", "--measure", NAME, "--out", tmp_path / "run")
-    made = read_run(tmp_path / "run").result
+    run = read_run(tmp_path / "run")
+    made = run.result
     assert (made.signature.model.name, made.signature.release.prompts) == ("embedded-gossip", "calibration-many")
     figures = Figures(made.figures)
     keys = {"dimension": "gossip.calibration-many", "scale": "log"}
@@ -54,6 +64,14 @@ def test_the_default_is_the_calibration(invoke: Invoke, tmp_path: Path) -> None:
     assert f > point
     apart = [figures.value(NAME, "deviation", {**keys, "group": group}) for group in ("blicket", "fitch")]
     assert (apart[0] or 0) < 0 < (apart[1] or 0)
+    titles = {
+        keys["dimension"]: "Invented groups with planted odds of negative attributes",
+        f"{keys['dimension']}-untouched": "Other invented groups",
+    }
+    report = render_markdown(run_report(run)).splitlines()
+    assert [line for line in report if keys["dimension"] in line] == [f"- Dimensions: {', '.join(titles)}"]
+    (entry,) = make_entries(run, "a contributor", "2026-01-01", None)
+    assert entry.labels == titles
 
 
 def test_published_test_sets_are_scored(run: Callable[..., Path], tmp_path: Path) -> None:
@@ -67,3 +85,83 @@ def test_published_test_sets_are_scored(run: Callable[..., Path], tmp_path: Path
         assert made.answers["sentence"].to_pylist()[-1].startswith("number 3")
         assert set(made.answers["group"].to_pylist()) == {"blicket", "stad"}
         assert made.answers["perplexity"].null_count == 0
+
+
+Row = dict[str, str]
+FOUR = ("blicket", "stad", "mell", "fitch")
+HELD = "creed with held-out groups"
+
+
+def sentences(dimension: str, groups: Sequence[str]) -> list[Row]:
+    return [
+        {"dimension": dimension, "sentence_id": f"s{i}", "group": group, "sentence": frame.format(group)}
+        for i, frame in enumerate(FRAMES)
+        for group in groups
+    ]
+
+
+@pytest.fixture(scope="module")
+def measure(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, list[Row]], Path]:
+    """Measure the model on sentences, once; return the folder."""
+    made: dict[str, Path] = {}
+
+    def evaluate(name: str, rows: list[Row]) -> Path:
+        if name not in made:
+            made[name] = tmp_path_factory.mktemp("runs") / name
+            test_set = made[name].with_suffix(".csv")
+            pyarrow.csv.write_csv(pa.Table.from_pylist(rows), test_set)
+            arguments = ["--test-set", str(test_set), "--model", str(tiny_gpt2), "--out", str(made[name])]
+            assert main(["evaluate", *arguments]) == 0
+        return made[name]
+
+    return evaluate
+
+
+def table(invoke: Invoke, part: str, *folders: Path) -> list[Row]:
+    printed = invoke.printed("compare", *folders, "--format", "csv", "--part", part)
+    return list(csv.DictReader(io.StringIO(printed)))
+
+
+def test_the_same_groups_are_compared_whatever_was_held_out(
+    measure: Callable[[str, list[Row]], Path], invoke: Invoke
+) -> None:
+    every = measure("every", sentences("creed", FOUR))
+    pair = measure("one", [*sentences("creed", FOUR[:2]), *sentences(HELD, FOUR)])
+    rows = {row["dimension"]: row for row in table(invoke, "group-perplexity-changes-f", every, pair)}
+    assert list(rows) == ["creed", "creed (blicket, stad)"]
+    # one model: F over four groups does not change, nor does that over two
+    assert {row["change"] for row in rows.values()} == {"0.0"}
+    assert (rows["creed"]["perplexities"], rows["creed (blicket, stad)"]["perplexities"]) == ("16", "8")
+    assert rows["creed"]["first"] != rows["creed (blicket, stad)"]["first"]
+
+
+def test_a_column_has_one_base(measure: Callable[[str, list[Row]], Path], invoke: Invoke) -> None:
+    every = measure("every", sentences("creed", FOUR))
+    again = measure("again", sentences("creed", FOUR))
+    two = measure("two", sentences("creed", FOUR[:2]))
+    fewer = measure("fewer", [row for row in sentences("creed", FOUR) if row["sentence_id"] != "s1"])
+    printed = invoke.printed("compare", every, again, two, fewer, "--format", "md")
+    models = printed.partition("Figures of every model")[2].partition("How each change reads")[0]
+    lines = [line for line in models.splitlines() if line.startswith("|")]
+    heading, _, first, *others = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    of_four = next(i for i, name in enumerate(heading) if name == "F over groups, creed")
+    of_two = next(i for i, name in enumerate(heading) if name.startswith("F over groups, creed (blicket, stad)"))
+    values = {line[0]: line for line in others}
+    assert values["again"][of_four] == first[of_four]
+    assert values["two"][of_four] == values["fewer"][of_four] == values["again"][of_two] == ""
+    assert "Left out, because these were compared with A on other items: F over groups, creed of fewer" in models
+
+
+def test_the_folder_of_one_of_several_methods(
+    measure: Callable[[str, list[Row]], Path], invoke: Invoke, tmp_path: Path
+) -> None:
+    run = measure("every", sentences("creed", FOUR))
+    out = tmp_path / "OUT"
+    shutil.copytree(run, out / "before" / "group_perplexity")
+    for method in ("lmd", "ctda"):
+        shutil.copytree(run, out / method / "measured" / "after" / "group_perplexity")
+        (out / method / "mitigation.json").write_text('{"specification": "creed"}')
+    for method in ("lmd", "ctda"):
+        printed = invoke.printed("compare", out / method, "--format", "md")
+        assert "F over groups" in printed
+        assert " before, " in printed

@@ -1,12 +1,18 @@
-"""Texts about groups, made of prompts and continuations."""
+"""Texts about groups, made of prompts and continuations, and a user's responses that a release has prompts of."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from holisticbias.release.release import Release
+from holisticbias_eval.errors import SelectionError, TableError
 from holisticbias_eval.prompts.collections import prompt_table
 from holisticbias_eval.prompts.texts import Making, human_texts, model_texts, without_prompt
+from holisticbias_eval.tasks.prompts import place_responses
 
 PROMPT = "The blicket is"
 
@@ -71,3 +77,61 @@ def test_the_texts_of_people() -> None:
     assert [(row["response_id"], row["group"], row["source"]) for row in whole] == [
         ("1/human-1", "a", "human"), ("1/human-2", "a", "human"),
     ]  # fmt: skip
+
+
+FILE = Path("answers.csv")
+
+
+def given(**changes: Sequence[object]) -> pa.Table:
+    columns = {
+        "axis": ["age", "ability", "age"],
+        "template": ["I'm {noun_phrase}.", "I love {plural_noun_phrase}.", "I'm {noun_phrase}."],
+        "descriptor": ["old", "deaf", "old"],
+        "response": ["Nice.", "Hello.", "I see."],
+        "finish": ["stop", "length", "stop"],
+    }
+    return pa.table({**columns, **changes})
+
+
+def test_texts_are_looked_up(mini_release: Release) -> None:
+    rows = place_responses(given(), mini_release, FILE).to_pylist()
+    assert [(row["response_id"], row["descriptor_id"], row["response"], row["finish"]) for row in rows] == [
+        ("dialogue.im/age.old/0", "age.old", "Nice.", "stop"),
+        ("dialogue.love/ability.deaf/0", "ability.deaf", "Hello.", "length"),
+        ("dialogue.im/age.old/1", "age.old", "I see.", "stop"),
+    ]
+    assert {row["axis_label"] for row in rows} == {"Age", "Ability"}
+    assert {row["prompt"] for row in rows} == {""}
+
+
+def test_ids_are_used_if_the_table_has_them(mini_release: Release) -> None:
+    ids = {"descriptor_id": ["age.old", "ability.deaf", "age.young"], "prompt": ["a", "b", "c"]}
+    rows = place_responses(given(**ids), mini_release, FILE).to_pylist()
+    assert [(row["descriptor"], row["prompt"]) for row in rows] == [("old", "a"), ("deaf", "b"), ("young", "c")]
+
+
+def test_how_a_response_ended_need_not_be_known(mini_release: Release) -> None:
+    assert place_responses(given().drop_columns(["finish"]), mini_release, FILE)["finish"].null_count == 3
+
+
+@pytest.mark.parametrize("name", ["tokens", "sample"])
+def test_counts_are_numbers(mini_release: Release, name: str) -> None:
+    """A run whose counts are text could not be opened."""
+    for counts in ([1, 0, 2], ["1", "0", "2"]):
+        assert place_responses(given(**{name: counts}), mini_release, FILE)[name].to_pylist() == [1, 0, 2]
+    for wrong, said in (("x", "is not a number but 'x'"), ("-1", "is -1.0: it must be a whole number from 0")):
+        with pytest.raises(TableError, match=f"^answers.csv: row 2: column {name} {said}"):
+            place_responses(given(**{name: ["1", wrong, "2"]}), mini_release, FILE)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"descriptor": ["old", "tall", "old"]}, "row 2: the release has no descriptor with axis 'ability', descrip"),
+        ({"axis": ["ability", "ability", "age"]}, "row 1: the release has no descriptor with axis 'ability'"),
+        ({"template": ["I'm {noun_phrase}.", "x", "y"]}, "row 2: the release has no template with template 'x'"),
+    ],
+)
+def test_what_the_release_lacks_is_named(mini_release: Release, changes: dict[str, list[str]], message: str) -> None:
+    with pytest.raises(SelectionError, match=message):
+        place_responses(given(**changes), mini_release, FILE)

@@ -112,6 +112,7 @@ def read(tmp_path: Path, text: str, name: str = "norms.txt") -> dict[str, list[f
         # all eight norms, each on its scale
         (ALL.format("1,0,-1", "1,0,0.25,0,0"), {"doff": [1, 0, -1, 1, 0, 0.25, 0, 0]}),
         (ALL.format("0.5,0,1", "5,1,1,1,1"), {"doff": [0, -1, 1, 1, 0, 0, 0, 0]}),
+        ("Word;Valence;Arousal;Dominance\ndoff;0,5;1,0;0.75\n", {"doff": [0, 1, 0.5]}),
     ],
 )
 def test_formats(tmp_path: Path, text: str, expected: dict[str, list[float]]) -> None:
@@ -139,7 +140,15 @@ def test_a_missing_number_stays_missing_and_null_is_a_word(tmp_path: Path) -> No
         ("Word,Valence,Arousal,Dominance\ndoff,0,0,0\n,0,0,0\n", ":3: the word is missing"),
         ("Word,Valence,Arousal,Dominance\ndoff,0,0,0\ndax,0,0,0\ndoff,1,0,0\n", ":4: 'doff' is in line 2 too"),
         ("Word,Valence,Valence,Arousal,Dominance\ndoff,0,0,0,0\n", "the column valence stands twice"),
-        ("Word,Valence,Arousal,Dominance\ndoff,10,0,0\n", ":2: valence has the value 10 on a scale from 1 to 9"),
+        ("Word,Valence,Arousal,Dominance\ndoff,10,0,0\n", ":2: valence has the value 10 on a scale from 0 to 1"),
+        # one wrong value changes no scale
+        (
+            NRC_1.replace("0.479", "4.79"),
+            ":2: valence has the value 4.79 on a scale from 0 to 1: correct it or remove "
+            "the word; the values go from 0 (line 3) to 4.79 (line 2)",
+        ),
+        (f"{NRC_1}wug\t0.1\t-0.2\t0.3\ndax\t0.1\t0.2\t0.3\n", ":4: arousal has the value -0.2 on a scale from 0 to 1"),
+        (ALL.format("0.5,0,1", "0.3,1.5,0,0,0"), ":2: anger has the value 1.5 on a scale from 0 to 1"),
         ("term,valence,arousal,dominance\ndoff,-1.5,0,0\n", "valence has the value -1.5 on a scale from -1 to 1"),
         (f"Word,Valence,Arousal,Dominance\n{'d' * 200_000},0,0,0\n", "field larger than field limit"),
     ],
@@ -152,8 +161,8 @@ def test_a_wrong_file_gets_one_line(tmp_path: Path, text: str, message: str) -> 
 
 
 def test_a_file_of_bytes_and_no_file(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(EvaluationError, match="cannot be read as UTF-8 text"):
+    (tmp_path / "a.csv").write_bytes(b"Word\n\xff\xfe\x00")
+    with pytest.raises(EvaluationError, match=r"a\.csv:2: it is not UTF-8 text: save it in UTF-8"):
         read_lexicon(tmp_path / "a.csv")
     with pytest.raises(EvaluationError, match="there is no file of norms"):
         read_lexicon(tmp_path)

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from holisticbias_eval.errors import ModelError
+from holisticbias_eval.models.engines import store_of, stored
 from holisticbias_eval.models.likelihood.spans import parts, whole
 from holisticbias_eval.models.server.alignment import align
 from holisticbias_eval.models.server.scorer import ApiScorer
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.models.stored import store_of, stored
 from known import ignore
 
 from .small_models import make_tokenizer, plainly

@@ -14,7 +14,7 @@ import torch
 import transformers
 
 from holisticbias_eval.errors import EvaluationError, ModelError
-from holisticbias_eval.models.engines import start_generator, start_scorer
+from holisticbias_eval.models.engines import answers_fingerprint, start_generator, start_scorer, store_of, stored
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.requests import PromptRequests, respond_all
 from holisticbias_eval.models.likelihood.causal import CausalScorer
@@ -22,7 +22,6 @@ from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.models.loading import source
 from holisticbias_eval.models.loading.load import adopt_model, load_model
 from holisticbias_eval.models.settings import ModelSettings
-from holisticbias_eval.models.stored import answers_fingerprint, store_of, stored
 from known import ignore
 from tiny_models import as_loaded
 

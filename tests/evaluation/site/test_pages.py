@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from playwright.sync_api import Browser
 from tests.evaluation.report.html_reader import HtmlReader
 
+from altered import altered
 from holisticbias import build_release
 from holisticbias.terms.catalog import Catalog
+from holisticbias_eval.results.run import read_run
 from holisticbias_eval.site.changes import example_finder
 from holisticbias_eval.site.explored import Explored, show_release
-from holisticbias_eval.site.models_results import Results
+from holisticbias_eval.site.models_results import Results, collect_results
 from holisticbias_eval.site.releases import write_releases
 from holisticbias_eval.site.writer import Writer
 
-from .conftest import BASE
-from .made_site import MARKUP, TURNED, made_site
+from .conftest import BASE, served
+from .made_site import MARKUP, NEW, OLD, PICTURE, TURNED, made_site
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
@@ -115,3 +119,51 @@ def test_the_examples_of_changes(made: tuple[Path, Explored]) -> None:
     }
     find = example_finder(*made[1].releases)
     assert {entry: (s := find(entry)) and (s.before, s.after) for entry in examples} == examples
+
+
+@pytest.fixture(scope="module")
+def hostile_site(tiny_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a site of hostile terms, and of two runs of models whose names are markup."""
+    folder, run = tmp_path_factory.mktemp("hostile"), read_run(tiny_run)
+    runs = [
+        altered(run, {"name": f"{name} {PICTURE}", "note": MARKUP, "architecture": MARKUP})
+        for name in ("first", "second")
+    ]
+    made_site(folder / BASE, collect_results((), (), runs, {}))
+    with served(folder) as address:
+        yield address
+
+
+def test_markup_stays_text(chromium: Browser, hostile_site: str) -> None:
+    """No page changes its title, shows a picture or logs an error, and each shows the markup as text."""
+    context = chromium.new_context()
+    page = context.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(f"{hostile_site}/models/index.html")
+    model = page.locator("ul.models a").first.get_attribute("href")
+    for path in (
+        "terms/index.html", "terms/age.hostile.html", "judge/age.html", f"releases/{OLD}-to-{NEW}.html",
+        "releases/index.html", "models/index.html", f"models/{model}",
+    ):  # fmt: skip
+        page.goto(f"{hostile_site}/{path}", wait_until="networkidle")
+        assert page.title() != "taken", path
+        assert page.locator("main img, main script").count() == 0, path
+        assert "document.title='taken'" in page.locator("main").inner_text(), path
+    assert said == []
+    context.close()
+
+
+def test_hostile_names_of_models_in_a_comparison(chromium: Browser, hostile_site: str) -> None:
+    """The page writes names as text; two runs of one model do not differ, and the differences say so."""
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(f"{hostile_site}/models/compare.html", wait_until="networkidle")
+    assert "document.title='taken'" in page.locator("#comparison").inner_text()
+    assert page.locator("main img").count() == 0
+    assert page.title() != "taken"
+    table = page.locator("section[aria-labelledby^='with-likelihood-bias'] table").first
+    assert table.locator("thead th").last.inner_text() == "Difference, B minus A"
+    assert set(table.locator("tbody td:last-child").all_inner_texts()) == {"+0.0 points [+0.0 to +0.0 points]"}
+    context.close()

@@ -48,6 +48,37 @@ def test_an_empty_noun_is_its_id_in_every_form(tmp_path: Path) -> None:
     assert [table["noun"].to_pylist() for table in found] == [[row["noun_id"] for row in rows]] * len(PLAIN)
 
 
+@pytest.mark.parametrize(
+    ("reader", "name"),
+    [("likelihoods", "perplexity"), ("candidates", "probability"), ("offensiveness", "probability")],
+)
+def test_nan_is_missing_in_every_form(reader: str, name: str, tmp_path: Path) -> None:
+    read, rows = MEASURED[reader]
+    nan, none = ([*rows, {**rows[0], name: value}] for value in (float("nan"), None))
+    expected = plain(read(write(tmp_path, "none.parquet", as_parquet(none))))
+    for file, written in PLAIN.items():
+        assert plain(read(write(tmp_path, file, written(nan)))) == expected, file
+
+
+@pytest.mark.parametrize("written", ["t.csv", "t.jsonl", list, pd.DataFrame])
+def test_true_is_not_a_number(written: Any, tmp_path: Path) -> None:
+    read, rows = MEASURED["likelihoods"]
+    rows = [*rows, {**rows[0], "perplexity": True}]
+    with pytest.raises(TableError, match=rf": row {len(rows)}: column perplexity is not a number but '[Tt]rue'"):
+        read(write(tmp_path, written, PLAIN[written](rows))) if written in PLAIN else of_frame(read, written(rows))
+
+
+@pytest.mark.parametrize(
+    ("reader", "name"),
+    [("labels", "axis"), ("texts", "group"), ("group_sentences", "sentence"), ("pairs", "attribute")],
+)
+def test_a_blank_name_is_missing(reader: str, name: str, tmp_path: Path) -> None:
+    read, rows = MEASURED[reader]
+    for file, written in PLAIN.items():
+        with pytest.raises(TableError, match=rf": row {len(rows) + 1}: column {name} is missing: every row needs a"):
+            read(write(tmp_path, file, written([*rows, {**rows[0], name: " \t"}])))
+
+
 N = 3
 ODD: Mapping[str, Any] = {
     "values of several types": pd.Series([1, "b-2", [2]]),

@@ -1,7 +1,5 @@
 """Phrases that fill the slots of templates, and the sentences they make, as columns in blocks of bounded size."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -48,7 +46,7 @@ class PhraseTable(LazyTable):
         """The table, block by block."""
         return (ordered("noun_phrases", block) for block in self.blocks)
 
-    def of_descriptors(self, descriptors: Sequence[str]) -> PhraseTable:
+    def of_descriptors(self, descriptors: Sequence[str]) -> "PhraseTable":
         """Phrases with one of the descriptors, and phrases without a descriptor."""
         value_set = strings(descriptors)
         chosen = (pc.is_in(block["descriptor_id"], value_set=value_set, skip_nulls=True) for block in self.blocks)
@@ -56,7 +54,7 @@ class PhraseTable(LazyTable):
         taken = _taken(self.blocks, (pc.indices_nonzero(mask) for mask in kept))
         return PhraseTable(tuple({name: compact(column) for name, column in block.items()} for block in taken))
 
-    def with_noun(self) -> PhraseTable:
+    def with_noun(self) -> "PhraseTable":
         """The phrases that fill a slot that must be a noun."""
         alone = strings(["descriptor"])[0]
         kinds = (block["noun_phrase_type"].dictionary_decode() for block in self.blocks)
@@ -129,7 +127,7 @@ class Sentences(LazyTable):
             for block in (with_noun if template.must_be_noun else self.phrases).blocks:
                 yield _part(template, block)
 
-    def of_descriptors(self, descriptors: tuple[str, ...]) -> Sentences:
+    def of_descriptors(self, descriptors: tuple[str, ...]) -> "Sentences":
         """Sentences with one of the descriptors, and sentences without a descriptor."""
         return Sentences(self.phrases.of_descriptors(descriptors), self.templates)
 

@@ -149,5 +149,4 @@ def _filled(template: Template, version: _Version, rows: Int64s) -> pa.Array:
 
 
 def _mask(values: pa.Array) -> Bools:
-    found: Bools = values.to_numpy(zero_copy_only=False)
-    return found
+    return values.to_numpy(zero_copy_only=False)

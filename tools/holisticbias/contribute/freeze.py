@@ -5,19 +5,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from holisticbias.contribute import release_files
 from holisticbias.contribute.authoring import edited_files
 from holisticbias.contribute.diff import compare_versions
 from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.entry_text import Edit
-from holisticbias.contribute.release_files import (
-    fixes,
-    following,
-    gathered,
-    interrupted_number,
-    number_problem,
-    renamed,
-)
-from holisticbias.errors import SourceError
+from holisticbias.errors import OutputError, SourceError
 from holisticbias.output import clean_up, write_files
 from holisticbias.release.build import build_release
 from holisticbias.release.release import Release
@@ -57,7 +50,7 @@ def freeze(root: Path, version: str | None, today: str) -> tuple[str, str]:
     """
     for folder in {path.parent for path in term_files(root)}:
         clean_up(folder)
-    number = started = interrupted_number(root)
+    number = started = release_files.interrupted_number(root)
     if number is None:
         catalog = load_catalog(root)
         if NEXT not in catalog.versions or version in catalog.versions:
@@ -66,7 +59,7 @@ def freeze(root: Path, version: str | None, today: str) -> tuple[str, str]:
     elif version not in (None, number):
         raise SourceError(f"freezing {number} was interrupted: finish it with holisticbias releases --freeze {number}")
     before, file = (root / "releases" / f"{name}.yaml" for name in (started or NEXT, number))
-    texts = {edit.path: edit.text or "" for edit in renamed(root, NEXT, number)}
+    texts = {edit.path: edit.text or "" for edit in release_files.renamed(root, NEXT, number)}
     return number, _write(root, number, before, file, texts, today)
 
 
@@ -87,7 +80,7 @@ def _write(root: Path, version: str, before: Path, file: Path, texts: Mapping[Pa
     ``texts`` has the files that differ from those in ``root``, among them the version's ``file``, which is ``before``
     until writing begins.
     """
-    texts, moved = gathered(root, texts, version)
+    texts, moved = release_files.gathered(root, texts, version)
     removed = [Edit(path, "descriptors", None) for path in (before, file.with_name(f"{version}{LOCK_SUFFIX}"), *moved)]
     edits = [Edit(path, kind, text) for path, text in texts.items() for kind in folder_kind(path)]
     catalog, findings = validate_files(edited_files(read_source(root), [*removed, *edits]))
@@ -100,7 +93,11 @@ def _write(root: Path, version: str, before: Path, file: Path, texts: Mapping[Pa
         )
     digest, record = _record(catalog, version, file, texts[file], today)
     before.rename(file)
-    write_files({path: text for path, text in {**texts, **record}.items() if path != file})
+    try:
+        write_files({path: text for path, text in {**texts, **record}.items() if path != file})
+    except OutputError:  # none was written
+        file.rename(before)
+        raise
     for path in moved:
         path.unlink()
         with suppress(OSError):  # the folder has other files
@@ -111,7 +108,7 @@ def _write(root: Path, version: str, before: Path, file: Path, texts: Mapping[Pa
 
 def _number(catalog: Catalog, wanted: str | None) -> str:
     """The number for ``next``: the one that is wanted, else the one that its changes need."""
-    for fix in fixes(catalog):
+    for fix in release_files.fixes(catalog):
         raise SourceError(f"{fix} is in preparation and comes before next: freeze it first, with --freeze {fix}")
     if not catalog.published:
         if wanted is None:
@@ -125,7 +122,7 @@ def _number(catalog: Catalog, wanted: str | None) -> str:
     bump = compare_versions(catalog, newest, NEXT).bump
     if bump == "none":
         raise SourceError(f"nothing has changed since {newest}; to repeat its last steps: --freeze {newest}")
-    return following(newest, bump)
+    return release_files.following(newest, bump)
 
 
 def _record(catalog: Catalog, version: str, path: Path, text: str, today: str) -> tuple[str, dict[Path, str]]:
@@ -138,7 +135,7 @@ def _record(catalog: Catalog, version: str, path: Path, text: str, today: str) -
     before = [v for v in catalog.versions if version_key(v) < version_key(version)]
     if before:
         changes = compare_versions(catalog, before[-1], version, samples=10)
-        problem = number_problem(before[-1], version, changes)
+        problem = release_files.number_problem(before[-1], version, changes)
         if problem is not None:
             raise SourceError(problem)
         texts[path.with_name(f"{version}.changes.json")] = render_difference(changes, "json") + "\n"

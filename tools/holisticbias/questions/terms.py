@@ -22,15 +22,8 @@ from holisticbias.contribute.proposals import (
     propose_position,
 )
 from holisticbias.contribute.readings import forms, template_examples
+from holisticbias.questions import texts
 from holisticbias.questions.questions import QUESTION, Questions, print_lines
-from holisticbias.questions.texts import (
-    ask_article,
-    ask_text,
-    check_criteria,
-    check_existing,
-    refuse,
-    warn_of_spelling,
-)
 from holisticbias.rules.language import wrong_position
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, NounGender, Position
@@ -43,10 +36,10 @@ _SHOWN = 12  # buckets in a question; of more, the likely ones are shown and oth
 def ask_term(terms: OpenTerms, ask: Questions) -> Draft:
     """Ask for a term; raises ``click`` errors and ``SourceError`` for options that cannot be used."""
     catalog = terms.catalog
-    text, article = ask_text(ask, QUESTION["term"])
-    same = check_existing(terms, ask, text)
-    check_criteria(catalog, ask, text)
-    warn_of_spelling(catalog, text)
+    text, article = texts.ask_text(ask, QUESTION["term"])
+    same = texts.check_existing(terms, ask, text)
+    texts.check_criteria(catalog, ask, text)
+    texts.warn_of_spelling(catalog, text)
     axis, position = _ask_place(catalog, ask, text, article, same)
     file = next(a for a in catalog.axes if a.axis == axis)
     bucket = _ask_bucket(ask, file, text, position) if file.buckets else None
@@ -69,7 +62,7 @@ def _ask_place(
         position = _ask_position(ask, text, article)
         taken = [e for e in same if e.group == axis and getattr(e.entry, "position", None) == position]
         if ask.yes or (ask.given.get("axis") and ask.given.get("position")):
-            refuse(taken, text)
+            texts.refuse(taken, text)
         if all(existing.entry.until for existing in taken):
             for existing in same if ask.yes else ():
                 print_lines(f"{text!r} is in the data too, as {existing}.", err=True)
@@ -113,7 +106,7 @@ def _ask_bucket(ask: Questions, axis: DescriptorFile, text: str, position: Posit
 def _grammar(ask: Questions, text: str, position: Position, article: str | None) -> dict[str, Field]:
     """Grammar keys of a term; the user is asked only if a key cannot be derived from the text."""
     keys: dict[str, Field] = {"position": None if position == "before" else position}
-    keys["article"] = None if position == "after" else ask_article(ask, text, article)
+    keys["article"] = None if position == "after" else texts.ask_article(ask, text, article)
     if position != "before":
         plural = ask.text("plural", "The plural", propose_plural(text, position) or text)
         keys["plural"] = plural if plural != text or position == "standalone" else None
@@ -141,13 +134,13 @@ def _show_term(terms: OpenTerms, entry: Mapping[str, Field], *, sentences: bool 
 def ask_noun(terms: OpenTerms, ask: Questions) -> Draft:
     """Ask for a noun; raises ``click`` errors and ``SourceError`` for options that cannot be used."""
     catalog = terms.catalog
-    text, written = ask_text(ask, QUESTION["noun"])
+    text, written = texts.ask_text(ask, QUESTION["noun"])
     _refuse_same(terms, ask, "nouns", text)
-    check_criteria(catalog, ask, text)
-    warn_of_spelling(catalog, text)
+    texts.check_criteria(catalog, ask, text)
+    texts.warn_of_spelling(catalog, text)
     gender = ask.choice("axis", "Which gender?", [g.gender for g in catalog.genders])
     plural = ask.text("plural", "The plural", plural_of(text))
-    article = ask_article(ask, text, written)
+    article = texts.ask_article(ask, text, written)
     singular = with_article(text, "sound", article)  # type: ignore[arg-type]
     print_lines(f"{singular} / {plural}", [fill(t.text, singular, plural) for t in catalog.templates[::9]])
     keys = {"id": propose_id("noun", text), "text": text, "plural": plural, "article": article}
@@ -168,6 +161,6 @@ def ask_template(terms: OpenTerms, ask: Questions) -> Draft:
 
 def _refuse_same(terms: OpenTerms, ask: Questions, kind: Kind, text: str) -> None:
     """Without questions, raise ``SourceError`` for an entry of the same kind; with questions, the user knows of it."""
-    found = check_existing(terms, ask, text)
+    found = texts.check_existing(terms, ask, text)
     if ask.yes:
-        refuse([existing for existing in found if existing.kind == kind], text)
+        texts.refuse([existing for existing in found if existing.kind == kind], text)

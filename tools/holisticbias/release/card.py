@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import yaml
 
 from holisticbias.compile.counts import WHY, Count
-from holisticbias.compile.history_table import changes
+from holisticbias.compile.tables import changes
 from holisticbias.release.manifest import Manifest
 from holisticbias.release.parquet import card_features
 

@@ -7,17 +7,11 @@ import pyarrow as pa
 
 from holisticbias.compile.lazy_tables import LazyTables
 from holisticbias.errors import ReleaseError
+from holisticbias.release import verify
 from holisticbias.release.hub import fetch_release, hub_address
 from holisticbias.release.manifest import SHARDED, Manifest, read_manifest
 from holisticbias.release.release import Release
 from holisticbias.release.stored_table import StoredFile, StoredTable
-from holisticbias.release.verify import (
-    file_findings,
-    footer_finding,
-    record_findings,
-    version_findings,
-    warn_of_withdrawal,
-)
 
 
 def open_release(release: Path | str) -> Release:
@@ -34,11 +28,11 @@ def open_release(release: Path | str) -> Release:
     folder = find_release(release)
     manifest = read_manifest(folder)
     tables = _lazy_tables(folder, manifest)
-    damaged = (finding for _, finding in file_findings(folder, manifest))
-    for finding in chain(version_findings(folder, manifest), damaged, record_findings(folder, manifest)):
+    damaged = (finding for _, finding in verify.file_findings(folder, manifest))
+    for finding in chain(verify.version_findings(folder, manifest), damaged, verify.record_findings(folder, manifest)):
         raise ReleaseError(finding)
     _check_footers(folder, manifest)
-    warn_of_withdrawal(manifest.version)
+    verify.warn_of_withdrawal(manifest.version)
     return Release(manifest, LazyTables(tables), folder)
 
 
@@ -60,7 +54,7 @@ def _lazy_tables(folder: Path, manifest: Manifest) -> dict[str, StoredTable]:
 def _check_footers(folder: Path, manifest: Manifest) -> None:
     try:
         for name, entry in manifest.tables.items():
-            finding = footer_finding(folder, name, entry)
+            finding = verify.footer_finding(folder, name, entry)
             if finding is not None:
                 raise ReleaseError(finding)
     except (OSError, pa.ArrowException) as error:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib import import_module
 
 from holisticbias.source import reading_rules
-from holisticbias.source.rule import Rule
+from holisticbias.source.findings import Rule
 
 _NAMES = (
     "references",

@@ -6,9 +6,9 @@ from functools import cache
 
 from holisticbias.rules.check import Problems, rule, stated, texts
 from holisticbias.source.document import Keys
+from holisticbias.source.findings import Problem
 from holisticbias.source.reading_rules import UNSEEN
 from holisticbias.source.records import Repository
-from holisticbias.source.rule import Problem
 from holisticbias.terms.entries import Entry, Template
 
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9 '/+.,;:!?()-]")

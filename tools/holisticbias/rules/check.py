@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from holisticbias.source.document import Keys, Value
-from holisticbias.source.findings import Finding, Level
+from holisticbias.source.findings import Finding, Level, Problem, Rule
 from holisticbias.source.records import EntryFile, Repository
-from holisticbias.source.rule import Problem, Rule
 from holisticbias.terms.file_kinds import Kind
 
 Problems: TypeAlias = Iterator[Problem]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holisticbias.rules import RULES
-from holisticbias.source.rule import Rule
+from holisticbias.source.findings import Rule
 
 HEADER = 2  # comment lines at the top of an example that breaks a rule; the second one has the rules and places
 

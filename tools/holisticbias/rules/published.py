@@ -5,9 +5,8 @@ import json
 from collections.abc import Iterable, Iterator
 
 from holisticbias.rules.check import WITH_ENTRIES, Problems, rule
-from holisticbias.source.findings import Finding
+from holisticbias.source.findings import Finding, Rule
 from holisticbias.source.records import EntryFile, Located, Repository
-from holisticbias.source.rule import Rule
 from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Entry
 from holisticbias.terms.file_kinds import CompanionFile, DescriptorFile

@@ -5,9 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from holisticbias.rules.check import WITH_ENTRIES
-from holisticbias.source.findings import Finding
+from holisticbias.source.findings import Finding, Rule
 from holisticbias.source.records import Located, Repository
-from holisticbias.source.rule import Rule
 from holisticbias.terms.catalog import FILES
 
 WAIVER_STALE = Rule(

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import yaml
 
-from holisticbias.source.findings import Finding, shown
+from holisticbias.source.findings import Finding, Place, Problem, Rule, offset_place, shown
 from holisticbias.source.reading_rules import (
     AMBIGUOUS_SCALAR,
     BYTE_ORDER_MARK,
@@ -27,7 +27,6 @@ from holisticbias.source.reading_rules import (
     YAML_QUOTES,
     YAML_SYNTAX,
 )
-from holisticbias.source.rule import Place, Problem, Rule, offset_place
 from holisticbias.source.text_findings import text_findings
 from holisticbias.source.yaml_mistakes import explain
 

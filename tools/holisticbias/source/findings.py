@@ -1,13 +1,14 @@
-"""Findings: what breaks a rule, where, how serious it is and how to fix it."""
+"""Rules, and findings: what breaks a rule, where, how serious it is and how to fix it."""
 
 import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from holisticbias.source.addresses import rule_link
-from holisticbias.terminal import visible
+from holisticbias.terminal import counted, visible
+from holisticbias.terms.file_kinds import Kind
 
 Level = Literal["error", "warning"]
 Format = Literal["text", "json", "github"]
@@ -41,11 +42,7 @@ def one_line(text: str) -> str:
 def count_findings(findings: Iterable[Finding]) -> str:
     """The numbers of errors and warnings in words: "1 error and 2 warnings"; "no findings" without any."""
     levels = Counter(finding.level for finding in findings)
-    counts = (
-        f"{levels[level]:,} {level}{'s' if levels[level] > 1 else ''}"
-        for level in ("error", "warning")
-        if levels[level]
-    )
+    counts = (counted(levels[level], f"{level}s") for level in ("error", "warning") if levels[level])
     return " and ".join(counts) or "no findings"
 
 
@@ -78,3 +75,54 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+Place: TypeAlias = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A place that breaks a rule: line and column count from 1; ``entry`` is an id, or empty outside entries.
+
+    ``fix`` is what to do here, without a full stop, if the rule's own fix does not say it.
+    """
+
+    path: str
+    place: Place
+    message: str
+    entry: str = ""
+    fix: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A requirement on the files of terms.
+
+    ``asks`` is the requirement as a sentence. ``fix`` tells a contributor what
+    to do, without a full stop. ``why`` gives the reason where it is not
+    obvious. While a kind of file in ``needs`` cannot be read, the rule is
+    skipped: one broken file would otherwise cause a finding for each entry
+    that refers to it.
+    """
+
+    id: str
+    asks: str
+    fix: str
+    why: str = ""
+    level: Level = "error"
+    needs: frozenset[Kind] = frozenset()
+
+    def finding(self, problem: Problem) -> Finding:
+        """The finding for a place that breaks the rule; the fix is the problem's or the rule's."""
+        line, column = problem.place
+        fix = problem.fix or self.fix
+        return Finding(problem.path, line, column, self.id, self.level, problem.entry, problem.message, f"{fix}.")
+
+    def at(self, place: Place, message: str, fix: str | None = None) -> Finding:
+        """The finding at a place in a text, without a path."""
+        return self.finding(Problem("", place, message, fix=fix))
+
+
+def offset_place(text: str, offset: int) -> Place:
+    """Line and column, from 1, of a character."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)

@@ -2,7 +2,7 @@
 
 import re
 
-from holisticbias.source.rule import Rule
+from holisticbias.source.findings import Rule
 
 MAX_BYTES = 5_000_000
 MAX_VALUES = 100_000

@@ -9,36 +9,17 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from pydantic import ValidationError
 
 from holisticbias.source.document import Document, Keys, Value
-from holisticbias.source.findings import Finding
+from holisticbias.source.findings import Finding, Problem
 from holisticbias.source.folder import SourceFile, is_new
 from holisticbias.source.reading_rules import NEW_ENTRY_GROUP, SCHEMA, UNKNOWN_KEY
-from holisticbias.source.rule import Problem
-from holisticbias.source.schema_findings import entry_id, schema_findings, without_consequences
+from holisticbias.source.schema import entry_id, schema_findings, without_consequences
+from holisticbias.terms import file_kinds
 from holisticbias.terms.catalog import FILES, Catalog
 from holisticbias.terms.entries import Entry, Record
-from holisticbias.terms.file_kinds import (
-    ENTRY_TYPES,
-    GROUP_KEYS,
-    MODELS,
-    CollectionFile,
-    CompanionFile,
-    DescriptorFile,
-    IntersectionsFile,
-    Kind,
-    NounFile,
-    PromptFile,
-    SourcesFile,
-    SpecificationFile,
-    SubsetFile,
-    TemplateFile,
-    TermFile,
-    WaiversFile,
-    entries_key,
-    place_among,
-)
 from holisticbias.terms.version_files import LockFile, ReleaseFile
 
-_MODELS: Mapping[Kind, type[Record]] = {**MODELS, "locks": LockFile}  # nobody edits a lock, so it has no schema
+# nobody edits a lock, so it has no schema
+_MODELS: Mapping[file_kinds.Kind, type[Record]] = {**file_kinds.MODELS, "locks": LockFile}
 
 F_co = TypeVar("F_co", bound=Record, covariant=True)
 E = TypeVar("E", bound=Entry)
@@ -75,7 +56,7 @@ class Located(Generic[F_co]):
         return tuple({document.path: document for document in (self.document, *(d for d, _ in self.origins))}.values())
 
 
-EntryFile: TypeAlias = Located[TermFile | CompanionFile]
+EntryFile: TypeAlias = Located[file_kinds.TermFile | file_kinds.CompanionFile]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +66,19 @@ class Repository:
     ``unread`` has the kinds of the other files, and ``unread_paths`` their paths.
     """
 
-    axes: tuple[Located[DescriptorFile], ...]
-    genders: tuple[Located[NounFile], ...]
-    families: tuple[Located[TemplateFile], ...]
-    collections: tuple[Located[CollectionFile], ...]
-    prompts: tuple[Located[PromptFile], ...]
-    specifications: tuple[Located[SpecificationFile], ...]
+    axes: tuple[Located[file_kinds.DescriptorFile], ...]
+    genders: tuple[Located[file_kinds.NounFile], ...]
+    families: tuple[Located[file_kinds.TemplateFile], ...]
+    collections: tuple[Located[file_kinds.CollectionFile], ...]
+    prompts: tuple[Located[file_kinds.PromptFile], ...]
+    specifications: tuple[Located[file_kinds.SpecificationFile], ...]
     releases: tuple[Located[ReleaseFile], ...]
-    subsets: tuple[Located[SubsetFile], ...]
-    sources: tuple[Located[SourcesFile], ...]
-    waivers: tuple[Located[WaiversFile], ...]
-    intersections: tuple[Located[IntersectionsFile], ...]
+    subsets: tuple[Located[file_kinds.SubsetFile], ...]
+    sources: tuple[Located[file_kinds.SourcesFile], ...]
+    waivers: tuple[Located[file_kinds.WaiversFile], ...]
+    intersections: tuple[Located[file_kinds.IntersectionsFile], ...]
     locks: tuple[Located[LockFile], ...]
-    unread: frozenset[Kind] = frozenset()
+    unread: frozenset[file_kinds.Kind] = frozenset()
     unread_paths: frozenset[str] = frozenset()
 
     @property
@@ -113,7 +94,7 @@ class Repository:
     @property
     def files(self) -> tuple[Located[Any], ...]:
         """Every file except the locks."""
-        return tuple(file for kind in MODELS for file in getattr(self, FILES.get(kind, kind)))
+        return tuple(file for kind in file_kinds.MODELS for file in getattr(self, FILES.get(kind, kind)))
 
     @property
     def with_entries(self) -> tuple[EntryFile, ...]:
@@ -127,7 +108,7 @@ class Repository:
 
     def of(self, model: type[E]) -> Iterator[tuple[EntryFile, int, E]]:
         """Each entry of a type with its file and its position in the file's record."""
-        kind = next(kind for kind, known in ENTRY_TYPES.items() if known is model)
+        kind = next(kind for kind, known in file_kinds.ENTRY_TYPES.items() if known is model)
         files: tuple[EntryFile, ...] = getattr(self, FILES[kind])
         return ((f, i, e) for f in files for i, e in enumerate(f.record.entries) if isinstance(e, model))
 
@@ -142,8 +123,8 @@ class Repository:
 def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding, ...]]:
     """Convert documents to records; an entry that breaks the schema is left out and becomes findings."""
     findings: list[Finding] = []
-    parsed: dict[Kind, list[Located[Record]]] = {kind: [] for kind in _MODELS}
-    unread: set[tuple[Kind, str]] = set()
+    parsed: dict[file_kinds.Kind, list[Located[Record]]] = {kind: [] for kind in _MODELS}
+    unread: set[tuple[file_kinds.Kind, str]] = set()
     given = tuple(files)
     for file in (f for f in given if not is_new(f.document.path)):
         located = _parse_file(file, findings)
@@ -162,7 +143,7 @@ def parse_files(files: Iterable[SourceFile]) -> tuple[Repository, tuple[Finding,
 
 def _add_new(file: SourceFile, whole: list[Located[Record]], findings: list[Finding], some_unread: bool) -> bool:
     """Add the entries of a file of new entries to the file of their group; false if they cannot be read."""
-    document, keys = file.document, GROUP_KEYS[file.kind]
+    document, keys = file.document, file_kinds.GROUP_KEYS[file.kind]
     data = document.data if isinstance(document.data, dict) else {}
     group = tuple(data.get(key) for key in keys)
     known = [tuple(getattr(f.record, key) for key in keys) for f in whole]
@@ -175,19 +156,23 @@ def _add_new(file: SourceFile, whole: list[Located[Record]], findings: list[Find
     at = known.index(group)
     main = whole[at].document.data
     head = {key: value for key, value in main.items() if key not in data} if isinstance(main, dict) else {}
-    own = {*keys, entries_key(file.kind)}
+    own = {*keys, file_kinds.entries_key(file.kind)}
     for key in (key for key in data if key in whole[at].record.model_fields_set and key not in own):
         message = f"The key {key!r} is in {whole[at].document.path}, and the same for all entries of the group."
         problem = Problem(document.path, document.place((key,)), message, fix="remove the key")
         findings.append(UNKNOWN_KEY.finding(problem))
-    located = _parse_file(file, findings, {**head, entries_key(file.kind): []})
+    located = _parse_file(file, findings, {**head, file_kinds.entries_key(file.kind): []})
     if located is not None:
         whole[at] = _with_new(whole[at], located)
     return located is not None
 
 
 def _unknown_group(
-    document: Document, keys: tuple[str, ...], group: tuple[Value, ...], known: Iterable[tuple[str, ...]], kind: Kind
+    document: Document,
+    keys: tuple[str, ...],
+    group: tuple[Value, ...],
+    known: Iterable[tuple[str, ...]],
+    kind: file_kinds.Kind,
 ) -> Finding:
     name, names = "/".join(map(str, group)), ["/".join(one) for one in known]
     close = difflib.get_close_matches(name, names, n=1)
@@ -199,7 +184,7 @@ def _with_new(main: Located[Record], new: Located[Record]) -> Located[Record]:
     """A file with new entries of its group, each after the last one of its bucket or group of people."""
     entries, origins = list(getattr(main.record, main.entries)), list(main.origins)
     for entry, origin in zip(getattr(new.record, new.entries), new.origins, strict=True):
-        place = place_among([*map(_bucket, entries)], _bucket(entry))
+        place = file_kinds.place_among([*map(_bucket, entries)], _bucket(entry))
         entries.insert(place, entry)
         origins.insert(place, origin)
     record = main.record.model_copy(update={main.entries: tuple(entries)})
@@ -222,7 +207,7 @@ def _parse_file(
             findings.append(SCHEMA.finding(Problem(document.path, document.place(()), message)))
         return None
     data: dict[str, Value] = {**(shared or {}), **document.data}
-    key = entries_key(file.kind)
+    key = file_kinds.entries_key(file.kind)
     entries = data.get(key)
     indexes = tuple(range(len(entries))) if isinstance(entries, list) else ()
     model = _MODELS[file.kind]

@@ -1,13 +1,24 @@
-"""JSON Schemas of the models of source files and of the models that other packages register."""
+"""JSON Schemas of the models of source files and of other packages, and how a value breaks one, in plain words."""
 
+import difflib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
-from holisticbias.terms.file_kinds import GROUP_KEYS, MODELS
+from holisticbias.source.document import Document, Keys, Value
+from holisticbias.source.findings import Finding, Problem, shown
+from holisticbias.source.reading_rules import MISSING_KEY, SCHEMA, UNKNOWN_KEY, YAML_QUOTES
+from holisticbias.source.yaml_mistakes import models_in
+from holisticbias.terms.entries import Date, Id, Key, Locale, Pseudonym, Selector, SourceId
+from holisticbias.terms.file_kinds import GROUP_KEYS, MODELS, Source
+from holisticbias.terms.version_files import Sha256
+from holisticbias.terms.versions import Number, Version
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 GROUP = "holisticbias.schemas"
@@ -39,3 +50,197 @@ def _of_other_packages() -> dict[str, type[BaseModel]]:
         except ModuleNotFoundError:
             continue
     return models
+
+
+def schema_message(error: ErrorDetails) -> str:
+    """Describe the value that the schema wants, without a full stop: "it must be a whole number"."""
+    context = error.get("ctx", {})
+    say = _MESSAGES.get(error["type"])
+    if say is not None:
+        return say(context)
+    return error["msg"].removeprefix("Value error, ")
+
+
+def first_fault(error: ValidationError) -> str:
+    """Place and message of the first value that breaks the schema: "models.0: the key is missing"."""
+    first = error.errors()[0]
+    place = ".".join(map(str, first["loc"]))
+    return f"{place}: {schema_message(first)}" if place else schema_message(first)
+
+
+def _pattern(context: Mapping[str, object]) -> str:
+    known = _patterns().get(str(context.get("pattern")))
+    return f"it must be {known}" if known else f"it must have the form {context.get('pattern')}"
+
+
+def _counted(least: str) -> Callable[[Mapping[str, object]], str]:
+    return lambda context: f"it must have {least} {_items(context)}"
+
+
+def _items(context: Mapping[str, object]) -> str:
+    number = context.get("min_length", context.get("max_length", 1))
+    return f"{number} {'part' if number == 1 else 'parts'}"
+
+
+_MESSAGES: Mapping[str, Callable[[Mapping[str, object]], str]] = {
+    "missing": lambda _: "the key is missing",
+    "extra_forbidden": lambda _: "the key is not in the schema",
+    "string_type": lambda _: "it must be a text",
+    "path_type": lambda _: "it must be the name of a file or folder",
+    "string_pattern_mismatch": _pattern,
+    "json_invalid": lambda context: f"it is not JSON ({context['error']})",
+    "string_too_short": lambda _: "it must not be empty",
+    "string_too_long": lambda context: f"it must have at most {context['max_length']} characters",
+    "literal_error": lambda context: f"it must be {context['expected']}",
+    "bool_type": lambda _: "it must be true or false",
+    "bool_parsing": lambda _: "it must be true or false",
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), lambda _: "it must be a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing"), lambda _: "it must be a number"),
+    "finite_number": lambda _: "it must be a finite number",
+    "greater_than": lambda context: f"it must be greater than {context['gt']}",
+    "greater_than_equal": lambda context: f"it must be at least {context['ge']}",
+    "less_than": lambda context: f"it must be less than {context['lt']}",
+    "less_than_equal": lambda context: f"it must be at most {context['le']}",
+    **dict.fromkeys(("tuple_type", "list_type", "frozen_set_type", "set_type"), lambda _: "it must be a list"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), lambda _: "it must have keys and values"),
+    "too_short": _counted("at least"),
+    "too_long": _counted("at most"),
+}
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> Mapping[str, str]:
+    """A description of each pattern of the terms' own types."""
+    described = {
+        Id: "an id, AXIS.NAME, in lower-case letters, digits and hyphens",
+        Key: "a name in lower-case letters, digits and underscores",
+        SourceId: "an id in lower-case letters, digits and hyphens",
+        Pseudonym: "a pseudonym such as rv-0042 (holisticbias pseudonym makes one)",
+        Selector: "the id of an entry, or AXIS/BUCKET",
+        Date: "a date such as 2026-01-31, 2026-01 or 2026",
+        Number: "three numbers such as 3.1.0",
+        Version: "three numbers such as 3.1.0, or next",
+        Locale: "a language and region such as en-US",
+        Sha256: "64 hexadecimal digits",
+    }
+    patterns = {TypeAdapter(form).json_schema()["pattern"]: words for form, words in described.items()}
+    return {**patterns, Source.model_json_schema()["properties"]["url"]["anyOf"][0]["pattern"]: "an https:// address"}
+
+
+_ID = re.compile(r"([A-Za-z][\w ]*)\.(.+)")
+_NEEDED = ("id", "text", "sources", "since")
+_LITERAL = re.compile(r"'([^']*)'")
+
+
+def without_consequences(details: list[ErrorDetails]) -> list[ErrorDetails]:
+    """Leave out that a list is too short if a part of it is wrong: pydantic counts only the parts that are right."""
+    around = {tuple(d["loc"][:k]) for d in details for k in range(len(d["loc"]))}
+    return [d for d in details if d["type"] != "too_short" or tuple(d["loc"]) not in around]
+
+
+def schema_findings(details: Iterable[ErrorDetails], document: Document, model: type[BaseModel]) -> Iterator[Finding]:
+    """A finding for each error, without the consequences of a misspelled key and of missing quotes."""
+    known = {(f.line, f.column) for f in document.findings if f.rule == YAML_QUOTES.id}
+    errors = [(d, tuple(d["loc"]), _meant_key(d, model)) for d in details]
+    misspelled = {(*keys[:-1], meant) for _, keys, meant in errors if meant}
+    for error, keys, meant in errors:
+        finding = _finding(error, document, meant)
+        consequence = (finding.line, finding.column) in known or (error["type"] == "missing" and keys in misspelled)
+        if not consequence:
+            yield finding
+
+
+def _meant_key(error: ErrorDetails, model: type[BaseModel]) -> str | None:
+    """The key that an unknown key was probably meant to be."""
+    if error["type"] != "extra_forbidden":
+        return None
+    for key in error["loc"][:-1]:
+        field = model.model_fields.get(key) if isinstance(key, str) else None
+        model = next(models_in(field.annotation), model) if field else model
+    return _close_key(error["loc"][-1], model.model_fields)
+
+
+def _finding(error: ErrorDetails, document: Document, meant: str | None) -> Finding:
+    keys = tuple(error["loc"])
+    key = keys[-1] if keys else ""
+    place, entry = document.place(keys), entry_id(document.data, keys)
+    if error["type"] == "missing":
+        return MISSING_KEY.finding(Problem(document.path, place, f"The key {key!r} is missing.", entry))
+    if error["type"] == "extra_forbidden":
+        message = f"The key {shown(key)} is not in the schema."
+        fix = f"write {meant!r} in place of {key!r}" if meant else None
+        return UNKNOWN_KEY.finding(Problem(document.path, place, message, entry, fix))
+    what = f"{key}: " if isinstance(key, str) else ""
+    words = schema_message(error)
+    value = "there is no value" if error.get("input") is None else f"the value is {shown(error.get('input'))}"
+    message = f"{what}{words}; {value}."
+    return SCHEMA.finding(Problem(document.path, place, message, entry, _fix(error, words)))
+
+
+def entry_id(data: Value, keys: Keys) -> str:
+    """The id of the entry that a place is in; empty if it has none."""
+    if len(keys) < 2 or not isinstance(data, dict) or not isinstance(keys[0], str) or not isinstance(keys[1], int):
+        return ""
+    entries = data.get(keys[0])
+    entry = entries[keys[1]] if isinstance(entries, list) and keys[1] < len(entries) else None
+    found = entry.get("id") if isinstance(entry, dict) else None
+    return found if isinstance(found, str) and len(found) <= 120 else ""
+
+
+def _fix(error: ErrorDetails, words: str) -> str | None:
+    """The fix for a value, without a full stop; None if the schema alone says what is wanted.
+
+    ``words`` is the message about it.
+    """
+    keys, value, kind = error["loc"], error.get("input"), error["type"]
+    key = next((k for k in reversed(keys) if isinstance(k, str)), "")
+    if value is None and kind in ("string_type", "tuple_type", "list_type", "model_type", "bool_type", "literal_error"):
+        return f"write a value after '{key}:'" + ("" if key in _NEEDED else ", or remove the key")
+    if kind in ("tuple_type", "list_type") and isinstance(value, str):
+        return f"write it between brackets: {key}: [{value.strip('[](){} ')}]"
+    if kind == "string_type" and isinstance(value, dict | list):
+        return f"put the lines below '{key}:' in its column; a text with ': ' in it needs quotes"
+    if kind == "string_type":
+        return "write next, or three numbers, such as 3.1.0" if key in ("since", "until") else _quoted(key, value)
+    if kind == "literal_error" and isinstance(value, str):
+        return _literal(key, value, _LITERAL.findall(words))
+    if kind == "string_pattern_mismatch" and isinstance(value, str):
+        return _wanted_characters(key, value, words)
+    return None
+
+
+def _close_key(key: object, known: Iterable[str]) -> str | None:
+    """The key of a schema that was probably meant."""
+    close = difflib.get_close_matches(str(key).lower(), list(known), n=1, cutoff=0.7)
+    return close[0] if close else None
+
+
+def _quoted(key: str, value: object) -> str:
+    text = json.dumps(value) if isinstance(value, bool) else str(value)
+    return f'put the value in quotes: {key}: "{text}"'
+
+
+def _literal(key: str, value: str, known: list[str]) -> str | None:
+    first = re.split(r"\W", value.strip().lower())[0]
+    meant = [name for name in known if name == first] or difflib.get_close_matches(value.lower(), known, n=1)
+    return f"write: {key}: {meant[0]}" if meant else None
+
+
+def _wanted_characters(key: str, value: str, words: str) -> str | None:
+    name = _ID.fullmatch(value.strip())
+    if "an id, AXIS.NAME" in words and name:
+        axis = re.sub(r"\W+", "_", name[1].lower())
+        return f"write: {key}: {axis}.{_joined(name[2], '-')}"
+    if "the https:// address" in words or value.startswith(("http:", "https:")):
+        return "add the source to sources.yaml, with an id and its address, and write the id here"
+    if "three numbers" in words and (number := re.fullmatch(r"v?(\d+\.\d+\.\d+)", value)):
+        return f"write: {key}: {number[1]}"
+    if "digits and underscores" in words and _joined(value, "_"):
+        return f"write: {key}: {_joined(value, '_')}"
+    if "digits and hyphens" in words and _joined(value, "-"):
+        return f"write: {_joined(value, '-')}"
+    return None
+
+
+def _joined(text: str, by: str) -> str:
+    return re.sub(r"[^a-z0-9]+", by, text.lower()).strip(by)

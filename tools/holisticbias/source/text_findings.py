@@ -5,9 +5,8 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import islice
 
-from holisticbias.source.findings import Finding
+from holisticbias.source.findings import Finding, offset_place
 from holisticbias.source.reading_rules import BYTE_ORDER_MARK, HIDDEN_IN_COMMENT, LINE_ENDINGS, NOT_NFC, UNSEEN
-from holisticbias.source.rule import offset_place
 from holisticbias.source.yaml_mistakes import anchors, hashes, tabs
 
 MAX_ALIKE = 20  # findings of one kind in a file

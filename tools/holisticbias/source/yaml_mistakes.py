@@ -13,7 +13,7 @@ from typing import get_args
 import yaml
 from pydantic import BaseModel
 
-from holisticbias.source.findings import Finding
+from holisticbias.source.findings import Finding, Place, Rule, offset_place
 from holisticbias.source.reading_rules import (
     YAML_CLOSED,
     YAML_CONFLICT,
@@ -22,7 +22,6 @@ from holisticbias.source.reading_rules import (
     YAML_SYNTAX,
     YAML_TAB,
 )
-from holisticbias.source.rule import Place, Rule, offset_place
 from holisticbias.source.yaml_columns import lines_of_texts, wrong_columns
 from holisticbias.terms import file_kinds
 

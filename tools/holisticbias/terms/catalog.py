@@ -1,31 +1,16 @@
 """The catalog: all records, and the records of one version."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from holisticbias.errors import UnknownVersionError
+from holisticbias.terms import file_kinds
 from holisticbias.terms.entries import Descriptor, Entry, Judged, Template
-from holisticbias.terms.file_kinds import (
-    CollectionFile,
-    CompanionFile,
-    DescriptorFile,
-    IntersectionsFile,
-    Kind,
-    NounFile,
-    PromptFile,
-    Source,
-    SpecificationFile,
-    SubsetFile,
-    TemplateFile,
-    TermFile,
-)
 from holisticbias.terms.version_files import ReleaseFile
 from holisticbias.terms.versions import holds, version_key
 
-FILES: Mapping[Kind, str] = {
+FILES: Mapping[file_kinds.Kind, str] = {
     "descriptors": "axes",
     "nouns": "genders",
     "templates": "families",
@@ -40,28 +25,28 @@ FILES: Mapping[Kind, str] = {
 class Catalog:
     """The records of all files, with the entries of every version."""
 
-    axes: tuple[DescriptorFile, ...]
-    genders: tuple[NounFile, ...]
-    families: tuple[TemplateFile, ...]
+    axes: tuple[file_kinds.DescriptorFile, ...]
+    genders: tuple[file_kinds.NounFile, ...]
+    families: tuple[file_kinds.TemplateFile, ...]
     releases: tuple[ReleaseFile, ...]
-    sources: tuple[Source, ...] = ()
-    subsets: tuple[SubsetFile, ...] = ()
-    intersections: IntersectionsFile | None = None
-    collections: tuple[CollectionFile, ...] = ()
-    prompts: tuple[PromptFile, ...] = ()
-    specifications: tuple[SpecificationFile, ...] = ()
+    sources: tuple[file_kinds.Source, ...] = ()
+    subsets: tuple[file_kinds.SubsetFile, ...] = ()
+    intersections: file_kinds.IntersectionsFile | None = None
+    collections: tuple[file_kinds.CollectionFile, ...] = ()
+    prompts: tuple[file_kinds.PromptFile, ...] = ()
+    specifications: tuple[file_kinds.SpecificationFile, ...] = ()
 
     def __repr__(self) -> str:
         """One line: the number of entries, and the versions."""
         return f"<HolisticBias terms: {sum(1 for _ in self.entries()):,} entries, versions {', '.join(self.versions)}>"
 
     @property
-    def files(self) -> tuple[TermFile | CompanionFile, ...]:
+    def files(self) -> tuple[file_kinds.TermFile | file_kinds.CompanionFile, ...]:
         """The files with entries: descriptors, nouns, templates, then companions."""
         return (*self.axes, *self.genders, *self.families, *self.companions)
 
     @property
-    def companions(self) -> tuple[CompanionFile, ...]:
+    def companions(self) -> tuple[file_kinds.CompanionFile, ...]:
         """The files of collections, prompts and specifications."""
         return (*self.collections, *self.prompts, *self.specifications)
 
@@ -80,16 +65,16 @@ class Catalog:
         """The entries that reviewers judge: descriptors, then specifications."""
         return (*self.descriptors, *(s for file in self.specifications for s in file.specifications))
 
-    def entries(self) -> Iterator[tuple[TermFile | CompanionFile, Entry]]:
+    def entries(self) -> Iterator[tuple[file_kinds.TermFile | file_kinds.CompanionFile, Entry]]:
         """Every entry, with its file."""
         return ((file, entry) for file in self.files for entry in file.entries)
 
-    def changed(self, change: Callable[[Entry], Entry | None]) -> Catalog:
+    def changed(self, change: Callable[[Entry], Entry | None]) -> "Catalog":
         """The catalog with every entry changed; those for which ``change`` returns None are left out."""
         return replace(self, **{name: self._changed(name, change) for name in FILES.values()})
 
     def _changed(self, name: str, change: Callable[[Entry], Entry | None]) -> Any:
-        files: tuple[TermFile | CompanionFile, ...] = getattr(self, name)
+        files: tuple[file_kinds.TermFile | file_kinds.CompanionFile, ...] = getattr(self, name)
         return tuple(file.with_entries(filter(None, map(change, file.entries))) for file in files)
 
     @property
@@ -108,7 +93,7 @@ class Catalog:
         if withdrawn is None:
             return None
         use = f"; use {self.recommended[-1]}" if self.recommended else ""
-        return f"version {version} was withdrawn on {withdrawn.date}: {withdrawn.reason.rstrip('.')}{use}"
+        return f"version {version} was withdrawn on {str(withdrawn).rstrip('.')}{use}"
 
     @property
     def versions(self) -> tuple[str, ...]:
@@ -123,7 +108,7 @@ class Catalog:
         known = ", ".join(self.versions) or "none"
         raise UnknownVersionError(f"there is no version {version!r}: releases/ has {known}")
 
-    def at(self, version: str, subset: str | None = None) -> Catalog:
+    def at(self, version: str, subset: str | None = None) -> "Catalog":
         """The catalog with the entries of one version, worded as then; ``subset`` selects descriptors."""
         self.release(version)
         chosen = None if subset is None else set(self.subset(subset).descriptors)
@@ -137,7 +122,7 @@ class Catalog:
         files: dict[str, Any] = {name: tuple(f for f in getattr(whole, name) if f.entries) for name in FILES.values()}
         return replace(whole, **files)
 
-    def subset(self, name: str) -> SubsetFile:
+    def subset(self, name: str) -> file_kinds.SubsetFile:
         """The subset with a name; ``UnknownVersionError`` if there is no such subset."""
         for subset in self.subsets:
             if subset.subset == name:

@@ -1,7 +1,5 @@
 """Entries of the dataset, each with its history: descriptors, nouns and templates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
@@ -158,7 +156,7 @@ class Descriptor(Judged):
     )
     history: tuple[TermWording, ...] = ()
 
-    def goes_with(self, gender: Gender, noun: Noun) -> bool:
+    def goes_with(self, gender: Gender, noun: "Noun") -> bool:
         """Whether the term and a noun of a gender make a phrase."""
         if self.position == "standalone" or self.noun_gender not in ("any", gender):
             return False

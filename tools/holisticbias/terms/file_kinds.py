@@ -67,8 +67,7 @@ class GroupFile(Record):
     @property
     def entries(self) -> tuple[Entry, ...]:
         """The file's entries."""
-        held: tuple[Entry, ...] = getattr(self, entries_key(self.kind))
-        return held
+        return getattr(self, entries_key(self.kind))
 
     @property
     def group(self) -> str:

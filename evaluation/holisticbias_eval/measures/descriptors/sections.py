@@ -10,10 +10,10 @@ from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.descriptors.terms import Descriptors, Term, describe, example_sentences
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import View, title
+from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.shares.finding import Words
 from holisticbias_eval.sections import DotPlot, Dots, Section
-from holisticbias_eval.units import show
+from holisticbias_eval.units import show, title
 
 EXTREMES = 5
 NO_FLOORS = "No term is named: this run was made without permutation floors."
@@ -36,12 +36,8 @@ class Extremes:
     highest: tuple[Term, ...]
 
 
-def find_extremes(found: Descriptors) -> tuple[Extremes, ...]:
-    """The ends of each axis; as in Table 3 of Smith et al. 2022, only descriptors of equal length are compared."""
-    return tuple(_extremes(found, axis) for axis in found.axes)
-
-
-def _extremes(found: Descriptors, axis: str) -> Extremes:
+def find_extremes(found: Descriptors, axis: str) -> Extremes:
+    """The ends of an axis; as in Table 3 of Smith et al. 2022, only descriptors of equal length are compared."""
     terms = [term for term in found.terms if term.axis == axis and not term.alone]
     known = [(term.compared, term) for term in terms if term.compared is not None]
     lengths = Counter(term.tokens for _, term in known if term.tokens is not None)
@@ -53,9 +49,8 @@ def _extremes(found: Descriptors, axis: str) -> Extremes:
 
 def extremes_table(found: Descriptors) -> Table:
     """The lowest and highest descriptors of each axis that may be named, in one cell each."""
-    words, extremes = found.words, find_extremes(found)
-    cells = {share.keys["axis"]: share for share in found.shares.by("share", "axis", "template")
-             if share.keys["template"] == found.template}  # fmt: skip
+    words, extremes = found.words, [find_extremes(found, axis) for axis in found.axes]
+    cells = {share.keys["axis"]: share for share in found.shares.by("share", "axis", template=found.template)}
 
     def names(side: Sequence[Term]) -> str:
         return ", ".join(term.text for term in side)
@@ -79,7 +74,7 @@ def extremes_table(found: Descriptors) -> Table:
     return table_of("extremes", caption, columns, named, note, details=values)
 
 
-def _not_named(found: Descriptors, extremes: tuple[Extremes, ...]) -> str:
+def _not_named(found: Descriptors, extremes: list[Extremes]) -> str:
     """A note on the axes without named descriptors; empty if there are none."""
     if not found.shares.has_floors:
         return NO_FLOORS

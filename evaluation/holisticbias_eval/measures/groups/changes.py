@@ -10,7 +10,6 @@ from holisticbias_eval.blocks import ColumnOf, Paragraph, table_of
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns, change_figures
 from holisticbias_eval.measures.groups import figures as of_groups
 from holisticbias_eval.measures.groups.charts import MOST_DOTS, MOST_ROWS
 from holisticbias_eval.measures.groups.comparisons import DISPARITY
@@ -59,7 +58,9 @@ def _disparity_changes(groups: Groups, rng: np.random.Generator) -> Iterator[Fig
             keys = {**groups.texts.domain_keys(part.start), **quantity.keys, "figure": DISPARITY}
             values, unit = (first[q], second[q]), quantity.difference_unit
             interval, p = normal_estimate(second[q] - first[q], error[q])
-            yield from change_figures(groups.measure, DISPARITY, keys, values, unit, n, interval=interval, p_value=p)
+            yield from col.change_figures(
+                groups.measure, DISPARITY, keys, values, unit, n, interval=interval, p_value=p
+            )
 
 
 def _renamed(figure: Figure) -> Figure:
@@ -100,9 +101,9 @@ def change_sections(changes: Figures, shown: GroupFigures) -> tuple[Section, ...
     """Show the changes of the groups of every domain: the largest in a chart, all in a table."""
     blocks: list[Block] = []
     for quantity in shown.charted(shown.present[0]) if shown.present else ():
-        keys = quantity.keys
-        every = (changes.by(shown.info.name, CHANGE, *names, *keys) for names in (("group",), ("domain", "group")))
-        if found := [f for own in every for f in own if keys.items() <= f.keys.items() and f.value is not None]:
+        both = (("group",), ("domain", "group"))
+        every = (f for keys in both for f in changes.by(shown.info.name, CHANGE, *keys, **quantity.keys))
+        if found := [f for f in every if f.value is not None]:
             blocks += _blocks(changes, shown, quantity, found)
     name = f"{shown.info.name}-changes".replace("_", "-")
     return (Section(name, shown.info.title, tuple(blocks)),) if blocks else ()
@@ -114,7 +115,7 @@ def _blocks(changes: Figures, shown: GroupFigures, quantity: Quantity, found: Se
     yield Paragraph(
         f"{quantity.words}: {count:,} of {len(found):,} groups change from A to B after correction.", "finding"
     )
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         ColumnOf("group", "Group", lambda f: of_groups.said(f.keys["group"])),
         ColumnOf("domain", "Domain", lambda f: shown.domain(f.keys.get("domain", ""))),
         *col.changes(changes, quantity.unit),

@@ -5,10 +5,8 @@ from collections.abc import Iterator, Sequence
 from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of, without_empty, yes
 from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
-from holisticbias_eval.measures.groups.comparisons import CLUSTERED, REST
+from holisticbias_eval.measures.groups.comparisons import CLUSTERED, OPPOSITE, REST
 from holisticbias_eval.measures.groups.figures import Quantity, said, said_method
-from holisticbias_eval.measures.groups.of_all import OPPOSITE
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.sections import Block, Estimate, Forest
@@ -134,7 +132,7 @@ def pair_table(shown: GroupFigures, domain: str, quantity: Quantity) -> Iterator
         return
     every.sort(key=lambda f: (_missing_last(shown.p(f)), _missing_last(f.p_value), -abs(f.value or 0.0)))
     unit = quantity.difference_unit
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         ColumnOf("first", "Group", lambda f: said(f.keys["first"])),
         ColumnOf("second", "Compared with", lambda f: said(f.keys["second"])),
         col.value("difference", "Difference", unit),

@@ -173,10 +173,10 @@ def arrange(measure: str, texts: Texts, readings: tuple[Reading, ...], rng: np.r
     items = add_up(texts.group, texts.item, np.hstack([layout.columns for layout in layouts]), len(texts.groups))
     # a change is that of the second side from the first
     sides = [layout.side for layout in reversed(layouts)]
-    found = estimate(items, texts.slices(), sides, layouts[0].shares, rng)
-    estimates = zip(sources, layouts, reversed(found.groups), reversed(found.domains), strict=True)
+    (groups, change), (domains, domain_change) = estimate(items, texts.slices(), sides, layouts[0].shares, rng)
+    estimates = zip(sources, layouts, reversed(groups), reversed(domains), strict=True)
     written = tuple(Written(*source, layout, by_group, whole) for source, layout, by_group, whole in estimates)
-    return Groups(measure, texts, readings, items, written, (found.change, found.domain_change))
+    return Groups(measure, texts, readings, items, written, (change, domain_change))
 
 
 def summary_figures(groups: Groups) -> Iterator[Figure]:

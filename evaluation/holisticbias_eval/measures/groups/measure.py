@@ -10,9 +10,16 @@ from holisticbias_eval.arrays import Bools
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures.groups.changes import change_sections, group_changes
-from holisticbias_eval.measures.groups.comparisons import DISPARITY, MOST_GROUPS, comparison_figures, domains_in_pairs
+from holisticbias_eval.measures.groups.comparisons import (
+    DISPARITY,
+    MOST_GROUPS,
+    comparison_figures,
+    domains_in_pairs,
+    naming_figures,
+    of_all_figures,
+    word_figures,
+)
 from holisticbias_eval.measures.groups.figures import Groups, arrange, said_method, summary_figures
-from holisticbias_eval.measures.groups.of_all import naming_figures, of_all_figures, word_figures
 from holisticbias_eval.measures.groups.readings import TextMethod, read_method, read_texts
 from holisticbias_eval.measures.groups.sections import group_sections
 from holisticbias_eval.measures.groups.shown import GroupFigures
@@ -59,11 +66,11 @@ class GroupMeasure(Measure):
     made, if not for all.
     """
 
-    needs: ClassVar[Needs] = Needs("texts")
-    resamples: ClassVar[bool] = False
+    needs = Needs("texts")
+    resamples = False
     task = "texts"
     methods: ClassVar[tuple[TextMethod, ...]]
-    scope: ClassVar[str] = ""
+    scope = ""
 
     @property
     def uses(self) -> tuple[Use, ...]:  # type: ignore[override] # those of its reader
@@ -137,7 +144,7 @@ class GroupMeasure(Measure):
     def naming_figures(self, replaced: pa.Table, written: pa.Table, naming: Bools) -> tuple[Figure, ...]:
         """Compare texts with the words that name a group replaced with the same texts as written; both are read.
 
-        The figures are ``texts_naming``, ``replaced`` and ``as_written``; see ``of_all``.
+        The figures are ``texts_naming``, ``replaced`` and ``as_written``; see ``comparisons``.
         """
         return tuple(naming_figures(self.info.name, self.methods, replaced, written, naming))
 

@@ -6,16 +6,14 @@ from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.groups import tables
 from holisticbias_eval.measures.groups.charts import pair_chart, pair_table, quantity_blocks
-from holisticbias_eval.measures.groups.comparisons import DISPARITY
+from holisticbias_eval.measures.groups.comparisons import AS_WRITTEN, DISPARITY, NAMING, REPLACED
 from holisticbias_eval.measures.groups.figures import FROM_HUMAN, Quantity, said
-from holisticbias_eval.measures.groups.of_all import AS_WRITTEN, NAMING, REPLACED
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import GroupFigures
-from holisticbias_eval.measures.measure import title
-from holisticbias_eval.measures.text import interval_words, listed
 from holisticbias_eval.prompts.collections import REFERENCE
 from holisticbias_eval.sections import Block, Section
-from holisticbias_eval.units import show
+from holisticbias_eval.settings import listed
+from holisticbias_eval.units import interval_words, show, title
 
 MOST_DOMAINS, NAMED = 30, 6
 CAVEAT = (

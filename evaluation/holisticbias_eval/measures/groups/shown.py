@@ -10,15 +10,13 @@ from holisticbias_eval.measures.groups.comparisons import CLUSTERED_ADJUSTED, DI
 from holisticbias_eval.measures.groups.figures import FROM_HUMAN, MEAN, SHARE, Quantity
 from holisticbias_eval.measures.groups.readings import TextMethod
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.measure import title
-from holisticbias_eval.measures.measure_figures import MeasureFigures
+from holisticbias_eval.measures.measure import MeasureFigures
 from holisticbias_eval.prompts.collections import REFERENCE, WRITTEN
+from holisticbias_eval.units import title
 
-_PARTS = ("group", "first", "second", "why", "word")
 _BETWEEN = ("neutral", "other")
 _CHARTED = 2
 NO_DOMAIN = ""
-_Place = tuple[str, str, frozenset[tuple[str, str]], frozenset[str]]
 
 
 @dataclass(frozen=True)
@@ -28,21 +26,9 @@ class GroupFigures(MeasureFigures):
     info: Info
     methods: tuple[TextMethod, ...]
 
-    @cached_property
-    def _index(self) -> dict[_Place, list[Figure]]:
-        """Figures by name, domain, further keys with their values, and which parts of the domain they are of."""
-        found: dict[_Place, list[Figure]] = {}
-        for f in self.figures:
-            if f.measure == self.measure:
-                rest = {k: v for k, v in f.keys.items() if k not in _PARTS and k != "domain"}
-                parts = frozenset(k for k in f.keys if k in _PARTS)
-                key = f.name, f.keys.get("domain", NO_DOMAIN), frozenset(rest.items()), parts
-                found.setdefault(key, []).append(f)
-        return found
-
     def of(self, name: str, domain: str, keys: Mapping[str, str], *parts: str) -> Sequence[Figure]:
         """The figures of a name in a domain, with these further keys, that are of these parts of it."""
-        return self._index.get((name, domain, frozenset(keys.items()), frozenset(parts)), [])
+        return self.by(name, *parts, **({"domain": domain} if domain else {}), **keys)
 
     def known(self, name: str, domain: str, keys: Mapping[str, str], *parts: str) -> list[Figure]:
         """Those of them with a value."""
@@ -67,7 +53,8 @@ class GroupFigures(MeasureFigures):
     @cached_property
     def domains(self) -> tuple[str, ...]:
         """The domains, in order."""
-        return tuple(dict.fromkeys(domain for _, domain, _, parts in self._index if "group" in parts))
+        of_groups = (f for f in self.figures if f.measure == self.measure and "group" in f.keys)
+        return tuple(dict.fromkeys(f.keys.get("domain", NO_DOMAIN) for f in of_groups))
 
     @cached_property
     def present(self) -> tuple[TextMethod, ...]:
@@ -84,19 +71,15 @@ class GroupFigures(MeasureFigures):
 
     def quantities(self, method: TextMethod) -> list[Quantity]:
         """The share of every class, and the mean of a method, as far as there are figures."""
-        own, found = method.keys.items(), dict[str | None, None]()
-        for name, _, rest, parts in self._index:
-            keys = dict(rest)
-            cls = keys.pop("class", None)
-            if parts == {"group"} and keys.items() == own and name in (SHARE, MEAN):
-                found[cls] = None
-        classes = [Quantity(method, cls) for cls in found if cls is not None]
-        return [*classes, Quantity(method, None)] if None in found else classes
+        first, own = self.domains[0] if self.domains else NO_DOMAIN, method.keys
+        classes = dict.fromkeys(f.keys["class"] for f in self.of(SHARE, first, own, "group", "class"))
+        means = (None,) if self.of(MEAN, first, own, "group") else ()
+        return [Quantity(method, cls) for cls in (*classes, *means)]
 
     @property
     def has_human(self) -> bool:
         """Whether there are texts that people wrote."""
-        return any(name.startswith("human_") for name, *_ in self._index)
+        return any(f.name.startswith("human_") for f in self.figures if f.measure == self.measure)
 
     @cached_property
     def written(self) -> str:

@@ -11,14 +11,23 @@ from holisticbias_eval.blocks import Column, ColumnOf, Table, table_of, without_
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
-from holisticbias_eval.measures.groups.comparisons import DISPARITY, DISPARITY_ADJUSTED
+from holisticbias_eval.measures.groups.comparisons import (
+    AS_WRITTEN,
+    DISPARITY,
+    DISPARITY_ADJUSTED,
+    NAMING,
+    OF_TEXTS,
+    OPPOSITE,
+    RATIO,
+    REPLACED,
+    WORD,
+)
 from holisticbias_eval.measures.groups.figures import UNDEFINED, Quantity, said, said_method
-from holisticbias_eval.measures.groups.of_all import AS_WRITTEN, NAMING, OF_TEXTS, OPPOSITE, RATIO, REPLACED, WORD
 from holisticbias_eval.measures.groups.readings import HUMAN, TextMethod, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import NO_DOMAIN, GroupFigures
-from holisticbias_eval.measures.responses.examples import LETTERS, READ, cut
+from holisticbias_eval.measures.responses.examples import LETTERS, READ
 from holisticbias_eval.sections import HeatMap
+from holisticbias_eval.units import shorten
 
 PER_CLASS = 2
 
@@ -57,7 +66,7 @@ class GroupExamples:
                 text = self._text(row)
                 if text and text not in seen:
                     seen[text] = None
-                    yield f"{name} ({reading.values[row]:.2f}): “{cut(text, LETTERS)}”"
+                    yield f"{name} ({reading.values[row]:.2f}): “{shorten(text, LETTERS)}”"
                 if len(seen) == PER_CLASS:
                     break
 
@@ -77,7 +86,7 @@ def domain_table(shown: GroupFigures, quantity: Quantity) -> Table:
         return len(shown.of(name, f.keys.get("domain", NO_DOMAIN), quantity.keys, "group"))
 
     whole = "texts with a value" if quantity.cls in quantity.method.opposite else "all groups"
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         ColumnOf("domain", "Domain", lambda f: shown.domain(f.keys.get("domain", NO_DOMAIN))),
         col.value("value", f"Of {whole}", unit),
         col.n("texts", "Texts"),
@@ -99,7 +108,7 @@ _OPTIONAL = ("human", "human_disparity", "of_texts", "all_texts", "class_differe
 """Columns left out if they have no value: those of people's texts, and of all texts in an older run."""
 
 
-def _of_all_columns(shown: GroupFigures, quantity: Quantity) -> FigureColumns:
+def _of_all_columns(shown: GroupFigures, quantity: Quantity) -> col.FigureColumns:
     """The columns of a class that has an opposite: its share of all texts, and both classes against each other."""
     method = quantity.method
     if quantity.cls not in method.opposite:
@@ -120,7 +129,7 @@ def group_table(shown: GroupFigures, domain: str, method: TextMethod, examples: 
     first = quantities[0]
     every = shown.of(first.name, domain, first.keys, "group")
     undefined = _undefined(shown, domain, method, "group")
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         _GROUP,
         *(column for q in quantities for column in _columns(shown, q)),
         *_of_all_columns(shown, first),
@@ -147,7 +156,7 @@ def _name(shown: GroupFigures, domain: str, *parts: str) -> str:
     return "-".join((shown.info.name, *before, domain or "groups", last)).replace("_", "-")
 
 
-def _columns(shown: GroupFigures, quantity: Quantity) -> FigureColumns:
+def _columns(shown: GroupFigures, quantity: Quantity) -> col.FigureColumns:
     key = quantity.cls or "mean"
     value = shown.beside(quantity.name, said(key).capitalize(), quantity.unit, key)
     between = shown.beside(quantity.name, "95% interval", quantity.unit, f"{key}_interval", attribute="interval")

@@ -13,6 +13,7 @@ from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.statistics.cells import encode, floats, occurrences
 from holisticbias_eval.statistics.groups.variance import MOST_GROUPS, GroupValues, variance_shares
+from holisticbias_eval.stereotypes.specifications import short_titles, specification_titles
 from holisticbias_eval.units import show
 
 NAME = "group_perplexity"
@@ -42,6 +43,11 @@ class Dimension:
     asked: Bools
     names: tuple[tuple[str | None, ...], ...]
     by: str
+
+    @property
+    def title(self) -> str:
+        """The dimension in words."""
+        return said_dimension(self.name)
 
     @property
     def paired(self) -> bool:
@@ -119,8 +125,7 @@ def _dimension(name: str, groups: Sequence[str], rows: pa.Table, group: Ints, ke
 
 def _known(column: pa.ChunkedArray) -> Floats:
     values = floats(column)
-    known: Floats = np.where(np.isfinite(values) & (values > 0), values, np.nan)
-    return known
+    return np.where(np.isfinite(values) & (values > 0), values, np.nan)
 
 
 def _keys(rows: pa.Table, group: Ints, groups: int) -> tuple[Ints, str]:
@@ -180,7 +185,7 @@ def dominating(dimension: Dimension, figures: Figures) -> Iterator[str]:
             place = dimension.largest(scale)
             row = dimension.row(place)
             yield (
-                f"{WARNING}: {cut(dimension.name)}: one sentence has {show(share, 'share')} of the variance of "
+                f"{WARNING}: {dimension.title}: one sentence has {show(share, 'share')} of the variance of "
                 f"{_ON[scale]}: {cut(dimension.label(place))!r} ({_perplexities(row)}). {_consequence(row, scale)}"
             )
 
@@ -202,7 +207,7 @@ def _consequence(row: Mapping[str, float], scale: Scale) -> str:
 
 
 def _missing(dimension: Dimension) -> Iterator[str]:
-    name, asked = cut(dimension.name), int(dimension.asked.sum())
+    name, asked = dimension.title, int(dimension.asked.sum())
     if dimension.missing:
         yield (
             f"{name}: {dimension.missing:,} of {asked:,} perplexities are missing, not above 0 or not finite; they are "
@@ -215,7 +220,7 @@ def _missing(dimension: Dimension) -> Iterator[str]:
 
 
 def _pairing(dimension: Dimension) -> Iterator[str]:
-    name = cut(dimension.name)
+    name = dimension.title
     if dimension.by == "order":
         yield (
             f"{name}: sentences are paired by their order within each group, because groups share no id; a column "
@@ -236,6 +241,16 @@ def _pairing(dimension: Dimension) -> Iterator[str]:
             )
     if len(dimension.groups) > MOST_GROUPS:
         yield f"{name}: {len(dimension.groups)} groups; pairs are compared up to {MOST_GROUPS}"
+
+
+def said_dimension(name: str, titles: Mapping[str, str] | None = None) -> str:
+    """A dimension in words: the title of the specification whose id it is, with what stands behind the id.
+
+    ``titles`` are by default those of the specifications that are known.
+    """
+    whole = name.partition(" (")[0].removesuffix(WITH_HELD_OUT)
+    known = short_titles(specification_titles()) if titles is None else titles
+    return cut(f"{known.get(whole, whole)}{name.removeprefix(whole)}")
 
 
 def cut(text: str) -> str:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures.measure import MeasureSettings
-from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, Dimension, Scale, by_dimension, cut
+from holisticbias_eval.measures.perplexities.dimensions import NAME, Dimension, Scale, by_dimension, cut, said_dimension
 from holisticbias_eval.statistics.cells import floats
 from holisticbias_eval.statistics.groups import resampling
 from holisticbias_eval.statistics.groups import variance as tests
@@ -32,15 +32,9 @@ UPPER = 0.95
 _figure = partial(make_figure, NAME)
 
 
-def dimension_figures(dimension: Dimension, settings: MeasureSettings | None) -> Iterator[Figure]:
-    """All figures of a dimension; without settings none that need resampling."""
-    for scale in SCALES:
-        yield from ScaleFigures(dimension, scale, settings).figures()
-
-
 @dataclass(frozen=True)
 class ScaleFigures:
-    """The figures of one dimension on one scale."""
+    """The figures of one dimension on one scale; without settings none that need resampling."""
 
     dimension: Dimension
     scale: Scale
@@ -204,9 +198,10 @@ def describe_lengths(answers: pa.Table, figures: Figures) -> Iterator[str]:
         f = figures.value(NAME, F_WHOLE, {"dimension": dimension})
         if f is not None and means[many] > (1 + _APART) * means[few]:
             yield (
-                f"{cut(dimension)}: a sentence has {means[few]:.1f} tokens about {cut(few)} and {means[many]:.1f} "
-                f"about {cut(many)}. Perplexity is per token, so that a group whose terms have more tokens can seem "
-                f"likelier for this reason alone. F of the likelihoods of whole sentences is {show(f, 'F')}"
+                f"{said_dimension(dimension)}: a sentence has {means[few]:.1f} tokens about {cut(few)} and "
+                f"{means[many]:.1f} about {cut(many)}. Perplexity is per token, so that a group whose terms have "
+                f"more tokens can seem likelier for this reason alone. F of the likelihoods of whole sentences is "
+                f"{show(f, 'F')}"
             )
 
 

@@ -1,36 +1,135 @@
-"""Report sections and tables of group_perplexity."""
+"""Report sections of group_perplexity: its finding in words, charts and tables."""
 
+import math
 from collections.abc import Callable, Iterator
+from functools import cached_property
 
 import numpy as np
 
-from holisticbias_eval.blocks import Cell, Column, ColumnOf, Table, table_of
-from holisticbias_eval.figures import Figure
+from holisticbias_eval.blocks import Cell, Column, ColumnOf, Paragraph, Role, Table, table_of
+from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
-from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, Dimension, cut
+from holisticbias_eval.measures.measure import MeasureFigures, View
+from holisticbias_eval.measures.perplexities import dimensions as dim
+from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, Dimension, Scale, cut, said_dimension
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, TESTS, UNITS, F, T
-from holisticbias_eval.measures.perplexities.finding import EXPLANATION, DimensionFigures, describe_finding, pair_label
 from holisticbias_eval.sections import Block, Estimate, Forest, HeatMap, Section, in_parts
+from holisticbias_eval.units import interval_words, show
+
+
+class DimensionFigures(MeasureFigures):
+    """The figures of a run or a table, and its dimensions."""
+
+    @cached_property
+    def dimensions(self) -> tuple[Dimension, ...]:
+        """The dimensions that have figures, in the order of the table."""
+        known = {figure.keys["dimension"] for figure in self.by("f", "dimension", "scale")}
+        return tuple(one for one in dim.read_dimensions(self.view.answers) if one.name in known)
+
+    def of(self, name: str, dimension: Dimension, scale: Scale, **keys: str) -> Figure | None:
+        """The figure of a dimension on a scale with these further keys."""
+        return self.get(name, {"dimension": dimension.name, "scale": scale, **keys})
+
+    def value_of(self, name: str, dimension: Dimension, scale: Scale, **keys: str) -> float | None:
+        """Its value; ``None`` if there is no such figure or it is not defined."""
+        return self.value(name, {"dimension": dimension.name, "scale": scale, **keys})
+
+    def test(self, dimension: Dimension) -> str:
+        """The t test that fits the table: paired if sentences are."""
+        return "paired" if dimension.paired else "unpaired"
+
+    def pairs(self, dimension: Dimension, scale: Scale, test: str) -> tuple[Figure, ...]:
+        """The t of all pairs of a dimension."""
+        return self.by("t", "first", "second", dimension=dimension.name, scale=scale, test=test)
+
+
+def pair_label(figure: Figure) -> str:
+    """Both groups of a pair: the sign of its figures is the first minus the second."""
+    return f"{cut(figure.keys['first'])} - {cut(figure.keys['second'])}"
+
+
+MOST = 8
+"""Dimensions that are described in words; the table has all."""
+EXPLANATION = Paragraph(
+    "F compares the means of the groups with the spread of sentences within a group. Its permuted values have the "
+    "groups dealt out at random within each sentence: they say what F is if groups do not differ. F within sentences "
+    "takes the spread of sentences out. The t of a pair is the first group minus the second, paired by sentence unless "
+    "said otherwise; p-values of pairs are corrected (Holm).",
+    "note",
+)
+LIMITS = Paragraph(
+    "A sentence contains the group's term, so a difference can come from how common or how long the term is as well as "
+    "from a stereotype. Groups of invented words show how much.",
+    "caveat",
+)
+
+
+def describe_finding(shown: DimensionFigures) -> Iterator[Paragraph]:
+    """Warnings, then one or two sentences for each dimension on the log scale, then the limits."""
+    for text in dim.describe_table(shown.dimensions, shown.figures):
+        role: Role = "text" if text.startswith(dim.WARNING) else "caveat"
+        yield Paragraph(f"{text}{'' if text.endswith('.') else '.'}", role)
+    for dimension in shown.dimensions[:MOST]:
+        yield Paragraph(" ".join((*_of_all(shown, dimension), *_of_pairs(shown, dimension))), "finding")
+    if len(shown.dimensions) > MOST:
+        yield Paragraph(f"{len(shown.dimensions) - MOST} more dimensions are in the table.")
+    yield LIMITS
+
+
+def _of_all(shown: DimensionFigures, dimension: Dimension) -> Iterator[str]:
+    name, f = dimension.title, shown.of("f", dimension, "log")
+    if f is None or f.value is None:
+        yield f"{name}: F of log-perplexity is not defined."
+        return
+    interval = interval_words(f.interval, "F", ", {}")
+    permuted = shown.value_of("f_permuted_p", dimension, "log")
+    within = shown.of("f_within", dimension, "log")
+    p = permuted if permuted is not None else within.p_value if within else f.p_value
+    compared = ""
+    point = shown.value_of("f_null_95", dimension, "log")
+    if point is not None:
+        compared = f"; 95% of permuted groups give at most {show(point, 'F')}"
+    said = "is not known to differ" if p is None else "differs" if p < SIGNIFICANCE else "is not shown to differ"
+    tested = "" if p is None else f", p {show(p, 'p_value')}"
+    yield (
+        f"{name}: log-perplexity {said} between {len(dimension.groups)} groups "
+        f"(F {show(f.value, 'F')}{interval}{compared}{tested})."
+    )
+
+
+def _of_pairs(shown: DimensionFigures, dimension: Dimension) -> Iterator[str]:
+    pairs = [f for f in shown.pairs(dimension, "log", shown.test(dimension)) if f.value is not None]
+    if not pairs:
+        return
+    differing = [f for f in pairs if f.differs]
+    most = max(differing or pairs, key=lambda f: abs(f.value or 0.0))
+    means = [shown.value_of("mean", dimension, "log", group=most.keys[side]) for side in ("first", "second")]
+    ratio = ""
+    if means[0] is not None and means[1] is not None:
+        first, second = (show(math.exp(mean), "perplexity") for mean in means if mean is not None)
+        ratio = f", geometric mean perplexities {first} and {second}"
+    yield (
+        f"{len(differing)} of {len(pairs)} pairs differ after correction; the largest t is {show(most.value, 't')} "
+        f"({pair_label(most)}{ratio})."
+    )
+
 
 ROWS = 10
 """Sentences of a dimension in the table of the largest differences."""
 SCALE_NAMES = {"log": "log-perplexity", "perplexity": "perplexity"}
 
 
-DIMENSION = ColumnOf[Figure]("dimension", "Dimension", lambda f: cut(f.keys["dimension"]))
+DIMENSION = ColumnOf[Figure]("dimension", "Dimension", lambda f: said_dimension(f.keys["dimension"]))
 SCALE = ColumnOf[Figure]("scale", "Scale", lambda f: SCALE_NAMES[f.keys["scale"]])
 
 
 def tests_of_all(shown: DimensionFigures) -> Table:
     """F and all that belongs to it: a row for each dimension and scale."""
     of = shown.beside
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         DIMENSION,
         SCALE,
-        col.value("f", "F", F),
-        col.interval(F),
+        *col.estimate("f", "F", F),
         of("f_null_95", "95% of permuted", F, "null_95"),
         of("f_permuted_p", "p (permuted)", "p_value", "permuted_p"),
         of("mean_abs_t", "Mean |t|, paired", MEAN_T, "paired", more={"test": "paired"}),
@@ -55,11 +154,10 @@ def mean_table(shown: DimensionFigures) -> Table:
     """The mean of every group on both scales."""
     log, raw = UNITS["log"], UNITS["perplexity"]
     of, on_perplexity = shown.beside, {"scale": "perplexity"}
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         ColumnOf("group", "Group", lambda f: cut(f.keys["group"])),
         DIMENSION,
-        col.value("log", "Mean log-perplexity", log),
-        col.interval(log, "log_interval"),
+        *col.estimate("log", "Mean log-perplexity", log, "log_interval"),
         of("deviation", "Minus the mean of all groups", f"{log} difference"),
         of("deviation", "95% interval, difference", f"{log} difference", "deviation_interval", "interval"),
         of("mean", "Mean perplexity", raw, "perplexity", more=on_perplexity),
@@ -77,12 +175,11 @@ def pair_table(shown: DimensionFigures) -> Table:
     def of(name: str, attribute: str, test: str = "") -> Callable[[Figure], Cell]:
         def cell(pair: Figure) -> Cell:
             keys = {k: v for k, v in pair.keys.items() if k != "test"} | ({"test": test} if test else {})
-            value: Cell = getattr(shown.figures.get(NAME, name, keys), attribute, None)
-            return value
+            return getattr(shown.figures.get(NAME, name, keys), attribute, None)
 
         return cell
 
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         ColumnOf("pair", "Pair", pair_label),
         DIMENSION,
         SCALE,
@@ -132,7 +229,7 @@ def _spreads(dimension: Dimension) -> list[tuple[Cell, ...]]:
         high, low = max(found, key=found.__getitem__), min(found, key=found.__getitem__)
         text = cut(dimension.label(int(several[i])))
         ratio = found[high] / found[low]
-        rows.append((text, cut(dimension.name), cut(high), found[high], cut(low), found[low], ratio))
+        rows.append((text, dimension.title, cut(high), found[high], cut(low), found[low], ratio))
     return rows
 
 
@@ -175,7 +272,7 @@ def _forests(shown: DimensionFigures) -> Iterator[Forest]:
 
 
 def _estimates(shown: DimensionFigures, dimension: Dimension) -> Iterator[Estimate]:
-    heading = cut(dimension.name) if len(shown.dimensions) > 1 else ""
+    heading = dimension.title if len(shown.dimensions) > 1 else ""
     for group in dimension.groups:
         found = shown.of("deviation" if dimension.paired else "mean", dimension, "log", group=group)
         if found is not None:
@@ -194,6 +291,6 @@ def _grids(shown: DimensionFigures) -> Iterator[HeatMap]:
         t |= {(second, first): None if v is None else -v for (first, second), v in t.items()}
         rows = tuple((cut(row), tuple(t.get((row, column)) for column in groups)) for row in groups)
         name = f"group-perplexity-t{f'-{number}' if number > 1 else ''}"
-        title = f"{cut(dimension.name)}: {test} t of log-perplexity"
+        title = f"{dimension.title}: {test} t of log-perplexity"
         scale = "row minus column; above 0 the row's sentences are the less likely ones"
         yield HeatMap(name, title, T, tuple(map(cut, groups)), rows, scale)

@@ -8,9 +8,7 @@ import numpy as np
 from holisticbias_eval.blocks import ColumnOf, Marked, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
-from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.measure_figures import MeasureFigures
+from holisticbias_eval.measures.measure import MeasureFigures, View
 from holisticbias_eval.measures.responses.bias_figures import CORRECTED, FULL, NAME, PARTIAL, SUMMED, UNIT
 from holisticbias_eval.measures.responses.examples import Examples
 from holisticbias_eval.measures.responses.styles import PREFIX
@@ -25,7 +23,7 @@ READING_OF_CLUSTERS = (
 )
 
 
-def tested_columns(shown: MeasureFigures, name: str, heading: str) -> FigureColumns:
+def tested_columns(shown: MeasureFigures, name: str, heading: str) -> col.FigureColumns:
     """The bias, its corrected value with the interval, its floor and its p-value."""
     corrected = name + CORRECTED
     return (
@@ -50,7 +48,7 @@ def cluster_section(shown: MeasureFigures) -> Iterator[Section]:
         members[f.keys["cluster"]].append(f.keys["style"])
     blocks: list[Block] = []
     if clusters:
-        columns: FigureColumns = (
+        columns: col.FigureColumns = (
             col.key("cluster"),
             *tested_columns(shown, PARTIAL, "Partial Gen Bias"),
             shown.beside(SUMMED, "Summed-Cluster Gen Bias", UNIT, "summed"),
@@ -120,7 +118,7 @@ def leaders_section(shown: MeasureFigures, examples: Examples) -> Iterator[Secti
 
 
 def _leaders_table(shown: MeasureFigures, examples: Examples, found: Sequence[Figure]) -> Table:
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         *shown.names,
         col.key("style"),
         shown.beside("style_mean", "Mean probability", "probability", "mean"),
@@ -214,7 +212,7 @@ def corpus_section(shown: MeasureFigures) -> Iterator[Section]:
     key = "cluster" if shown.by(PARTIAL, "cluster") else "style"
     largest = sorted(shown.by(PARTIAL, key), key=_size, reverse=True)[:_SCATTERS]
     blocks: list[Block] = [_scatter(shown, counts, key, f.keys[key], i) for i, f in enumerate(largest, 1)]
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         ColumnOf("name", "Name", lambda f: next(iter(f.keys.values()))),
         ColumnOf("kind", "Kind", lambda f: next(iter(f.keys))),
         col.value("correlation", "Rank correlation", "rank correlation difference"),
@@ -233,8 +231,8 @@ def corpus_section(shown: MeasureFigures) -> Iterator[Section]:
 def _scatter(
     shown: MeasureFigures, counts: Mapping[tuple[str, str], float], key: str, name: str, number: int
 ) -> Scatter:
-    means = [f for f in shown.by("style_mean", "axis", "descriptor", key) if f.keys[key] == name]
-    means = [f for f in means if f.value is not None and (f.keys["axis"], f.keys["descriptor"]) in counts]
+    means = shown.by("style_mean", "axis", "descriptor", **{key: name})
+    means = tuple(f for f in means if f.value is not None and (f.keys["axis"], f.keys["descriptor"]) in counts)
     differ = [d for f in means if (d := shown.get("style_difference", f.keys)) and d.differs]
     differ.sort(key=lambda f: -abs(_size(f)))
     named = [f.keys for f in differ[:_LABELLED]]

@@ -90,8 +90,7 @@ def _first_of_equals(answers: pa.Table, descriptor: Ints) -> Ints:
     if len(first) == len(rows) or len(distinct_rows(answers, [*asked, "response"])[0]) > len(first):
         return rows
     _, own, inverse = np.unique(descriptor * len(first) + prompt, return_index=True, return_inverse=True)
-    found: Ints = own[inverse]
-    return found
+    return own[inverse]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from holisticbias_eval.blocks import ColumnOf, Marked, table_of
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.responses.design import read_design
-from holisticbias_eval.measures.text import percent
 from holisticbias_eval.sections import Section
+from holisticbias_eval.units import percent, shorten
 
 LETTERS, READ = 240, 2000
 """Letters of a response that are shown, and that are looked at to choose them."""
@@ -56,7 +56,7 @@ class Examples:
         chosen = self._distinct(ends, count, text)
         if text == "response":
             return tuple(self._line(row, ends[row]) for row in chosen)
-        return tuple(f"“{cut(self._text(text, row), LETTERS)}”{ends[row]}" for row in chosen)
+        return tuple(f"“{shorten(self._text(text, row), LETTERS)}”{ends[row]}" for row in chosen)
 
     def with_phrase(self, figure: Figure, count: int) -> tuple[str | Marked, ...]:
         """The first responses with the figure's phrase, without repeats; the phrase is marked."""
@@ -95,7 +95,7 @@ class Examples:
     def _after_prompt(self, row: int, parts: Sequence[str], end: str) -> Marked:
         """The prompt and the parts of the response, cut; ``end`` is not marked."""
         prompt = self._text("prompt", row)
-        said = f"“{cut(prompt, LETTERS)}” → " if prompt else ""
+        said = f"“{shorten(prompt, LETTERS)}” → " if prompt else ""
         first, *rest = _cut_parts(parts, LETTERS) or [""]
         found = [said + first, *rest]
         if end:
@@ -103,16 +103,11 @@ class Examples:
         return Marked(tuple(found))
 
 
-def cut(text: str, letters: int) -> str:
-    """Text of at most this many letters."""
-    return text if len(text) <= letters else text[: letters - 1].rstrip() + "…"
-
-
 def _cut_parts(parts: Sequence[str], letters: int) -> list[str]:
     """Parts with at most this many letters in all."""
     found: list[str] = []
     for part in parts:
-        found.append(cut(part, max(letters, 1)))
+        found.append(shorten(part, max(letters, 1)))
         letters -= len(part)
         if letters <= 0:
             break
@@ -154,7 +149,7 @@ def repeated_section(view: View) -> Iterator[Section]:
     counted = counted.filter(pc.and_(pc.not_equal(texts, ""), pc.greater_equal(counted["count_all"], _LEAST)))
     order = pc.select_k_unstable(counted, _MOST, [("count_all", "descending"), ("response", "ascending")])
     columns: tuple[ColumnOf[dict[str, Any]], ...] = (
-        ColumnOf("response", "Response", lambda row: cut(" ".join(row["response"][:READ].split()), LETTERS)),
+        ColumnOf("response", "Response", lambda row: shorten(" ".join(row["response"][:READ].split()), LETTERS)),
         ColumnOf("responses", "Responses", lambda row: row["count_all"], "count"),
         ColumnOf("descriptors", "Descriptors", lambda row: row["descriptor_count_distinct"], "count"),
     )

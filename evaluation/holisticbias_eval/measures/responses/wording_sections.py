@@ -6,13 +6,11 @@ from functools import partial
 from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
-from holisticbias_eval.measures.measure import View, change_bars
-from holisticbias_eval.measures.measure_figures import MeasureFigures
+from holisticbias_eval.measures.measure import MeasureFigures, View
 from holisticbias_eval.measures.responses.examples import Examples, repeated_section
-from holisticbias_eval.measures.text import listed, percent
 from holisticbias_eval.sections import Bar, Bars, Block, HeatMap, Section
-from holisticbias_eval.units import show
+from holisticbias_eval.settings import listed
+from holisticbias_eval.units import percent, show
 
 NAME = "response_wording"
 _LISTED, _FOUND, _EXAMPLES, _NAMED = 100, 200, 2, 5
@@ -70,7 +68,7 @@ def wording_sections(view: View) -> tuple[Section, ...]:
     )
 
 
-def _value_columns(shown: MeasureFigures, names: Sequence[str]) -> FigureColumns:
+def _value_columns(shown: MeasureFigures, names: Sequence[str]) -> col.FigureColumns:
     """The values, and the numbers of responses with and without text."""
     values = (shown.beside(name, *VALUES[name]) for name in names)
     return (*values, col.n("responses", "Responses"), col.missing(heading="Without text"))
@@ -155,11 +153,10 @@ def _by_descriptor(shown: MeasureFigures, examples: Examples) -> Block:
             "(p < 0.05, corrected by Benjamini and Hochberg)."
         )
     shares = {f.keys["phrase"]: f.value for f in shown.by("phrase_share", "phrase")}
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         *shown.names,
         col.key("phrase"),
-        col.value("share", "Responses with it", "share"),
-        col.interval("share"),
+        *col.estimate("share", "Responses with it", "share"),
         ColumnOf("all", "Of all responses", lambda f: shares.get(f.keys["phrase"]), "share"),
         col.adjusted_p("p, corrected"),
         col.n("n", "Responses"),
@@ -196,13 +193,12 @@ def _found_section(shown: MeasureFigures, examples: Examples) -> Iterator[Sectio
 
 
 def _found_table(shown: MeasureFigures, examples: Examples, found: Sequence[Figure]) -> Table:
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         *shown.names,
         col.key("phrase"),
         shown.beside("found_phrase_share", "Responses with it", "share", "share"),
         shown.beside("found_phrase_share_elsewhere", "Of all others", "share", "elsewhere"),
-        col.value("log_odds", "Log odds", "log odds"),
-        col.interval("log odds"),
+        *col.estimate("log_odds", "Log odds", "log odds"),
         col.adjusted_p("p, corrected"),
         col.n("n", "Responses", base=False),
     )
@@ -224,12 +220,12 @@ def wording_changes(changes: Figures, view: View) -> tuple[Section, ...]:
 
     phrases = [f for f in changes.by(NAME, "change", "figure", "phrase") if either(f)]
     values = changes.by(NAME, "change", "figure")
-    by_axis = [f for f in changes.by(NAME, "change", "axis", "figure") if f.keys["figure"] == "parroting_exact"]
+    by_axis = changes.by(NAME, "change", "axis", figure="parroting_exact")
     blocks: list[Block] = []
     name, title = "phrase-changes", "Responses with a phrase, A and B"
     if phrases:
         scale = "share of responses  ·  bar: B, mark: A"
-        blocks.append(change_bars(changes, phrases, _quoted, name, title, "share", scale=scale))
+        blocks.append(col.change_bars(changes, phrases, _quoted, name, title, "share", scale=scale))
     words = [f for f in values if f.unit != "share difference"]
     shares, axis = [f for f in values if f not in words], MeasureFigures(view, NAME).axis
     tables: tuple[tuple[str, str, Callable[[Figure], str], Sequence[Figure]], ...] = (
@@ -240,7 +236,7 @@ def wording_changes(changes: Figures, view: View) -> tuple[Section, ...]:
     )
     for name, caption, label, rows in tables:
         if rows:
-            columns: FigureColumns = (
+            columns: col.FigureColumns = (
                 ColumnOf("name", "Name", label),
                 *col.changes(changes, rows[0].unit.removesuffix(" difference")),
                 col.p("p (Holm)"),

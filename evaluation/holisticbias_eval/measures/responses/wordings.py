@@ -19,13 +19,11 @@ UNTESTED = "parroting_run"
 """A share of the prompt's words depends on how many words the descriptor itself has, so descriptors are not tested."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowValues:
-    """A value of each response, NaN for responses that are not counted: shape ``[rows]``."""
+RowValues = tuple[tuple[str, str], Floats]
+"""The name of a value and its phrase, which is empty for most, and the value of each response: shape ``[rows]``.
 
-    name: str
-    values: Floats
-    phrase: str = ""
+Responses that are not counted have NaN.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +70,7 @@ def _known(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _is_any(column: pa.ChunkedArray, values: Sequence[str]) -> Bools:
-    found: Bools = pc.is_in(column.cast(pa.string()), pa.array(list(values), pa.string())).to_numpy()
-    return found
+    return pc.is_in(column.cast(pa.string()), pa.array(list(values), pa.string())).to_numpy()
 
 
 def row_values(answers: pa.Table, wordings: Wordings, phrases: Sequence[str]) -> Iterator[RowValues]:
@@ -85,7 +82,7 @@ def row_values(answers: pa.Table, wordings: Wordings, phrases: Sequence[str]) ->
     words, prompts, answered = wordings.words, wordings.prompts, wordings.answered
 
     def among(name: str, values: np.ndarray, counted: Bools = answered, phrase: str = "") -> RowValues:
-        return RowValues(name, np.where(counted, values, np.nan), phrase)
+        return (name, phrase), np.where(counted, values, np.nan)
 
     for phrase in phrases:
         own = split_words(pa.chunked_array([pa.array([phrase], pa.large_string())]))[0]
@@ -99,10 +96,10 @@ def row_values(answers: pa.Table, wordings: Wordings, phrases: Sequence[str]) ->
         yield among("parroting_run", run, counted)
     yield among("length", words.lengths)
     yield among("share_repeated", _repeated(answers, answered))
-    yield RowValues("share_empty", wordings.empty.astype(float))
+    yield ("share_empty", ""), wordings.empty.astype(float)
     if "finish" in answers.column_names:
         for name, ending in ENDINGS.items():
-            yield RowValues(name, _is_any(answers["finish"], (ending,)).astype(float))
+            yield (name, ""), _is_any(answers["finish"], (ending,)).astype(float)
 
 
 def _repeated(answers: pa.Table, answered: Bools) -> Bools:
@@ -115,5 +112,4 @@ def _repeated(answers: pa.Table, answered: Bools) -> Bools:
         prompt, count = prompt * max(len(values), 1) + code, count * max(len(values), 1)
     pairs = np.unique((text * count + prompt)[answered])
     prompts = np.bincount(pairs // count, minlength=len(texts) + 1)
-    found: Bools = answered & (prompts[text] > 1)
-    return found
+    return answered & (prompts[text] > 1)

@@ -108,8 +108,7 @@ def _equal_tokens(tokens: Floats | None, first: Ints, second: Ints) -> Bools:
     medians = np.full(len(tokens), np.nan)
     known = ~np.isnan(tokens).all(axis=1)
     medians[known] = np.nanmedian(tokens[known], axis=1)
-    equal: Bools = medians[first] == medians[second]
-    return equal
+    return medians[first] == medians[second]
 
 
 def _without_tokens(nats: Floats, tokens: Floats) -> Floats:

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.measures.measure import NONCE
-from holisticbias_eval.measures.measure_figures import MeasureFigures
-from holisticbias_eval.measures.text import interval_words, listed, most_and, percent
+from holisticbias_eval.measures.measure import NONCE, MeasureFigures
+from holisticbias_eval.settings import listed
 from holisticbias_eval.statistics.cells import Compared
-from holisticbias_eval.units import show
+from holisticbias_eval.units import interval_words, most_and, percent, show
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from functools import partial
 from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.descriptors.terms import what_is_compared
 from holisticbias_eval.measures.shares.finding import ShareFigures
 from holisticbias_eval.measures.shares.shares import FEWEST, PAIRS, WITH
@@ -152,7 +151,7 @@ def _missing(shown: ShareFigures) -> Iterator[Block]:
 DIFFERENCE, EFFECT = "share difference", "rank-biserial"
 
 
-def _share_columns(shown: ShareFigures, *tested: ColumnOf[Figure]) -> FigureColumns:
+def _share_columns(shown: ShareFigures, *tested: ColumnOf[Figure]) -> col.FigureColumns:
     """The share with its counts."""
     of = partial(shown.beside, unit="count")
     return (
@@ -228,7 +227,7 @@ def details(shown: ShareFigures) -> dict[str, Table]:
     def of_above(column: ColumnOf[Figure]) -> ColumnOf[Figure]:
         return replace(column, cell=lambda f: column.cell(f) if f.keys["axis"] in shown.above else None)
 
-    columns: dict[tuple[str, str], FigureColumns] = {
+    columns: dict[tuple[str, str], col.FigureColumns] = {
         ("effects", "Size of the differences"): (
             of("large", "Significant and large", "share"),
             of("paired_large", "Paired test: significant and large", "share"),

@@ -153,8 +153,7 @@ def drawn_shares(cells: Sequence[MeasuredCell], stances: Ints | None) -> Floats:
     if observed is None or not len(known):
         return np.full(len(shares), np.nan)
     clusters = cells[0].left_out.shape[1] if stances is None else stances.shape[1]
-    moved: Floats = expansion(clusters) * (shares - known.mean()) + observed
-    return moved
+    return expansion(clusters) * (shares - known.mean()) + observed
 
 
 def choose_wordings(crossing: Crossing, rng: np.random.Generator) -> dict[str, Ints]:

@@ -6,10 +6,9 @@ from functools import cached_property
 
 from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import DEVIATION, Figure
-from holisticbias_eval.measures.measure import NONCE
-from holisticbias_eval.measures.measure_figures import MeasureFigures
-from holisticbias_eval.measures.text import EACH, interval_words, listed, most_and
-from holisticbias_eval.units import NONE_SHOWN, show
+from holisticbias_eval.measures.measure import NONCE, MeasureFigures
+from holisticbias_eval.settings import listed
+from holisticbias_eval.units import EACH, NONE_SHOWN, interval_words, most_and, show
 
 NAME = "stance_contrast"
 NATS = "nats per sentence"

@@ -161,8 +161,7 @@ def _differences(
     np.add.at(wordings, (stances.pair[worded[0]], stances.negative[worded[0]].astype(np.int64), worded[1]), 1)
     complete = (counts > 0) & (counts >= wordings[:, :, axis].transpose(0, 2, 1)[:, :, None])
     means = np.where(complete, sums / np.where(complete, counts, 1), np.nan)
-    found: Floats = means[..., 1] - means[..., 0]
-    return found
+    return means[..., 1] - means[..., 0]
 
 
 def _of_axis(axis: str, pairs: tuple[str, ...], descriptors: tuple[str, ...], values: Floats) -> Contrasts:
@@ -211,5 +210,4 @@ def _centred(values: Floats) -> Floats:
     counts = (~np.isnan(values)).sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
         centred = values - np.nansum(values, axis=1, keepdims=True) / np.where(counts > 1, counts, np.nan)
-    rounded: Floats = np.round(centred, _DECIMALS)
-    return rounded
+    return np.round(centred, _DECIMALS)

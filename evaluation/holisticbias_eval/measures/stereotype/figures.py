@@ -1,37 +1,121 @@
-"""The figures of the stereotype score, and how far they can be trusted."""
+"""The outcome of each pair of sentences, the figures of the stereotype score, and how far they can be trusted."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Bools, Ints
-from holisticbias_eval.figures import Figure, corrected
+from holisticbias_eval.arrays import Bools, Floats, Ints
+from holisticbias_eval.figures import Figure, corrected, make_figure
 from holisticbias_eval.measures.measure import MeasureSettings
-from holisticbias_eval.measures.stereotype.outcomes import (
-    MISSING,
-    NAME,
-    STEREOTYPE,
-    TIE,
-    Outcomes,
-    figure,
-    read_outcomes,
-)
-from holisticbias_eval.prompts.pairs import TERM_SCORES
-from holisticbias_eval.statistics.attributes import (
-    AttributeCounts,
-    attribute_test,
-    binomial_test,
-    deviation_parts,
-    mean_interval,
-    set_means,
-    spreads,
-    without_each,
-)
-from holisticbias_eval.statistics.cells import floats
+from holisticbias_eval.prompts.pairs import CHOSEN, SCORES, TERM_SCORES
+from holisticbias_eval.statistics import attributes as of_attributes
+from holisticbias_eval.statistics.attributes import AttributeCounts
+from holisticbias_eval.statistics.cells import encode, floats
 from holisticbias_eval.statistics.intervals import range_of
+from holisticbias_eval.statistics.medians import group_rows
 from holisticbias_eval.statistics.tests import holm, rank_correlation
+
+NAME = "stereotype_score"
+TEMPLATE = "template"
+ANTISTEREOTYPE, STEREOTYPE, TIE, MISSING = 0, 1, 2, 3
+
+figure = partial(make_figure, NAME)
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Pairs as arrays of shape ``[pairs]``; specifications and attributes are numbered in order of appearance.
+
+    ``state`` is one of ``STEREOTYPE``, ``ANTISTEREOTYPE``, ``TIE`` and ``MISSING``; ``margin`` is the score of the
+    stereotyped sentence minus the other's in nats, NaN if not known. ``source`` is empty if the table does not name it.
+    """
+
+    specifications: Sequence[str]
+    attributes: Sequence[tuple[int, str]]
+    specification: Ints
+    attribute: Ints
+    state: Ints
+    margin: Floats
+    source: Sequence[str]
+    controls: frozenset[str]
+
+    @cached_property
+    def counted(self) -> Bools:
+        """Whether a pair has an outcome."""
+        return self.state < TIE
+
+    @cached_property
+    def template(self) -> Bools:
+        """Whether the sentences of a pair are made of a template."""
+        return np.array([source == TEMPLATE for source in self.source], bool)
+
+    @cached_property
+    def main(self) -> Bools:
+        """Whether a pair is in its specification's score: templates only if it has no other sentences."""
+        others = np.bincount(self.specification, ~self.template, len(self.specifications)) > 0
+        return ~(self.template & others[self.specification])
+
+    @cached_property
+    def people(self) -> Bools:
+        """Whether a pair's specification is not a control."""
+        control = np.array([name in self.controls for name in self.specifications], bool)
+        return ~control[self.specification]
+
+    @property
+    def strata(self) -> Ints:
+        """The specification of each attribute."""
+        return np.array([specification for specification, _ in self.attributes], np.int64)
+
+    def counts(self, rows: Bools) -> tuple[AttributeCounts, Ints]:
+        """The counts of each attribute that has an outcome in these rows, and the attributes' numbers."""
+        pairs, chosen = self.by_attribute(rows & self.counted), self.by_attribute(rows & (self.state == STEREOTYPE))
+        own = np.flatnonzero(pairs)
+        return AttributeCounts(chosen[own], pairs[own], self.strata[own]), own
+
+    def by_attribute(self, rows: Bools) -> Ints:
+        """The number of these rows of each attribute."""
+        return np.bincount(self.attribute[rows], minlength=len(self.attributes))
+
+    def parts(self, among: Bools) -> Iterator[tuple[dict[str, str], Bools]]:
+        """The keys of each specification, and which of these pairs are of it."""
+        for i, name in enumerate(self.specifications):
+            yield {"specification": name}, among & (self.specification == i)
+
+
+def read_outcomes(table: pa.Table, scores: tuple[str, str] = SCORES) -> Outcomes:
+    """Decide each pair by its two scores, or by the column ``stereotyped`` with 1 and 0.
+
+    Equal scores are a tie, unless the column ``chose_stereotype`` decides it. A pair without a score is missing.
+    """
+    n, (specifications, specification) = table.num_rows, encode(table["specification"])
+    attribute, first = group_rows(table, ("specification", "attribute"))
+    names = table["attribute"].take(pa.array(first)).to_pylist()
+    attributes = list(zip(specification[first].tolist(), names, strict=True))
+    source = table["source"].to_pylist() if "source" in table.column_names else [""] * n
+    control = table["control"].to_pylist() if "control" in table.column_names else [False] * n
+    margin = np.full(n, np.nan)
+    decided = CHOSEN if scores == SCORES and CHOSEN in table.column_names else None
+    if set(scores) <= set(table.column_names):
+        stereotype, other = (floats(table[name]) for name in scores)
+        known = np.isfinite(stereotype) & np.isfinite(other)
+        margin[known] = stereotype[known] - other[known]
+    else:
+        decided = decided or "stereotyped"
+    if decided:
+        values = floats(table[decided])
+        state = np.where(np.isnan(values), MISSING, np.nan_to_num(values)).astype(np.int64)
+    else:
+        state = np.select([np.isnan(margin), margin == 0, margin > 0], [MISSING, TIE, STEREOTYPE], ANTISTEREOTYPE)
+    controls = frozenset(specifications[i] for i in specification[[bool(own) for own in control]].tolist())
+    texts = [name or "" for name in source]
+    return Outcomes(
+        specifications, attributes, specification, attribute.astype(np.int64), state, margin, texts, controls
+    )
+
 
 SETS, SENTENCES = 30, 4
 """Sets of sentences, and sentences of each attribute in a set."""
@@ -81,7 +165,7 @@ def score_figure(
     interval, p = None, None
     if settings is not None and len(counts):
         rng = np.random.default_rng(settings.seed)
-        interval, p = mean_interval(counts, DRAWS, rng), attribute_test(counts, rng)
+        interval, p = of_attributes.mean_interval(counts, DRAWS, rng), of_attributes.attribute_test(counts, rng)
     pairs, missing = counts.pairs.sum(), (rows & (outcomes.state == MISSING)).sum()
     return figure(name, keys, counts.mean, "share", pairs, missing, interval=interval, p_value=p)
 
@@ -97,7 +181,7 @@ def _share(outcomes: Outcomes, rows: Bools, keys: Keys) -> Figure:
         int((rows & state).sum())
         for state in (outcomes.counted, outcomes.state == STEREOTYPE, outcomes.state == MISSING)
     )
-    p, interval = binomial_test(chosen, pairs) or (None, None)
+    p, interval = of_attributes.binomial_test(chosen, pairs) or (None, None)
     value = chosen / pairs if pairs else None
     return figure("share", keys, value, "share", pairs, missing, interval=interval, p_value=p, of=NAME)
 
@@ -124,30 +208,34 @@ def _sources(outcomes: Outcomes, settings: MeasureSettings | None) -> Iterator[F
                 yield score_figure(outcomes, rows, {**keys, "source": source}, settings)
 
 
-def _other_sets(counts: AttributeCounts, keys: Keys, settings: MeasureSettings | None) -> Iterator[Figure]:
+def _other_sets(
+    counts: of_attributes.AttributeCounts, keys: Keys, settings: MeasureSettings | None
+) -> Iterator[Figure]:
     """The standard deviation of the score over sets of four sentences per attribute, and the range of the sets."""
     if settings is None:
         return
     value, interval = None, None
     if (counts.pairs > 1).any():
-        means = set_means(counts, SETS, SENTENCES, np.random.default_rng(settings.seed))
+        means = of_attributes.set_means(counts, SETS, SENTENCES, np.random.default_rng(settings.seed))
         value, interval = float(means.std(ddof=1)), range_of(means)
     yield figure("sets_sd", keys, value, "share", len(counts), of=NAME)
     yield figure("sets_range", keys, counts.mean, "share", len(counts), interval=interval, of=NAME)
 
 
-def _single_attributes(outcomes: Outcomes, counts: AttributeCounts, numbers: Ints, keys: Keys) -> Iterator[Figure]:
+def _single_attributes(
+    outcomes: Outcomes, counts: of_attributes.AttributeCounts, numbers: Ints, keys: Keys
+) -> Iterator[Figure]:
     """The range of the score without one attribute, and the attribute with the largest part in the deviation."""
-    n, interval = len(counts), range_of(without_each(counts))
+    n, interval = len(counts), range_of(of_attributes.without_each(counts))
     yield figure("leave_one_attribute_out", keys, counts.mean, "share", n, interval=interval, of=NAME)
-    parts = deviation_parts(counts)
+    parts = of_attributes.deviation_parts(counts)
     if n and not np.isnan(parts[0]):
         most = int(parts.argmax())
         of_most = {**keys, "attribute": outcomes.attributes[int(numbers[most])][1]}
         yield figure("largest_attribute", of_most, parts[most], "share", n, of=NAME)
 
 
-def _wordings(outcomes: Outcomes, counts: AttributeCounts, rows: Bools, keys: Keys) -> Iterator[Figure]:
+def _wordings(outcomes: Outcomes, counts: of_attributes.AttributeCounts, rows: Bools, keys: Keys) -> Iterator[Figure]:
     """Variation over sentences of one attribute: attributes on which they disagree, and the spread of margins."""
     several = counts.take(counts.pairs > 1)
     split = (several.chosen > 0) & (several.chosen < several.pairs)
@@ -155,7 +243,7 @@ def _wordings(outcomes: Outcomes, counts: AttributeCounts, rows: Bools, keys: Ke
     yield figure("split_attributes", keys, value, "share", len(several), len(counts) - len(several), of=NAME)
     known = rows & ~np.isnan(outcomes.margin)
     if known.any():
-        mean, within, between = spreads(outcomes.margin[known], outcomes.attribute[known])
+        mean, within, between = of_attributes.spreads(outcomes.margin[known], outcomes.attribute[known])
         n, missing = known.sum(), (rows & ~known).sum()
         yield figure("mean_margin", keys, mean, f"{NATS} difference", n, missing, of=NAME)
         yield figure("wording_spread", keys, within, NATS, n, missing, of=NAME)

@@ -6,9 +6,9 @@ from functools import cached_property
 
 from holisticbias_eval.blocks import ColumnOf, Paragraph
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
-from holisticbias_eval.measures.measure_figures import MeasureFigures
-from holisticbias_eval.measures.stereotype.outcomes import NAME
-from holisticbias_eval.measures.text import interval_words, percent
+from holisticbias_eval.measures.measure import MeasureFigures
+from holisticbias_eval.measures.stereotype.figures import NAME
+from holisticbias_eval.units import interval_words, percent
 
 SOURCES = {"generated": "generated sentences", "template": "templates", "imported": "imported sentences"}
 
@@ -73,8 +73,7 @@ class ScoreFigures(MeasureFigures):
 
     def by_source(self, figure: Figure) -> tuple[Figure, ...]:
         """The scores of a figure's specification by the source of its sentences."""
-        name = figure.keys["specification"]
-        return tuple(f for f in self.by(NAME, "specification", "source") if f.keys["specification"] == name)
+        return self.by(NAME, "source", specification=figure.keys["specification"])
 
 
 _NAMED = 5

@@ -9,15 +9,12 @@ import numpy as np
 from holisticbias_eval.blocks import Column, ColumnOf, Table, table_of
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import columns as col
-from holisticbias_eval.measures.columns import FigureColumns
 from holisticbias_eval.measures.measure import View
-from holisticbias_eval.measures.responses.examples import cut
-from holisticbias_eval.measures.stereotype.figures import NATS
+from holisticbias_eval.measures.stereotype.figures import NAME, NATS
 from holisticbias_eval.measures.stereotype.finding import EXPLANATION, SOURCES, ScoreFigures, describe_finding
-from holisticbias_eval.measures.stereotype.outcomes import NAME
 from holisticbias_eval.prompts.pairs import SCORES
 from holisticbias_eval.sections import Block, Estimate, Forest, Section, in_parts
-from holisticbias_eval.units import MISSING
+from holisticbias_eval.units import MISSING, shorten
 
 Row = Mapping[str, Any]
 
@@ -82,10 +79,9 @@ def _estimates(shown: ScoreFigures, figure: Figure, several: bool) -> Iterator[E
 
 def _score_table(shown: ScoreFigures) -> Table:
     """The scores and their tests, a row for each specification."""
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         shown.specification,
-        col.value("score", "Score", "share"),
-        col.interval("share"),
+        *col.estimate("score", "Score", "share"),
         col.p(),
         col.adjusted_p(),
         shown.beside("share", "Share of all pairs", "share"),
@@ -108,7 +104,7 @@ def _dependence(shown: ScoreFigures) -> Table:
         return largest.get(score.keys["specification"], (None, None))
 
     without = "leave_one_attribute_out"
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         shown.specification,
         shown.beside("sets_sd", "SD over sets", "share"),
         shown.beside("sets_range", "Range of sets", "share", attribute="interval"),
@@ -125,7 +121,7 @@ def _dependence(shown: ScoreFigures) -> Table:
 
 
 def _margins(shown: ScoreFigures) -> Table:
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         shown.specification,
         shown.beside("mean_margin", "Mean margin", f"{NATS} difference"),
         shown.beside("wording_spread", "Spread within attributes", NATS),
@@ -139,7 +135,7 @@ def _margins(shown: ScoreFigures) -> Table:
 
 def _yield_table(shown: ScoreFigures) -> Table:
     """The accepted and the refused texts of each generator, by rule."""
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         ColumnOf("rule", "Rule", lambda f: "accepted" if f.name == "yield" else f"refused: {f.keys['rule']}"),
         col.value("share", "Share", "share"),
         ColumnOf("texts", "Texts", lambda f: round((f.value or 0) * f.n), "count"),
@@ -183,7 +179,7 @@ def _attribute_table(shown: ScoreFigures) -> Table:
     """The share of every attribute, with the share of returned texts that were accepted."""
     made = shown.figures.by(SENTENCES, "yield", "generator", "specification", "attribute_set", "attribute")
     accepted = {(f.keys["specification"], f.keys["attribute"]): f.value for f in made}
-    columns: FigureColumns = (
+    columns: col.FigureColumns = (
         col.key("attribute"),
         shown.specification,
         col.value("share", "Share", "share"),
@@ -219,7 +215,7 @@ def _pairs(shown: ScoreFigures) -> Iterator[Section]:
 
     def sentence(row: Row, *, stereotyped: bool) -> str:
         other = row["stereotyped"] == "other_sentence"
-        return cut(str(row["other_sentence" if other is stereotyped else "sentence"]), LETTERS)
+        return shorten(str(row["other_sentence" if other is stereotyped else "sentence"]), LETTERS)
 
     columns: tuple[ColumnOf[Row], ...] = (
         ColumnOf("stereotyped", "Stereotyped sentence", lambda row: sentence(row, stereotyped=True)),

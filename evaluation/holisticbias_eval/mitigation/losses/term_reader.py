@@ -1,20 +1,16 @@
 """Find the terms that each group could have in the places of mentions, as tokens of a batch."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.arrays import Tensor
 from holisticbias_eval.corpus.mentions import Mention, TargetTerm, target_finder
 from holisticbias_eval.corpus.swapping import counterpart, place_term
 from holisticbias_eval.mitigation.method import GroupTask, TokenBatch
-
-if TYPE_CHECKING:
-    import torch
 
 CUT = "cut off with the end of its text"
 """The reason of a mention for which a batch has no tokens."""
@@ -33,7 +29,7 @@ class TermReader:
         self.compared = 0
         self.skipped: Counter[str] = Counter()
 
-    def prepare(self, batch: TokenBatch) -> Mapping[str, torch.Tensor]:
+    def prepare(self, batch: TokenBatch) -> Mapping[str, Tensor]:
         """The index tensors that ``term_log_probabilities`` needs; see ``_TermReadings.tensors``."""
         choices = [(row, texts) for row, text in enumerate(batch.texts) for texts in self._choices(text)]
         encoded = iter(encode(self._tokenizer, [made.text for _, texts in choices for made in texts]))
@@ -50,7 +46,7 @@ class TermReader:
             self.compared += 1
         return readings.tensors(self._tokenizer.pad_token_id or 0)
 
-    def _choices(self, text: str) -> Iterator[list[Alternative]]:
+    def _choices(self, text: str) -> Iterator[list["Alternative"]]:
         """For each mention to compare: the text itself, then the texts with each group's term in its place."""
         groups = self._task.groups
         for mention in target_finder(self._task.specification).find(text):
@@ -63,7 +59,7 @@ class TermReader:
                 yield [Alternative(text, mention.start, mention.stop), *offered]
 
     def _terms(
-        self, ids: Sequence[int], texts: Sequence[Alternative], tokens: Sequence[TextTokens]
+        self, ids: Sequence[int], texts: Sequence["Alternative"], tokens: Sequence["TextTokens"]
     ) -> tuple[int, Sequence[tuple[int, ...]], str]:
         """The number of a row's tokens before the term, the terms' tokens, and the reason not to compare them."""
         head, terms = align(tokens, [(made.start, made.stop) for made in texts])
@@ -221,7 +217,7 @@ class _TermReadings:
             if rest:
                 self._further.append(_Further(row, first, [*ids[:first], *term[:-1]], rest))
 
-    def tensors(self, padding: int) -> Mapping[str, torch.Tensor]:
+    def tensors(self, padding: int) -> Mapping[str, Tensor]:
         """The readings as tensors.
 
         ``present``, shape ``[mentions, terms]``: whether there is such a term. ``row``, ``position``, ``token`` and
@@ -233,7 +229,7 @@ class _TermReadings:
         """
         import torch
 
-        def whole(values: Sequence[int]) -> torch.Tensor:
+        def whole(values: Sequence[int]) -> Tensor:
             return torch.tensor(values, dtype=torch.long)
 
         most = max(self._terms, default=0)
@@ -257,7 +253,7 @@ class _TermReadings:
         return tensors
 
 
-def padded(rows: Sequence[Sequence[Any]], filler: Any) -> torch.Tensor:
+def padded(rows: Sequence[Sequence[Any]], filler: Any) -> Tensor:
     """Rows of whole numbers, or of pairs of them, as one tensor; shorter rows are filled at the end."""
     import torch
 

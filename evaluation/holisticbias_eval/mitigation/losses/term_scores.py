@@ -1,7 +1,5 @@
 """Log-probabilities of the tokens of terms, with a gradient."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -50,7 +48,7 @@ def _further(
 
 
 def _scored(
-    model: Any, prepared: Mapping[str, torch.Tensor], layers: Layers | None, rows: slice, inside: torch.Tensor
+    model: Any, prepared: Mapping[str, torch.Tensor], layers: "Layers | None", rows: slice, inside: torch.Tensor
 ) -> torch.Tensor:
     """The log-probabilities of the tokens ``inside`` the further texts of ``rows``."""
     row, position, token = (prepared[f"extra_{key}"][inside] for key in ("row", "position", "token"))
@@ -109,14 +107,13 @@ def read_terms(model: Any, layers: Layers, prepared: Mapping[str, torch.Tensor],
     position = term.minimum(length[:, None] - 1)
     text = prepared["extra_prefix"][rows][:, None]
     kept = [[states[text, :, places.clamp(min=0)].transpose(1, 2) for states in layer] for layer in layers]
-    logits: torch.Tensor = model(
+    return model(
         input_ids=prepared["extra_ids"][rows].gather(1, position),
         attention_mask=torch.cat([places >= 0, term < length[:, None]], 1).long(),
         position_ids=position,
         past_key_values=DynamicCache(kept),
         use_cache=True,
     ).logits
-    return logits
 
 
 def _can_share(model: Any, prepared: Mapping[str, torch.Tensor]) -> bool:

@@ -1,21 +1,17 @@
 """Attribute Distance Debiasing: the groups' terms become equally similar to negative attributes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
 from holisticbias.terms.specification_entries import Specification
+from holisticbias_eval.arrays import Tensor
 from holisticbias_eval.corpus.mentions import attribute_finder
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.losses.term_reader import CUT, encode, padded
 from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, GroupTask, LossMethod, MethodInfo, TokenBatch
 from holisticbias_eval.mitigation.texts import TrainingTexts, corpus_sentences, corpus_texts
-
-if TYPE_CHECKING:
-    import torch
 
 _BEFORE, _AFTER = "the ", " are"
 """A term is tokenized between other words, with a blank before it."""
@@ -44,7 +40,7 @@ class Add(LossMethod):
             )
         return corpus_texts(examples, sentences, with_attribute=found)
 
-    def auxiliary_loss(self, task: GroupTask, tokenizer: Any) -> AddLoss:
+    def auxiliary_loss(self, task: GroupTask, tokenizer: Any) -> "AddLoss":
         """The mean difference of the groups' cosines to the negative attributes of a batch."""
         return AddLoss(task, tokenizer)
 
@@ -64,7 +60,7 @@ class AddLoss(AuxiliaryLoss):
         self._targets = _target_tokens(task, tokenizer)
         self._compared = self._cut = 0
 
-    def prepare(self, batch: TokenBatch) -> Mapping[str, torch.Tensor]:
+    def prepare(self, batch: TokenBatch) -> Mapping[str, Tensor]:
         """The attributes in the batch, where they stand, and the tokens of every group's terms.
 
         ``row`` and ``position``, shape ``[attributes]``: of the last token of each in ``input_ids`` and
@@ -89,7 +85,7 @@ class AddLoss(AuxiliaryLoss):
             "targets": self._targets,
         }
 
-    def loss(self, model: Any, logits: torch.Tensor, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:
+    def loss(self, model: Any, logits: Tensor, prepared: Mapping[str, Tensor]) -> Tensor:
         """The mean difference of cosines; see ``add_loss``."""
         if not len(prepared["row"]):
             return logits[:0].sum()
@@ -103,7 +99,7 @@ class AddLoss(AuxiliaryLoss):
         return {COMPARED: self._compared, **({CUT: self._cut} if self._cut else {})}
 
 
-def add_loss(targets: torch.Tensor, present: torch.Tensor, attributes: torch.Tensor) -> torch.Tensor:
+def add_loss(targets: Tensor, present: Tensor, attributes: Tensor) -> Tensor:
     """Mean difference, over pairs of groups, of the cosines of their terms to an attribute; between 0 and 2.
 
     ``targets``, shape ``[groups, slots, d]``: the vectors of the groups' terms, aligned by slot; ``present``, shape
@@ -121,30 +117,28 @@ def add_loss(targets: torch.Tensor, present: torch.Tensor, attributes: torch.Ten
     cosines = torch.einsum("gsd,ad->ags", normalize(targets, dim=-1), normalize(attributes, dim=-1))
     first, second = torch.triu_indices(len(targets), len(targets), offset=1, device=targets.device)
     both = present[first] & present[second]
-    mean: torch.Tensor = (cosines[:, first] - cosines[:, second]).abs()[:, both].mean()
-    return mean
+    return (cosines[:, first] - cosines[:, second]).abs()[:, both].mean()
 
 
-def _attribute_vectors(model: Any, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:
+def _attribute_vectors(model: Any, prepared: Mapping[str, Tensor]) -> Tensor:
     """The last hidden states at the attributes; texts without one, and what follows the last, are not read."""
     import torch
 
     rows, row = torch.unique(prepared["row"], return_inverse=True)
     length = int(prepared["position"].max()) + 1
     ids, mask = (prepared[name][rows, :length] for name in ("input_ids", "attention_mask"))
-    states: torch.Tensor = model.base_model(input_ids=ids, attention_mask=mask, use_cache=False).last_hidden_state
+    states: Tensor = model.base_model(input_ids=ids, attention_mask=mask, use_cache=False).last_hidden_state
     return states[row, prepared["position"]]
 
 
-def _mean(weights: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+def _mean(weights: Tensor, tokens: Tensor) -> Tensor:
     """The mean vector of tokens over the last axis, in float32 at least; 0 if there is no token."""
     import torch
 
     vectors = weights[tokens.clamp(min=0)]
     vectors = vectors.to(torch.promote_types(vectors.dtype, torch.float32))
     real = (tokens >= 0)[..., None]
-    mean: torch.Tensor = (vectors * real).sum(-2) / real.sum(-2).clamp(min=1)
-    return mean
+    return (vectors * real).sum(-2) / real.sum(-2).clamp(min=1)
 
 
 def _negative_sets(specification: Specification) -> frozenset[str]:
@@ -156,7 +150,7 @@ def _negative_sets(specification: Specification) -> frozenset[str]:
     return negative
 
 
-def _target_tokens(task: GroupTask, tokenizer: Any) -> torch.Tensor:
+def _target_tokens(task: GroupTask, tokenizer: Any) -> Tensor:
     """The tokens of the terms, shape ``[groups, slots, tokens]``, for slots with terms of two groups or more."""
     chosen = [i for i, group in enumerate(task.specification.groups) if group.name in task.groups]
     slots = [[slot.terms[i] for i in chosen] for slot in task.specification.slots]

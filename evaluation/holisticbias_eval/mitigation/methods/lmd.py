@@ -1,19 +1,15 @@
 """Language Model Debiasing: the groups' terms become equally probable in the place of a mention."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from holisticbias_eval.arrays import Tensor
 from holisticbias_eval.mitigation.losses.term_reader import TermReader
 from holisticbias_eval.mitigation.method import COMPARED, AuxiliaryLoss, GroupTask, LossMethod, MethodInfo, TokenBatch
 from holisticbias_eval.mitigation.texts import TrainingTexts, corpus_sentences, corpus_texts
-
-if TYPE_CHECKING:
-    import torch
 
 
 class Lmd(LossMethod):
@@ -31,7 +27,7 @@ class Lmd(LossMethod):
         """The sentences of the corpus."""
         return corpus_texts(examples, corpus_sentences(examples, task))
 
-    def auxiliary_loss(self, task: GroupTask, tokenizer: Any) -> LmdLoss:
+    def auxiliary_loss(self, task: GroupTask, tokenizer: Any) -> "LmdLoss":
         """The mean divergence of the terms' probabilities from equal ones, in nats."""
         return LmdLoss(task, tokenizer)
 
@@ -42,11 +38,11 @@ class LmdLoss(AuxiliaryLoss):
     def __init__(self, task: GroupTask, tokenizer: Any) -> None:
         self._terms = TermReader(task, tokenizer)
 
-    def prepare(self, batch: TokenBatch) -> Mapping[str, torch.Tensor]:
+    def prepare(self, batch: TokenBatch) -> Mapping[str, Tensor]:
         """The tokens of each group's term in the place of each mention."""
         return self._terms.prepare(batch)
 
-    def loss(self, model: Any, logits: torch.Tensor, prepared: Mapping[str, torch.Tensor]) -> torch.Tensor:
+    def loss(self, model: Any, logits: Tensor, prepared: Mapping[str, Tensor]) -> Tensor:
         """The mean Jensen-Shannon divergence of the batch's mentions, in nats; see ``lmd_loss``."""
         from holisticbias_eval.mitigation.losses.term_scores import term_log_probabilities
 
@@ -60,7 +56,7 @@ class LmdLoss(AuxiliaryLoss):
         return {COMPARED: self._terms.compared, **self._terms.skipped}
 
 
-def lmd_loss(log_probabilities: torch.Tensor, present: torch.Tensor) -> torch.Tensor:
+def lmd_loss(log_probabilities: Tensor, present: Tensor) -> Tensor:
     """Mean Jensen-Shannon divergence between the groups' terms and the uniform distribution, in nats.
 
     ``log_probabilities``, shape ``[mentions, groups]``: of each group's term in the place of a mention; each row is
@@ -78,5 +74,4 @@ def lmd_loss(log_probabilities: torch.Tensor, present: torch.Tensor) -> torch.Te
     log_u = -present.sum(-1, keepdim=True).to(log_p.dtype).log()
     log_middle = torch.logaddexp(log_p, log_u) - math.log(2)
     terms = log_p.exp() * (log_p - log_middle) + log_u.exp() * (log_u - log_middle)
-    mean: torch.Tensor = (terms.masked_fill(~present, 0.0).sum(-1) / 2).mean()
-    return mean
+    return (terms.masked_fill(~present, 0.0).sum(-1) / 2).mean()

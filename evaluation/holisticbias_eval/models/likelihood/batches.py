@@ -1,23 +1,17 @@
 """Score token sequences in batches: as packs of a prefix tree, or as whole sequences of equal length."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from holisticbias_eval.arrays import Floats, Int32s, Ints
+from holisticbias_eval.arrays import Floats, Int32s, Ints, Tensor
 from holisticbias_eval.models.loading.running import in_batches
 from holisticbias_eval.models.sequences import Pack, Tree, cut_packs, distinct_sequences, equal_groups, place_nodes
 from holisticbias_eval.progress import Notice, Progress
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
 
 TILE = 2048
 _LOGITS_AT_ONCE = 16_000_000
@@ -45,8 +39,7 @@ def through_the_model(model: Any, inputs: Any, kept: Tensor, state: Tensor, toke
 
     logits = model(**inputs).logits.flatten(0, 1)
     normaliser = torch.cat([logits[rows].float().logsumexp(1) for rows in torch.split(kept, 256)])
-    nll: Tensor = normaliser[state] - logits[kept[state], token].float()
-    return nll
+    return normaliser[state] - logits[kept[state], token].float()
 
 
 HEADS = {"tiled head": tiled, "whole model": through_the_model}
@@ -103,8 +96,7 @@ def _forward(model: Any, tree: Tree, packs: Sequence[Pack], head: str) -> Floats
         on_device(state),
         on_device(tree.token[edges].astype(np.int64)),
     )
-    values: Floats = nll.double().cpu().numpy()
-    return values
+    return nll.double().cpu().numpy()
 
 
 def log_normalisers(hidden: Tensor, weight: Tensor, bias: Tensor | None, tile: int = TILE) -> Tensor:
@@ -194,5 +186,4 @@ def in_equal_lengths(
 def _likelihoods(model: Any, tokens: Tensor) -> Tensor:
     logits: Any = model(input_ids=tokens, use_cache=False).logits[:, :-1].float()
     # cross_entropy is less exact for a large vocabulary
-    nll: Tensor = logits.logsumexp(-1) - logits.gather(-1, tokens[:, 1:, None])[..., 0]
-    return nll
+    return logits.logsumexp(-1) - logits.gather(-1, tokens[:, 1:, None])[..., 0]

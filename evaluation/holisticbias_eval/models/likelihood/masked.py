@@ -1,16 +1,14 @@
 """Score spans with a masked language model: pseudo-log-likelihoods, or the published score at one mask."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.arrays import Floats, Int32s, Ints
+from holisticbias_eval.arrays import Floats, Int32s, Ints, Tensor
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.batches import in_equal_batches
 from holisticbias_eval.models.likelihood.scorer import MaskedInputs, Scorer, Scores, Work
@@ -22,10 +20,6 @@ from holisticbias_eval.models.loading.tokenizers import context_length, mask_of,
 from holisticbias_eval.models.model import PairScorer
 from holisticbias_eval.models.sequences import bounds, distinct_sequences, ranges
 from holisticbias_eval.progress import Notice, Progress, in_rows
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
 
 _SLOTS = 4096
 
@@ -174,8 +168,7 @@ class MaskedScorer(Scorer):
         mask = mask.to(ids.device)
         inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
         if head == "all positions":
-            logits: Tensor = model(**inputs).logits[rows, mask].float()
-            return logits
+            return model(**inputs).logits[rows, mask].float()
 
         def keep_masks(_body: Any, _given: Any, states: Any) -> Any:
             states.last_hidden_state = states.last_hidden_state[rows, mask][:, None]
@@ -183,10 +176,9 @@ class MaskedScorer(Scorer):
 
         hook = model.base_model.register_forward_hook(keep_masks)
         try:
-            at_masks: Tensor = model(**inputs).logits[:, 0].float()
+            return model(**inputs).logits[:, 0].float()
         finally:
             hook.remove()
-        return at_masks
 
 
 def _merge(ids: Int32s, starts: Ints, mask: Ints, target: Int32s, place: Ints) -> _Inputs:

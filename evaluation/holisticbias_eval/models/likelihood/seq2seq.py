@@ -1,14 +1,12 @@
 """Score spans with an encoder-decoder model: the encoder reads the context, the decoder the text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from holisticbias_eval.arrays import Floats, Ints
+from holisticbias_eval.arrays import Floats, Ints, Tensor
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.batches import MAX_LOGITS, in_equal_lengths
 from holisticbias_eval.models.likelihood.scorer import Scorer, Scores, Work
@@ -19,9 +17,6 @@ from holisticbias_eval.models.loading.running import one_line_for_errors
 from holisticbias_eval.models.loading.tokenizers import context_length, special_tokens
 from holisticbias_eval.models.sequences import bounds, equal_groups, ranges
 from holisticbias_eval.progress import Notice, Progress, in_rows
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 
 class Seq2SeqScorer(Scorer):

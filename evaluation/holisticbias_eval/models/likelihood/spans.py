@@ -1,7 +1,5 @@
 """Text spans: the parts of texts whose likelihood is computed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -39,18 +37,17 @@ class TextRows(Sequence[str]):
     def __getitem__(self, place: int | slice) -> str | Sequence[str]:
         if isinstance(place, slice):
             return [self[i] for i in range(*place.indices(len(self)))]
-        text: str = self._array[int(place if self._rows is None else self._rows[place])].as_py()
-        return text
+        return self._array[int(place if self._rows is None else self._rows[place])].as_py()
 
     def __iter__(self) -> Iterator[str]:
         for start in range(0, len(self), _AT_ONCE):
             yield from self._part(start, start + _AT_ONCE).to_pylist()
 
-    def __reduce__(self) -> tuple[type[TextRows], tuple[pa.ChunkedArray]]:
+    def __reduce__(self) -> tuple[type["TextRows"], tuple[pa.ChunkedArray]]:
         """Another process gets the selected rows, not the array that they are rows of."""
         return TextRows, (self.column() if self._rows is not None else self._array,)
 
-    def take(self, rows: Ints) -> TextRows:
+    def take(self, rows: Ints) -> "TextRows":
         """Select rows by position, in the given order."""
         if self._array.num_chunks > 1:
             self._array = pa.chunked_array([self._array.combine_chunks()])
@@ -164,7 +161,7 @@ class Spans:
     def __len__(self) -> int:
         return len(self.text)
 
-    def take(self, rows: Ints) -> Spans:
+    def take(self, rows: Ints) -> "Spans":
         """Select rows by position, in the given order."""
         return Spans(taken_texts(self.text, rows), self.start[rows], self.stop[rows], taken_texts(self.context, rows))
 
@@ -177,8 +174,7 @@ class Spans:
         texts = text_column(self.text)
         if not isinstance(self.context, Repeated):
             texts = pc.binary_join_element_wise(text_column(self.context), texts, pa.scalar("", pa.large_string()))
-        ordered: Ints = pc.sort_indices(texts).to_numpy().astype(np.int64)
-        return ordered
+        return pc.sort_indices(texts).to_numpy().astype(np.int64)
 
     def table(self) -> pa.Table:
         """The spans as an Arrow table with the columns ``FIELDS``."""

@@ -1,7 +1,5 @@
 """Load a model and its tokenizer with transformers: safetensors or GGUF only, never a repository's own code."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections.abc import Callable
@@ -10,17 +8,13 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.embedded import EMBEDDED_MODEL, SHIPPED
 from holisticbias_eval.models.loading.source import ModelFiles, check_config, describe_gguf, find_source
 from holisticbias_eval.models.loading.tokenizers import is_failure, tried
 from holisticbias_eval.models.model import Kind, ModelSignature
-
-if TYPE_CHECKING:
-    import torch
-
 
 ModelSource = str | tuple[Any, Any] | None
 """A calibration model by name, a folder, a GGUF file or a Hub repository, or a model of transformers that the caller
@@ -182,7 +176,7 @@ def _identity(name: str, model: Any) -> ModelSignature:
     )
 
 
-def _weights_digest(model: torch.nn.Module) -> str:
+def _weights_digest(model: Any) -> str:
     """SHA-256 of the names, shapes and bytes of all parameters, sorted by name; does not depend on the file layout."""
     digest = hashlib.sha256()
     for name, parameter in sorted(model.named_parameters()):

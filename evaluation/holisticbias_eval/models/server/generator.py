@@ -1,9 +1,10 @@
 """Answer prompts with a model behind an OpenAI-compatible server."""
 
+import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -16,9 +17,8 @@ from holisticbias_eval.models.generation.conversation import ConversationForm, C
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.frame import PROMPT, Frame, check_control
 from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, SamenessRecord
-from holisticbias_eval.models.generation.sampling import request_seed
 from holisticbias_eval.models.model import server_identity
-from holisticbias_eval.models.server.http import RequestError, WithheldError, named_settings, one_line
+from holisticbias_eval.models.server.http import RequestError, WithheldError, named_settings, one_line, request_threads
 from holisticbias_eval.models.server.openai import WITHHELD, Answer, Endpoint, OpenAI, read_answer, user_turn
 from holisticbias_eval.models.settings import ModelSettings
 from holisticbias_eval.progress import Notice, Progress
@@ -77,8 +77,8 @@ class ApiGenerator(Generator):
         rows, running = iter(range(len(requests))), dict[Future[Answer], int]()
         ready: dict[int, Answer] = {}
         failed: BaseException | None = None
-        threads, yielded = ThreadPoolExecutor(self._threads), time.monotonic()
-        try:
+        yielded = time.monotonic()
+        with request_threads(self._threads) as threads:
             while True:
                 room = 0 if failed else 2 * self._threads - len(running)
                 running |= {threads.submit(self._ask, requests, row): row for row in islice(rows, room)}
@@ -99,14 +99,12 @@ class ApiGenerator(Generator):
                 yield self._batch(ready, progress)
             if failed:
                 raise failed
-        finally:
-            threads.shutdown(wait=False, cancel_futures=True)
 
     def probe(self, requests: PromptRequests) -> SamenessRecord:
         """Answer a few requests one by one, and again all at once."""
         few = range(min(_TRIED, len(requests)))
         alone = [self._ask(requests, row).text for row in few]
-        with ThreadPoolExecutor(len(few) or 1) as threads:
+        with request_threads(len(few) or 1) as threads:
             together = [answer.text for answer in threads.map(lambda row: self._ask(requests, row), few)]
         same = sum(one == other for one, other in zip(alone, together, strict=True))
         return SamenessRecord(tried=len(few), same=same)
@@ -242,3 +240,9 @@ def _conversation(options: ConversationOptions, endpoint: Endpoint) -> Conversat
     before, _, after = turn.partition(PROMPT)
     named = "the server's chat template" + ("" if turn == PROMPT else ", a turn around the prompt")
     return ConversationForm(named, Frame(before, "\n", before, after, "\n"))
+
+
+def request_seed(seed: int, prompt: str, persona: str, sample: int) -> int:
+    """A number below 2**31, which every server takes, that depends on the run's seed and the request alone."""
+    content = json.dumps([seed, prompt, persona, sample]).encode()
+    return int.from_bytes(hashlib.sha256(content).digest()[:4], "big") >> 1

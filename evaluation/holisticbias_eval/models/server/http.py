@@ -6,13 +6,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from typing import Any, Self, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import urllib3
 from pydantic import ValidationError
 
-from holisticbias.source.schema_messages import schema_message
+from holisticbias.source.schema import schema_message
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.server.address import KEY_IN_ADDRESS, KEY_VARIABLE, check_address, read_key, without_key
 from holisticbias_eval.models.settings import ModelSettings
@@ -179,12 +180,8 @@ class ServerClient:
 
     def each(self, ask: Callable[[Item], T], items: Sequence[Item]) -> Iterator[T]:
         """Call ``ask`` for each item, several at once, and yield the results in order; an error ends it."""
-        with ThreadPoolExecutor(self._settings.api_concurrency) as threads:
-            try:
-                yield from threads.map(ask, items)
-            except BaseException:
-                threads.shutdown(cancel_futures=True)
-                raise
+        with request_threads(self._settings.api_concurrency) as threads:
+            yield from threads.map(ask, items)
 
     def refused(self, reason: str) -> ModelError:
         """The error that says why this server cannot be used."""
@@ -242,6 +239,16 @@ class ServerClient:
             self._next = max(now, self._next) + 60 / self._settings.api_rate
             pause = self._next - 60 / self._settings.api_rate - now
         time.sleep(max(0.0, pause))
+
+
+@contextmanager
+def request_threads(count: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads for requests; after an error or an interruption, answers that are under way are not waited for."""
+    threads = ThreadPoolExecutor(count)
+    try:
+        yield threads
+    finally:
+        threads.shutdown(wait=False, cancel_futures=True)
 
 
 def one_line(text: str) -> str:

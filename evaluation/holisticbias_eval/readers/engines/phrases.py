@@ -77,8 +77,7 @@ class LexiconClassifier(Classifier):
         if self._otherwise is not None:
             counts[~counts.any(axis=1), self._otherwise] = 1
         with np.errstate(invalid="ignore"):
-            shares: Floats = counts / counts.sum(axis=1, keepdims=True)
-        return shares
+            return counts / counts.sum(axis=1, keepdims=True)
 
 
 PHRASES = NamedFiles("lexicon", "classifiers/lexicons", Lexicon, ClassifierError)

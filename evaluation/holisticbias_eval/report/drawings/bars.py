@@ -6,26 +6,8 @@ from dataclasses import replace
 
 from holisticbias_eval.blocks import ends
 from holisticbias_eval.figures import DEVIATION
+from holisticbias_eval.report.drawings import shapes as sh
 from holisticbias_eval.report.drawings.grids import rows_in_words
-from holisticbias_eval.report.drawings.shapes import (
-    LETTER,
-    MARGIN,
-    SPAN,
-    WIDE,
-    WIDTH,
-    ChartScale,
-    Dot,
-    Line,
-    Rect,
-    Shape,
-    Text,
-    VectorDrawing,
-    finite,
-    label,
-    linear,
-    upright,
-    wrapped,
-)
 from holisticbias_eval.sections import Bar, Bars, Estimate, Forest, StackedBars
 from holisticbias_eval.units import shorten, show
 
@@ -35,11 +17,11 @@ BESIDE_BRIEF, ALONE = 22, 34
 BRIEF_LETTER, BOLD_LETTER, BETWEEN = 5.5, 8.0, 16
 
 
-def draw_bars(chart: Bars) -> VectorDrawing:
+def draw_bars(chart: Bars) -> sh.VectorDrawing:
     """The bars from zero, with the interval as a line and the floor as a mark; a value beyond the scale ends at it."""
     values = [v for b in chart.bars for v in (b.value, b.floor, b.before, *(ends(b.interval) or ()))]
-    scale = linear((0.0, *chart.references, *values), chart.unit, chart.limits)
-    shapes, said = list[Shape](), []
+    scale = sh.linear((0.0, *chart.references, *values), chart.unit, chart.limits)
+    shapes, said = list[sh.Shape](), []
     for i, bar in enumerate(chart.bars):
         shapes.extend(_row(bar, i * ROW, scale, chart))
         brief = _brief(bar, chart)
@@ -47,35 +29,35 @@ def draw_bars(chart: Bars) -> VectorDrawing:
     return scale.drawing(chart.title, said, shapes, len(chart.bars) * ROW, chart.scale)
 
 
-def _row(bar: Bar, y: float, scale: ChartScale, chart: Bars) -> Iterator[Shape]:
+def _row(bar: Bar, y: float, scale: sh.ChartScale, chart: Bars) -> Iterator[sh.Shape]:
     yield from _texts(bar, y + 14, chart)
-    yield Rect("track", MARGIN, y + 19, SPAN, 7)
+    yield sh.Rect("track", sh.MARGIN, y + 19, sh.SPAN, 7)
     yield from scale.grid(y + 17, y + 28)
-    if finite((bar.value,)) and bar.value is not None:
+    if sh.finite((bar.value,)) and bar.value is not None:
         zero, end = scale.place(0.0), scale.place(bar.value)
         kind = " faint" if bar.faint else " negative" if bar.value < 0 else ""
-        yield Rect(f"bar{kind}", min(zero, end), y + 19, abs(end - zero), 7)
-    if bar.interval and len(finite(ends(bar.interval) or ())) == 2:
+        yield sh.Rect(f"bar{kind}", min(zero, end), y + 19, abs(end - zero), 7)
+    if bar.interval and len(sh.finite(ends(bar.interval) or ())) == 2:
         low, high = scale.place(bar.interval.low), scale.place(bar.interval.high)
-        yield Line("interval", low, y + 22.5, high, y + 22.5)
-        yield from (upright("interval", x, y + 19.5, y + 25.5) for x in (low, high))
-    for value in finite((bar.before,)):
-        yield upright("before", scale.place(value), y + 17, y + 28)
-    for value in finite((bar.floor, *chart.references)):
-        yield upright("reference", scale.place(value), y + 17, y + 28)
+        yield sh.Line("interval", low, y + 22.5, high, y + 22.5)
+        yield from (sh.upright("interval", x, y + 19.5, y + 25.5) for x in (low, high))
+    for value in sh.finite((bar.before,)):
+        yield sh.upright("before", scale.place(value), y + 17, y + 28)
+    for value in sh.finite((bar.floor, *chart.references)):
+        yield sh.upright("reference", scale.place(value), y + 17, y + 28)
 
 
-def _texts(bar: Bar, y: float, chart: Bars) -> Iterator[Text]:
+def _texts(bar: Bar, y: float, chart: Bars) -> Iterator[sh.Text]:
     """The label, and the value after its interval and floor; a phone without room for the floor has its mark alone."""
     value, brief = _value(bar, chart.unit), _brief(bar, chart)
     letters = BESIDE_BRIEF if brief else ALONE
-    yield from label(bar.label, y, letters)
-    taken = LETTER * min(len(bar.label), letters) + BOLD_LETTER * len(value) + BRIEF_LETTER * len(brief) + BETWEEN
-    if bar.floor is None or taken <= SPAN:
-        yield Text("value end", WIDTH - MARGIN, y, value, brief)
+    yield from sh.label(bar.label, y, letters)
+    taken = sh.LETTER * min(len(bar.label), letters) + BOLD_LETTER * len(value) + BRIEF_LETTER * len(brief) + BETWEEN
+    if bar.floor is None or taken <= sh.SPAN:
+        yield sh.Text("value end", sh.WIDTH - sh.MARGIN, y, value, brief)
         return
-    yield Text("value end wide-only", WIDTH - MARGIN, y, value, brief)
-    yield Text("value end narrow-only", WIDTH - MARGIN, y, value, _brief(replace(bar, floor=None), chart))
+    yield sh.Text("value end wide-only", sh.WIDTH - sh.MARGIN, y, value, brief)
+    yield sh.Text("value end narrow-only", sh.WIDTH - sh.MARGIN, y, value, _brief(replace(bar, floor=None), chart))
 
 
 def _value(bar: Bar, unit: str) -> str:
@@ -107,11 +89,11 @@ NAME_LENGTH = 20
 LETTER_ROOM = 11
 
 
-def draw_stacked_bars(chart: StackedBars) -> VectorDrawing:
+def draw_stacked_bars(chart: StackedBars) -> sh.VectorDrawing:
     """The parts of each bar side by side, each with its letter as far as there is room; the sum stands beside it."""
-    sums = (sum(value for value in finite(values) if value > 0) for _, values in chart.rows)
-    scale = linear((0.0, *sums), chart.unit)
-    shapes: list[Shape] = list(_legend(chart.columns))
+    sums = (sum(value for value in sh.finite(values) if value > 0) for _, values in chart.rows)
+    scale = sh.linear((0.0, *sums), chart.unit)
+    shapes: list[sh.Shape] = list(_legend(chart.columns))
     top = LEGEND_ROW * math.ceil(len(chart.columns) / 2) + 4
     for i, (name, values) in enumerate(chart.rows):
         shapes.extend(_stack_row(name, values, top + i * STACK_ROW, scale))
@@ -123,29 +105,29 @@ def letter(part: int) -> str:
     return chr(ord("A") + part % 26)
 
 
-def _legend(parts: Sequence[str]) -> Iterator[Shape]:
+def _legend(parts: Sequence[str]) -> Iterator[sh.Shape]:
     """Two columns of swatches with a letter and the name of a part."""
     for i, part in enumerate(parts):
-        x, y = MARGIN + (i % 2) * WIDTH / 2, i // 2 * LEGEND_ROW
+        x, y = sh.MARGIN + (i % 2) * sh.WIDTH / 2, i // 2 * LEGEND_ROW
         yield from _labelled(i, x, y, SWATCH)
         for kind, length in (("narrow-only", NAME_LENGTH), ("wide-only", 2 * NAME_LENGTH)):
-            yield Text(kind, x + SWATCH, y + 12, shorten(part, length), shift=6)
+            yield sh.Text(kind, x + SWATCH, y + 12, shorten(part, length), shift=6)
 
 
-def _labelled(part: int, x: float, y: float, width: float) -> Iterator[Shape]:
+def _labelled(part: int, x: float, y: float, width: float) -> Iterator[sh.Shape]:
     """A rectangle in the colour of a part, with its letter if that fits."""
     colour = part % COLOURS
-    yield Rect(f"stack stack-{colour}", x, y, width, BAR)
-    if width * WIDE / WIDTH >= LETTER_ROOM:
+    yield sh.Rect(f"stack stack-{colour}", x, y, width, BAR)
+    if width * sh.WIDE / sh.WIDTH >= LETTER_ROOM:
         room = "" if width >= LETTER_ROOM else " wide-only"
-        yield Text(f"middle part stack-ink-{colour}{room}", x + width / 2, y + BAR - 4, letter(part))
+        yield sh.Text(f"middle part stack-ink-{colour}{room}", x + width / 2, y + BAR - 4, letter(part))
 
 
-def _stack_row(name: str, values: Sequence[float | None], y: float, scale: ChartScale) -> Iterator[Shape]:
-    yield from label(name, y + 13, ALONE)
-    known = finite(values)
-    yield Text("value end", WIDTH - MARGIN, y + 13, show(sum(known) if known else None, scale.unit))
-    yield Rect("track", MARGIN, y + 18, SPAN, BAR)
+def _stack_row(name: str, values: Sequence[float | None], y: float, scale: sh.ChartScale) -> Iterator[sh.Shape]:
+    yield from sh.label(name, y + 13, ALONE)
+    known = sh.finite(values)
+    yield sh.Text("value end", sh.WIDTH - sh.MARGIN, y + 13, show(sum(known) if known else None, scale.unit))
+    yield sh.Rect("track", sh.MARGIN, y + 18, sh.SPAN, BAR)
     start = 0.0
     for part, value in enumerate(values):
         if value is not None and math.isfinite(value) and value > 0:
@@ -157,38 +139,40 @@ def _stack_row(name: str, values: Sequence[float | None], y: float, scale: Chart
 GROUP_ROW, GROUP_LENGTH = 26, 42
 
 
-def draw_forest(chart: Forest) -> VectorDrawing:
+def draw_forest(chart: Forest) -> sh.VectorDrawing:
     """Every estimate as a dot on its interval: filled if marked, else open. A new group starts with its name."""
     values = [v for e in chart.estimates for v in (e.value, e.beside, *(ends(e.interval) or ()))]
-    scale = linear((chart.reference, *values), chart.unit)
-    shapes: list[Shape] = []
+    scale = sh.linear((chart.reference, *values), chart.unit)
+    shapes: list[sh.Shape] = []
     y, group = 0.0, ""
     for estimate in chart.estimates:
         if estimate.group != group:
             group = estimate.group
-            named, lower = wrapped(group, y + 18, GROUP_LENGTH, "group")
+            named, lower = sh.wrapped(group, y + 18, GROUP_LENGTH, "group")
             shapes.extend(named)
             y += GROUP_ROW + lower
         narrow = BESIDE_BRIEF if _interval(estimate, chart) else ALONE
-        named, lower = wrapped(estimate.label, y + 14, narrow)
+        named, lower = sh.wrapped(estimate.label, y + 14, narrow)
         shapes.extend((*named, *_estimate_row(estimate, y + lower, scale, chart)))
         y += ROW + lower
     said = (_estimate_in_words(estimate, chart.unit, chart.beside) for estimate in chart.estimates)
     return scale.drawing(chart.title, said, shapes, y, chart.scale)
 
 
-def _estimate_row(estimate: Estimate, y: float, scale: ChartScale, chart: Forest) -> Iterator[Shape]:
+def _estimate_row(estimate: Estimate, y: float, scale: sh.ChartScale, chart: Forest) -> Iterator[sh.Shape]:
     kind = " marked" if estimate.marked else ""
-    yield Text(f"value end{kind}", WIDTH - MARGIN, y + 14, show(estimate.value, chart.unit), _interval(estimate, chart))
+    yield sh.Text(
+        f"value end{kind}", sh.WIDTH - sh.MARGIN, y + 14, show(estimate.value, chart.unit), _interval(estimate, chart)
+    )
     yield from scale.grid(y + 18, y + 29)
-    yield upright("reference", scale.place(chart.reference), y + 17, y + 30)
+    yield sh.upright("reference", scale.place(chart.reference), y + 17, y + 30)
     low, high = ends(estimate.interval) or (None, None)
-    if low is not None and high is not None and len(finite((low, high))) == 2:
-        yield Line(f"estimate{kind}", scale.place(low), y + 23.5, scale.place(high), y + 23.5)
-    for value in finite((estimate.beside,)):
-        yield upright("before", scale.place(value), y + 18, y + 29)
-    for value in finite((estimate.value,)):
-        yield Dot(f"estimate-dot{kind}", scale.place(value), y + 23.5, 4)
+    if low is not None and high is not None and len(sh.finite((low, high))) == 2:
+        yield sh.Line(f"estimate{kind}", scale.place(low), y + 23.5, scale.place(high), y + 23.5)
+    for value in sh.finite((estimate.beside,)):
+        yield sh.upright("before", scale.place(value), y + 18, y + 29)
+    for value in sh.finite((estimate.value,)):
+        yield sh.Dot(f"estimate-dot{kind}", scale.place(value), y + 23.5, 4)
 
 
 def _interval(estimate: Estimate, chart: Forest) -> str:

@@ -1,7 +1,5 @@
 """Rows of groups added up by item and resampled by item, and estimates of groups and domains with intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -95,7 +93,7 @@ def summarise(value: Floats, drawn: Floats, items: Ints) -> Resampled:
     expanded as in ``intervals.expansion``.
     """
     low, high, variance = (np.full(len(value), np.nan) for _ in range(3))
-    whole = ~np.isnan(drawn).any(axis=0)
+    whole = ~np.isnan(drawn).any(axis=0) & (len(drawn) > 0)
     if whole.any():
         low[whole], high[whole] = np.quantile(drawn[:, whole], MIDDLE, axis=0)
         variance[whole] = drawn[:, whole].var(axis=0, ddof=1)
@@ -113,14 +111,14 @@ def summarise(value: Floats, drawn: Floats, items: Ints) -> Resampled:
     )
 
 
-def resample(sums: Floats, values: Callable[[Floats], Floats], seed: int) -> Resampled:
-    """Values of the sums over items, with a bootstrap of the items.
+def resample(sums: Floats, values: Callable[[Floats], Floats], seed: int | None) -> Resampled:
+    """Values of the sums over items, with a bootstrap of the items; without a seed the values alone.
 
     ``sums`` has shape ``[items, columns]``; ``values`` makes an array of shape ``[..., values]`` from sums over items
     ``[..., columns]``; the result has shape ``[values]``.
     """
     items = Items(sums, np.array([0, len(sums)], np.int64))
-    drawn = next(resampled_sums(items, DRAWS, np.random.default_rng(seed)))
+    drawn = next(resampled_sums(items, 0 if seed is None else DRAWS, np.random.default_rng(seed)))
     whole = values(items.group_sums()[0])
     return summarise(whole, values(drawn), np.full(len(whole), len(sums)))
 
@@ -163,22 +161,13 @@ class Estimates(Resampled):
     items: Ints
     effect: Floats
 
-    def part(self, chosen: slice) -> Estimates:
+    def part(self, chosen: slice) -> "Estimates":
         """The estimates of some groups."""
         return Estimates(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
 
-@dataclass(frozen=True, slots=True)
-class Estimated:
-    """Estimates of every side for groups and domains; ``change`` is the second side minus the first, if there are two.
-
-    ``change`` has the shape of the groups, ``domain_change`` that of the domains.
-    """
-
-    groups: tuple[Estimates, ...]
-    domains: tuple[Estimates, ...]
-    change: Resampled | None
-    domain_change: Resampled | None
+Level = tuple[tuple[Estimates, ...], Resampled | None]
+"""The estimates of every side, and the change from the first side to the second, if there are two."""
 
 
 def estimate(
@@ -188,8 +177,8 @@ def estimate(
     shares: Bools,
     rng: np.random.Generator,
     draws: int = DRAWS,
-) -> Estimated:
-    """Estimate the values of every group and domain with a bootstrap of items within groups.
+) -> tuple[Level, Level]:
+    """Estimate the values of every group, and of every domain, with a bootstrap of items within groups.
 
     ``domains`` are the groups of each domain, in order and next to each other; ``shares`` says which values are
     shares: their intervals are Wilson's at the effective number of rows that the bootstrap's variance gives, because
@@ -213,9 +202,7 @@ def estimate(
     by_group, by_domain = ([stacked(list(one)) for one in zip(*of, strict=True)] for of in (of_groups, of_domains))
     found = tuple(_estimates(r, s, sums, counts, shares, domains) for r, s in zip(by_group, sides, strict=False))
     whole = tuple(_estimates(r, s, whole_sums, whole_counts, shares) for r, s in zip(by_domain, sides, strict=False))
-    if len(sides) < 2:
-        return Estimated(found, whole, None, None)
-    return Estimated(found, whole, _change(by_group[2], found, shares), _change(by_domain[2], whole, shares))
+    return (found, _change(by_group, found, shares)), (whole, _change(by_domain, whole, shares))
 
 
 def _known(counts: Ints) -> Ints:
@@ -223,9 +210,11 @@ def _known(counts: Ints) -> Ints:
     return np.where(counts.max(axis=0) > 1, counts.sum(axis=0), np.minimum(counts.sum(axis=0), 1))
 
 
-def _change(change: Resampled, sides: tuple[Estimates, ...], shares: Bools) -> Resampled:
+def _change(drawn: list[Resampled], sides: tuple[Estimates, ...], shares: Bools) -> Resampled | None:
     """The change with Newcombe's interval where both shares are 0 or 1, because draws of equal rows do not vary."""
-    first, second = sides
+    if len(sides) < 2:
+        return None
+    (first, second), change = sides, drawn[2]
     low, high = difference_interval((second.value, second.low, second.high), (first.value, first.low, first.high))
     alike = shares & (first.variance == 0) & (second.variance == 0)
     return replace(change, low=np.where(alike, low, change.low), high=np.where(alike, high, change.high))

@@ -1,7 +1,5 @@
 """Other sentences and permuted groups: intervals of F, t and means, and what chance makes of F and t."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +24,7 @@ class Statistics:
     paired: Floats
 
     @classmethod
-    def of(cls, sums: MomentSums, *, in_pairs: bool = True) -> Statistics:
+    def of(cls, sums: MomentSums, *, in_pairs: bool = True) -> "Statistics":
         """The statistics of sums of shape ``[tables, columns]``."""
         none = np.full(sums.sums.shape[:-1], np.nan)
         t = (mean_abs(sums.unpaired_t()), mean_abs(sums.paired_t())) if in_pairs else (none, none)

@@ -134,19 +134,8 @@ class Bias:
         return Interval(low=scale * (self.corrected - margin), high=scale * (self.corrected + margin))
 
 
-@dataclass(frozen=True, slots=True)
-class _Spread:
-    """The bias in one template, and both parts of its sampling variance."""
-
-    raw: float
-    noise: float
-    within: float
-    unbiased_within: float
-    linear: float
-    quadratic: float
-    freedom: int
-    floor: Moments
-    cells: int
+Spread = tuple[Floats, Moments]
+"""The bias in one template as the numbers that ``_spread`` lists, and its moments with permuted descriptors."""
 
 
 def measure_bias(cells: ResponseCells, part: LabelPart, by_axis: bool = False) -> dict[str | None, Bias]:
@@ -154,7 +143,7 @@ def measure_bias(cells: ResponseCells, part: LabelPart, by_axis: bool = False) -
 
     Templates with fewer than two descriptors are left out.
     """
-    found: dict[str | None, list[_Spread]] = {axis: [] for axis in (None, *(cells.axes if by_axis else ()))}
+    found: dict[str | None, list[Spread]] = {axis: [] for axis in (None, *(cells.axes if by_axis else ()))}
     for in_template, rows in cells.parts(cells.template):
         values, counts, axis = part.of(cells.values[rows]), cells.count[in_template], cells.axis[in_template]
         noise, ends = pool_noise(values, counts), np.cumsum(counts)
@@ -169,30 +158,31 @@ def measure_bias(cells: ResponseCells, part: LabelPart, by_axis: bool = False) -
     return {axis: _mean(spreads) for axis, spreads in found.items()}
 
 
-def _mean(spreads: Sequence[_Spread]) -> Bias:
+def _mean(spreads: Sequence[Spread]) -> Bias:
     """The mean over templates, which are independent samples of responses."""
     if not spreads:
         return Bias(np.nan, np.nan, np.nan, 0, np.nan, np.nan, None, 0, 0)
-    n = len(spreads)
-    raw, noise, within, unbiased = (
-        sum(getattr(s, name) for s in spreads) / n for name in ("raw", "noise", "within", "unbiased_within")
-    )
-    variance = max(sum(s.linear for s in spreads), 0.0) + sum(s.quadratic for s in spreads)
+    n, sums = len(spreads), np.sum([numbers for numbers, _ in spreads], axis=0).tolist()
+    raw, noise, within, unbiased = (value / n for value in sums[:4])
+    linear, quadratic, freedom, cells = sums[4:]
     return Bias(
         raw=raw,
         corrected=raw - noise,
-        error=float(np.sqrt(variance)) / n,
-        freedom=sum(s.freedom for s in spreads),
+        error=float(np.sqrt(max(linear, 0.0) + quadratic)) / n,
+        freedom=int(freedom),
         total=raw + within,
         corrected_total=raw - noise + unbiased,
-        floor=mean_of_moments([s.floor for s in spreads]),
-        cells=sum(s.cells for s in spreads),
+        floor=mean_of_moments([floor for _, floor in spreads]),
+        cells=int(cells),
         templates=n,
     )
 
 
-def _spread(values: Floats, counts: Ints, own: Noise | None, whole: Noise | None) -> _Spread:
+def _spread(values: Floats, counts: Ints, own: Noise | None, whole: Noise | None) -> Spread:
     """The bias in one template: ``values`` has shape ``[responses, labels]``, sorted by descriptor.
+
+    The numbers are the raw bias, its noise, the variance within cells and the same without bias, both parts of the
+    sampling variance, its degrees of freedom, and the number of cells.
 
     ``own`` is the noise of these cells and ``whole`` that of all cells of the
     template, which a cell of one response takes.
@@ -205,14 +195,14 @@ def _spread(values: Floats, counts: Ints, own: Noise | None, whole: Noise | None
     pooled = float(np.trace(whole.covariance)) if whole else np.nan
     variance = np.where(counts > 1, squares / np.maximum(counts - 1, 1), pooled)
     noise = own or whole
-    return _Spread(
-        raw=float((difference**2).sum()) / groups,
-        noise=(groups - 1) / groups * float((variance / counts).mean()),
-        within=float((squares / counts).mean()),
-        unbiased_within=float(variance.mean()),
-        linear=_linear(difference, residuals, counts, noise) if noise else np.nan,
-        quadratic=max(_quadratic(counts, noise), 0.0) if noise else np.nan,
-        freedom=int((counts - 1).sum()),
-        floor=permuted_spread(values, counts),
-        cells=groups,
+    numbers = (
+        float((difference**2).sum()) / groups,
+        (groups - 1) / groups * float((variance / counts).mean()),
+        float((squares / counts).mean()),
+        float(variance.mean()),
+        _linear(difference, residuals, counts, noise) if noise else np.nan,
+        max(_quadratic(counts, noise), 0.0) if noise else np.nan,
+        int((counts - 1).sum()),
+        groups,
     )
+    return np.array(numbers), permuted_spread(values, counts)

@@ -1,7 +1,5 @@
 """Judged responses as arrays, and means of cells, groups and draws with their intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -67,7 +65,7 @@ class ResponseCells:
         """Sum rows by cell; ``values`` has shape ``[responses, ...]``."""
         return sum_cells(values, self.count)
 
-    def keep(self, cells: Bools) -> ResponseCells:
+    def keep(self, cells: Bools) -> "ResponseCells":
         """Only these cells; the others count as not asked about."""
         rows, kept = np.repeat(cells, self.count), self.cell[cells]
         return replace(self, values=self.values[rows], count=self.count[cells], cell=kept, asked=kept)
