@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from holisticbias.output import new_file
+from holisticbias.output import new_file, refuse_file
 from holisticbias.spreadsheet import cell_text, safe_columns
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.corpus import published
@@ -200,12 +200,16 @@ def write_examples(table: pa.Table, path: Path) -> None:
 
 
 def refuse_target_table(path: Path, sources: Iterable[Path]) -> None:
-    """Raise ``CorpusError`` if no table has this name, or if it would replace one of the files that it is made from."""
+    """Raise ``CorpusError`` if no table has this name, or if it would replace one of the files that it is made from.
+
+    Raises ``OutputError`` if no file can be written there.
+    """
     if path.suffix not in WRITTEN:
         raise CorpusError(f"{path.name[:80]} must end in {', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}")
     for source in sources:
         if path.exists() and source.exists() and path.samefile(source):
             raise CorpusError(f"{path} is read, and would be lost: name another file with --out")
+    refuse_file(path)
 
 
 def annotators_of(table: pa.Table) -> tuple[str, ...]:

@@ -70,7 +70,9 @@ def test_a_specification_names_groups_and_terms(tmp_path: Path) -> None:
 
 
 def test_sentences_for_training_count_as_biased_and_index_columns_are_left_out(tmp_path: Path) -> None:
-    table = read_published_examples(reddit(tmp_path, "race", "stad", "processed_phrase_biased_trainset", OTHER))
+    file = reddit(tmp_path, "race", "stad", "processed_phrase_biased_trainset", OTHER)
+    table = read_published_examples(file)
+    assert read_published_examples(file.parent) == table
     assert table["label"].to_pylist() == [1, 1]
     assert table["text"].to_pylist() == ["stads are grobby", "so, a mizzic stad"]
     path = tmp_path / "age_blicket_test.csv"
