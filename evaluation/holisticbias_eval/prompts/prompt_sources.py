@@ -81,10 +81,8 @@ HUMAN = Form("people's continuations", columns("text", "prompt", "continuation",
 
 def _refuse_blank(label: str, table: pa.Table) -> None:
     for name in ("prompt", "group", "domain"):
-        texts = table[name].to_pylist() if name in table.column_names else []
-        empty = next((row for row, text in enumerate(texts, 1) if not (text or "").strip()), None)
-        if empty is not None:
-            raise SelectionError(f"{label}: row {empty}: {name} is empty")
+        if name in table.column_names:
+            Field(name).refuse_missing(label, name, table[name])
 
 
 FORM = Form(

@@ -49,8 +49,8 @@ def test_people_may_continue_a_prompt_several_times(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("own.csv", "prompt\nThe blicket\n", "a table of prompts about groups has prompt and group"),
-        ("own.csv", 'prompt,group\n"  ",a\n', "row 1: prompt is empty"),
-        ("own.csv", "prompt,group,domain\nx,a,\n", "row 1: domain is empty"),
+        ("own.csv", 'prompt,group\n"  ",a\n', "row 1: column prompt is missing: every row needs a value"),
+        ("own.csv", "prompt,group,domain\nx,a,\n", "row 1: column domain is missing: every row needs a value"),
     ],
 )
 def test_a_wrong_table_is_one_clear_line(name: str, content: str, message: str, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
 
 from holisticbias.contribute.authoring import Draft, OpenTerms
 from holisticbias.contribute.proposals import propose_id
@@ -12,7 +11,7 @@ from holisticbias.questions.questions import Questions, print_lines
 from holisticbias.terms.file_kinds import CollectionFile
 from holisticbias.terms.prompt_entries import Group, Prompt
 
-Place: TypeAlias = tuple[CollectionFile, Group]
+Place = tuple[CollectionFile, Group]
 
 _NAME = re.compile(r"[A-Z][\w'.-]*(?:\s+[A-Z][\w'.-]*)+")
 _NO_SUBJECT = "none"
