@@ -93,7 +93,7 @@ class Catalog:
         if withdrawn is None:
             return None
         use = f"; use {self.recommended[-1]}" if self.recommended else ""
-        return f"version {version} was withdrawn on {withdrawn.date}: {withdrawn.reason.rstrip('.')}{use}"
+        return f"version {version} was withdrawn on {str(withdrawn).rstrip('.')}{use}"
 
     @property
     def versions(self) -> tuple[str, ...]:
