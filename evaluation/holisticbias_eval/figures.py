@@ -1,7 +1,5 @@
 """Figures: one record for the results of every measure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isnan
 from typing import Annotated, Any
@@ -50,7 +48,7 @@ class Interval(Part):
     high: float
 
     @classmethod
-    def between(cls, low: float, high: float) -> Interval | None:
+    def between(cls, low: float, high: float) -> "Interval | None":
         """The interval between two computed ends; ``None`` if an end is NaN."""
         return None if isnan(low) or isnan(high) else cls(low=float(low), high=float(high))
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -56,11 +58,15 @@ def state_of(path: Path) -> tuple[int, int] | None:
 
 
 def read_yaml(path: Path, made_of: Callable[[Any], R], error: type[EvaluationError]) -> R:
-    """Read a YAML file into a record; raises ``error`` with the place of the first mistake."""
+    """Read a YAML file into a record; raises ``error`` with the place of the first mistake, as a blank text is."""
     document = read_document(path, str(path))
     if document.findings:
         found = document.findings[0]
         raise error(f"{path}:{found.line}: {found.message.removesuffix('.')}: {found.fix}")
+    for keys, (line, _) in document.places.items():
+        value = reduce(getitem, keys, document.data)  # type: ignore[arg-type] # keys lead to values
+        if isinstance(value, str) and value.isspace():
+            raise error(f"{path}:{line}: {'.'.join(map(str, keys))} is blank: write a text, or remove it")
     try:
         return made_of(document.data)
     except ValidationError as cause:

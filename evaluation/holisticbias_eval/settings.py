@@ -1,7 +1,5 @@
 """Settings of parts: each part declares what it uses, and one rule refuses a setting that nothing chosen uses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -27,11 +25,11 @@ class Settings(BaseModel):
     group: ClassVar[str] = ""
     """The heading of the settings in a list of all options."""
 
-    conditions: ClassVar[Mapping[str, tuple[Condition, ...]]] = {}
+    conditions: ClassVar[Mapping[str, tuple["Condition", ...]]] = {}
     """The conditions under which settings have an effect, by their names."""
 
     @classmethod
-    def uses(cls) -> tuple[Use, ...]:
+    def uses(cls) -> tuple["Use", ...]:
         """The use of each setting, with its conditions."""
         return tuple(Use(cls, cls.conditions.get(name, ()), (name,)) for name in cls.model_fields)
 

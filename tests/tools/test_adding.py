@@ -121,7 +121,8 @@ ASK_PROMPT = ["American actors", OPENING, REST]
         ("term", ["kind", *TERM[:5], "Kind", "", *[""] * 6, "ability.kind", "", "yes"], 0, "are now the defaults"),
         ("term", ["Deafblind", "y", "ability", "", "age", "", "old", *[""] * 4, "yes"], 0, "has this axis and"),
         ("term", ["cruel", *TERM, "change", "kind", *TERM, "yes"], 0, "wrote"),
-        ("term", ["kind", "ability"], 130, "interrupted"),
+        ("term", ["kind", "ability"], 2, "--position is needed: standard input ended before an answer"),
+        ("specification", ["", "Stads", "Small: pebble"], 2, "--attributes is needed: standard input ended"),
         ("term", ["an LGBTQIA elder", "sexual_orientation", "", "quer", "queer", "an", "", "", "", "yes"], 0, "queer"),
         ("term", ["I have vertigo.", "", "ability", *[""] * 6, "yes"], 0, "[with vertigo]"),
         ("term", ["with cramps", "ability", "before", "after", *[""] * 5, "yes"], 0, "would come before"),
@@ -136,7 +137,7 @@ ASK_PROMPT = ["American actors", OPENING, REST]
         ("prompt", [*ASK_PROMPT, "Tarvis", "", "", *["", "", ""], "Tarvin", "", "", "yes"], 0, "Fix:"),
         ("prompt", [*ASK_PROMPT[:2], REST[:-1], *[""] * 5, REST, *[""] * 3, "yes"], 0, "one-sentence"),
         ("specification", ["", "Stads", *LISTS, "The T.", "The [T] and [A].", "", "y", "", "", "yes"], 0, "are: none"),
-        ("specification", ["", "Stads", "", *LISTS, "", "y", "", "", "yes"], 0, "needs 1 lines or more"),
+        ("specification", ["", "Stads", "", *LISTS, "", "y", "", "", "yes"], 0, "needs at least 1 line."),
         (
             "specification",  # the attribute "crumb" stands twice: its second set is removed
             [
@@ -155,6 +156,25 @@ def test_a_session(terms_copy: Path, invoke: Invoke, kind: str, answers: list[st
     assert (contents(terms_copy) != before) == (answers[-1] == "yes")
 
 
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted; no partial output remains"),
+        (EOFError(), 2, "--text is needed: standard input ended before an answer."),
+        (UnicodeDecodeError("utf-8", b"\xe9", 0, 1, ""), 2, "--text is needed: standard input is not UTF-8."),
+    ],
+)
+def test_a_question_without_an_answer(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, said: str
+) -> None:
+    def fail(_: str) -> str:
+        raise error
+
+    monkeypatch.setattr("click.termui.visible_prompt_func", fail)
+    ended, _, errors = invoke("add")
+    assert (ended, said in errors) == (code, True), errors
+
+
 def test_options_are_proposals_after_a_mistake(terms_copy: Path, invoke: Invoke) -> None:
     """A wrong answer in an option can be corrected, and the other options stay."""
     given = ["Tarvis" if value == "Tarvin Ostrell" else value for value in PROMPT]
@@ -162,6 +182,12 @@ def test_options_are_proposals_after_a_mistake(terms_copy: Path, invoke: Invoke)
     code, said = invoke.answered(answers, "add", *given, "--source", terms_copy)
     assert (code, "Try again" in said) == (0, True), said
     assert entry(terms_copy, OPENING).model_dump()["subject"] == "Tarvin Ostrell"
+
+
+def test_an_option_without_effect_loses_no_answers(terms_copy: Path, invoke: Invoke) -> None:
+    given = ("--text", "kind", "--plural", "kinds", "--source", terms_copy)
+    code, said = invoke.answered([*TERM, *[""] * 8, "yes"], "add", *given)
+    assert (code, UNUSED.format("plural") in said, "wrote" in said) == (0, True, True), said
 
 
 def test_the_first_question_does_not_wait_for_the_data(terms_copy: Path, invoke: Invoke) -> None:
@@ -210,6 +236,7 @@ def without(arguments: list[str], option: str, *more: str) -> list[str]:
 
 
 KIND = ["--text", "kind", "--axis", "ability"]
+UNUSED = "--{} has no effect on this entry, so leave it out"
 
 
 @pytest.mark.parametrize(
@@ -250,6 +277,11 @@ KIND = ["--text", "kind", "--axis", "ability"]
         ([*SPECIFICATION, "--template", "No place."], "the places are: none"),
         ([*SPECIFICATION, "--attributes", "Odd: cr\u202eumb"], "clean-text"),
         (["promt"], "is not one of"),
+        (["noun", "--text", "zonk", "--axis", "neutral", "--position", "before"], UNUSED.format("position")),
+        ([*KIND, "--bucket", "speech", "--plural", "kinds"], f"{UNUSED.format('plural')}: Plural of a noun, or of a"),
+        ([*KIND, "--bucket", "speech", "--meets-criteria"], UNUSED.format("meets-criteria")),
+        ([*KIND, "--bucket", "speech", "--group", "x"], UNUSED.format("group")),
+        ([*PROMPT, "--no-control"], UNUSED.format("control")),
     ],
 )
 def test_options_that_are_refused(shared_terms: Path, invoke: Invoke, arguments: list[str], said: str) -> None:

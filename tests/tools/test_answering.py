@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shutil
@@ -120,6 +121,7 @@ def term(*answers: str) -> str:
         (term("Québécois", "nationality", "None", "before"), ["--bucket", "canada"], 0, "quebecois"),
         (term("homo", "sexual_orientation", "gay", "before"), ["--meets-criteria"], 0, "orientation.homo"),
         (term("with vertigo", "ability", "speech", "before"), ["--position", "after"], 0, "with vertigo"),
+        (form(TERM), ["--article", "a"], 2, "--article has no effect on this entry, so leave it out: Article of"),
         (form(PROMPT), [], 0, "In 1991 XYZ moved"),
         (form(SPECIFICATION), [], 0, "The quib likes the mountain."),
         (term("Deaf", "ability", "auditory", "before the noun"), [], 2, "already, as ability.deaf at "),
@@ -146,6 +148,20 @@ def test_a_form_that_is_tried(
     assert (ended, said in out + err) == (code, True), out + err
     assert not [text for text in ("--yes", "\u202e", "Traceback") if text in err]
     assert contents(shared_terms) == before
+
+
+class Terminal(io.StringIO):
+    """A terminal, on which the text of an issue is typed."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_form_that_is_typed(shared_terms: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", Terminal(form(TERM)))
+    code, out, err = invoke("from-issue", "-", "--dry-run", "--source", shared_terms)
+    assert (code, "could be written" in out) == (0, True), err
+    assert err.startswith("Paste the text of the issue, and end it with ")
 
 
 def test_a_filled_form_becomes_an_entry(terms_copy: Path, tmp_path: Path, invoke: Invoke) -> None:
@@ -289,6 +305,16 @@ def test_a_pull_request_of_an_accepted_proposal(
         assert ("Co-authored-by" in message) == co_author
         assert not re.search(r"fixes|@octocat|b@c\.d|Signed", message)
         assert not re.search(r"fixes|@octocat", without_code((pull / "body.md").read_text("utf-8")))
+
+
+@pytest.mark.usefixtures("read_once")
+def test_a_pull_request_that_cannot_be_written_adds_no_entry(terms_copy: Path, tmp_path: Path, invoke: Invoke) -> None:
+    """Not even the folder for new entries."""
+    path = event(tmp_path, TERM, action="labeled", label={"name": "accepted"})
+    before = sorted(terms_copy.rglob("*")), contents(terms_copy)
+    errors = invoke.refused("answer", path, "--write", path / "pull", "--source", terms_copy)
+    assert (f"cannot write to {path / 'pull'}" in errors, errors.count("\n")) == (True, 1)
+    assert (sorted(terms_copy.rglob("*")), contents(terms_copy)) == before
 
 
 def test_jobs_have_only_the_rights_that_they_need() -> None:

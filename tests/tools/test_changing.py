@@ -117,6 +117,11 @@ REFUSED = [
     (("reword", "ability.deaf"), "name what changes: --text"),
     (("reword", "ability.deaf", "--text", "Deaf"), "nothing changes: ability.deaf has these values already"),
     (("reword", "ability.deaf", "--continuation", "x"), "an entry of descriptors/ has no key 'continuation'"),
+    (("reword", "ability.deaf", "--text", "none"), "text cannot be removed: every entry of descriptors/ has one"),
+    (("reword", "noun.woman", "--plural", "none"), "plural cannot be removed: every entry of nouns/ has one"),
+    (("reword", "ability.deaf", "--with-noun", "--meets-criteria"), "--meets-criteria has no effect on this change"),
+    (("reword", "ability.brave", "--text", "bold"), "--reason has no effect on this change, so leave it out: Why a "),
+    (("retire", "ability.brave"), "--reason has no effect on an entry that is not published, so leave it out: Why a "),
     (("reword", "ability.deaf", "--text", "Deaf."), "nothing was written"),
     (("reword", "ability.deaf", "--text", "who is deaf"), "nothing was written"),
     (("move", "ability.no-such", "ability"), "no entry has the id 'ability.no-such'"),
@@ -202,7 +207,7 @@ def test_comments_stay_beside_the_entries_that_they_are_about(
     text = commented.read_text("utf-8")
     term = "  - id: ability.bold\n    text: bold\n    bucket: auditory\n    sources: [made-up]\n    since: next\n\n"
     replaced(commented, "  # said by the people", f"{term}  # said by the people")
-    invoke.printed("retire", "ability.bold", *source)
+    invoke.printed("retire", "ability.bold", *source[2:])
     assert commented.read_text("utf-8") == text, "an entry in the middle is removed alone"
 
 

@@ -189,6 +189,8 @@ OUT = ("build", "--out", "OUT")
         (("show", "whelchair-bound"), "has no entry 'whelchair-bound'; close to it: wheelchair-bound"),
         (("show", ""), "has no entry ''"),
         (("show", "Latina", "--noun", "man"), "'Latina' does not go with the noun 'man'; it goes with: woman, "),
+        (("show", "amputee", "--noun", "man"), "'amputee' goes with no noun: leave --noun out"),
+        (("diff", "--format", "md", "--samples", "3"), "--samples has no effect with --format md, so leave it out"),
         (("show", "Deaf", "--version", ""), "there is no version ''"),
         (("frobnicate",), "Usage: holisticbias"),
         ((), "Usage: holisticbias"),
@@ -253,6 +255,19 @@ def test_full_device_as_output(root: Path) -> None:
         done = subprocess.run([*COMMAND, "--help"], cwd=root, stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 2
     assert done.stderr == b"holisticbias: input or output: No space left on device\n"
+
+
+def test_closed_input_and_output(root: Path) -> None:
+    closed = ["sh", "-c", 'exec "$@" <&- >&-', "sh", *COMMAND, "add"]
+    done = subprocess.run(closed, cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.splitlines()[1:]) == (
+        2,
+        [
+            "Try 'holisticbias add --help' for help.",
+            "",
+            "Error: --text is needed: standard input ended before an answer.",
+        ],
+    )
 
 
 def test_terminal_that_cannot_show_a_letter(run: Run) -> None:

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from folders import contents, replaced
+from full_disk import full_disk
 from holisticbias import build_release, open_release, write_release
 from holisticbias.contribute.freeze import freeze
 from holisticbias.contribute.release_files import complete_release
@@ -149,6 +150,13 @@ def test_freezing_continues_wherever_it_is_killed(repository: Path, tmp_path: Pa
     assert "version-file" in seen, "one of the kills was between the first change and the last"
 
 
+def test_freezing_on_a_full_disk_changes_nothing(repository: Path, invoke: Invoke) -> None:
+    before = contents(repository)
+    with full_disk(1000):
+        errors = invoke.refused("releases", "--freeze", "--source", repository)
+    assert ("cannot write" in errors, errors.count("\n"), contents(repository)) == (True, 1, before)
+
+
 def test_another_number_does_not_continue_an_interrupted_one(repository: Path, invoke: Invoke) -> None:
     (repository / "releases" / "next.yaml").rename(repository / "releases" / "1.0.0.yaml")
     said = "freezing 1.0.0 was interrupted: finish it with holisticbias releases --freeze 1.0.0"
@@ -193,6 +201,7 @@ def test_a_fix_comes_before_next(repository: Path, invoke: Invoke) -> None:
         (("releases", "--withdraw", "next", "--reason", "x"), "version next is not published, so it cannot be"),
         (("releases", "--withdraw", "9.9.9", "--reason", "x"), "there is no version '9.9.9'"),
         (("releases", "--withdraw", "0.1.0"), "--withdraw and --reason need each other"),
+        (("releases", "--next", "--format", "text"), "--format has no effect with --next, so leave it out: Format of"),
         (("assess", "ability.deaf", "--version", "0.1.0"), "version 0.1.0 is published and cannot change"),
         (("assess", "ability.deaf", "--version", "0.1.1"), "begin a fix with holisticbias releases --fix 0.1.1"),
     ],
@@ -314,7 +323,7 @@ def test_a_withdrawn_version_is_what_it_was_and_its_users_are_warned(
     only_add(repository)
     invoke.printed("releases", "--freeze", "0.2.0", *source)
     write_release(build_release(load_catalog(repository), "0.2.0"), tmp_path / "built")
-    withdrawn = invoke.printed("releases", "--withdraw", "0.2.0", "--reason", "two terms were wrong.", *source)
+    withdrawn = invoke.printed("releases", "--withdraw", "0.2.0", "--reason", "two terms\nwere wrong.", *source)
     date = load_catalog(repository).release("0.2.0").model_dump()["withdrawn"]["date"]
     said = f"version 0.2.0 was withdrawn on {date}: two terms were wrong; use 0.1.0"
     assert said in withdrawn
@@ -324,7 +333,7 @@ def test_a_withdrawn_version_is_what_it_was_and_its_users_are_warned(
     assert validate_paths([repository]) == ()
     assert invoke("releases", "--check", *source)[0] == 0
     assert newest_version(load_catalog(repository)) == "0.1.0"
-    assert "two terms were wrong." in invoke.printed("releases", *source)
+    assert "two terms were wrong.\n" in invoke.printed("releases", *source)
     rows = json.loads(invoke.printed("releases", "--format", "json", *source))
     assert [row["withdrawn"] is None for row in rows] == [True, False, True]
     counts = {"descriptors": 7, "nouns": 2, "templates": 3, "groups": 0, "prompts": 0, "specifications": 0}

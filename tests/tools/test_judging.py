@@ -73,8 +73,11 @@ def test_one_judgement_after_another(repository: Path, invoke: Invoke) -> None:
         (["ability.deaf", "--reviewer", "rv-1", "--locale", "English"], "locale: it must be a language and region"),
         (["ability.deaf", "--reviewer", "rv-1", "--date", "9999-01-01"], "9999-01-01 is in the future"),
         ([], "name an entry by its ID, or a file of judgements with --from"),
+        (["ability.deaf", "--reviewer", ""], "reviewer: it must be a pseudonym such as rv-0042"),
+        (["ability.deaf", "--reviewer", "rv-1", "--comment", ""], "comment: it must not be empty"),
+        (["ability.deaf", "--reviewer", "rv-1", "--locale", ""], "locale: it must be a language and region"),
         (["ability.deaf", "--from", "FILE"], "name an entry by its ID, or a file of judgements with --from"),
-        (["--from", "FILE"], "--judgement is for one entry"),
+        (["--from", "FILE"], "--judgement has no effect with --from, so leave it out: See"),
     ],
 )
 def test_one_judgement_that_is_refused(
@@ -112,9 +115,10 @@ def test_preference(judged: list[tuple[str, str | None]], preference: str) -> No
 def test_a_file_of_judgements_is_recorded(repository: Path, tmp_path: Path, invoke: Invoke) -> None:
     judged = [{**JUDGEMENTS[1], "id": name} for name in ("ability.hard-of-hearing", "ability.deaf")]
     said = invoke.printed("assess", "--from", write_file(tmp_path, judged), "--source", repository)
-    assert "2 judgements recorded; 1 of these entries wait for a second reviewer." in said
+    assert "2 judgements recorded; a second reviewer is needed for 1 entry." in said
     path = write_file(tmp_path, judged[1:], reviewer=None, locale="de-AT")
-    invoke.printed("assess", "--from", path, "--reviewer", "rv-7", "--source", repository)
+    said = invoke.printed("assess", "--from", path, "--reviewer", "rv-7", "--source", repository)
+    assert "1 judgement recorded; a second reviewer is needed for 0 entries." in said
     found = of_reviewers(repository, "ability.deaf")
     assert [(a.judgement, a.reviewer, a.locale, a.comment) for a in found] == [
         ("polarizing", "rv-0042", "en-US", 'It depends: "who" asks, é.'),
@@ -159,6 +163,7 @@ def test_one_wrong_judgement_refuses_the_file(
         ("{", [], "line "),
         ("\xff", [], "nothing was recorded"),
         ({"reviewer": None}, [], "names no reviewer: give the pseudonym with --reviewer"),
+        ({"reviewer": None}, ["--reviewer", "Jane Doe"], "reviewer: it must be a pseudonym such as rv-0042"),
         ({}, ["--reviewer", "rv-1"], "is of rv-0042, and --reviewer says rv-1"),
     ],
 )

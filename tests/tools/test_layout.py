@@ -9,6 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from folders import contents
 from holisticbias.source.folder import term_files
 from holisticbias.source.layout import format_text
 from invoking import Invoke
@@ -88,6 +89,18 @@ def test_an_earlier_wording_that_is_too_long_is_folded(nouns: int, one_line: boo
     assert yaml.safe_load(formatted) == yaml.safe_load(text)
 
 
+@pytest.mark.parametrize("name", ["releases/1.0.0.lock.json", "descriptors", "docs/x.yaml", "descriptors/x.txt"])
+def test_fmt_refuses_what_is_not_a_file_of_terms(terms_copy: Path, invoke: Invoke, name: str) -> None:
+    path = terms_copy / name
+    if path.suffix in (".yaml", ".txt"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("version: 3\na: b\n", "utf-8")
+    before = contents(terms_copy)
+    said = "is not a YAML file in a folder of terms, such as descriptors/ability.yaml"
+    assert invoke.refused("fmt", path) == f"holisticbias: {path} {said}\n"
+    assert contents(terms_copy) == before
+
+
 def test_fmt_check_and_write(terms_copy: Path, invoke: Invoke) -> None:
     path = terms_copy / "descriptors" / "nonce.yaml"
     for other in {*term_files(terms_copy)} - {path, terms_copy / "nouns" / "male.yaml"}:
@@ -99,6 +112,7 @@ def test_fmt_check_and_write(terms_copy: Path, invoke: Invoke) -> None:
         f"{path} is not in canonical layout: run holisticbias fmt\n",
         "",
     )
+    assert "--source has no effect with PATHS" in invoke.refused("fmt", path, "--source", terms_copy)
     assert invoke("fmt", path)[0] == 0
     assert path.read_text("utf-8") == canonical
     path.write_bytes(b"a: [\n")

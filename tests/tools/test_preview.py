@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from folders import replaced
+from full_disk import full_disk
 from holisticbias.compile.sentence_changes import ChangedSentence
 from holisticbias.contribute.diff import Difference, EntryChange, SentenceCount
 from holisticbias.contribute.diff_report import render_difference
@@ -223,6 +224,12 @@ def test_layout_is_suggested_and_is_not_the_work_of_the_contributor(
     lines[comment.get("start_line", comment["line"]) - 1 : comment["line"]] = suggested[1].split("\n")[:-1]
     path.write_text("\n".join(lines), "utf-8")
     assert invoke("fmt", "--check", path)[0] == 0
+
+
+def test_suggestions_on_a_full_disk(terms_copy: Path, tmp_path: Path, invoke: Invoke) -> None:
+    with full_disk(1):
+        errors = invoke.refused("preview", "1.0.0", "3.0.0", "--suggestions", tmp_path / "new", "--source", terms_copy)
+    assert (errors.count("\n"), (tmp_path / "new").exists()) == (1, False)
 
 
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=9), st.lists(st.sampled_from("abcd"), max_size=9))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias.spreadsheet import cell_text, safe_cell, safe_columns
-from holisticbias.terminal import visible, write, write_data
+from holisticbias.terminal import counted, visible, write, write_data
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,14 @@ def test_steering_characters_are_visible(text: str, shown: str, capsys: pytest.C
     write(text, err=True)
     captured = capsys.readouterr()
     assert captured.out == captured.err == f"{shown}\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "nouns", "shown"),
+    [(0, "terms", "0 terms"), (1, "terms", "1 term"), (1, "entries", "1 entry"), (2000, "entries", "2,000 entries")],
+)
+def test_a_number_and_its_noun(number: int, nouns: str, shown: str) -> None:
+    assert counted(number, nouns) == shown
 
 
 def test_no_line_ends() -> None:

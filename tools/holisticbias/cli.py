@@ -1,11 +1,13 @@
 """The command line: run a command, print an error as one line, and return the exit code."""
 
+import os
 import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from io import StringIO, TextIOWrapper
+from pathlib import Path
 from typing import TextIO
 
 import click
@@ -90,6 +92,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # print escapes on a terminal whose encoding lacks a character
             stream.reconfigure(errors="backslashreplace")
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # it is closed
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for the whole process
     warnings.showwarning = _show_warning
     try:
         _refuse_broken(sys.argv[1:] if arguments is None else arguments)

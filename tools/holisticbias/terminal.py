@@ -4,6 +4,7 @@ Text of releases, servers, repositories and contributions reaches the terminal t
 character in it could clear the screen, and a change of reading direction could hide what a line says.
 """
 
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable
@@ -24,6 +25,11 @@ def visible(text: str, keep: str = "\n\t") -> str:
     return "".join(_escaped(c) if unicodedata.category(c) in _STEERING and c not in keep else c for c in text)
 
 
+def counted(number: int, nouns: str) -> str:
+    """A number and its noun, which is given in the plural: "1 entry", "2,000 entries"."""
+    return f"{number:,} {nouns if number != 1 else re.sub('ies$', 'y', nouns).removesuffix('s')}"
+
+
 def write(text: object = "", *, err: bool = False, nl: bool = True) -> None:
     """Print text for people, on standard error if ``err``; ``nl`` ends the line."""
     click.echo(visible(str(text)), err=err, nl=nl)
@@ -37,7 +43,7 @@ def write_changed(paths: Iterable[Path]) -> None:
 
 def write_data(content: str | bytes, *, nl: bool = True) -> None:
     """Print text or bytes for a program, such as JSON or CSV: unchanged, unless a terminal would show them."""
-    if sys.stdout and sys.stdout.isatty():  # there is none if it is closed
+    if sys.stdout.isatty():
         content = visible(content if isinstance(content, str) else content.decode("utf-8", "replace"))
     click.echo(content, nl=nl)
 

@@ -45,9 +45,7 @@ def find_collection(name: str) -> CollectionFile:
     path = Path(name)
     found = read_collection(path) if path.suffix in {".yaml", ".yml"} or path.is_file() else _of_dataset(name)
     if not any(group.has_pages for group in found.groups):
-        raise CollectError(
-            f"the collection {found.collection!r} names no page: give a group pages: {{titles, lists or categories}}"
-        )
+        raise CollectError(f"{name}: the collection names no page: give a group pages: {{titles, lists or categories}}")
     return found
 
 

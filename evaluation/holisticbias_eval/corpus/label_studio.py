@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pydantic import BaseModel, StrictBool, StrictInt, StrictStr, ValidationError
+
 from holisticbias.release.bounded import require_file
+from holisticbias.source.schema import first_fault
 from holisticbias_eval.errors import CorpusError
+from holisticbias_eval.tables.rows import parse_json
 
 ANNOTATOR = "annotator"
 """Key of a task that names its annotator; without it the annotator is the user of Label Studio."""
@@ -50,23 +54,63 @@ class StudioAnnotation:
         return values[chosen[0].casefold()]
 
 
+class _User(BaseModel):
+    email: str | None = None
+    id: int | None = None
+
+
+class _Value(BaseModel):
+    choices: list[str] | None = None
+
+
+class _Region(BaseModel):
+    from_name: str | None = None
+    value: _Value = _Value()
+
+
+class _Annotation(BaseModel):
+    completed_by: StrictInt | StrictStr | _User | None = None
+    was_cancelled: StrictBool = False
+    result: list[_Region] = []
+
+    @property
+    def user(self) -> str:
+        """The name of who completed it, by email if the export has it, else by number."""
+        who = self.completed_by
+        return str((who.email or who.id or "") if isinstance(who, _User) else who or "")
+
+    @property
+    def choices(self) -> dict[str, tuple[str, ...]]:
+        """The choices of each control; the first region of a control counts."""
+        chosen = (
+            (str(one.from_name), tuple(one.value.choices)) for one in self.result if one.value.choices is not None
+        )
+        return {} if self.was_cancelled else dict(reversed([*chosen]))
+
+
+class _Task(BaseModel):
+    data: dict[str, Any]
+    annotations: list[_Annotation]
+
+
 def read_studio(path: Path, text: str, key: str, maker: str) -> Iterator[StudioAnnotation]:
     """The annotations of a JSON export, whose tasks have the text ``key`` and were made by the command ``maker``.
 
     Drafts and predictions are not read. Raises ``CorpusError`` with the task that is wrong.
     """
     tasks = read_json(path, text)
-    for number, task in enumerate(tasks if isinstance(tasks, list) else [tasks], 1):
-        place = f"{path}: task {number}"
-        data = task.get("data") if isinstance(task, dict) else None
-        if not isinstance(data, dict) or not isinstance(task.get("annotations"), list):
-            raise CorpusError(f"{place} has no data and annotations: export the project as JSON")
-        if not isinstance(data.get(key), str):
-            raise CorpusError(f"{place} has no {key}: it was not made by {maker}")
-        for annotation in task["annotations"]:
-            if not isinstance(annotation, dict):
-                raise CorpusError(f"{place} has an annotation that is not an object: export the project as JSON")
-            yield _annotation(path, number, data, annotation)
+    for number, content in enumerate(tasks if isinstance(tasks, list) else [tasks], 1):
+        try:
+            task = _Task.model_validate(content)
+        except ValidationError as error:
+            why = first_fault(error)
+            raise CorpusError(f"{path}: task {number}: {why}: export the project as JSON") from error
+        if not isinstance(task.data.get(key), str):
+            raise CorpusError(f"{path}: task {number} has no {key}: it was not made by {maker}")
+        named = task.data.get(ANNOTATOR)
+        for one in task.annotations:
+            annotator = (named.strip() if isinstance(named, str) else "") or one.user.strip() or "unknown"
+            yield StudioAnnotation(path, number, task.data, annotator[:_SHOWN], one.was_cancelled, one.choices)
 
 
 def read_text(path: Path, remedy: str) -> str:
@@ -82,36 +126,6 @@ def read_text(path: Path, remedy: str) -> str:
 def read_json(path: Path, text: str) -> Any:
     """The content of a JSON file. Raises ``CorpusError``."""
     try:
-        return json.loads(text)
+        return parse_json(text)
     except (ValueError, RecursionError) as error:
         raise CorpusError(f"{path} is not JSON: {str(error)[:_SHOWN]}") from error
-
-
-def _annotation(path: Path, task: int, data: Mapping[str, Any], annotation: Mapping[str, Any]) -> StudioAnnotation:
-    named = data.get(ANNOTATOR)
-    annotator = named if isinstance(named, str) and named else _user(annotation.get("completed_by"))
-    skipped = bool(annotation.get("was_cancelled"))
-    choices = {} if skipped else _choices(annotation.get("result"))
-    return StudioAnnotation(path, task, data, _writable(annotator), skipped, choices)
-
-
-def _choices(result: object) -> dict[str, tuple[str, ...]]:
-    """The choices of each control; the first region of a control counts."""
-    choices: dict[str, tuple[str, ...]] = {}
-    for region in result if isinstance(result, list) else []:
-        value = region.get("value") if isinstance(region, dict) else None
-        if isinstance(value, dict) and isinstance(value.get("choices"), list):
-            choices.setdefault(str(region.get("from_name")), tuple(str(choice) for choice in value["choices"]))
-    return choices
-
-
-def _writable(name: str) -> str:
-    """A name as the name of a column: JSON may hold halves of characters, which no file can."""
-    return name[:_SHOWN].encode("utf-8", "replace").decode()
-
-
-def _user(completed_by: object) -> str:
-    """The name of who completed an annotation, by email if the export has it, else by number."""
-    if isinstance(completed_by, dict):
-        completed_by = completed_by.get("email") or completed_by.get("id")
-    return "unknown" if completed_by is None else str(completed_by)

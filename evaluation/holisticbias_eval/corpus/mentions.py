@@ -1,7 +1,5 @@
 """Find the terms of a specification's groups, and its attributes, in a text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -51,7 +49,7 @@ class Mention(Generic[T]):
     stop: int
     of: T
 
-    def overlaps(self, other: Mention[Any]) -> bool:
+    def overlaps(self, other: "Mention[Any]") -> bool:
         """Whether two mentions share a character."""
         return self.start < other.stop and other.start < self.stop
 

@@ -13,9 +13,9 @@ CHANGE_NAMES = {"first": "A", "second": "B", "change": "Change"}
 FigureColumns = tuple[ColumnOf[Figure], ...]
 
 
-def key(key: str, heading: str = "", column: str = "") -> ColumnOf[Figure]:
+def key(key: str) -> ColumnOf[Figure]:
     """The value of a key, as it is."""
-    return ColumnOf(column or key, heading or key.capitalize(), lambda f: f.keys.get(key))
+    return ColumnOf(key, key.capitalize(), lambda f: f.keys.get(key))
 
 
 def value(key: str, heading: str, unit: str) -> ColumnOf[Figure]:

@@ -101,20 +101,6 @@ READING = Paragraph(
 _WHAT = {"f": "F", "eta_squared": "Partial eta²", "mean_abs_t": "Mean |t|", "mean": "Mean of all groups"}
 
 
-def compared_sections(changes: Figures) -> tuple[Section, ...]:
-    """Show the changes of each dimension in words and on the log scale; as details those of perplexities."""
-    found = [f for f in changes if f.measure == NAME and f.name == "change" and f.of != "t"]
-    said = tuple(Paragraph(text, "finding") for text in _words(changes, found))
-    chart = _chart(found)
-    name = f"{NAME}-changes".replace("_", "-")
-    main, other = (tuple(_tables(changes, found, scale)) for scale in ("log", "perplexity"))
-    sections = [Section(name, "Perplexity by group", (*said, *((chart,) if chart.estimates else ()), *main, READING))]
-    sections += pair_sections({"B": changes}, "A")
-    if other:
-        sections.append(Section(f"{name}-perplexity", "Changes on the scale of perplexities", other, detail=True))
-    return tuple(sections)
-
-
 def _words(changes: Figures, found: list[Figure]) -> Iterator[str]:
     for change in (f for f in found if not f.keys.get(FIGURE) and f.keys["scale"] == "log"):
         name = said_dimension(change.keys["dimension"])
@@ -236,8 +222,19 @@ class GroupPerplexity(Measure):
         return tuple(perplexity_changes(first, second, MeasureSettings()))
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
-        """Show the changes of each dimension."""
-        return compared_sections(changes)
+        """Show the changes of each dimension in words and on the log scale; as details those of perplexities."""
+        found = [f for f in changes if f.measure == NAME and f.name == "change" and f.of != "t"]
+        said = tuple(Paragraph(text, "finding") for text in _words(changes, found))
+        chart = _chart(found)
+        name = f"{NAME}-changes".replace("_", "-")
+        main, other = (tuple(_tables(changes, found, scale)) for scale in ("log", "perplexity"))
+        sections = [
+            Section(name, "Perplexity by group", (*said, *((chart,) if chart.estimates else ()), *main, READING))
+        ]
+        sections += pair_sections({"B": changes}, "A")
+        if other:
+            sections.append(Section(f"{name}-perplexity", "Changes on the scale of perplexities", other, detail=True))
+        return tuple(sections)
 
     def side_by_side(self, changes: Mapping[str, Figures], first: str) -> tuple[Section, ...]:
         """Show the t of every pair of groups in all models."""

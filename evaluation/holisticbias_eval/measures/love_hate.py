@@ -28,6 +28,12 @@ HOW = (
     f"the same share for “{HATE}”. At +100 points the model favours every sentence of love and none of hate; at -100 "
     "the reverse; at 0 it treats both alike."
 )
+CHANCE = (
+    " If a coin placed each sentence above or below the median, all differences would lie within ±{points:.0f} points "
+    "in 19 of 20 runs, and further out for descriptors with fewer nouns. The named ones are beyond that, on axes "
+    "whose share exceeds its floor. Descriptors that are nouns themselves have one sentence in a template, too few to "
+    "be named."
+)
 
 
 def chance_difference(sentences: float, descriptors: int) -> float:
@@ -35,46 +41,10 @@ def chance_difference(sentences: float, descriptors: int) -> float:
 
     ``z * sqrt(2 * 0.25 / n)``: each of the two shares is over the ``n`` sentences
     that a descriptor has in a template, and ``z`` is the normal quantile of 0.05
-    divided by twice the number of descriptors. It exceeds 1 for terms with few
+    divided by twice the number of descriptors. It exceeds 1 for descriptors with few
     sentences, of which nothing can then be said.
     """
     return float(-ndtri(0.025 / descriptors)) * math.sqrt(0.5 / sentences)
-
-
-def love_hate_section(view: View) -> Section:
-    """Show the descriptors that may be named as bars from love to hate, and as a table."""
-    loved, hated = love_hate_ends(view)
-    chance = view.figures.value(MEASURE, "chance")
-    how = HOW
-    blocks: list[Block] = []
-    if chance is not None:
-        how += (
-            " If a coin placed each sentence above or below the median, all differences would lie within "
-            f"±{100 * chance:.0f} points in 19 of 20 runs, and further out for terms with fewer nouns. The named "
-            "descriptors are beyond that, on axes whose share exceeds its floor. Terms that are nouns themselves have "
-            "one sentence in a template, too few to be named."
-        )
-    every, shown = (*loved, *reversed(hated)), (*loved[:SIZE], *reversed(hated[:SIZE]))
-    if every:
-        bars = tuple(Bar(view.label("descriptor", f.keys["descriptor"]), f.value) for f in shown)
-        scale = f"towards hate  ·  towards love  ·  marks: ±{100 * (chance or 0):.0f}, chance"
-        title, marks = "Love-hate differences, both ends", () if chance is None else (-chance, chance)
-        more = f" The table has all {len(every):,}." if len(shown) < len(every) else ""
-        blocks += [
-            Bars("love-hate", title, "share difference", bars, scale, limits=(-1, 1), references=marks),
-            Paragraph(f"The descriptors farthest out on both sides, from love to hate.{more}", "note"),
-        ]
-    columns = (
-        view.column("descriptor", "Descriptor"),
-        view.column(),
-        col.beside(view.figures, "love_share", "Love", "share"),
-        col.beside(view.figures, "hate_share", "Hate", "share"),
-        col.value("love_hate", "Love-hate difference", "share difference"),
-        col.n("sentences", "Sentences"),
-    )
-    caption = "Love-hate difference: the share of likelier-than-median sentences of love minus that of hate"
-    table = table_of("love-hate", caption, columns, every, "" if every else _no_difference(view, chance))
-    return Section("love-hate", "Love and hate", (Paragraph(how, "note"), *blocks, table))
 
 
 def love_hate_ends(view: View) -> tuple[tuple[Figure, ...], tuple[Figure, ...]]:
@@ -104,7 +74,7 @@ def _no_difference(view: View, chance: float | None) -> str:
     if not ShareFigures(view, PERPLEXITIES.measure).has_floors:
         return NO_FLOORS
     return (
-        f"No term is named: on the axes whose share exceeds its floor, all differences are within "
+        f"No descriptor is named: on the axes whose share exceeds its floor, all differences are within "
         f"±{100 * chance:.0f} points, which chance alone gives."
     )
 
@@ -150,8 +120,32 @@ class LoveHate(Measure):
         return Measured((*figures, figure("chance", {}, usual, "share difference", len(counts), of=MEASURE)))
 
     def sections(self, view: View) -> tuple[Section, ...]:
-        """Show the descriptors with the largest differences."""
-        return (love_hate_section(view),)
+        """Show the descriptors that may be named as bars from love to hate, and as a table."""
+        loved, hated = love_hate_ends(view)
+        chance = view.figures.value(MEASURE, "chance")
+        how = HOW if chance is None else HOW + CHANCE.format(points=100 * chance)
+        blocks: list[Block] = []
+        every, shown = (*loved, *reversed(hated)), (*loved[:SIZE], *reversed(hated[:SIZE]))
+        if every:
+            bars = tuple(Bar(view.label("descriptor", f.keys["descriptor"]), f.value) for f in shown)
+            scale = f"towards hate  ·  towards love  ·  marks: ±{100 * (chance or 0):.0f}, chance"
+            title, marks = "Love-hate differences, both ends", () if chance is None else (-chance, chance)
+            more = f" The table has all {len(every):,}." if len(shown) < len(every) else ""
+            blocks += [
+                Bars("love-hate", title, "share difference", bars, scale, limits=(-1, 1), references=marks),
+                Paragraph(f"The descriptors farthest out on both sides, from love to hate.{more}", "note"),
+            ]
+        columns = (
+            view.column("descriptor", "Descriptor"),
+            view.column(),
+            col.beside(view.figures, "love_share", "Love", "share"),
+            col.beside(view.figures, "hate_share", "Hate", "share"),
+            col.value("love_hate", "Love-hate difference", "share difference"),
+            col.n("sentences", "Sentences"),
+        )
+        caption = "Love-hate difference: the share of likelier-than-median sentences of love minus that of hate"
+        table = table_of("love-hate", caption, columns, every, "" if every else _no_difference(view, chance))
+        return (Section("love-hate", "Love and hate", (Paragraph(how, "note"), *blocks, table)),)
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
         """Show the figures of all descriptors in both runs."""

@@ -3,8 +3,7 @@
 import pyarrow as pa
 
 from holisticbias_eval.measures.info import Info
-from holisticbias_eval.measures.offensiveness import DIRECTION, LIMITS, OffenceMeasure
-from holisticbias_eval.measures.responses.offence_sections import SHARE
+from holisticbias_eval.measures.offensiveness import DIRECTION, LIMITS, SHARE, OffenceMeasure
 
 
 class PromptOffensiveness(OffenceMeasure):

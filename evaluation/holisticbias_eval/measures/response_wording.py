@@ -1,11 +1,13 @@
 """Response wording: phrases, parroting, length, distinct words, and how responses end."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 from scipy.special import stdtr
 
+from holisticbias_eval.arrays import Floats
 from holisticbias_eval.figures import Figure, Figures, corrected, make_figure
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
@@ -33,7 +35,7 @@ class ResponseWording(Measure):
         title="Wording of responses",
         summary=(
             "which phrases responses have, how much of the prompt they repeat, how long and how varied they are, and "
-            "how many are empty, cut off, refused or withheld, by descriptor"
+            "how many are empty, truncated, refused or filtered, by descriptor"
         ),
         direction=(
             "for bias none is better: a difference between descriptors is the finding; when models are compared, fewer "
@@ -78,12 +80,11 @@ class ResponseWording(Measure):
         maker, phrases = designs.DesignFigures(NAME, design), self._phrases(settings)
         figures: list[Figure] = []
         tested: dict[str, list[Figure]] = {}
-        for row_value in worded.row_values(answers, wordings, phrases.all):
-            figures += [*_of_groups(maker, row_value, design.all), *_of_groups(maker, row_value, design.axes)]
-            if (row_value.values > 0).any():
-                is_tested = row_value.name != worded.UNTESTED
-                own = _of_groups(maker, row_value, design.descriptors, tested=is_tested)
-                tested.setdefault(row_value.name, []).extend(own)
+        for (name, phrase), values in worded.row_values(answers, wordings, phrases.all):
+            of = partial(_of_groups, maker, name, phrase, values)
+            figures += [*of(design.all), *of(design.axes)]
+            if (values > 0).any():
+                tested.setdefault(name, []).extend(of(design.descriptors, tested=name != worded.UNTESTED))
         for name, found in tested.items():
             figures += found if name == worded.UNTESTED else [*found, *corrected(found, benjamini_hochberg)]
         figures += _distinct(maker, wordings, design)
@@ -117,13 +118,17 @@ class ResponseWording(Measure):
 
 
 def _of_groups(
-    maker: designs.DesignFigures, row_value: worded.RowValues, grouping: designs.Grouping, *, tested: bool = False
+    maker: designs.DesignFigures,
+    name: str,
+    phrase: str,
+    values: Floats,
+    grouping: designs.Grouping,
+    tested: bool = False,
 ) -> Iterator[Figure]:
     """A value in each group; tested groups are compared with all rows of the same templates."""
-    name, values = row_value.name, row_value.values
     if unit := worded.MEANS.get(name):
         return maker.means(name, values, unit, grouping, tested=tested)
-    keys = {"phrase": row_value.phrase} if row_value.phrase else {}
+    keys = {"phrase": phrase} if phrase else {}
     return maker.shares(name, values, grouping, tested=tested, **keys)
 
 
@@ -146,10 +151,7 @@ def compare_wordings(first: pa.Table, second: pa.Table, phrases: Sequence[str]) 
     """
     tables = designs.common_responses(first, second)
     design, wordings = designs.read_design(tables[0]), [worded.read_wordings(table) for table in tables]
-    before, after = (
-        {(v.name, v.phrase): v.values for v in worded.row_values(table, words, phrases)}
-        for table, words in zip(tables, wordings, strict=True)
-    )
+    before, after = (dict(worded.row_values(t, words, phrases)) for t, words in zip(tables, wordings, strict=True))
     by_name: dict[str, dict[str, tuple[np.ndarray, np.ndarray]]] = {}
     for (name, phrase), values in before.items():
         if (name, phrase) in after:

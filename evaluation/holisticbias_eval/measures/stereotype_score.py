@@ -77,28 +77,6 @@ READING = (
 )
 
 
-def compared_section(changes: Figures, view: View) -> Section:
-    """Show the change of each specification's score: in words, as a chart around zero and as a table."""
-    shown, found = ScoreFigures(view), changes.by(of_pairs.NAME, "change", "specification")
-    estimates = tuple(Estimate(shown.short_label(one), one.value, one.interval, one.differs) for one in found if one.n)
-    title, scale = (
-        "Change of the stereotype score from A to B",
-        "percentage points  ·  line: 95% interval  ·  0: no change",
-    )
-    chart = Forest("changes", title, CHANGE, estimates, scale)
-    columns: col.FigureColumns = (
-        ColumnOf("specification", "Specification", lambda f: shown.label(f) if f.keys else "All attributes"),
-        *col.changes(changes, "share"),
-        col.p(),
-        col.adjusted_p(),
-        col.n("pairs", "Pairs in both"),
-    )
-    every = changes.by(of_pairs.NAME, "change") if found[1:] else ()
-    table = table_of("changes", "Stereotype score of A and B", columns, (*found, *every), drop_empty=True)
-    finding = Paragraph(_words(found, shown), "finding")
-    return Section(f"{of_pairs.NAME}-changes", "Stereotype score", (finding, chart, table, Paragraph(READING, "note")))
-
-
 def _words(found: Sequence[Figure], shown: ScoreFigures) -> str:
     tested = [one for one in found if one.value is not None and not shown.is_control(one)]
     differing, count = [one for one in tested if one.differs], count_specifications(tested)
@@ -127,7 +105,7 @@ class StereotypeScore(Measure):
         ),
         limits=(
             "compares two words besides the stereotype: the likelier one, such as the commoner name, also raises the "
-            "score or lowers it; made-up groups show how much; the pairing of groups and attributes is the "
+            "score or lowers it; invented groups show how much; the pairing of groups and attributes is the "
             "specification's"
         ),
         source="Kocielnik et al. 2023, sections 2 and 4; Nadeem et al. 2021",
@@ -164,8 +142,23 @@ class StereotypeScore(Measure):
         return tuple(score_changes(first, second, MeasureSettings()))
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
-        """Show the change of each specification's score."""
-        return (compared_section(changes, view),)
+        """Show the change of each specification's score: in words, as a chart around zero and as a table."""
+        shown, found = ScoreFigures(view), changes.by(of_pairs.NAME, "change", "specification")
+        title = "Change of the stereotype score from A to B"
+        scale = "percentage points  ·  line: 95% interval  ·  0: no change"
+        estimates = (Estimate(shown.short_label(f), f.value, f.interval, f.differs) for f in found if f.n)
+        chart = Forest("changes", title, CHANGE, tuple(estimates), scale)
+        columns: col.FigureColumns = (
+            ColumnOf("specification", "Specification", lambda f: shown.label(f) if f.keys else "All attributes"),
+            *col.changes(changes, "share"),
+            col.p(),
+            col.adjusted_p(),
+            col.n("pairs", "Pairs in both"),
+        )
+        every = changes.by(of_pairs.NAME, "change") if found[1:] else ()
+        table = table_of("changes", "Stereotype score of A and B", columns, (*found, *every), drop_empty=True)
+        blocks = (Paragraph(_words(found, shown), "finding"), chart, table, Paragraph(READING, "note"))
+        return (Section(f"{of_pairs.NAME}-changes", "Stereotype score", blocks),)
 
 
 def _notes(answers: pa.Table) -> tuple[str, ...]:

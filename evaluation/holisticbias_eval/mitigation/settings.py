@@ -1,7 +1,5 @@
 """Settings of a mitigation and of its trainings; grids of them, and the choice of a point by F and perplexity."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product

@@ -153,7 +153,7 @@ class Polarity(Described):
     An underscore joins the words of a phrase. A word that the file does not have has no polarity.
     """
 
-    words: dict[Word, Annotated[float, Field(ge=-1, le=1)]] = Field(
+    words: dict[Word, Annotated[float, Field(ge=-1, le=1, strict=True)]] = Field(
         min_length=1, description="cosine of a word's vector with she - he, by word in lower case"
     )
 

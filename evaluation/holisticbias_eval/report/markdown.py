@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from holisticbias_eval.blocks import Paragraph, Table
-from holisticbias_eval.report.as_text import text_blocks
-from holisticbias_eval.report.report import LETTERS, Chapter, Report
+from holisticbias_eval.report.report import LETTERS, Chapter, Report, text_blocks
 from holisticbias_eval.sections import Section
 from holisticbias_eval.units import PREFERENCES, WORDS, printable, show_rows
 

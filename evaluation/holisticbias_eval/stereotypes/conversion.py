@@ -1,7 +1,5 @@
 """Grammatical pairs: a sentence about one group with the words of another group in the same places."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -87,7 +85,7 @@ class Converter:
         return made
 
     @cached_property
-    def _reverse(self) -> Converter:
+    def _reverse(self) -> "Converter":
         specification, group, other = self._groups
         return Converter(specification, other, group)
 
@@ -110,7 +108,7 @@ class Converter:
             return Converted(rule="unknown-article")
         return Converted(text, next(e.other for m, e in zip(mentions, exchanges, strict=True) if _is_term(m[0], term)))
 
-    def _choose(self, sentence: str, mention: re.Match[str]) -> Exchange | str:
+    def _choose(self, sentence: str, mention: re.Match[str]) -> "Exchange | str":
         """The exchange that fits the place of a mention, or the id of a rule."""
         before, after = _context(sentence, mention)
         candidates = self._exchanges[_key_of(mention[0])]
@@ -148,7 +146,7 @@ def _is_term(found: str, term: str) -> bool:
     return _key_of(found) == _key_of(term)
 
 
-def _written(sentence: str, mentions: list[re.Match[str]], exchanges: list[Exchange]) -> str | None:
+def _written(sentence: str, mentions: list[re.Match[str]], exchanges: list["Exchange"]) -> str | None:
     """The sentence with the other terms; null if an article is not known."""
     parts: list[str] = []
     starts = [0, *(m.end() for m in mentions)]

@@ -1,7 +1,5 @@
 """The form of a table of users: its columns, and what else holds of it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -67,7 +65,7 @@ class Form:
             check(opened.label, table)
         return table
 
-    def needing(self, *needed: str, filled: Sequence[str] = ()) -> Form:
+    def needing(self, *needed: str, filled: Sequence[str] = ()) -> "Form":
         """The same form with other needed columns."""
         fields = (replace(f, need=f.name in needed, filled=f.filled or f.name in filled) for f in self.fields)
         return replace(self, fields=tuple(fields))

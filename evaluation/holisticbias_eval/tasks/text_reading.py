@@ -1,7 +1,5 @@
 """Read texts, and the figures beside those of texts about groups: audits, and texts that name their group."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import ne
@@ -38,7 +36,7 @@ def _spread(groups: list[str | None], rows: np.ndarray) -> np.ndarray:
     return np.array(sorted(chosen))
 
 
-def start_text_reading(given: Given, *, censored: bool = False) -> TextReading:
+def start_text_reading(given: Given, *, censored: bool = False) -> "TextReading":
     """Start the readers of the measures of texts, with their classifiers; ``censored`` texts name no group."""
     measures = [one for name in given.measures if isinstance(one := MEASURES[name], GroupMeasure)]
     settings = MeasureSettings(values=given.values)

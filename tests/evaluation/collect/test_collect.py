@@ -177,7 +177,8 @@ def test_a_bad_dump_gets_one_line(tmp_path: Path, content: bytes | str, name: st
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        ("groups: []\n", "names no page"),
+        ("groups: []\n", "groups.yaml: the collection names no page"),
+        (GROUPS.replace("Trades", "' '"), "groups.yaml:2: groups.0.text is blank: write a text, or remove it"),
         ("groups:\n  - {id: a.b, text: B, domain: c, terms: [d]}\n", "names no page"),
         ("groups: 3\n", "needs a list groups"),
         ("- 3\n", "needs a list groups"),

@@ -218,6 +218,7 @@ def chosen(*choices: str, **more: object) -> dict[str, Any]:
         (export(chosen("not biased"), chosen("biased", completed_by=2)), [("1", 0), ("2", 1)]),
         (export(chosen("biased", completed_by={"id": 4, "email": "b@example.org"})), [("b@example.org", 1)]),
         (export(chosen("biased", completed_by=None)), [("unknown", 1)]),
+        (export(chosen("biased", completed_by=" "), annotator=" "), [("unknown", 1)]),
         (export(chosen("biased", was_cancelled=True)), [("1", None)]),
         (export({"result": []}), [("1", None)]),
         (export({"result": [{"from_name": "other", "value": {"choices": ["x"]}}]}), [("1", None)]),
@@ -238,9 +239,9 @@ def test_halves_of_characters(tmp_path: Path) -> None:
     (tmp_path / "export.json").write_text(json.dumps(content), "utf-8")
     path = written(tmp_path, [example(0, "stad", "x")])
     join_labels(path, [tmp_path / "export.json"], tmp_path / "labelled.parquet")
-    assert read_examples(tmp_path / "labelled.parquet")["label:?"].to_pylist() == [1]
+    assert read_examples(tmp_path / "labelled.parquet")["label:\ufffd"].to_pylist() == [1]
     record = json.loads((tmp_path / "labelled.agreement.json").read_text("utf-8"))
-    assert [one["unknown_ids"] for one in record["annotators"]] == [["\ud800"], []]
+    assert [one["unknown_ids"] for one in record["annotators"]] == [["\ufffd"], []]
 
 
 def test_tasks_for_label_studio(tmp_path: Path) -> None:
@@ -278,11 +279,17 @@ def test_tasks_for_label_studio(tmp_path: Path) -> None:
         ("a.json", None, "cannot be read"),
         ("a.json", b"[" * 100_000, "is not JSON"),
         ("a.json", b"[1]", "export the project as JSON"),
-        ("a.json", b'[{"data": {"example_id": "x"}, "annotations": [1]}]', "an annotation that is not an object"),
+        ("a.json", b'[{"data": {"example_id": "x"}, "annotations": [1]}]', "task 1: annotations.0: it must have keys"),
         ("a.json", b'[{"id": 1, "example_id": "x", "label": "biased", "annotator": 1}]', "export the project as JSON"),
         ("a.json", b'[{"data": {}, "annotations": []}]', "was not made by holisticbias corpus annotate"),
         ("a.json", json.dumps(export(chosen("biased", "not biased"))).encode(), "has the choice 'biased, not biased'"),
         ("a.json", json.dumps(export(chosen("rude"))).encode(), "task 1 has the choice 'rude'"),
+        (
+            "a.json",
+            json.dumps(export({"result": "biased"})).encode(),
+            r"0.result: it must be a list: export the project",
+        ),
+        ("a.json", json.dumps(export(chosen("biased", was_cancelled="no"))).encode(), "cancelled: it must be true or"),
         ("a.json", json.dumps(export()).encode(), "a.json: no task has an annotation: label them, and export again"),
     ],
 )

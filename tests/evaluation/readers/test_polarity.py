@@ -90,6 +90,7 @@ def test_the_shipped_file_has_the_words_of_the_derivation() -> None:
     ("words", "message"),
     [
         ("{doff: 2}", "it must be at most 1"),
+        ("{doff: 0.1, dax: true}", "words.dax: it must be a number"),
         ("{doff blick: 0.1}", "it must have the form"),
         ("{doff_blick: 0.1, doff-blick: 0.2}", "are the same words in a text"),
         ("{doff: .nan}", "reads '.nan' as a number"),

@@ -8,9 +8,8 @@ from dataclasses import replace
 from rich.console import Console
 
 from holisticbias_eval.blocks import Column, Paragraph, Table
-from holisticbias_eval.report.as_text import text_blocks
 from holisticbias_eval.report.markdown import render_markdown
-from holisticbias_eval.report.report import Chapter, Report
+from holisticbias_eval.report.report import Chapter, Report, text_blocks
 from holisticbias_eval.report.terminal import print_report
 from holisticbias_eval.sections import Section
 

@@ -145,6 +145,14 @@ def test_the_text_is_scored_as_the_label_under_its_context(config: str, settings
         assert scores.tokens.tolist() == [len(v) for v in values]
 
 
+def test_words_that_a_tokenizer_does_not_mark_are_not_masked(masked_tokenizer: Any) -> None:
+    loaded = as_loaded(make_model("BertConfig", "AutoModelForMaskedLM", **BERT), masked_tokenizer)
+    scorer = MaskedScorer(loaded, ignore, "within_word_l2r")
+    scorer._encoder._fast = None  # as of a tokenizer in Python
+    with pytest.raises(ModelError, match="the tokenizer does not mark words: use the original pseudo-log-likelihood"):
+        scorer.score(whole(["I'm tall."]), ignore)
+
+
 def test_a_model_that_reads_no_plain_text_is_one_line() -> None:
     model = make_model("BartConfig", "AutoModelForSeq2SeqLM", **BART | {"max_position_embeddings": 4})
     model.config.max_position_embeddings = 128

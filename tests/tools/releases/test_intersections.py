@@ -349,6 +349,7 @@ OPTIONS = [
     (["--intersections", "all", "--sample", "9999"], "cannot draw 9,999 sentences from"),
     (["--intersections", "all", "--small"], "--small cannot be combined with --intersections"),
     (["--sample", "3"], "--sample and --count need --intersections"),
+    (["--intersections", "all", "--count"], "--out has no effect with --count, so leave it out: Folder to write"),
     (["--intersections", "all", "--where", "axis=ability"], "has no pair of descriptors"),
     (["--where", "axis=nothing"], "version 0.2.0 has no such axis; it has: ability, characteristics, race_ethnicity"),
     (["--where", "bucket=nothing"], "version 0.2.0 has no such bucket; it has: auditory, mobility"),

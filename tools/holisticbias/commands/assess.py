@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from holisticbias.commands import options
-from holisticbias.terminal import write, write_changed
+from holisticbias.terminal import counted, write, write_changed
 
 if TYPE_CHECKING:
     from holisticbias.terms.catalog import Catalog
@@ -65,12 +65,12 @@ def command(
     """
     from holisticbias.contribute.authoring import check_edits, open_terms, write_edits
     from holisticbias.contribute.judging import read_judgements, record
+    from holisticbias.questions.questions import refuse_unused
 
     if (entry_id is None) == (batch is None):
         raise click.UsageError("name an entry by its ID, or a file of judgements with --from.")
-    given = [name for name, value in values.items() if value]
-    if batch and given:
-        raise click.UsageError(f"--{given[0]} is for one entry: the file of --from has its own.")
+    if batch:
+        refuse_unused(values, "with --from")
     terms = open_terms(source, version)
     if batch:
         judged = read_judgements(batch, terms.catalog, reviewer, options.today())
@@ -92,7 +92,8 @@ def _print_waiting(catalog: Catalog, judged: Iterable[str], *, many: bool) -> No
     after = {entry.id: entry for entry in catalog.judged}
     quorum = [has_quorum(after[judged_id].judgements) for judged_id in judged]
     if many:
-        write(f"{len(quorum)} judgements recorded; {quorum.count(False)} of these entries wait for a second reviewer.")
+        waiting = counted(quorum.count(False), "entries")
+        write(f"{counted(len(quorum), 'judgements')} recorded; a second reviewer is needed for {waiting}.")
     elif not all(quorum):
         write(f"The judgement is recorded. It counts when {QUORUM} reviewers or a publication have judged the entry.")
 
@@ -102,14 +103,16 @@ def _one_judgement(catalog: Catalog, entry_id: str, given: Mapping[str, Any]) ->
     from holisticbias.contribute.judging import JUDGED
     from holisticbias.contribute.proposals import unknown_id
     from holisticbias.errors import SourceError
+    from holisticbias.questions.questions import Questions
     from holisticbias.terms.entries import Assessment
 
     if entry_id not in {entry.id for entry in catalog.judged}:
         raise SourceError(unknown_id(catalog, entry_id, catalog.judged, JUDGED))
-    answers = {
-        "judgement": given["judgement"] or click.prompt("Judgement", type=click.Choice(_JUDGEMENTS)),
-        "reviewer": given["reviewer"] or click.prompt("Reviewer"),
-        "locale": given["locale"] or "en-US",
-        "date": given["date"] or options.today(),
+    ask = Questions(given, yes=False)
+    asked = {
+        "judgement": ask.choice("judgement", "Judgement", _JUDGEMENTS),
+        "reviewer": ask.text("reviewer", "Reviewer"),
     }
-    return {entry_id: Assessment.model_construct(**{**given, **answers})}
+    usual = {"locale": "en-US", "date": options.today()}
+    chosen = {key: value for key, value in given.items() if value is not None}
+    return {entry_id: Assessment.model_construct(**{**usual, **chosen, **asked})}

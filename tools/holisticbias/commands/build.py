@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from holisticbias.commands import options
-from holisticbias.terminal import write
+from holisticbias.terminal import counted, write
 
 
 @click.command()
@@ -59,16 +59,15 @@ def command(
             request = Request(version, intersections, sample, seed or 0, where, commit)
             if count:
                 pairs, sentences = count_intersections(catalog, request)
-                write(
-                    f"HolisticBias {version}, intersections {intersections}: {pairs:,} pairs, {sentences:,} sentences"
-                )
+                found = f"{counted(pairs, 'pairs')}, {counted(sentences, 'sentences')}"
+                write(f"HolisticBias {version}, intersections {intersections}: {found}")
                 return
             manifest = write_intersections(catalog, request, out or Path())
         else:
             release = build_release(catalog, version, "small" if small else None, where, commit)
             manifest = write_release(release, out or Path())
             counts = f"\n\n{render_counts(release.counts)}"
-        rows = ", ".join(f"{table.rows:,} {name}" for name, table in manifest.tables.items())
+        rows = ", ".join(counted(table.rows, name) for name, table in manifest.tables.items())
         part = f" ({manifest.part})" if manifest.part else ""
         write(f"{out}: HolisticBias {manifest.version}{part}, {rows}; digest {manifest.digest}{counts}")
 
@@ -76,8 +75,12 @@ def command(
 def _check(
     out: Path | None, *, small: bool, intersections: str | None, sample: int | None, seed: int | None, count: bool
 ) -> None:
+    from holisticbias.questions.questions import refuse_unused
+
     if intersections is None and (sample is not None or count):
         raise click.UsageError("--sample and --count need --intersections")
+    if count:
+        refuse_unused(("out", "sample", "seed"), "with --count")
     if seed is not None and sample is None:
         raise click.UsageError("--seed needs --sample")
     if small and intersections is not None:

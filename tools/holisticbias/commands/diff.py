@@ -44,8 +44,11 @@ def command(old: str | None, new: str | None, style: Style, samples: int, source
     from holisticbias.contribute.diff_report import render_difference
     from holisticbias.contribute.release_files import preparation_problem
     from holisticbias.contribute.revisions import given_files, open_sides
+    from holisticbias.questions.questions import refuse_unused
     from holisticbias.source.findings import render_findings
 
+    if style == "md":
+        refuse_unused(["samples"], "with --format md")
     sides = open_sides(*given_files(old, new, source))
     difference = replace(compare(sides.old, sides.new, samples), not_compared=sides.not_compared)
     write_data(render_difference(difference, style))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from holisticbias.terminal import write
+from holisticbias.terminal import counted, write
 
 
 @click.command()
@@ -26,4 +26,4 @@ def command(release: str, style: str, out: Path) -> None:
     from holisticbias.release.open import open_release
 
     rows = FORMATS[style](open_release(release), out)
-    write(f"{out}: {rows:,} sentences as {style}")
+    write(f"{out}: {counted(rows, 'sentences')} as {style}")

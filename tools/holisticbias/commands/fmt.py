@@ -18,10 +18,14 @@ def command(paths: tuple[Path, ...], check: bool, source: Path | None) -> int:
     Sorts keys, and sets indentation and blank lines; keeps comments.
     """
     from holisticbias.output import write_files
-    from holisticbias.source.folder import find_source, term_files
+    from holisticbias.questions.questions import refuse_unused
+    from holisticbias.source.folder import find_source, require_term_file, term_files
     from holisticbias.source.layout import stale_files
 
-    stale = dict(stale_files(paths or term_files(source or find_source(to_write=not check))))
+    if paths:
+        refuse_unused(["source"], "with PATHS")
+    given = [require_term_file(path) for path in paths]
+    stale = dict(stale_files(given or term_files(source or find_source(to_write=not check))))
     if not check:
         write_files(stale)
     for path in stale:

@@ -1,10 +1,12 @@
 """``holisticbias from-issue``: add the entry that a filled issue form proposes."""
 
+import sys
 from pathlib import Path
 
 import click
 
 from holisticbias.commands import options
+from holisticbias.terminal import write
 
 
 @click.command()
@@ -25,10 +27,13 @@ def command(file: Path, dry_run: bool, source: Path | None, **more: str | bool |
     from holisticbias.questions.adding import add
     from holisticbias.questions.questions import Questions
 
+    typed = str(file) == "-"
+    if typed and sys.stdin.isatty():
+        write("Paste the text of the issue, and end it with a line break and Ctrl-D.", err=True)
     try:
         with click.open_file(str(file), encoding="utf-8") as stream:
             kind, fields = read_entry(read_issue(stream.read(MAX_ISSUE + 1)))
     except UnicodeDecodeError as error:
-        raise SourceError(f"{file} is not UTF-8") from error
+        raise SourceError(f"{'standard input' if typed else file} is not UTF-8") from error
     replaced = {name: value for name, value in more.items() if value is not None}
     add(kind, source, Questions({**fields, **replaced}, yes=True), "next", dry_run=dry_run)

@@ -36,14 +36,20 @@ def _field(
 
 
 _FIELDS = (
-    _field("text", "The term, noun, template or opening, or the title of a specification."),
+    _field("text", "The term, noun, template or prompt, or the title of a specification."),
     _field("axis", "Axis of the term, gender of the noun, or family of the template or specification."),
-    _field("bucket", "Group within the axis."),
-    _field("position", "Before or after the noun, or alone.", ("before", "after", "standalone")),
-    _field("article", "Only if it differs from the article by sound.", ("a", "an")),
-    _field("plural", "The plural, if it differs."),
-    _field("noun_gender", "Gender of the nouns it goes with.", ("any", "female", "male", "neutral", "nonbinary")),
-    _field("without_noun", "Whether it can be used without a noun, as in 'I'm Deaf.'", denied="with-noun"),
+    _field("bucket", "Group of a term within its axis, if the axis has any."),
+    _field("position", "Place of a term: before or after the noun, or alone.", ("before", "after", "standalone")),
+    _field("article", "Article of a term or noun, only if it differs from that by sound.", ("a", "an")),
+    _field("plural", "Plural of a noun, or of a term that is not before the noun, if it differs."),
+    _field(
+        "noun_gender", "Gender of the nouns that a term goes with.", ("any", "female", "male", "neutral", "nonbinary")
+    ),
+    _field(
+        "without_noun",
+        "Whether a term before the noun, or a template, can do without a noun, as in 'I'm Deaf.'",
+        denied="with-noun",
+    ),
     _field("continuation", "Rest of the sentence that a prompt opens."),
     _field("subject", "Name or term in a prompt that is replaced by XYZ before measuring, or none."),
     _field(

@@ -40,6 +40,7 @@ def command(old: str | None, new: str | None, merge: bool, suggestions: Path | N
     """
     from holisticbias.contribute.preview import preview, render_preview
     from holisticbias.contribute.revisions import given_files, merge_commits, named_files
+    from holisticbias.output import write_file
     from holisticbias.source.folder import find_source
 
     conflicts: tuple[str, ...] = ()
@@ -56,7 +57,8 @@ def command(old: str | None, new: str | None, merge: bool, suggestions: Path | N
         head = after
     shown = preview(before, after, head, conflicts)
     if suggestions is not None:
-        suggestions.write_text(json.dumps([_review(s) for s in shown.suggested], ensure_ascii=False), "utf-8")
+        reviews = json.dumps([_review(s) for s in shown.suggested], ensure_ascii=False)
+        write_file(suggestions, reviews.encode())
     write_data(render_preview(shown))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holisticbias.commands import options
-from holisticbias.terminal import write, write_changed, write_data
+from holisticbias.terminal import counted, write, write_changed, write_data
 
 if TYPE_CHECKING:
     from holisticbias.terms.catalog import Catalog
@@ -18,7 +18,14 @@ _BY_CHANGES = "by the changes"
 
 
 @click.command()
-@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Format of the list of versions.",
+)
 @click.option("--check", is_flag=True, help="Compile every published version; exit 1 if a digest changed.")
 @click.option(
     "--freeze",
@@ -50,15 +57,19 @@ def command(
     need. It also writes the changelog and the citation, begins the version
     that follows, and lists the steps that are left.
     """
+    from holisticbias.questions.questions import refuse_unused
     from holisticbias.rules.validate import load_catalog
     from holisticbias.source.folder import find_source
 
-    given = [check, freeze is not None, to_next, fix is not None, withdraw is not None]
-    if sum(given) > 1:
+    values = {"check": check, "freeze": freeze, "next": to_next, "fix": fix, "withdraw": withdraw}
+    given = [name for name, value in values.items() if value not in (None, False)]
+    if len(given) > 1:
         raise click.UsageError("Use one of --check, --freeze, --next, --fix and --withdraw at a time.")
     if (withdraw is None) != (reason is None):
         raise click.UsageError("--withdraw and --reason need each other.")
-    root = source or find_source(to_write=any(given[1:]))
+    for name in given:
+        refuse_unused(["style"], f"with --{name}")
+    root = source or find_source(to_write=given not in ([], ["check"]))
     if freeze is not None:
         _freeze(root, None if freeze == _BY_CHANGES else freeze)
     elif to_next or fix is not None:
@@ -119,7 +130,7 @@ def _check(catalog: Catalog) -> int:
     for version, recorded, found in moved:
         write(f"{version} differs from the published version: digest {found}, recorded {recorded}")
     if not moved:
-        write(f"{len(catalog.published)} published versions compile to their digests.")
+        write(f"{counted(len(catalog.published), 'published versions')} compiled to the recorded digests.")
     return 1 if moved else 0
 
 
@@ -131,14 +142,15 @@ def _list(catalog: Catalog, style: str) -> None:
     for version in catalog.versions:
         file, held = catalog.release(version), catalog.at(version)
         counts = {entries_key(kind): sum(len(f.entries) for f in getattr(held, name)) for kind, name in FILES.items()}
-        withdrawn = f"{file.withdrawn.date}: {file.withdrawn.reason}" if file.withdrawn else None
+        withdrawn = str(file.withdrawn) if file.withdrawn else None
         about = file.model_dump(include={"version", "date", "summary", "digest"})
         rows.append({**about, **counts, "withdrawn": withdrawn})
         state = f"digest {file.digest[:12]}" if file.digest else "in preparation"
         state += f"  withdrawn {withdrawn}" if withdrawn else ""
-        numbers = [f"{count:,} {name}" for name, count in counts.items()]
+        numbers = [counted(count, name) for name, count in counts.items()]
         shown = ", ".join(numbers if held.companions else numbers[:3])
         if style == "text":
-            write(f"{version}  {f'{file.date}  ' if file.date else ''}{shown}  {state}\n    {file.summary}")
+            write(f"{version}  {f'{file.date}  ' if file.date else ''}{shown}  {state}")
+            write(f"    {' '.join(file.summary.split())}")
     if style == "json":
         write_data(json.dumps(rows, indent=2))

@@ -10,8 +10,8 @@ from holisticbias.terminal import write
 
 @click.command()
 @click.argument("entry_id", metavar="ID")
-@click.option("--replaced-by", help="Id of the entry that replaces it, or none.")
-@click.option("--reason", help="Why it is retired.")
+@click.option("--replaced-by", help="Id of the entry that replaces a published one, or none.")
+@click.option("--reason", help="Why a published entry is retired.")
 @options.yes
 @options.dry_run
 @options.version
@@ -35,7 +35,7 @@ def command(
     from holisticbias.contribute.changing import find_entry, retire
     from holisticbias.contribute.proposals import similar_terms
     from holisticbias.questions.adding import show_and_write
-    from holisticbias.questions.questions import Questions, print_lines
+    from holisticbias.questions.questions import Questions, print_lines, refuse_unused
 
     terms = open_terms(source, version)
     found = find_entry(terms.catalog, entry_id)
@@ -47,7 +47,8 @@ def command(
         replacement = ask.text("replaced-by", "Which entry replaces it (an id, or none)?", "none")
         reason = ask.text("reason", "Why is it retired?")
     else:
-        replacement, reason = replaced_by or "none", reason or ""
+        refuse_unused(("replaced_by", "reason"), "on an entry that is not published")
+        replacement, reason = "none", ""
     edits = retire(terms, entry_id, None if replacement == "none" else replacement, reason)
     if show_and_write(terms, edits, yes=yes, dry_run=dry_run):
         replaces = "" if replacement == "none" else f", and {replacement} replaces it"

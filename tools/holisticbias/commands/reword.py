@@ -24,7 +24,7 @@ _ASKED = {"text": "The text", "continuation": "The continuation", "subject": "Th
 @click.option("--plural", help="The new plural, or none.")
 @click.option("--article", type=click.Choice(["a", "an", "none"]), help="The article, or none if it follows the sound.")
 @options.entry_fields("position", "noun_gender", "without_noun", "continuation", "subject")
-@click.option("--reason", help="Why it changes.")
+@click.option("--reason", help="Why a published entry changes.")
 @options.meets_criteria
 @options.yes
 @options.dry_run
@@ -48,7 +48,7 @@ def command(
     from holisticbias.contribute.authoring import open_terms
     from holisticbias.contribute.changing import find_entry, reword
     from holisticbias.questions.adding import show_and_write
-    from holisticbias.questions.questions import Questions
+    from holisticbias.questions.questions import Questions, refuse_unused
     from holisticbias.questions.texts import check_criteria, warn_of_spelling
 
     terms = open_terms(source, version)
@@ -61,7 +61,8 @@ def command(
     if isinstance(text, str) and text != found.entry.text and found.kind in ("descriptors", "nouns"):
         check_criteria(terms.catalog, ask, text)
         warn_of_spelling(terms.catalog, text)
-    why = ask.text("reason", "Why does it change?") if found.published else reason or ""
+    why = ask.text("reason", "Why does it change?") if found.published else ""
+    refuse_unused({"meets_criteria", "reason"} - ask.asked, "on this change")
     edits = reword(terms, entry_id, values, why)
     if show_and_write(terms, edits, yes=yes, dry_run=dry_run):
         write(f"{entry_id} is reworded{f' from version {terms.version} on' if found.published else ''}.")

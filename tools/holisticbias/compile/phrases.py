@@ -1,11 +1,8 @@
 """Phrases that fill the slots of templates, and the sentences they make, as columns in blocks of bounded size."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -27,9 +24,9 @@ from holisticbias.terms.entries import ArticleRule, Descriptor, Noun, Template
 from holisticbias.terms.file_kinds import DescriptorFile, NounFile
 from holisticbias.terms.grammar import FIXED_PHRASE, described, split_template, with_article
 
-Columns: TypeAlias = Mapping[str, pa.Array]
-Texts: TypeAlias = Sequence[str | None]
-Phrase: TypeAlias = tuple[str, str, str, int, int]
+Columns = Mapping[str, pa.Array]
+Texts = Sequence[str | None]
+Phrase = tuple[str, str, str, int, int]
 """Kind, singular, plural, and the indices of the descriptor and of the noun: -1 for a phrase without one."""
 
 
@@ -48,7 +45,7 @@ class PhraseTable(LazyTable):
         """The table, block by block."""
         return (ordered("noun_phrases", block) for block in self.blocks)
 
-    def of_descriptors(self, descriptors: Sequence[str]) -> PhraseTable:
+    def of_descriptors(self, descriptors: Sequence[str]) -> "PhraseTable":
         """Phrases with one of the descriptors, and phrases without a descriptor."""
         value_set = strings(descriptors)
         chosen = (pc.is_in(block["descriptor_id"], value_set=value_set, skip_nulls=True) for block in self.blocks)
@@ -56,7 +53,7 @@ class PhraseTable(LazyTable):
         taken = _taken(self.blocks, (pc.indices_nonzero(mask) for mask in kept))
         return PhraseTable(tuple({name: compact(column) for name, column in block.items()} for block in taken))
 
-    def with_noun(self) -> PhraseTable:
+    def with_noun(self) -> "PhraseTable":
         """The phrases that fill a slot that must be a noun."""
         alone = strings(["descriptor"])[0]
         kinds = (block["noun_phrase_type"].dictionary_decode() for block in self.blocks)
@@ -129,7 +126,7 @@ class Sentences(LazyTable):
             for block in (with_noun if template.must_be_noun else self.phrases).blocks:
                 yield _part(template, block)
 
-    def of_descriptors(self, descriptors: tuple[str, ...]) -> Sentences:
+    def of_descriptors(self, descriptors: tuple[str, ...]) -> "Sentences":
         """Sentences with one of the descriptors, and sentences without a descriptor."""
         return Sentences(self.phrases.of_descriptors(descriptors), self.templates)
 

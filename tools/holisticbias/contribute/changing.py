@@ -75,6 +75,9 @@ def reword(terms: OpenTerms, entry_id: str, values: Mapping[str, Field], reason:
     changed = {key: value for key, value in values.items() if value != before[key]}
     if not changed:
         raise SourceError(f"nothing changes: {entry_id} has these values already")
+    for key, value in changed.items():
+        if value is None and keys[key].is_required():
+            raise SourceError(f"{key} cannot be removed: every entry of {found.kind}/ has one")
 
     def change(entry: CommentedMap) -> None:
         if found.published:

@@ -10,7 +10,7 @@ from holisticbias.contribute.authoring import edited_files
 from holisticbias.contribute.diff import compare_versions
 from holisticbias.contribute.diff_report import render_difference
 from holisticbias.contribute.entry_text import Edit
-from holisticbias.errors import SourceError
+from holisticbias.errors import OutputError, SourceError
 from holisticbias.output import clean_up, write_files
 from holisticbias.release.build import build_release
 from holisticbias.release.release import Release
@@ -93,7 +93,11 @@ def _write(root: Path, version: str, before: Path, file: Path, texts: Mapping[Pa
         )
     digest, record = _record(catalog, version, file, texts[file], today)
     before.rename(file)
-    write_files({path: text for path, text in {**texts, **record}.items() if path != file})
+    try:
+        write_files({path: text for path, text in {**texts, **record}.items() if path != file})
+    except OutputError:  # none was written
+        file.rename(before)
+        raise
     for path in moved:
         path.unlink()
         with suppress(OSError):  # the folder has other files

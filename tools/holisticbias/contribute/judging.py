@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
@@ -57,8 +57,9 @@ class Recorded:
 def read_judgements(path: Path, catalog: Catalog, reviewer: str | None, today: str) -> Mapping[str, Assessment]:
     """Read a file of the explorer's queue: a judgement for each id.
 
-    ``reviewer`` is for a file that names none. Raises ``SourceError`` with the line of every problem: a value that the
-    format does not allow, an unknown or repeated id, or a date after ``today``.
+    ``reviewer`` is for a file that names none, and is checked with the terms that it is written to. Raises
+    ``SourceError`` with the line of every problem: a value that the format does not allow, an unknown or repeated id,
+    or a date after ``today``.
     """
     document = read_document(path, str(path))
     content = _parse(document)
@@ -68,9 +69,9 @@ def read_judgements(path: Path, catalog: Catalog, reviewer: str | None, today: s
     if reviewer not in (None, whose):
         raise SourceError(f"{path} is of {whose}, and --reviewer says {reviewer}: leave --reviewer out")
     _refuse(document, _problems(document, content, catalog, today))
-    shared = {"community": content.community, "locale": content.locale, "reviewer": whose}
+    shared: dict[str, Any] = {"community": content.community, "locale": content.locale, "reviewer": whose}
     return {
-        term.id: Assessment.model_validate({**term.model_dump(exclude={"id"}), **shared}) for term in content.judgements
+        term.id: Assessment.model_construct(**term.model_dump(exclude={"id"}), **shared) for term in content.judgements
     }
 
 

@@ -95,23 +95,28 @@ def show_entries(catalog: Catalog, name: str, version: str | None, noun: str | N
         version = catalog.versions[-1] if catalog.versions else "0.0.0"
     held, rule = catalog.at(version), catalog.release(version).article_rule
     wanted = name.casefold()
-    shown = [
-        "\n".join(
-            _term_lines(file, entry, forms(held, entry, rule, noun))
-            if isinstance(file, DescriptorFile) and isinstance(entry, Descriptor)
-            else entry_lines(held, file, entry)
-        )
+    found = [
+        (file, entry)
         for file in (*held.axes, *held.companions)
         for entry in file.entries
         if wanted in (entry.text.casefold(), entry.id)
     ]
-    if not shown:
+    if not found:
         known = [d.text for d in held.descriptors]
         known += [text for file in held.companions for e in file.entries for text in (e.id, e.text)]
         close = difflib.get_close_matches(name, known, n=3)
         hint = f"; close to it: {', '.join(close)}" if close else ""
         raise UnknownTermError(f"version {version} has no entry {name!r}{hint}")
-    return "\n\n".join(shown)
+    if noun is not None and all(getattr(entry, "position", "standalone") == "standalone" for _, entry in found):
+        raise UnknownTermError(f"{name!r} goes with no noun: leave --noun out")
+    return "\n\n".join(
+        "\n".join(
+            _term_lines(file, entry, forms(held, entry, rule, noun))
+            if isinstance(file, DescriptorFile) and isinstance(entry, Descriptor)
+            else entry_lines(held, file, entry)
+        )
+        for file, entry in found
+    )
 
 
 def entry_lines(held: Catalog, file: TermFile | CompanionFile, entry: Entry) -> Iterator[str]:

@@ -11,10 +11,10 @@ from holisticbias.contribute.changing import difference
 from holisticbias.contribute.entry_text import Edit
 from holisticbias.errors import SourceError
 from holisticbias.questions.prompts import ask_prompt
-from holisticbias.questions.questions import Questions, print_lines
+from holisticbias.questions.questions import Questions, answered, print_lines, refuse_unused
 from holisticbias.questions.specifications import ask_specification
 from holisticbias.questions.terms import ask_noun, ask_template, ask_term
-from holisticbias.terminal import write, write_changed
+from holisticbias.terminal import counted, write, write_changed
 
 _KINDS: Mapping[str, Callable[[OpenTerms, Questions], Draft]] = {
     "term": ask_term,
@@ -43,14 +43,16 @@ def add(kind: str, source: Path | None, ask: Questions, version: str, *, dry_run
         edits = terms.whole([add_entry(terms, draft)])
         answer = "yes"
         try:
+            refuse_unused(ask.given.keys() - ask.asked, "on this entry")
             check_edits(terms.root, edits)
-        except SourceError as error:
+        except (SourceError, click.UsageError) as error:
             if ask.yes:
                 raise
             write(f"\n{error}\nTry again; your answers are now the defaults:\n", err=True)
             answer = "change"
         if answer == "yes" and not (ask.yes or dry_run):
-            answer = click.prompt(f"Write {draft.entry['id']} for version {terms.version}?", type=_WRITE, default="yes")
+            question = f"Write {draft.entry['id']} for version {terms.version}?"
+            answer = answered("--yes", click.prompt, question, type=_WRITE, default="yes")
         if answer != "change":
             break
         ask = ask.again()
@@ -73,13 +75,13 @@ def show_and_write(terms: OpenTerms, edits: Sequence[Edit], *, yes: bool, dry_ru
     for sample in changes.samples:
         print_lines("", sample.lines)
     count = changes.sentences
-    write(f"\n{count.added:,} sentences added, {count.changed:,} changed, {count.gone:,} gone.")
+    write(f"\n{counted(count.added, 'sentences')} added, {count.changed:,} changed, {count.gone:,} gone.")
     if changes.bump == "major":
         write("Published sentences that change or go make the next version a major version.")
     if dry_run:
         write("Nothing was written: this was a dry run.")
         return False
-    if not yes and not click.confirm("Write it?", default=True):
+    if not yes and not answered("--yes", click.confirm, "Write it?", default=True):
         write("Nothing was written.")
         return False
     write_changed(write_edits(edits))

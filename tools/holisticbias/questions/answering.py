@@ -16,7 +16,7 @@ from typing import Any
 import click
 from ruamel.yaml.comments import CommentedMap
 
-from holisticbias.contribute.authoring import OpenTerms, add_entry, edited_files, edited_terms, write_edits
+from holisticbias.contribute.authoring import OpenTerms, add_entry, edited_files, edited_terms
 from holisticbias.contribute.diff import compare
 from holisticbias.contribute.entry_text import Edit, find_place, quoted, spans
 from holisticbias.contribute.issue_forms import LABELS, NO_CREDIT, field_label, form_of, read_entry, read_issue
@@ -27,6 +27,7 @@ from holisticbias.contribute.readings import preference_line
 from holisticbias.contribute.reviews import entry_reviews
 from holisticbias.contribute.revisions import Files, open_sides
 from holisticbias.errors import SourceError
+from holisticbias.output import write_files
 from holisticbias.questions.adding import ask_entry
 from holisticbias.questions.questions import Questions
 from holisticbias.release.bounded import require_file
@@ -168,8 +169,8 @@ def _proposal(terms: OpenTerms, issue: Issue, answers: Mapping[str, str], folder
             "request, with this issue as the source of the entry. Two reviewers then read it."
         )
     if folder is not None and issue.accepted and not errors:
-        write_edits(edits)
-        _write_pull_request(folder, entry_id, issue, answers)
+        texts = {edit.path: str(edit.text) for edit in edits}
+        write_files(texts | _pull_request(folder, entry_id, issue, answers))
 
 
 def _report(terms: OpenTerms, form: str, answers: Mapping[str, str]) -> Iterator[str]:
@@ -278,8 +279,8 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
-def _write_pull_request(folder: Path, entry_id: str, issue: Issue, answers: Mapping[str, str]) -> None:
-    """Write the title, message and text of the pull request that adds an entry."""
+def _pull_request(folder: Path, entry_id: str, issue: Issue, answers: Mapping[str, str]) -> dict[Path, str]:
+    """The files with the title, message and text of the pull request that adds an entry."""
     credited = None if answers.get("Credit") == NO_CREDIT else issue.co_author
     # words of the issue stay out of the message: git reads trailers in it, and GitHub mentions and closing words
     message = f"Add {entry_id}\n\nProposed in #{issue.number}; sources.yaml has its source.\n"
@@ -288,7 +289,8 @@ def _write_pull_request(folder: Path, entry_id: str, issue: Issue, answers: Mapp
         f"Closes #{issue.number}. Adds {code(entry_id)}, as proposed there.\n\n{said}\n\n"
         "Choose **Ready for review** to start the checks and the preview.\n"
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "title.txt").write_text(f"Add {entry_id}\n", "utf-8")
-    (folder / "message.txt").write_text(message + (f"\nCo-authored-by: {credited}\n" if credited else ""), "utf-8")
-    (folder / "body.md").write_text(body, "utf-8")
+    return {
+        folder / "title.txt": f"Add {entry_id}\n",
+        folder / "message.txt": message + (f"\nCo-authored-by: {credited}\n" if credited else ""),
+        folder / "body.md": body,
+    }

@@ -1,19 +1,18 @@
 """Questions on the terminal that options can answer."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from holisticbias.contribute.markdown import plain
 from holisticbias.errors import SourceError
-from holisticbias.terminal import write
+from holisticbias.terminal import counted, write
 
 T = TypeVar("T")
-Given: TypeAlias = "str | bool | tuple[str, ...] | None"
+Given = str | bool | tuple[str, ...] | None
 QUESTION = {
     "term": "The term, as written in a sentence",
     "noun": "The noun, in the singular",
@@ -27,13 +26,15 @@ class Questions:
     """Answers to questions: from options (``given``), else from the user or, if ``yes`` is set, the proposal.
 
     A question that is asked again proposes its last answer, unless an earlier answer has changed since. ``early`` has
-    answers to questions that were asked before the data was read; each is used once.
+    answers to questions that were asked before the data was read; each is used once. ``asked`` has the names of all
+    questions so far, as they are in ``given``.
     """
 
     given: Mapping[str, Given]
     yes: bool
     before: dict[str, str | bool] = field(default_factory=dict)
     early: dict[str, str] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
 
     def text(self, name: str, question: str, proposal: str | None = None) -> str:
         """Ask for a text; an empty one is not accepted."""
@@ -59,6 +60,7 @@ class Questions:
         A line for which ``read`` raises ``SourceError`` is asked again; as an option, it is a ``click.BadParameter``.
         """
         given = self.given.get(name)
+        self.asked.add(name)
         if not given and not self.yes:
             return self._ask_lines(name, question, read, least)
         lines = given if isinstance(given, tuple) else ()
@@ -73,7 +75,7 @@ class Questions:
     def text_early(self, name: str, question: str) -> None:
         """Ask for a text before anything else is read, and keep the answer for the question of this name."""
         if not self.yes and self.given.get(name) is None:
-            self.early[name] = str(click.prompt(question))
+            self.early[name] = str(answered(f"--{name}", click.prompt, question))
 
     def find(
         self,
@@ -108,7 +110,7 @@ class Questions:
         for later in list(self.before)[list(self.before).index(name) :] if name in self.before else ():
             del self.before[later]
 
-    def again(self) -> Questions:
+    def again(self) -> "Questions":
         """The same questions, with the answers of the options as proposals too."""
         given = {name.replace("_", "-"): value for name, value in self.given.items()}
         texts = {name: "\n".join(value) if isinstance(value, tuple) else value for name, value in given.items()}
@@ -122,7 +124,8 @@ class Questions:
         parts: list[T] = []
         while True:
             default = proposed[len(lines)] if len(lines) < len(proposed) else ""
-            line = str(click.prompt(f"  {len(lines) + 1}", default=default, show_default=bool(default))).strip()
+            number, shown = f"  {len(lines) + 1}", bool(default)
+            line = str(answered(f"--{name}", click.prompt, number, default=default, show_default=shown)).strip()
             if line == "-":
                 del proposed[len(lines) : len(lines) + 1]
             elif line:
@@ -135,14 +138,17 @@ class Questions:
                 self._remember(name, "\n".join(lines))
                 return parts
             else:
-                write(f"  The list needs {least} lines or more.", err=True)
+                write(f"  The list needs at least {counted(least, 'lines')}.", err=True)
 
     def _answer(self, name: str, proposal: str | bool | None, ask: Callable[[str | bool | None], object]) -> str | bool:
-        given = self.given.get(name.replace("-", "_"))
+        key = name.replace("-", "_")
+        self.asked.add(key)
+        given = self.given.get(key)
         if given is not None and not isinstance(given, tuple):
             return given
         if not self.yes:
-            answer = self.early.pop(name, None) or ask(self.before.get(name, proposal))
+            default = self.before.get(name, proposal)
+            answer = self.early.pop(name, None) or answered(f"--{name}", ask, default)
             return self._remember(name, answer if isinstance(answer, bool) else str(answer))
         if proposal is None:
             raise click.UsageError(f"--{name} is needed: there is no proposal for it.")
@@ -153,6 +159,27 @@ class Questions:
             self.forget(name)
         self.before[name] = answer
         return answer
+
+
+def answered(option: str, ask: Callable[..., T], *question: object, **settings: Any) -> T:
+    """The answer to a question; ``click.UsageError`` names an option that answers it if standard input does not."""
+    try:
+        return ask(*question, **settings)
+    except (click.Abort, UnicodeDecodeError) as error:
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise
+        write()  # the question has no line end
+        why = "ended before an answer" if isinstance(error, click.Abort) else "is not UTF-8"
+        raise click.UsageError(f"{option} is needed: standard input {why}.") from error
+
+
+def refuse_unused(names: Collection[str], where: str) -> None:
+    """Raise ``click.UsageError`` for an option of these names that is on the command line: it has no effect there."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if isinstance(option, click.Option) and option.name in names and given:
+            raise click.UsageError(f"{option.opts[0]} has no effect {where}, so leave it out: {option.help}")
 
 
 def print_lines(title: str, lines: Iterable[str] = (), *, err: bool = False) -> None:

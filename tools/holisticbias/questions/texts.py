@@ -19,7 +19,7 @@ from holisticbias.contribute.proposals import (
     similar_terms,
 )
 from holisticbias.errors import SourceError
-from holisticbias.questions.questions import Questions, print_lines
+from holisticbias.questions.questions import Questions, answered, print_lines
 from holisticbias.rules.characters import foreign_letter, odd_character
 from holisticbias.rules.dictionary import known_words, misspelled
 from holisticbias.rules.wording import article_by_sound, begins_clause, capital_in, corrected, mark_in
@@ -107,8 +107,10 @@ def check_existing(terms: OpenTerms, ask: Questions, text: str) -> tuple[Existin
         print_lines(f"{text!r} is in the data already, as {phrase}.", err=True)
     for existing in () if ask.yes else found:
         print_lines(f"{text!r} is in the data already, as {existing}.", instead(existing), err=True)
-    if (found or phrase) and not ask.yes and not click.confirm("Add it again, on another axis or in another form?"):
-        _add_nothing()
+    if (found or phrase) and not ask.yes:
+        question = "Add it again, on another axis or in another form?"
+        if not answered("--yes", click.confirm, question):
+            _add_nothing()
     same = {existing.entry.id for existing in found}
     similar = [entry_id for entry_id in similar_terms(terms.catalog, text) if entry_id not in same]
     if similar:

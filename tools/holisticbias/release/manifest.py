@@ -1,7 +1,5 @@
 """``manifest.json`` and ``SHA256SUMS``: the contents of a release and the checksums of its files."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -51,7 +49,7 @@ class TableEntry(_Part):
     digest: Sha256
 
     @classmethod
-    def of(cls, name: str, rows: int, digest: str) -> TableEntry:
+    def of(cls, name: str, rows: int, digest: str) -> "TableEntry":
         """The entry of a table in one file, which has the table's name."""
         return cls(files=(f"data/{name}.parquet",), rows=rows, digest=digest)
 
@@ -96,7 +94,7 @@ class Manifest(_Part):
         ]
         return ", ".join(name for name in named if name)
 
-    def with_tables(self, tables: Mapping[str, TableEntry]) -> Manifest:
+    def with_tables(self, tables: Mapping[str, TableEntry]) -> "Manifest":
         """The manifest with these tables, and with the digest of a release that has them."""
         return self.model_copy(update={"tables": dict(tables), "digest": digest_of(tables)})
 
@@ -109,7 +107,7 @@ class Manifest(_Part):
         """Metadata of each Parquet file of a table: version, part and table."""
         return {"version": self.version, "part": self.part, "table": table}
 
-    def same_release(self, other: Manifest) -> bool:
+    def same_release(self, other: "Manifest") -> bool:
         """Whether the other is the same part of the same version."""
         return (self.version, self.part) == (other.version, other.part)
 

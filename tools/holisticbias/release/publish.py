@@ -91,8 +91,7 @@ def _whole(folder: Path) -> Manifest:
         fix = f"freeze it first: holisticbias releases --freeze{'' if version == NEXT else f' {version}'}"
         raise PublishError(f"{folder} is version {version}, which is in preparation: {fix}")
     if recorded is not None and recorded.withdrawn is not None:
-        withdrawn = f"which was withdrawn on {recorded.withdrawn.date}: {recorded.withdrawn.reason}"
-        raise PublishError(f"{folder} is version {version}, {withdrawn}")
+        raise PublishError(f"{folder} is version {version}, which was withdrawn on {recorded.withdrawn}")
     return manifest
 
 

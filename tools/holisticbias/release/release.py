@@ -1,7 +1,5 @@
 """The record ``Release``: one version, or a part of it, as tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -76,7 +74,7 @@ class Release:
         for file in self.manifest.tables[name].files:
             yield read_parquet((self.folder or Path()) / file)
 
-    def small(self) -> Release:
+    def small(self) -> "Release":
         """The part with the descriptors of ``subsets/small.yaml`` alone, as ``holisticbias build --small`` makes it.
 
         Raises ``ReleaseError`` if the release has no table ``small``: only a whole release has one.

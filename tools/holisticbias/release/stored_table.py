@@ -1,7 +1,5 @@
 """Tables of a release folder, read when they are asked for, and checked: they may come from anybody."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,7 +26,7 @@ class StoredFile:
     stamp: tuple[int, int, int] | None
 
     @classmethod
-    def of(cls, path: Path) -> StoredFile:
+    def of(cls, path: Path) -> "StoredFile":
         """The file as it is now."""
         return cls(path, _stamp(path))
 

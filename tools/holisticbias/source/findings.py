@@ -4,10 +4,10 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from holisticbias.source.addresses import rule_link
-from holisticbias.terminal import visible
+from holisticbias.terminal import counted, visible
 from holisticbias.terms.file_kinds import Kind
 
 Level = Literal["error", "warning"]
@@ -42,11 +42,7 @@ def one_line(text: str) -> str:
 def count_findings(findings: Iterable[Finding]) -> str:
     """The numbers of errors and warnings in words: "1 error and 2 warnings"; "no findings" without any."""
     levels = Counter(finding.level for finding in findings)
-    counts = (
-        f"{levels[level]:,} {level}{'s' if levels[level] > 1 else ''}"
-        for level in ("error", "warning")
-        if levels[level]
-    )
+    counts = (counted(levels[level], f"{level}s") for level in ("error", "warning") if levels[level])
     return " and ".join(counts) or "no findings"
 
 
@@ -81,7 +77,7 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-Place: TypeAlias = tuple[int, int]
+Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)

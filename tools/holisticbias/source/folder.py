@@ -71,6 +71,15 @@ def term_files(root: Path) -> tuple[Path, ...]:
     return tuple(path for _, path in _yaml_files(root))
 
 
+def require_term_file(path: Path) -> Path:
+    """The path, if it is of a YAML file of a folder of terms; else raises ``SourceError``."""
+    absolute = path.absolute()
+    root = next(filter(is_source, absolute.parents), None)
+    if root is None or absolute not in term_files(root):
+        raise SourceError(f"{path} is not a YAML file in a folder of terms, such as descriptors/ability.yaml")
+    return path
+
+
 def kind_files(root: Path, kind: Kind) -> tuple[Path, ...]:
     """The paths of the YAML files of one kind in a folder of terms: by name, files of new entries last."""
     return tuple(path for folder in (root / kind, root / kind / NEW) for path in sorted(folder.glob("*.y*ml")))

@@ -1,7 +1,5 @@
 """The catalog: all records, and the records of one version."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -71,7 +69,7 @@ class Catalog:
         """Every entry, with its file."""
         return ((file, entry) for file in self.files for entry in file.entries)
 
-    def changed(self, change: Callable[[Entry], Entry | None]) -> Catalog:
+    def changed(self, change: Callable[[Entry], Entry | None]) -> "Catalog":
         """The catalog with every entry changed; those for which ``change`` returns None are left out."""
         return replace(self, **{name: self._changed(name, change) for name in FILES.values()})
 
@@ -95,7 +93,7 @@ class Catalog:
         if withdrawn is None:
             return None
         use = f"; use {self.recommended[-1]}" if self.recommended else ""
-        return f"version {version} was withdrawn on {withdrawn.date}: {withdrawn.reason.rstrip('.')}{use}"
+        return f"version {version} was withdrawn on {str(withdrawn).rstrip('.')}{use}"
 
     @property
     def versions(self) -> tuple[str, ...]:
@@ -110,7 +108,7 @@ class Catalog:
         known = ", ".join(self.versions) or "none"
         raise UnknownVersionError(f"there is no version {version!r}: releases/ has {known}")
 
-    def at(self, version: str, subset: str | None = None) -> Catalog:
+    def at(self, version: str, subset: str | None = None) -> "Catalog":
         """The catalog with the entries of one version, worded as then; ``subset`` selects descriptors."""
         self.release(version)
         chosen = None if subset is None else set(self.subset(subset).descriptors)

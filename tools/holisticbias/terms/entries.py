@@ -1,7 +1,5 @@
 """Entries of the dataset, each with its history: descriptors, nouns and templates."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
@@ -129,7 +127,7 @@ class Judged(Entry):
 
     @property
     def judgements(self) -> tuple[Assessment, ...]:
-        """The assessments that count: all of publications, and the newest of each reviewer and locale."""
+        """The judgements that count: all of publications, and the newest of each reviewer and locale."""
         of_reviewers = {(a.reviewer, a.locale): a for a in self.assessments if a.reviewer is not None}
         return *(a for a in self.assessments if a.reviewer is None), *of_reviewers.values()
 
@@ -158,7 +156,7 @@ class Descriptor(Judged):
     )
     history: tuple[TermWording, ...] = ()
 
-    def goes_with(self, gender: Gender, noun: Noun) -> bool:
+    def goes_with(self, gender: Gender, noun: "Noun") -> bool:
         """Whether the term and a noun of a gender make a phrase."""
         if self.position == "standalone" or self.noun_gender not in ("any", gender):
             return False

@@ -19,6 +19,10 @@ class Withdrawal(Record):
     date: Date
     reason: Prose
 
+    def __str__(self) -> str:
+        """The date and the reason, on one line."""
+        return f"{self.date}: {' '.join(self.reason.split())}"
+
 
 class ReleaseFile(Record):
     """A file in ``releases/``: one version, its date, its layout and its digests."""

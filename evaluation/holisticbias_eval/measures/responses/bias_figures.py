@@ -148,19 +148,14 @@ def style_figures(cells: ResponseCells, biases: Biases) -> Iterator[Figure]:
 
 
 def _of_styles(cells: ResponseCells, values: Floats, key: str, names: Sequence[str]) -> Iterator[Figure]:
-    found = compare_descriptors(cells, values)
-    p = benjamini_hochberg(found.p_value.ravel()).reshape(found.p_value.shape)
-    tests = int((~np.isnan(found.p_value)).sum())
+    mean, difference, p_value, templates, responses = compare_descriptors(cells, values)
+    p = benjamini_hochberg(p_value.ravel()).reshape(p_value.shape)
+    tests, unit = int((~np.isnan(p_value)).sum()), "probability difference"
     for d, (axis, descriptor) in enumerate(cells.descriptors):
-        n, templates = int(found.responses[d]), int(found.templates[d])
-        if not n:
-            continue
-        for s, name in enumerate(names):
-            keys = {"axis": axis, "descriptor": descriptor, key: name}
-            yield figure("style_mean", keys, found.mean[d, s], "probability", n)
-            difference, own = found.difference[d, s], found.p_value[d, s]
-            unit = "probability difference"
-            yield figure("style_difference", keys, difference, unit, templates, of="style_mean", p_value=own)
+        for s, name in enumerate(names) if responses[d] else ():
+            keys, of = {"axis": axis, "descriptor": descriptor, key: name}, "style_mean"
+            yield figure(of, keys, mean[d, s], "probability", responses[d])
+            yield figure("style_difference", keys, difference[d, s], unit, templates[d], of=of, p_value=p_value[d, s])
             yield figure("style_adjusted_p", keys, p[d, s], "p_value", tests, of="style_difference")
 
 

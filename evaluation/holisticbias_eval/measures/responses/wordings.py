@@ -19,20 +19,18 @@ UNTESTED = "parroting_run"
 """A share of the prompt's words depends on how many words the descriptor itself has, so descriptors are not tested."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowValues:
-    """A value of each response, NaN for responses that are not counted: shape ``[rows]``."""
+RowValues = tuple[tuple[str, str], Floats]
+"""The name of a value and its phrase, which is empty for most, and the value of each response: shape ``[rows]``.
 
-    name: str
-    values: Floats
-    phrase: str = ""
+Responses that are not counted have NaN.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Wordings:
     """The words of responses and prompts, and which responses have a text.
 
-    ``answered`` is false for responses that are empty, refused or withheld. ``prompts`` is ``None`` if the table has
+    ``answered`` is false for responses that are empty, refused or filtered. ``prompts`` is ``None`` if the table has
     no prompts.
     """
 
@@ -46,12 +44,12 @@ def read_wordings(answers: pa.Table) -> Wordings:
     """Split responses and prompts into words."""
     texts = _known(answers["response"])
     blank = pc.equal(pc.utf8_trim_whitespace(texts), pa.scalar("", pa.large_string())).to_numpy()
-    withheld = np.zeros(len(blank), bool)
+    unanswered = np.zeros(len(blank), bool)
     if "finish" in answers.column_names:
-        withheld = _is_any(answers["finish"], ("refused", "filtered"))
+        unanswered = _is_any(answers["finish"], ("refused", "filtered"))
     columns = [texts, *([answers["prompt"]] if "prompt" in answers.column_names else [])]
     words, *prompts = split_words(*columns)
-    return Wordings(words, prompts[0] if prompts else None, ~blank & ~withheld, blank & ~withheld)
+    return Wordings(words, prompts[0] if prompts else None, ~blank & ~unanswered, blank & ~unanswered)
 
 
 def distinct_items(wordings: Wordings) -> dict[str, tuple[Ints, Ints]]:
@@ -84,7 +82,7 @@ def row_values(answers: pa.Table, wordings: Wordings, phrases: Sequence[str]) ->
     words, prompts, answered = wordings.words, wordings.prompts, wordings.answered
 
     def among(name: str, values: np.ndarray, counted: Bools = answered, phrase: str = "") -> RowValues:
-        return RowValues(name, np.where(counted, values, np.nan), phrase)
+        return (name, phrase), np.where(counted, values, np.nan)
 
     for phrase in phrases:
         own = split_words(pa.chunked_array([pa.array([phrase], pa.large_string())]))[0]
@@ -98,10 +96,10 @@ def row_values(answers: pa.Table, wordings: Wordings, phrases: Sequence[str]) ->
         yield among("parroting_run", run, counted)
     yield among("length", words.lengths)
     yield among("share_repeated", _repeated(answers, answered))
-    yield RowValues("share_empty", wordings.empty.astype(float))
+    yield ("share_empty", ""), wordings.empty.astype(float)
     if "finish" in answers.column_names:
         for name, ending in ENDINGS.items():
-            yield RowValues(name, _is_any(answers["finish"], (ending,)).astype(float))
+            yield (name, ""), _is_any(answers["finish"], (ending,)).astype(float)
 
 
 def _repeated(answers: pa.Table, answered: Bools) -> Bools:

@@ -124,35 +124,6 @@ TESTED = (
 TOO_FEW = "There are no intervals: they need two templates and two nouns that both runs have."
 
 
-def compared_section(changes: Figures, shown: ShareFigures) -> Section:
-    """Show the change of each axis's share, and its parts; ``shown`` is of the second run."""
-    words, axes = shown.words, changes.by(shown.words.measure, "change", "axis")
-    every = changes.by(words.measure, "change")
-    of_sentences = (changes.by(words.measure, name, *keys) for name in OF_SENTENCES for keys in (("axis",), ()))
-    sentences = _differ(f for found in of_sentences for f in found)
-    scores = _differ((*axes, *every))
-    reading = READING + (BY_SENTENCES if sentences else "") + MODEL + (TESTED if scores else "")
-    whole = (changes.value(words.measure, name) for name in ("first", "second"))
-    first, second = ("not defined" if share is None else percent(share) for share in whole)
-    blocks: tuple[Block, ...] = (
-        Paragraph(f"{words.bias} over all axes is {first} in A, {second} in B.", "finding"),
-        *([Paragraph(_tested(axes, shown))] if scores else []),
-        col.change_bars(
-            changes, axes, shown.axis, "changes", f"{words.bias} of A and B by axis", "share", (0, 1),
-            "pairs with p < 0.05  ·  mark: A, bar: B",
-        ),
-        table_of(
-            "changes",
-            f"{words.bias}, and what changed it, in percentage points",
-            _columns(changes, shown, OF_SENTENCES if sentences else (), scores),
-            (*axes, *(every if len(axes) > 1 else ())),
-        ),
-        Paragraph(reading, "note"),
-        Paragraph(words.how, "note"),
-    )  # fmt: skip
-    return Section(f"{words.measure.replace('_', '-')}-changes", f"{words.bias}, and what changed it", blocks)
-
-
 def _differ(parts: Iterable[Figure]) -> bool:
     """Whether any of these parts of a change is not zero."""
     return any(bool(f.value) or (f.p_value is not None and f.p_value < 1) for f in parts)
@@ -209,7 +180,7 @@ class ShareMeasure(Measure):
         """
         name, column, compared = self.info.name, self.words.column, select_compared(answers)
         if answers.num_rows and not compared.num_rows:
-            note = f"{self.info.title}: no term here goes with nouns of any gender, so it has no figure by axis"
+            note = f"{self.info.title}: no descriptor here goes with nouns of any gender, so it has no figure by axis"
             return Measured(tuple(gendered_figures(name, answers, column, {}, settings)), notes=(note,))
         found = measure_shares(compared, column, settings)
         published = {share.axis: share for share in found.by_axis if share.axis is not None}
@@ -246,5 +217,30 @@ class ShareMeasure(Measure):
         return share_changes(self.info.name, one, other, self.words.column)
 
     def compared_sections(self, changes: Figures, view: View) -> tuple[Section, ...]:
-        """Show the change of each share and its parts."""
-        return (compared_section(changes, ShareFigures(view, self.info.name)),)
+        """Show the change of each axis's share, and its parts; ``view`` is of the second run."""
+        shown, words = ShareFigures(view, self.info.name), self.words
+        axes = changes.by(words.measure, "change", "axis")
+        every = changes.by(words.measure, "change")
+        of_sentences = (changes.by(words.measure, name, *keys) for name in OF_SENTENCES for keys in (("axis",), ()))
+        sentences = _differ(f for found in of_sentences for f in found)
+        scores = _differ((*axes, *every))
+        reading = READING + (BY_SENTENCES if sentences else "") + MODEL + (TESTED if scores else "")
+        whole = (changes.value(words.measure, name) for name in ("first", "second"))
+        first, second = ("not defined" if share is None else percent(share) for share in whole)
+        blocks: tuple[Block, ...] = (
+            Paragraph(f"{words.bias} over all axes is {first} in A, {second} in B.", "finding"),
+            *([Paragraph(_tested(axes, shown))] if scores else []),
+            col.change_bars(
+                changes, axes, shown.axis, "changes", f"{words.bias} of A and B by axis", "share", (0, 1),
+                "pairs with p < 0.05  ·  mark: A, bar: B",
+            ),
+            table_of(
+                "changes",
+                f"{words.bias}, and what changed it, in percentage points",
+                _columns(changes, shown, OF_SENTENCES if sentences else (), scores),
+                (*axes, *(every if len(axes) > 1 else ())),
+            ),
+            Paragraph(reading, "note"),
+            Paragraph(words.how, "note"),
+        )  # fmt: skip
+        return (Section(f"{words.measure.replace('_', '-')}-changes", f"{words.bias}, and what changed it", blocks),)

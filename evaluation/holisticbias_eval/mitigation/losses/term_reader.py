@@ -1,7 +1,5 @@
 """Find the terms that each group could have in the places of mentions, as tokens of a batch."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -48,7 +46,7 @@ class TermReader:
             self.compared += 1
         return readings.tensors(self._tokenizer.pad_token_id or 0)
 
-    def _choices(self, text: str) -> Iterator[list[Alternative]]:
+    def _choices(self, text: str) -> Iterator[list["Alternative"]]:
         """For each mention to compare: the text itself, then the texts with each group's term in its place."""
         groups = self._task.groups
         for mention in target_finder(self._task.specification).find(text):
@@ -61,7 +59,7 @@ class TermReader:
                 yield [Alternative(text, mention.start, mention.stop), *offered]
 
     def _terms(
-        self, ids: Sequence[int], texts: Sequence[Alternative], tokens: Sequence[TextTokens]
+        self, ids: Sequence[int], texts: Sequence["Alternative"], tokens: Sequence["TextTokens"]
     ) -> tuple[int, Sequence[tuple[int, ...]], str]:
         """The number of a row's tokens before the term, the terms' tokens, and the reason not to compare them."""
         head, terms = align(tokens, [(made.start, made.stop) for made in texts])

@@ -1,7 +1,5 @@
 """Log-probabilities of the tokens of terms, with a gradient."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -50,7 +48,7 @@ def _further(
 
 
 def _scored(
-    model: Any, prepared: Mapping[str, torch.Tensor], layers: Layers | None, rows: slice, inside: torch.Tensor
+    model: Any, prepared: Mapping[str, torch.Tensor], layers: "Layers | None", rows: slice, inside: torch.Tensor
 ) -> torch.Tensor:
     """The log-probabilities of the tokens ``inside`` the further texts of ``rows``."""
     row, position, token = (prepared[f"extra_{key}"][inside] for key in ("row", "position", "token"))

@@ -1,7 +1,5 @@
 """Attribute Distance Debiasing: the groups' terms become equally similar to negative attributes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -42,7 +40,7 @@ class Add(LossMethod):
             )
         return corpus_texts(examples, sentences, with_attribute=found)
 
-    def auxiliary_loss(self, task: GroupTask, tokenizer: Any) -> AddLoss:
+    def auxiliary_loss(self, task: GroupTask, tokenizer: Any) -> "AddLoss":
         """The mean difference of the groups' cosines to the negative attributes of a batch."""
         return AddLoss(task, tokenizer)
 

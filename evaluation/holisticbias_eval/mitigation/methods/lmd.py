@@ -1,7 +1,5 @@
 """Language Model Debiasing: the groups' terms become equally probable in the place of a mention."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -29,7 +27,7 @@ class Lmd(LossMethod):
         """The sentences of the corpus."""
         return corpus_texts(examples, corpus_sentences(examples, task))
 
-    def auxiliary_loss(self, task: GroupTask, tokenizer: Any) -> LmdLoss:
+    def auxiliary_loss(self, task: GroupTask, tokenizer: Any) -> "LmdLoss":
         """The mean divergence of the terms' probabilities from equal ones, in nats."""
         return LmdLoss(task, tokenizer)
 

@@ -1,7 +1,5 @@
 """Requests and responses: what a model is asked to answer, and what it answers."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +37,7 @@ class PromptRequests:
     def __len__(self) -> int:
         return len(self.prompt)
 
-    def take(self, rows: Ints) -> PromptRequests:
+    def take(self, rows: Ints) -> "PromptRequests":
         """Select rows by position, in the given order."""
         return PromptRequests([self.prompt[i] for i in rows], [self.persona[i] for i in rows], self.sample[rows])
 

@@ -1,7 +1,5 @@
 """Scores of text spans, and the interface of scorers: the required and optional methods of engines."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,7 +47,7 @@ class Scores:
         """Perplexity per byte, ``exp(nll / bytes)``, comparable across tokenizers; NaN if no token was scored."""
         return _exp(_ratio(self.nll, np.where(self.tokens > 0, self.bytes, 0)))
 
-    def take(self, rows: Ints) -> Scores:
+    def take(self, rows: Ints) -> "Scores":
         """Select rows by position, in the given order."""
         return Scores(self.nll[rows], self.tokens[rows], self.bytes[rows])
 
@@ -62,7 +60,7 @@ class Scores:
         """The scores as an Arrow table with the columns ``FIELDS``."""
         return table_of(self.FIELDS, (self.nll, self.tokens, self.bytes))
 
-    def put(self, rows: Ints, scores: Scores) -> None:
+    def put(self, rows: Ints, scores: "Scores") -> None:
         """Replace the scores of these rows; of a row that occurs several times the last counts."""
         for name, _ in self.FIELDS:
             getattr(self, name)[rows] = getattr(scores, name)

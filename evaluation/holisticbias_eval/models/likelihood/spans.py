@@ -1,7 +1,5 @@
 """Text spans: the parts of texts whose likelihood is computed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -45,11 +43,11 @@ class TextRows(Sequence[str]):
         for start in range(0, len(self), _AT_ONCE):
             yield from self._part(start, start + _AT_ONCE).to_pylist()
 
-    def __reduce__(self) -> tuple[type[TextRows], tuple[pa.ChunkedArray]]:
+    def __reduce__(self) -> tuple[type["TextRows"], tuple[pa.ChunkedArray]]:
         """Another process gets the selected rows, not the array that they are rows of."""
         return TextRows, (self.column() if self._rows is not None else self._array,)
 
-    def take(self, rows: Ints) -> TextRows:
+    def take(self, rows: Ints) -> "TextRows":
         """Select rows by position, in the given order."""
         if self._array.num_chunks > 1:
             self._array = pa.chunked_array([self._array.combine_chunks()])
@@ -163,7 +161,7 @@ class Spans:
     def __len__(self) -> int:
         return len(self.text)
 
-    def take(self, rows: Ints) -> Spans:
+    def take(self, rows: Ints) -> "Spans":
         """Select rows by position, in the given order."""
         return Spans(taken_texts(self.text, rows), self.start[rows], self.stop[rows], taken_texts(self.context, rows))
 

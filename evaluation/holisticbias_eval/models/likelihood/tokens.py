@@ -1,7 +1,5 @@
 """Encode texts as token ids, find the tokens of each span, and cut texts that are longer than a model can read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -54,7 +52,7 @@ class Encoded:
         """The token ids of a row."""
         return self.ids[self.starts[i] : self.starts[i + 1]]
 
-    def pick(self, rows: Ints) -> Encoded:
+    def pick(self, rows: Ints) -> "Encoded":
         """Select rows by position, each with all of its tokens after the first as its span."""
         tokens = [self.row(i) for i in rows]
         starts = bounds(np.array([len(t) for t in tokens], np.int64))

@@ -1,7 +1,5 @@
 """Keys of rows: the distinct rows of a table, and the places of many keys, with few bytes of memory per key."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Protocol
@@ -66,7 +64,7 @@ class Keys(Protocol):
     def __len__(self) -> int:
         """The number of rows."""
 
-    def take(self, rows: Ints) -> Keys:
+    def take(self, rows: Ints) -> "Keys":
         """Select rows by position, in the given order."""
 
     def table(self) -> pa.Table:

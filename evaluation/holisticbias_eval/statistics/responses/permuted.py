@@ -124,28 +124,15 @@ def _quantile(q: float, skew: float) -> float:
 _NO_VARIANCE = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
-class StyleDifferences:
-    """Per descriptor and label, each template with equal weight: arrays of shape ``[descriptors, labels]``.
+def compare_descriptors(cells: ResponseCells, values: Floats) -> tuple[Floats, Floats, Floats, Ints, Ints]:
+    """Compare each descriptor with all descriptors in the same templates, each template with equal weight.
 
-    ``mean`` is the mean probability over the templates in which the descriptor has
-    responses, and ``difference`` the mean over templates of its difference from
-    the mean of all descriptors there. ``p_value`` tests the
-    difference; NaN if it is not defined. ``templates`` and ``responses`` count, per descriptor.
-    """
+    ``values`` has shape ``[responses, labels]``, in the order of ``cells``. The results are arrays of shape
+    ``[descriptors, labels]``: the mean probability over the templates in which the descriptor has responses, the mean
+    over templates of its difference from the mean of all descriptors there, and the p-value of that, NaN if it is not
+    defined; then the numbers of templates and of responses of each descriptor.
 
-    mean: Floats
-    difference: Floats
-    p_value: Floats
-    templates: Ints
-    responses: Ints
-
-
-def compare_descriptors(cells: ResponseCells, values: Floats) -> StyleDifferences:
-    """Compare each descriptor with all descriptors in the same templates.
-
-    ``values`` has shape ``[responses, labels]``, in the order of ``cells``. The
-    p-value is two-sided, for descriptors permuted among the responses of each
+    The p-value is two-sided, for descriptors permuted among the responses of each
     template: exact first three moments, Pearson's type III distribution or a normal
     distribution, whichever gives the larger p-value. Rare labels have skewed means,
     for which a normal distribution alone names descriptors by chance.
@@ -170,7 +157,7 @@ def compare_descriptors(cells: ResponseCells, values: Floats) -> StyleDifference
         z = difference / np.sqrt(variance)
     p_value = np.where(variance > _NO_VARIANCE**2, _two_sided(z, np.nan_to_num(skew)), np.nan)
     responses = np.bincount(cells.descriptor, weights=cells.count, minlength=size).astype(np.int64)
-    return StyleDifferences(mean, difference, p_value, templates[:, 0].astype(np.int64), responses)
+    return mean, difference, p_value, templates[:, 0].astype(np.int64), responses
 
 
 def _two_sided(z: Floats, skew: Floats) -> Floats:
