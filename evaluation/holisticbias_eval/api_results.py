@@ -1,13 +1,11 @@
 """Results of the public functions: figures, runs, comparisons and responses, as notebooks show them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -15,6 +13,7 @@ from holisticbias.output import new_folder
 from holisticbias_eval.figures import Figure, Figures, figure_columns
 from holisticbias_eval.generating import Generation
 from holisticbias_eval.measuring import MeasuredTable
+from holisticbias_eval.mitigation.record import MitigatedModel
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Report, drawables
 from holisticbias_eval.report.runs import comparison_report, measurement_report, run_report
@@ -22,9 +21,6 @@ from holisticbias_eval.report.write import form_of, render, write_report
 from holisticbias_eval.results.compare import ComparedRuns
 from holisticbias_eval.results.gains import Gain, find_gains, sort_gains
 from holisticbias_eval.results.run import REPORT, Run, may_replace, write_run
-
-if TYPE_CHECKING:
-    from holisticbias_eval.mitigation.record import MitigatedModel
 
 _SHOWN = 20
 """How many responses a notebook shows."""

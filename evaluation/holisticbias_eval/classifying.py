@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from holisticbias.output import new_file
+from holisticbias.output import new_file, refuse_file
 from holisticbias.spreadsheet import safe_columns
 from holisticbias_eval.errors import EvaluationError, TableError
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring
@@ -62,6 +62,7 @@ def write_judged(judged: JudgedTable, path: Path) -> None:
 
 
 def refuse_name(path: Path) -> None:
-    """Raise ``TableError`` if a table cannot be written under this name."""
+    """Raise ``TableError`` or ``OutputError`` if a table cannot be written under this name."""
     if path.suffix.lower() not in {".csv", ".parquet"}:
         raise TableError(f"{path} is neither .parquet nor .csv: give the file one of these endings")
+    refuse_file(path)

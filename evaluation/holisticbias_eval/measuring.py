@@ -183,9 +183,14 @@ def frequency_sections(measure: str, view: View) -> tuple[Section, ...]:
     return (Section("frequency", "Corpus frequency", (table,)),) if figures else ()
 
 
+def is_measurement(folder: Path) -> bool:
+    """Whether a folder holds the figures of a table, which others may replace."""
+    return (folder / MEASUREMENT).is_file()
+
+
 def write_measurement(measurement: MeasurementRecord, tables: Mapping[str, pa.Table], folder: Path) -> None:
     """Write ``measurement.json``, ``figures.csv``, and each table as Parquet, whole or not at all."""
-    with new_folder(folder, lambda old: (old / MEASUREMENT).is_file()) as made:
+    with new_folder(folder, is_measurement) as made:
         (made / MEASUREMENT).write_text(measurement.model_dump_json(indent=2) + "\n", "utf-8")
         (made / "figures.csv").write_text(_as_csv(measurement.figures), "utf-8")
         for name, table in tables.items():

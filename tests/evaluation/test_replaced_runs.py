@@ -231,3 +231,23 @@ def test_the_scoring_method_is_tested_once_whatever_the_blocks(
         tests.clear()
         invoke.printed(*arguments, "--store", tmp_path / "store", *more)
         assert len(tests) == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "measure sentiment missing.csv --out file",
+        "classify --responses missing.csv --classifier vader --out file/x.csv",
+        "compare missing missing --out file/x.html",
+        "corpus retrieve missing.txt --specification calibration-many --out file/x.csv",
+        "corpus annotate missing.csv --labels missing.csv --out file/x.csv",
+        "mitigate ctda --model missing --out file",
+    ],
+)
+def test_a_place_where_nothing_can_be_written_is_refused_before_anything_is_read(
+    tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("mine")
+    error = invoke.refused(*command.split())
+    assert (error.count("\n"), "file" in error, "is not a folder" in error) == (1, True, True), error

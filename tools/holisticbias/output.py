@@ -30,10 +30,17 @@ def never(_: Path) -> bool:
 def refuse_target(target: Path, may_replace: Callable[[Path], bool] = never) -> None:
     """Clean up after killed commands, and raise ``OutputError`` if ``new_folder`` would refuse the target."""
     target = target.absolute()
-    _refuse_inside_release(target)
+    _refuse_place(target)
     if target.parent.is_dir():
         with _locked(target.parent) as locked:
             _prepare(target, may_replace, locked)
+
+
+def refuse_file(target: Path) -> None:
+    """Raise ``OutputError`` if ``new_file`` would refuse the target."""
+    if target.is_dir():
+        raise OutputError(f"{target} is a folder: name a file")
+    _refuse_place(target.absolute())
 
 
 @contextmanager
@@ -93,8 +100,7 @@ def write_file(target: Path, content: bytes) -> None:
 def new_file(target: Path) -> Iterator[Path]:
     """Yield a file to fill, which replaces the target when the block ends without an error; see ``new_folder``."""
     target = target.absolute()
-    if target.is_dir():
-        raise OutputError(f"{target} is a folder: name a file")
+    refuse_file(target)
     with _errors_name(target), _work_folder(target) as work:
         yield work / _NEW
         (work / _NEW).replace(target)
@@ -127,7 +133,7 @@ def _errors_name(target: Path) -> Iterator[None]:
 @contextmanager
 def _work_folder(target: Path, may_replace: Callable[[Path], bool] | None = None) -> Iterator[Path]:
     """Make and lock a work folder, and remove it at the end; a refused target gets no work folder."""
-    _refuse_inside_release(target)
+    _refuse_place(target)
     made = [folder for folder in target.parents if not folder.exists()]
     work = target.with_name(f"{_prefix(target)}{secrets.token_hex(8)}")
     with ExitStack() as stack:
@@ -157,8 +163,6 @@ def _make_folder(folder: Path, target: Path) -> None:
     """Make a folder for the target; errors name the target's parent."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-    except FileExistsError as error:
-        raise OutputError(f"cannot write to {target.parent}: it is not a folder") from error
     except OSError as error:
         raise OutputError(f"cannot write to {target.parent}: {error.strerror}") from error
 
@@ -245,8 +249,13 @@ def _refuse(target: Path, may_replace: Callable[[Path], bool]) -> None:
         raise OutputError(f"{target} holds something else: choose another folder, or remove it first")
 
 
-def _refuse_inside_release(target: Path) -> None:
-    """Refuse a target that would be one more file of a release, which is then no longer complete."""
+def _refuse_place(target: Path) -> None:
+    """Refuse a target where nothing can be written, or that would be one more file of a release."""
+    above = next((parent for parent in target.parents if parent.exists()), target)
+    if not above.is_dir():
+        raise OutputError(f"cannot write to {above}: it is not a folder")
+    if not os.access(above, os.W_OK):
+        raise OutputError(f"cannot write to {above}: it is read-only")
     for parent in target.parents:
         if all((parent / name).is_file() for name in _OF_RELEASE):
             raise OutputError(f"{target} is inside the release {parent}, which it would spoil: choose another folder")

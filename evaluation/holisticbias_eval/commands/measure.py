@@ -35,7 +35,8 @@ def command(
     replaced too, with ; between them), person (whether the subject is a person: true or false), item (prompt or page)
     and source (model or human).
     """
-    from holisticbias_eval.measuring import measure_table, write_measurement
+    from holisticbias.output import refuse_target
+    from holisticbias_eval.measuring import is_measurement, measure_table, write_measurement
     from holisticbias_eval.progress import Display
     from holisticbias_eval.report.runs import measurement_report
     from holisticbias_eval.report.terminal import print_report
@@ -43,6 +44,8 @@ def command(
     path = table or named
     if path is None or (table and named):
         raise click.UsageError("name one table, as in `holisticbias measure sentiment texts.csv`")
+    if out:
+        refuse_target(out, is_measurement)
     found = measure_table(measure, path, given_settings(), Display())
     if out:
         write_measurement(found.measurement, found.tables, out)

@@ -32,11 +32,13 @@ def _use_recipe(context: click.Context, _: click.Parameter, name: str | None) ->
 
 
 def _refuse_ending(_: click.Context, __: click.Parameter, out: Path | None) -> Path | None:
-    """Refuse a file whose name does not say one of the forms of a report."""
+    """Refuse a file that cannot be written, or whose name does not say one of the forms of a report."""
     if out is not None:
+        from holisticbias.output import refuse_file
         from holisticbias_eval.report.write import form_of
 
         form_of(out, *_FORMS)
+        refuse_file(out)
     return out
 
 

@@ -221,8 +221,6 @@ def retrieve_examples(
     Raises ``CorpusError``, ``SpecificationError``, ``OutputError``, and ``NoExamplesError`` if nothing is found.
     """
     refuse_target_table(out, [*map(Path, names), *settings.without])
-    if out.is_dir():
-        raise CorpusError(f"{out} is a folder: name a file")
     groups = read_specification(specification)
     sources = find_sources(names, out)
     if settings.paragraphs and not any(source.is_text for source in sources):

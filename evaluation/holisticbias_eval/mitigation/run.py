@@ -1,12 +1,13 @@
 """Mitigate: train a model with each method, measure it before and after, and write cards and a page."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from holisticbias.output import write_file
+from holisticbias.output import refuse_target, write_file
 from holisticbias_eval.errors import MitigationError
 from holisticbias_eval.mitigation.card import CARD, model_card
 from holisticbias_eval.mitigation.corpus import CorpusLessons
@@ -15,7 +16,7 @@ from holisticbias_eval.mitigation.measuring import measure_models, plan_measurin
 from holisticbias_eval.mitigation.method import Method, Needs
 from holisticbias_eval.mitigation.methods import METHODS
 from holisticbias_eval.mitigation.page import mitigation_report, training_report
-from holisticbias_eval.mitigation.record import BEFORE, MEASURED, MitigatedModel
+from holisticbias_eval.mitigation.record import BEFORE, MEASURED, RECORD, MitigatedModel
 from holisticbias_eval.mitigation.responses import ResponseLessons
 from holisticbias_eval.mitigation.search import Search, train_lesson
 from holisticbias_eval.mitigation.settings import FILES, GridSettings, MeasuringSettings, grid_points
@@ -48,6 +49,17 @@ def mitigation_uses() -> Uses:
     return {name: method.uses for name, method in METHODS.items()}
 
 
+@contextmanager
+def _kept_if_interrupted() -> Iterator[None]:
+    """Say after an interruption how to continue, unless the interruption says it."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        kept = str(error) or "finished work is kept; run the same command again to continue"
+        raise KeyboardInterrupt(kept) from error
+
+
+@_kept_if_interrupted()
 def mitigate(
     names: Sequence[str],
     model: str | None,
@@ -76,21 +88,19 @@ def mitigate(
             "run each kind with --measure, --retain and --retain-command"
         )
     several = len(methods) > 1
+    folders = {method: out / method.info.name if several else out for method in methods}
+    for folder in folders.values():
+        refuse_target(folder, lambda old: (old / RECORD).is_file())
     shared, models = out if several else out / MEASURED, list[MitigatedModel]()
     for needed in needs:
         base = model or _CALIBRATION[needed]
         loaded = load_trainable(base, given.running.device, display)
         lessons = (CorpusLessons if needed == "corpus" else ResponseLessons)(replace(given, model=base), loaded)
-        folders = {method: out / method.info.name if several else out for method in methods}
-        folders = {method: folder for method, folder in folders.items() if method.info.needs == needed}
-        made = list(_train(lessons, given, folders, overwrite=overwrite))
+        own = {method: folder for method, folder in folders.items() if method.info.needs == needed}
+        made = list(_train(lessons, given, own, overwrite=overwrite))
         if measured:
-            try:
-                complete = lessons.measuring(measuring[needed], shared, overwrite=overwrite)
-                measure_models(base, made, complete, shared / BEFORE, display, overwrite=overwrite)
-            except KeyboardInterrupt as error:
-                kept = "the trained models are kept; run the same command again to continue"
-                raise KeyboardInterrupt(kept) from error
+            complete = lessons.measuring(measuring[needed], shared, overwrite=overwrite)
+            measure_models(base, made, complete, shared / BEFORE, display, overwrite=overwrite)
         models += made
     return _finish(models, out, shared / BEFORE if measured else None, display)
 

@@ -15,7 +15,6 @@ from holisticbias_eval.models.embedded import RESPONDER
 from holisticbias_eval.models.generation.conversation import ConversationOptions, find_conversation
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.frame import choose_control
-from holisticbias_eval.models.generation.local import LocalGenerator
 from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.masked import MaskedScorer
@@ -89,6 +88,8 @@ def start_generator(
         return RayGenerator(
             lambda said: start_generator(source, said, decoding, seed, conversation, here), settings, notice
         )
+    from holisticbias_eval.models.generation.local import LocalGenerator
+
     source = RESPONDER if source is None else source
     with one_gguf_parse(source):
         kind = find_kind(source, settings.kind)

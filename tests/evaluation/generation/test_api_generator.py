@@ -14,7 +14,7 @@ from holisticbias_eval.models.engines import store_of, stored
 from holisticbias_eval.models.generation.conversation import ConversationOptions
 from holisticbias_eval.models.generation.decoding import DECODINGS
 from holisticbias_eval.models.generation.requests import SamenessRecord, respond_all
-from holisticbias_eval.models.generation.sampling import request_seed
+from holisticbias_eval.models.server.generator import request_seed
 from holisticbias_eval.models.settings import ModelSettings
 from known import ignore
 

@@ -26,7 +26,7 @@ from holisticbias_eval.corpus.calibration import MANY, UNTOUCHED, calibration_co
 from holisticbias_eval.corpus.mentions import target_finder
 from holisticbias_eval.errors import EvaluationError, MitigationError
 from holisticbias_eval.figures import Figure
-from holisticbias_eval.mitigation import loop, search
+from holisticbias_eval.mitigation import loop, run, search
 from holisticbias_eval.mitigation.corpus import CorpusLessons, unknown_terms
 from holisticbias_eval.mitigation.measuring import Measuring, refuse_other_run
 from holisticbias_eval.mitigation.page import mitigation_report
@@ -332,6 +332,18 @@ def test_an_interrupted_training_says_how_to_continue_and_does(
     assert not part.exists()
     assert (out / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
     assert read_mitigation(out).points == read_mitigation(whole).points
+
+
+def test_an_interruption_after_the_training_says_that_it_is_kept(
+    small: Path, whole: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run, "write_report", interrupt)
+    assert main(["mitigate", "lmd", *map(str, ONLY), "--corpus", str(small), "--out", str(whole)]) == 130
+    kept = "interrupted; finished work is kept; run the same command again to continue"
+    assert kept in capsys.readouterr().err
 
 
 def test_a_full_disk_at_a_checkpoint_is_one_line_and_other_settings_start_again(

@@ -80,5 +80,13 @@ def test_an_export_that_finds_no_room_names_what_was_asked_for(
 
 def test_intersections_where_nothing_can_be_written_say_that_nothing_is_kept(catalog: Catalog, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder", "utf-8")
-    with pytest.raises(OutputError, match=r"cannot write to .*file: Not a directory$"):
+    with pytest.raises(OutputError, match=r"cannot write to .*file: it is not a folder$"):
         write_intersections(catalog, Request("0.2.0", "all"), tmp_path / "file" / "r")
+
+
+def test_a_read_only_folder_is_refused_before_anything_is_read(
+    tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holisticbias.output.os.access", lambda *_: False)
+    error = invoke.refused("site", "--release", "missing", "--out", tmp_path / "new" / "site")
+    assert error == f"holisticbias: cannot write to {tmp_path}: it is read-only\n"

@@ -65,7 +65,8 @@ def remaining_steps(root: Path, catalog: Catalog, version: str) -> Iterator[str]
     if (root / ".github" / "workflows" / "release.yml").is_file():
         yield f"Tag the merged commit, which publishes it: git tag v{version} && git push origin v{version}"
     else:
-        yield f"Publish: holisticbias build --version {version} --out DIR && holisticbias publish DIR ORGANISATION/NAME"
+        built = f"holisticbias build --version {version} --out FOLDER"
+        yield f"Publish: {built} && holisticbias publish FOLDER ORGANISATION/NAME"
 
 
 def fragments(root: Path) -> tuple[Path, ...]:

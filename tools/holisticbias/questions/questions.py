@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -12,7 +12,7 @@ from holisticbias.errors import SourceError
 from holisticbias.terminal import counted, write
 
 T = TypeVar("T")
-Given: TypeAlias = "str | bool | tuple[str, ...] | None"
+Given = str | bool | tuple[str, ...] | None
 QUESTION = {
     "term": "The term, as written in a sentence",
     "noun": "The noun, in the singular",

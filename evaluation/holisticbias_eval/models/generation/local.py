@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 
 from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.errors import ModelError
@@ -96,8 +97,6 @@ class LocalGenerator(Generator):
 
         Shape ``[texts, size]``, float64.
         """
-        import torch
-
         table = self._model.get_input_embeddings().weight
         means = np.full((len(texts), table.shape[1]), np.nan)
         for row, text in enumerate(texts):

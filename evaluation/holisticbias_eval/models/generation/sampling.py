@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from holisticbias.compile.random_words import random_words, random_words_at
 from holisticbias_eval.arrays import Bools, Floats, Ints, Tensor
@@ -61,12 +62,6 @@ def _request_seed(seed: int, prompt: str, persona: str) -> int:
     return int.from_bytes(digest[:8], "big")
 
 
-def request_seed(seed: int, prompt: str, persona: str, sample: int) -> int:
-    """A number below 2**31, which every server takes, that depends on the run's seed and the request alone."""
-    content = json.dumps([seed, prompt, persona, sample]).encode()
-    return int.from_bytes(hashlib.sha256(content).digest()[:4], "big") >> 1
-
-
 FIRST = 256  # how many of the likeliest tokens are looked at first
 _ROWS_AT_ONCE = 32  # rows whose exponentials are in memory together
 
@@ -97,8 +92,6 @@ def find_candidates(
     likelier, where transformers leaves the order open. Without ``top_k`` only the
     ``size`` likeliest tokens are looked at.
     """
-    import torch
-
     found = _top_k(scores, top_k, margin) if top_k else _top_p(scores, top_p or 1.0, margin, size)
     if top_p is None or top_p >= 1.0 or not top_k:
         return found
@@ -108,8 +101,6 @@ def find_candidates(
 
 
 def _top_k(scores: Tensor, top_k: int, margin: float) -> Candidates:
-    import torch
-
     top_k = min(top_k, scores.shape[1])
     value, token = scores.topk(min(top_k + 1, scores.shape[1]))
     last = value[:, top_k - 1 : top_k]
@@ -127,8 +118,6 @@ def _top_k(scores: Tensor, top_k: int, margin: float) -> Candidates:
 
 
 def _top_p(scores: Tensor, top_p: float, margin: float, size: int) -> Candidates:
-    import torch
-
     peak = scores.amax(1, keepdim=True)
     parts = zip(torch.split(scores, _ROWS_AT_ONCE), torch.split(peak, _ROWS_AT_ONCE), strict=True)
     total = torch.cat([(part - largest).exp_().sum(1, keepdim=True, dtype=torch.float64) for part, largest in parts])
@@ -152,8 +141,6 @@ def _within(value: Tensor, share: Tensor, top_p: float, margin: float) -> tuple[
     Tokens whose scores differ by less than the margin may change places, so that
     the sum of the likelier ones lies between two bounds.
     """
-    import torch
-
     summed = torch.nn.functional.pad(share.cumsum(1), (1, 0))
     above = summed[:, :-1].clone()
     above[:, 0] = 0.0
@@ -274,8 +261,6 @@ class Chooser:
 
 def check_finite(scores: Tensor, token: Ints) -> None:
     """Raise ``ModelError`` if a token was chosen whose score is not finite."""
-    import torch
-
     if not bool(scores.gather(1, torch.from_numpy(token)[:, None].to(scores.device)).isfinite().all()):
         raise ModelError(
             "the model gives no finite score for a next token: its weights or its precision are damaged, "

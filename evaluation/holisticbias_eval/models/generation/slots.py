@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import torch
 from transformers.cache_utils import Cache, DynamicLayer
 
 from holisticbias_eval.arrays import Int32s, Ints, Tensor
@@ -81,8 +82,6 @@ def layer_count(model: Any) -> int:
 
 def hidden_slots(slot: Tensor, width: int, dtype: Any) -> Tensor:
     """The additive mask that hides the slots after each row's own ``slot``; shape ``[rows, 1, 1, width]``."""
-    import torch
-
     seen = torch.arange(width, device=slot.device) <= slot[:, None]
     mask = torch.zeros(seen.shape, dtype=dtype, device=slot.device)
     return mask.masked_fill_(~seen, torch.finfo(dtype).min)[:, None, None]
@@ -110,7 +109,6 @@ def read_prompts(model: Any, prompts: Sequence[Sequence[int]], cache: SlotCache)
 
 def _read(model: Any, tree: Tree, packs: Sequence[Pack]) -> list[tuple[Tensor, Tensor]]:
     """The keys and values of the packs' own nodes by layer, each of shape ``[nodes, heads, width]``."""
-    import torch
     from transformers import DynamicCache
 
     place, own = place_nodes(packs)
@@ -139,7 +137,5 @@ def _inner_positions(tree: Tree) -> Int32s:
 
 def _nodes(read: list[list[tuple[Tensor, Tensor]]], layer: int, which: int, place: Ints, device: Any) -> Tensor:
     """The keys (0) or values (1) of a layer at these nodes, shape ``[rows, heads, slots, width]``."""
-    import torch
-
     nodes = torch.cat([part[layer][which] for part in read])
     return nodes[torch.from_numpy(place).to(device)].transpose(1, 2)

@@ -4,25 +4,21 @@ The second way is slower. It is for architectures that cannot write prompts of s
 lengths together, for encoder-decoders and for beam search.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 
 from holisticbias_eval.arrays import Floats, Ints, Tensor
 from holisticbias_eval.models.generation.decoding import Decoding, Ending
 from holisticbias_eval.models.generation.sampling import Chooser, Words
+from holisticbias_eval.models.generation.slots import SlotCache, hidden_slots, layer_count, read_prompts
 from holisticbias_eval.models.loading.running import allowed_error, exactly, largest_difference, one_line_for_errors
 from holisticbias_eval.models.sequences import equal_groups
-
-if TYPE_CHECKING:
-    from holisticbias_eval.models.generation.slots import SlotCache
-
 
 _WORTH_MOVING = 0.75  # when fewer of the rows go on, the ended ones are taken out of the cache
 
@@ -34,7 +30,7 @@ class TokenPrompts:
     ids: Sequence[Sequence[int]]
     seeds: Words
 
-    def take(self, rows: Ints) -> TokenPrompts:
+    def take(self, rows: Ints) -> "TokenPrompts":
         """Select rows by position."""
         return TokenPrompts([self.ids[row] for row in rows], self.seeds[rows])
 
@@ -74,10 +70,6 @@ class Together:
 
     def rows(self, prompts: TokenPrompts, *, measure: bool = False) -> list[Row]:
         """The rows that are written, with their log-likelihoods if ``measure``."""
-        import torch
-
-        from holisticbias_eval.models.generation.slots import SlotCache, layer_count, read_prompts
-
         rows = here = [Row(ids, seeds) for ids, seeds in zip(prompts.ids, prompts.seeds, strict=True)]
         with torch.inference_mode():
             device = self._model.device
@@ -99,10 +91,6 @@ class Together:
 
     def _scores(self, token: Tensor, slot: Tensor, cache: SlotCache) -> Tensor:
         """The scores of every row's next token, after it reads ``token`` at position ``slot``."""
-        import torch
-
-        from holisticbias_eval.models.generation.slots import hidden_slots
-
         width = int(slot.max()) + 1
         cache.aim(torch.arange(len(slot), device=slot.device), slot, width)
         output = self._model(
@@ -133,8 +121,6 @@ class Together:
 
 def read_alone(model: Any, ids: Sequence[int]) -> Tensor:
     """The scores of the token after these ids, from one forward pass without a cache; shape ``[vocabulary]``."""
-    import torch
-
     return model(input_ids=torch.tensor([ids], device=model.device), use_cache=False).logits[0, -1]
 
 
@@ -161,8 +147,6 @@ def why_not_together(together: Together, model: Any, prompts: TokenPrompts, name
 
 def _likelihoods_alone(model: Any, rows: Sequence[Row]) -> Floats:
     """The log-likelihood of every response after its prompt in nats, each from one forward pass without a cache."""
-    import torch
-
     values = np.zeros(len(rows))
     for i, row in enumerate(rows):
         ids = torch.tensor([[*row.prompt, *row.tokens]], device=model.device)
@@ -191,8 +175,6 @@ class Plain:
         return tokens
 
     def _write(self, prompts: TokenPrompts) -> list[list[int]]:
-        import torch
-
         inputs = torch.tensor(np.array(prompts.ids), device=self._model.device)
         start = 1 if self._model.config.is_encoder_decoder else inputs.shape[1]
         process = partial(self._restrict, prompts, start)
@@ -202,8 +184,6 @@ class Plain:
 
     def _restrict(self, prompts: TokenPrompts, start: int, input_ids: Tensor, scores: Tensor) -> Tensor:
         """Restrict the scores to what a decoding allows; without beams, to the one token that it chooses."""
-        import torch
-
         step = input_ids.shape[1] - start
         responses = input_ids[:, start:].tolist()
         if self._is_beam:

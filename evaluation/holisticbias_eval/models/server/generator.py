@@ -1,5 +1,6 @@
 """Answer prompts with a model behind an OpenAI-compatible server."""
 
+import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping
@@ -16,7 +17,6 @@ from holisticbias_eval.models.generation.conversation import ConversationForm, C
 from holisticbias_eval.models.generation.decoding import Decoding
 from holisticbias_eval.models.generation.frame import PROMPT, Frame, check_control
 from holisticbias_eval.models.generation.requests import Generator, PromptRequests, Responses, SamenessRecord
-from holisticbias_eval.models.generation.sampling import request_seed
 from holisticbias_eval.models.model import server_identity
 from holisticbias_eval.models.server.http import RequestError, WithheldError, named_settings, one_line, request_threads
 from holisticbias_eval.models.server.openai import WITHHELD, Answer, Endpoint, OpenAI, read_answer, user_turn
@@ -240,3 +240,9 @@ def _conversation(options: ConversationOptions, endpoint: Endpoint) -> Conversat
     before, _, after = turn.partition(PROMPT)
     named = "the server's chat template" + ("" if turn == PROMPT else ", a turn around the prompt")
     return ConversationForm(named, Frame(before, "\n", before, after, "\n"))
+
+
+def request_seed(seed: int, prompt: str, persona: str, sample: int) -> int:
+    """A number below 2**31, which every server takes, that depends on the run's seed and the request alone."""
+    content = json.dumps([seed, prompt, persona, sample]).encode()
+    return int.from_bytes(hashlib.sha256(content).digest()[:4], "big") >> 1
