@@ -69,6 +69,15 @@ def test_a_part_of_a_release_is_another_group(run: Run) -> None:
     assert found["part"].title == "Likelihood Bias on HolisticBias 0.1.0, only axis=age"
 
 
+def test_releases_with_one_title_are_groups_apart(run: Run) -> None:
+    """Sentences with two descriptors of other axes are of the same version, and so is a draft that changed."""
+    ages, faiths = (altered(other(run, "a"), release={"digest": digit * 64}) for digit in "56")
+    found = [r for r in collected((), (), [ages, faiths]).measured if r.measure == "likelihood_bias"]
+    assert [r.model for r in found] == ["a", "a"]
+    assert [r.title for r in found] == [f"Likelihood Bias on HolisticBias 0.1.0 ({digit * 12})" for digit in "56"]
+    assert [r.group for r in found] == [f"likelihood-bias-on-0.1.0-{digit * 12}" for digit in "56"]
+
+
 def test_a_chart_names_its_figure_and_unit(run: Run) -> None:
     """The title of a measure of many figures does not say which is drawn."""
     result = next(r for r in collected((), (), [other(run, "a")]).measured if r.measure == "likelihood_bias")
