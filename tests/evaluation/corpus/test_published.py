@@ -8,9 +8,8 @@ import pyarrow as pa
 import pytest
 from tests.evaluation.corpus.invented import example, invented
 
-from holisticbias_eval.corpus.examples import COLUMNS, read_examples, write_examples
+from holisticbias_eval.corpus.examples import COLUMNS, read_examples, read_published_examples, write_examples
 from holisticbias_eval.corpus.published import is_published, read_group_perplexities, read_test_sets
-from holisticbias_eval.corpus.published_examples import read_published_examples
 from holisticbias_eval.errors import CorpusError, EvaluationError, TableError
 
 ANNOTATED = """id,attribute_in_window,comment,phrase,bias_sent,bias_phrase
@@ -71,7 +70,9 @@ def test_a_specification_names_groups_and_terms(tmp_path: Path) -> None:
 
 
 def test_sentences_for_training_count_as_biased_and_index_columns_are_left_out(tmp_path: Path) -> None:
-    table = read_published_examples(reddit(tmp_path, "race", "stad", "processed_phrase_biased_trainset", OTHER))
+    file = reddit(tmp_path, "race", "stad", "processed_phrase_biased_trainset", OTHER)
+    table = read_published_examples(file)
+    assert read_published_examples(file.parent) == table
     assert table["label"].to_pylist() == [1, 1]
     assert table["text"].to_pylist() == ["stads are grobby", "so, a mizzic stad"]
     path = tmp_path / "age_blicket_test.csv"

@@ -92,6 +92,8 @@ def test_a_study_from_runs(tiny_run: Path, tables: tuple[Path, Path], tmp_path: 
     key = read_key(tmp_path / "study" / "key.json")
     assert {model.revision for model in key.models} == {"abc"}
     assert {pair.descriptor for pair in key.pairs} == {"wug", None}
+    without = str(run("make", tiny_run, folders[0], "--out", tmp_path / "other").exception)
+    assert f"{tiny_run} has no column prompt: give a run whose responses are in" in without
 
 
 def test_answers_in_the_folder_are_analysed(made: Path) -> None:

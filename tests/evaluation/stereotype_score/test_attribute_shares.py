@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -107,8 +108,11 @@ def test_the_interval_contains_the_value_and_stays_a_share() -> None:
     made = counts((1, 4), (4, 4), (2, 2), (0, 3))
     found = known(mean_interval(made, 2000, rng()))
     assert 0 <= found.low < known(made.mean) < found.high <= 1
-    found = known(mean_interval(counts(*[(4, 4)] * 8), 100, rng()))
-    assert [found.low, found.high] == pytest.approx([8 / (8 + 1.959963984540054**2), 1.0])  # Wilson, all of 8
+    every, wilson = counts(*[(4, 4)] * 8), 8 / (8 + 1.959963984540054**2)  # all of 8
+    found = known(mean_interval(every, 100, rng()))
+    assert [found.low, found.high] == pytest.approx([wilson, 1.0])
+    found = known(mean_interval(replace(every, chosen=0 * every.pairs, lost=every.pairs), 100, rng()))
+    assert [found.low, found.high] == pytest.approx([-1.0, -wilson])
 
 
 def test_the_width_of_the_interval() -> None:
