@@ -45,6 +45,7 @@ CONVERTED = [
     ("math", "his", "I read his beautifully written novel.", "I read her beautifully written novel."),
     ("math", "her", "Her algebra is good.", "His algebra is good."),
     ("math", "her", "I like her poetry.", "I like his poetry."),
+    ("math", "her", "I saw her numbers.", "I saw his numbers."),
     ("math", "her", 'I like her "art".', 'I like his "art".'),
     # his and hers alone
     ("math", "his", "The novel is his.", "The novel is hers."),
