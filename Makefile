@@ -7,7 +7,7 @@
 # make quick            setup, then the checks of code and terms, and the fast tests (a minute)
 # make test             setup, then every check and test
 # make interop          run other tools on exports, and compare their results with ours
-# make real             evaluate a trained model of 135 million parameters, let it answer, write test sentences, debias it, and check the results (100 minutes)
+# make real             evaluate a trained model of 135 million parameters, let it answer, write test sentences, mitigate it, and check the results (100 minutes)
 # make real-reference   evaluate it on every published release, and update the registry (an hour or more)
 # make fuzz             property-based tests with many new random inputs
 # make kills            kill a hundred runs at random moments, and check that the store is intact

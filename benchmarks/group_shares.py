@@ -37,8 +37,8 @@ WORLDS = {
     "30 prompts of 5 texts, share 0.05": replace(CLUSTERED, share=0.05),
     "10 prompts of 5 texts": replace(CLUSTERED, items=10),
     "20 groups, 26 templates of 15 texts": World(groups=20, items=26, per_item=15, within=0.1),
-    "beside human texts, 40 prompts": World(human=1),
-    "beside human texts, 30 prompts of 5": replace(CLUSTERED, human=1),
+    "beside human-written texts, 40 prompts": World(human=1),
+    "beside human-written texts, 30 prompts of 5": replace(CLUSTERED, human=1),
     "one group 0.2 higher": World(items=100, lift=0.2),
 }
 

@@ -70,11 +70,11 @@ WORLDS = {
     "nothing differs, always the likeliest token": WordingWorld(greedy=True),
     "nothing differs, parroting by template": WordingWorld(parroted=0.3),
     "nothing differs, parroting, always the likeliest token": WordingWorld(parroted=0.3, greedy=True),
-    "nothing differs, 5 % have the phrase": WordingWorld(planted=0.05, usual=0.05),
-    "a tenth of the descriptors: 20 % instead of 5 %": WordingWorld(planted=0.2, usual=0.05),
-    "a tenth of the descriptors: 40 % instead of 5 %": WordingWorld(planted=0.4, usual=0.05),
-    "a tenth of the descriptors: 5 % instead of 0 %": WordingWorld(planted=0.05),
-    "a tenth of the descriptors: 10 % instead of 0 %": WordingWorld(planted=0.1),
+    "nothing differs, 5% have the phrase": WordingWorld(planted=0.05, usual=0.05),
+    "a tenth of the descriptors: 20% instead of 5%": WordingWorld(planted=0.2, usual=0.05),
+    "a tenth of the descriptors: 40% instead of 5%": WordingWorld(planted=0.4, usual=0.05),
+    "a tenth of the descriptors: 5% instead of 0%": WordingWorld(planted=0.05),
+    "a tenth of the descriptors: 10% instead of 0%": WordingWorld(planted=0.1),
 }
 
 

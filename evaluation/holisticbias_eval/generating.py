@@ -51,7 +51,7 @@ GENERATION = "generation.json"
 class Generation(FolderRecord):
     """``generation.json``: the counts of responses, and what they depend on.
 
-    ``release`` is null if the prompts are a user's. ``prompts`` is the name of a file, a folder, a data set on the Hub
+    ``release`` is null if the prompts are a user's. ``prompts`` is the name of a file, a folder, a dataset on the Hub
     or a collection, and ``prompts_sha256`` its digest; both are null for a release's sentences.
     """
 

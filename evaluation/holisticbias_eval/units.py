@@ -12,7 +12,7 @@ PREFERENCES = {
     "reviewed": ("Reviewed", "Reviewed by people with lived experience; none recorded an objection."),
     "dispreferred": ("Dispreferred", "People with lived experience said that they would rather not be called so."),
     "polarizing": ("Polarizing", "People with lived experience disagree, or say that their community does."),
-    "no_data": ("No assessment", "Too few judgements are on record; this says nothing about the term."),
+    "no_data": ("Too few judgements", "Not enough people have judged it; this says nothing about the term."),
 }
 """Community preferences: the name and the meaning of each."""
 

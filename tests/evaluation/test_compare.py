@@ -81,7 +81,7 @@ EQUAL = {
 @pytest.mark.parametrize("world", EQUAL.values(), ids=EQUAL)
 def test_p_values_of_equal_models_are_uniform(world: comparison.World) -> None:
     found = comparison.compare_pairs(world, 150, seed=1)
-    # of 150 at the level of 0.05, fewer than 2 or more than 15 have a chance below 1 % each way
+    # of 150 at the level of 0.05, fewer than 2 or more than 15 have a chance below 1% each way
     assert 2 <= (found.p < 0.05).sum() <= 15
     assert kstest(found.p, "uniform").pvalue > 0.01
     assert ((found.low > 0) | (found.high < 0)).tolist() == (found.p < 0.05).tolist()

@@ -1,4 +1,4 @@
-"""What the documentation shows: charts and figures of references, and notebooks that run from start to end."""
+"""Charts and figures of references, and notebooks of the documentation, which run from start to end."""
 
 from __future__ import annotations
 

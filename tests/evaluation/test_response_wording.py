@@ -250,4 +250,4 @@ def test_a_table_of_responses_is_measured_with_a_list_of_phrases(tmp_path: Path,
     options = ("measure", NAME, scores, "--phrases", tmp_path / "own.yaml")
     shares = invoke.figures(*options).by(NAME, "phrase_share", "phrase")
     assert {f.keys["phrase"]: f.value for f in shares} == {"like blicket": 1}
-    assert "50.0% are refused; none is empty, cut off or withheld." in " ".join(invoke.printed(*options).split())
+    assert "50.0% are refused; none is empty, truncated or filtered." in " ".join(invoke.printed(*options).split())

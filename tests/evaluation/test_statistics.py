@@ -93,7 +93,7 @@ def test_rank_correlations() -> None:
 
 
 def test_few_clusters_are_spread_by_students_t() -> None:
-    # t of 4 degrees of freedom at 97.5 % is 2.776, the normal 1.960
+    # t of 4 degrees of freedom at 97.5% is 2.776, the normal 1.960
     assert expansion(5) == pytest.approx(np.sqrt(5 / 4) * 2.7764451 / 1.9599640)
     assert expansion(1) == 1
     assert 1 < expansion(1000) < 1.002

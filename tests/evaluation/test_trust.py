@@ -60,7 +60,7 @@ def test_intervals_cover_the_expected_share_and_are_as_wide_as_shares_vary(world
     low, high = np.array([ends(measured(world.draw(rng))) for _ in range(worlds)]).T
     covered = ((low <= np.mean(shares)) & (np.mean(shares) <= high)).mean()
     assert covered >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / worlds)
-    # the deviation is known to 11 %
+    # the deviation is known to 11%
     expected = 2 * 1.96 * float(np.std(shares)) * expansion(world.templates)
     assert (high - low).mean() == pytest.approx(expected, rel=0.35)
 

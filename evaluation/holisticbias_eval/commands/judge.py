@@ -59,8 +59,8 @@ def make(first: Path, second: Path, out: Path, **_: Any) -> None:
     shown=("judgements.settings:AnalysisSettings",),
     short_help="Analyse the answers of annotators.",
 )
-@click.argument("paths", nargs=-1, required=True, type=shared.PATH, metavar="DIR [FILE]...")
-@click.option("--key", "key_file", type=shared.PATH, help="The study's key. Default: key.json in DIR.")
+@click.argument("paths", nargs=-1, required=True, type=shared.PATH, metavar="FOLDER [FILE]...")
+@click.option("--key", "key_file", type=shared.PATH, help="The study's key. Default: key.json in FOLDER.")
 @shared.style_option
 @shared.part_option
 @shared.out_option
@@ -69,8 +69,8 @@ def analyse(
 ) -> None:
     """Analyse answers: how often each model is chosen, with tests, intervals and agreement.
 
-    DIR is the folder that `make` has written; JSON files of answers in it are read. FILE is a file of answers that the
-    page has saved, or a JSON export of Label Studio.
+    FOLDER is the folder that `make` has written; JSON files of answers in it are read. FILE is a file of answers that
+    the page has saved, or a JSON export of Label Studio.
     """
     from holisticbias_eval.judgements.analysis import analyse as analysis_of
     from holisticbias_eval.judgements.answers import read_answers

@@ -41,6 +41,7 @@ class _Lists(click.Command):
     "--runs",
     "runs",
     type=_FOLDER,
+    metavar="FOLDER",
     multiple=True,
     help="One or more runs to show, each by its folder.",
 )
@@ -48,6 +49,7 @@ class _Lists(click.Command):
 @click.option(
     "--docs",
     type=_FOLDER,
+    metavar="FOLDER",
     help="Folder of the documentation, which make docs builds. Default: the site links to GitHub.",
 )
 @click.option(

@@ -79,7 +79,7 @@ def _scores(sums: Floats) -> Floats:
 def score_section(info: Info, found: Sequence[tuple[str, Figure]], unit: str, said: str) -> Section:
     """Show scores by name, with their intervals."""
     columns: tuple[ColumnOf[tuple[str, Figure]], ...] = (
-        ColumnOf("score", "Score", lambda row: row[0]),
+        ColumnOf("score", "Figure", lambda row: row[0]),
         ColumnOf("value", "Value", lambda row: row[1].value, unit),
         ColumnOf("interval", "95% interval", lambda row: row[1].interval, unit, interval=True),
         ColumnOf("n", "Items", lambda row: row[1].n or None, "count", base=True),
@@ -91,7 +91,7 @@ def score_section(info: Info, found: Sequence[tuple[str, Figure]], unit: str, sa
 def change_table(info: Info, changes: Figures, labels: Mapping[tuple[str, ...], str], unit: str, note: str) -> Section:
     """Show the change of scores; ``labels`` has the name of each by the values of its keys."""
     columns: col.FigureColumns = (
-        ColumnOf("score", "Score", lambda f: labels[tuple(f.keys.values())]),
+        ColumnOf("score", "Figure", lambda f: labels[tuple(f.keys.values())]),
         *col.changes(changes, unit),
         col.p(key="p"),
         ColumnOf("n", "Items", lambda f: f.n or None, "count", base=True),

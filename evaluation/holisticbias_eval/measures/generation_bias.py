@@ -137,7 +137,7 @@ def _axis_table(shown: MeasureFigures, axes: Sequence[Figure]) -> Table:
         shown.beside("responses", "Responses", "count", base=True),
         shown.beside("responses", "Not judged", "count", "missing", attribute="missing"),
     )
-    note = "Responses that are not judged are empty, refused or withheld; they are left out."
+    note = "Responses that are not judged are empty, refused or filtered; they are left out."
     rows = (*shown.all_axes(bias.FULL), *axes)
     return table_of("generation-bias-by-axis", "Full Gen Bias by axis", columns, rows, note, drop_empty=True)
 

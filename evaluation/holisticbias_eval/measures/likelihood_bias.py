@@ -19,7 +19,7 @@ class LikelihoodBias(ShareMeasure):
         direction=DIRECTION,
         limits=(
             "the share grows with the number of nouns, counts small and large differences alike, and also reflects "
-            "how common and how long a term is; further figures separate these"
+            "how common and how long a descriptor is; further figures separate these"
         ),
         source="Smith et al. 2022, section 2.3.2 and Table 3, and the code published with it",
         headline="share",

@@ -30,9 +30,9 @@ HOW = (
 )
 CHANCE = (
     " If a coin placed each sentence above or below the median, all differences would lie within ±{points:.0f} points "
-    "in 19 of 20 runs, and further out for terms with fewer nouns. The named descriptors are beyond that, on axes "
-    "whose share exceeds its floor. Terms that are nouns themselves have one sentence in a template, too few to be "
-    "named."
+    "in 19 of 20 runs, and further out for descriptors with fewer nouns. The named ones are beyond that, on axes "
+    "whose share exceeds its floor. Descriptors that are nouns themselves have one sentence in a template, too few to "
+    "be named."
 )
 
 
@@ -41,7 +41,7 @@ def chance_difference(sentences: float, descriptors: int) -> float:
 
     ``z * sqrt(2 * 0.25 / n)``: each of the two shares is over the ``n`` sentences
     that a descriptor has in a template, and ``z`` is the normal quantile of 0.05
-    divided by twice the number of descriptors. It exceeds 1 for terms with few
+    divided by twice the number of descriptors. It exceeds 1 for descriptors with few
     sentences, of which nothing can then be said.
     """
     return float(-ndtri(0.025 / descriptors)) * math.sqrt(0.5 / sentences)
@@ -74,7 +74,7 @@ def _no_difference(view: View, chance: float | None) -> str:
     if not ShareFigures(view, PERPLEXITIES.measure).has_floors:
         return NO_FLOORS
     return (
-        f"No term is named: on the axes whose share exceeds its floor, all differences are within "
+        f"No descriptor is named: on the axes whose share exceeds its floor, all differences are within "
         f"±{100 * chance:.0f} points, which chance alone gives."
     )
 

@@ -19,11 +19,11 @@ class ResamplingSeed(Settings):
 
 
 class CorpusSettings(Settings):
-    """A corpus to count terms in."""
+    """A corpus to count descriptors in."""
 
     corpus: Path | None = setting(
         None,
-        "Text file, such as training data, to count terms in: shows their frequency against the figures.",
+        "Text file, such as training data, to count descriptors in: shows their frequency against the figures.",
         metavar="PATH",
     )
 

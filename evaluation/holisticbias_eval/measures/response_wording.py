@@ -35,7 +35,7 @@ class ResponseWording(Measure):
         title="Wording of responses",
         summary=(
             "which phrases responses have, how much of the prompt they repeat, how long and how varied they are, and "
-            "how many are empty, cut off, refused or withheld, by descriptor"
+            "how many are empty, truncated, refused or filtered, by descriptor"
         ),
         direction=(
             "for bias none is better: a difference between descriptors is the finding; when models are compared, fewer "

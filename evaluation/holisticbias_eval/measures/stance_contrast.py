@@ -55,7 +55,7 @@ def _axis_table(shown: finding.StanceFigures, axes: Sequence[Figure]) -> Table:
         col.interval(finding.SHARED_NATS),
         col.p("p (Holm)"),
         shown.beside("leave_one_pair_out", "Without one pair", finding.SHARED_NATS, without, attribute="interval"),
-        ColumnOf("floor_interval", "By chance", lambda a: a.floor_interval, finding.SHARED_NATS, interval=True),
+        ColumnOf("floor_interval", "Floor interval", lambda a: a.floor_interval, finding.SHARED_NATS, interval=True),
         shown.beside("reliability", "Reliability", ""),
         ColumnOf("wording_spread", "Spread of single pairs", spreads, finding.NATS, interval=True),
         shown.beside("stance_pairs", "Pairs", "count", "pairs"),
@@ -76,8 +76,8 @@ def _untested(shown: finding.StanceFigures) -> Iterator[Paragraph]:
     said = [f"{tested:,} of {len(every):,} descriptors are tested."]
     if alone:
         said.append(
-            f"{alone:,} have a contrast but fewer than two nouns for a test; terms that are nouns themselves are "
-            "compared with one another."
+            f"{alone:,} have a contrast but fewer than two nouns for a test; descriptors that are nouns themselves "
+            "are compared with each other."
         )
     if lacking:
         said.append(f"{lacking:,} have no contrast: a pair lacks their scores, or nothing to compare them with.")
@@ -144,7 +144,7 @@ def _descriptor_table(shown: finding.StanceFigures) -> Table:
         *shown.names,
         *col.estimate("contrast", "Contrast", finding.NATS),
         col.p(),
-        col.adjusted_p("p, corrected"),
+        col.adjusted_p("p (Benjamini-Hochberg)"),
         *(shown.beside("pair_contrast", pair, finding.NATS, pair, more={"pair": pair}) for pair in shown.pairs),
         col.n("differences", "Differences"),
         col.missing(),

@@ -105,7 +105,7 @@ class StereotypeScore(Measure):
         ),
         limits=(
             "compares two words besides the stereotype: the likelier one, such as the commoner name, also raises the "
-            "score or lowers it; made-up groups show how much; the pairing of groups and attributes is the "
+            "score or lowers it; invented groups show how much; the pairing of groups and attributes is the "
             "specification's"
         ),
         source="Kocielnik et al. 2023, sections 2 and 4; Nadeem et al. 2021",

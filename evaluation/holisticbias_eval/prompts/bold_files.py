@@ -185,7 +185,7 @@ def _read_file(file: Path) -> dict[str, dict[str, list[str]]]:
     except OSError as error:
         raise SelectionError(f"{file} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise SelectionError(f"{file} is not JSON, or is cut off: {' '.join(str(error).split())[:200]}") from error
+        raise SelectionError(f"{file} is not JSON, or is truncated: {' '.join(str(error).split())[:200]}") from error
     if not _is_form(content):
         raise SelectionError(f"{file} is not in BOLD's form, {FORM}")
     return content

@@ -1,4 +1,4 @@
-"""Find the prompts that a user names: a file, a folder of BOLD's files, or a data set on the Hugging Face Hub."""
+"""Find the prompts that a user names: a file, a folder of BOLD's files, or a dataset on the Hugging Face Hub."""
 
 import re
 from dataclasses import replace
@@ -98,7 +98,7 @@ FORM = Form(
 
 
 def is_named(name: str) -> bool:
-    """Whether a name is of prompts of no release: of a file, a folder, a data set on the Hub, or the calibration."""
+    """Whether a name is of prompts of no release: of a file, a folder, a dataset on the Hub, or the calibration."""
     path = Path(name)
     is_file = path.exists() or is_table_name(path) or table_suffix(path) == ".txt"
     return is_file or "/" in name or name == CALIBRATION
@@ -177,7 +177,7 @@ def _table_prompts(path: Path, opened: OpenedTable) -> CollectionPrompts:
 
 
 def _hub_prompts(repo: str, revision: str | None, *, keep_faulty: bool) -> CollectionPrompts:
-    """Prompts of a data set on the Hub in the form of BOLD's, at a commit that the signature names."""
+    """Prompts of a dataset on the Hub in the form of BOLD's, at a commit that the signature names."""
     hub = hub_library()
     with hub_errors(repo):
         try:
@@ -191,7 +191,7 @@ def _hub_prompts(repo: str, revision: str | None, *, keep_faulty: bool) -> Colle
             raise SelectionError(message) from error
     files = sorted(file for pattern in _DATA for file in Path(folder).rglob(pattern))
     if not files:
-        raise SelectionError(f"{repo} on the Hub has no {', '.join(_DATA)}: it is not a data set of prompts")
+        raise SelectionError(f"{repo} on the Hub has no {', '.join(_DATA)}: it is not a dataset of prompts")
     try:
         rows = [row for file in files for row in bold_files.bold_rows(file, f"{repo}, {file.name}")]
     except TableError as error:

@@ -36,7 +36,7 @@ class Making:
 def model_texts(responses: pa.Table, making: Making) -> pa.Table:
     """Add ``text`` and ``source`` to responses, and note refusals in ``finish``.
 
-    The text of a refused or withheld response is null, that of an empty one empty, whatever its prompt: neither says
+    The text of a refused or filtered response is null, that of an empty one empty, whatever its prompt: neither says
     anything about a group.
     """
     prompts, said = (responses[name].cast(_TEXT).to_pylist() for name in ("prompt", "response"))

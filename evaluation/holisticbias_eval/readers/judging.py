@@ -79,7 +79,7 @@ def judge_responses(
     """Add ``judged``, the text that classifiers read, and the probabilities.
 
     ``p:LABEL`` are the probabilities of styles, ``offensive`` that of an offensive
-    response and ``prompt_offensive`` that of its prompt. Refused, withheld and
+    response and ``prompt_offensive`` that of its prompt. Refused, filtered and
     empty responses have none.
     """
     plurals = plurals_of(release, responses["descriptor_id"]) if release is not None and censored else None
@@ -97,7 +97,7 @@ def judge_responses(
 
 
 def _judged(table: pa.Table, *, censored: bool, plurals: Names | None = None) -> tuple[list[str | None], int]:
-    """The texts to judge, null for a refused or withheld response, and the mentions replaced if they are censored."""
+    """The texts to judge, null for a refused or filtered response, and the mentions replaced if they are censored."""
     texts = _column(table, "response")
     if "finish" in table.column_names:
         finish = _column(table, "finish")

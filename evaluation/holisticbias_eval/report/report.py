@@ -29,7 +29,7 @@ SCOPE = (
     ),
     (
         "Communities decide what they prefer to be called.",
-        "The labels beside terms are judgements of named sources at a time. They can be wrong, they differ within "
+        "Community preferences come from judgements of named sources at a time. They can be wrong, they differ within "
         "communities, and they are revised. Some words are out of date or hurt; they are measured because people still "
         "write them and models learn from that.",
     ),

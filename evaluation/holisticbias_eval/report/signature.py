@@ -15,10 +15,10 @@ def run_title(signature: Signature) -> str:
 
 
 def terms_measured(signature: Signature) -> Iterator[str]:
-    """How many of the release's terms were measured, and why not the others; nothing if it is not recorded."""
+    """How many of the release's descriptors were measured, and why not the others; nothing if it is not recorded."""
     if (terms := signature.terms) is not None:
         rest = "; ".join(f"{one.terms:,}: {one.reason}" for one in terms.left_out)
-        yield f"{terms.measured:,} of {terms.available:,} terms measured{f' ({rest})' if rest else ''}."
+        yield f"{terms.measured:,} of {terms.available:,} descriptors measured{f' ({rest})' if rest else ''}."
 
 
 def signature_notes(signature: Signature) -> tuple[str, ...]:

@@ -81,7 +81,7 @@ class Signature(Part):
     sentences_scored: Count
     sentences_available: Count
     skipped: tuple[Skipped, ...] = ()
-    terms: Terms | None = Field(None, description="how many of the release's terms were measured")
+    terms: Terms | None = Field(None, description="how many of the release's descriptors were measured")
     rounding: RoundingRecord | None = None
     exactness: ExactnessRecord | None = None
     sameness: SamenessRecord | None = None

@@ -69,7 +69,7 @@ def side_by_side(results: Sequence[ModelResult]) -> tuple[Block, ...]:
         for model, figures in rows.items()
         if (figure := figures.get(str(label)))
     )
-    reading = _reading(first, "filled: above the value expected by chance")
+    reading = _reading(first, "filled: above the floor, the value expected by chance")
     return Forest("models", first.title, first.unit, estimates, reading), table
 
 
@@ -90,27 +90,27 @@ def alone(measured: ModelResult) -> tuple[Block, ...]:
     """A chart and a table of one result."""
     rows, info, unit = measured.rows(), measured.info, measured.unit
     bars = tuple(Bar(name, f.value, f.interval, f.floor, faint=f.above_floor is False) for name, f in rows.items())
-    reading = _reading(measured, "mark: value expected by chance; paler: not above it")
+    reading = _reading(measured, "mark: floor, the value expected by chance; paler: not above it")
     limits = (0.0, 1.0) if unit == "share" else None
     first = first_column(info)
     columns = (
         ColumnOf[tuple[str, Figure]](first.key, first.heading, lambda row: row[0]),
         ColumnOf("value", measured.headline, lambda row: row[1].value, unit),
         ColumnOf("interval", "95% interval", lambda row: row[1].interval, unit, interval=True),
-        ColumnOf("floor", "By chance", lambda row: _by_chance(row[1]), unit.removesuffix(DEVIATION)),
-        ColumnOf("floor_interval", "95% interval by chance", lambda row: row[1].floor_interval, unit, interval=True),
+        ColumnOf("floor", "Floor", lambda row: _shown_floor(row[1]), unit.removesuffix(DEVIATION)),
+        ColumnOf("floor_interval", "Floor interval", lambda row: row[1].floor_interval, unit, interval=True),
         ColumnOf("p_value", "p", lambda row: row[1].p_value, "p_value"),
         *(_further(measured, name) for name in info.beside),
         ColumnOf("n", "Items", lambda row: row[1].n, "count"),
         ColumnOf("missing", "Missing", lambda row: row[1].missing or None, "count"),
     )
     return (
-        Bars(measured.key, measured.title, unit, bars, reading, limits=limits, mark="chance"),
+        Bars(measured.key, measured.title, unit, bars, reading, limits=limits),
         table_of(measured.key, measured.title, columns, rows.items(), drop_empty=True),
     )
 
 
-def _by_chance(figure: Figure) -> float | None:
+def _shown_floor(figure: Figure) -> float | None:
     """The value expected by chance, as charts draw it: that of a standard deviation is not below 0."""
     if figure.floor is None or not figure.unit.endswith(DEVIATION):
         return figure.floor

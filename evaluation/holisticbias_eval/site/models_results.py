@@ -31,6 +31,7 @@ class ModelResult:
     """One measure of a model on a release: its figures by axis, domain or specification, and what they depend on.
 
     ``labels`` are those of axes and specifications. ``run`` is the user's run, whose answers can be compared.
+    ``digest`` is a part of the release's digest, if results on another release have the same title without it.
     """
 
     model: str
@@ -43,6 +44,7 @@ class ModelResult:
     date: str | None = None
     note: str | None = None
     run: Run | None = None
+    digest: str = ""
 
     @property
     def info(self) -> Info:
@@ -67,12 +69,12 @@ class ModelResult:
     @property
     def group(self) -> str:
         """The measure and the release, as part of an address: only results of one group compare."""
-        return slug(f"{self.measure} on {self.signature.short_name}")
+        return slug(f"{self.measure} on {self.signature.short_name} {self.digest}")
 
     @property
     def title(self) -> str:
         """The measure and the release."""
-        return f"{self.info.title} on {self.signature.title}"
+        return f"{self.info.title} on {self.signature.title}{self.digest and f' ({self.digest})'}"
 
     @property
     def key(self) -> str:
@@ -115,7 +117,7 @@ class RunFigures:
 class Results:
     """The results by measure, release and model, and all runs whose figures by term are known.
 
-    ``references`` says whether reference evaluations are among them, which an installed package lacks.
+    ``references`` says whether reference results are among them, which an installed package lacks.
     """
 
     measured: tuple[ModelResult, ...] = ()
@@ -126,7 +128,7 @@ class Results:
 def collect_results(
     entries: Iterable[RegistryEntry], references: Iterable[Result], runs: Iterable[Run], labels: Mapping[str, str]
 ) -> Results:
-    """Collect the results of the registry, of reference evaluations and of runs, sorted by measure, release and model.
+    """Collect the results of the registry, of references and of runs, sorted by measure, release and model.
 
     ``labels`` are those of axes. A contributed result comes before a reference; a run of a model that the registry
     has is named apart from it.
@@ -136,12 +138,14 @@ def collect_results(
     referenced = [_figures(result, registered) for result in references]
     of_user = [(_figures(run.result, registered), run) for run in runs]
     published = [result for figures in referenced for result in _by_measure(figures, labels, "reference")]
-    kept = {result.key: result for result in reversed([*map(_of_entry, entries), *published])}
+    found = [(0, result) for result in reversed([*map(_of_entry, entries), *published])]
     for i, (figures, run) in enumerate(of_user, 1):
         of_run = {**labels, **names_in_words(figures.figures, run.answers)}
-        for result in _by_measure(figures, of_run, "run", run):
-            named = replace(result, model=f"{result.model} (run {i})") if result.key in kept else result
-            kept[named.key] = named
+        found += [(i, result) for result in _by_measure(figures, of_run, "run", run)]
+    kept: dict[str, ModelResult] = {}
+    for (i, _), result in zip(found, _apart([result for _, result in found]), strict=True):
+        named = replace(result, model=f"{result.model} (run {i})") if i and result.key in kept else result
+        kept[named.key] = named
     known = (*referenced, *(figures for figures, _ in of_user))
     by_model = tuple(sorted(known, key=lambda figures: figures.model.lower()))
     order = list(MEASURES)
@@ -151,8 +155,16 @@ def collect_results(
     return Results(tuple(measured), by_model, bool(referenced))
 
 
+def _apart(results: Sequence[ModelResult]) -> list[ModelResult]:
+    """The results, with a part of the digest in each title and address that several releases would share."""
+    releases: dict[str, set[str]] = {}
+    for result in results:
+        releases.setdefault(result.group, set()).add(result.release)
+    return [replace(r, digest=r.release[:12]) if len(releases[r.group]) > 1 else r for r in results]
+
+
 def read_references(registry: Path) -> Iterator[Result]:
-    """Read the reference evaluations, which are in the folder ``reference`` beside the registry if there are any."""
+    """Read the reference results, which are in the folder ``reference`` beside the registry if there are any."""
     for path in sorted((registry.parent / "reference").rglob(RESULT)):
         yield Result.model_validate_json(path.read_bytes())
 
@@ -214,7 +226,7 @@ class TermFigure:
 def term_figures(results: Results) -> Mapping[str, Sequence[TermFigure]]:
     """The figures of each term, by descriptor id, sorted by measure and model; terms without figures are left out.
 
-    They come from the reference evaluations and the runs, because the registry keeps no figures of terms. Those of a
+    They come from the reference results and the runs, because the registry keeps no figures of terms. Those of a
     template or a style are left out.
     """
     pages = {result.model: result.model_page for result in results.measured}

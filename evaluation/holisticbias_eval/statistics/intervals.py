@@ -37,7 +37,7 @@ def t_margin(one: Floats, one_freedom: Floats, other: Floats, other_freedom: Flo
 def expansion(clusters: int) -> float:
     """The factor that widens draws of this many clusters so that intervals have their nominal coverage.
 
-    ``sqrt(n / (n - 1))`` times the 97.5 % quantile of Student's t with n - 1
+    ``sqrt(n / (n - 1))`` times the 97.5% quantile of Student's t with n - 1
     degrees of freedom divided by the normal's: the expanded percentile interval
     (Hesterberg 2015). The factor of one cluster is 1: nothing is known of how clusters vary.
     """

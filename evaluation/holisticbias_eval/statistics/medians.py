@@ -1,4 +1,4 @@
-"""Medians of scored sentences by group, and their correlation with the frequency of terms in a corpus."""
+"""Medians of scored sentences by group, and their correlation with the frequency of descriptors in a corpus."""
 
 import re
 from collections import Counter

@@ -88,7 +88,7 @@ def cut_sentence(text: str) -> str:
 
 
 def cut_reply(text: str) -> str:
-    """The sentence in a reply of a chat, which may repeat the keywords before it; see ``cut_sentence``."""
+    """The sentence in a response of a chat, which may repeat the keywords before it; see ``cut_sentence``."""
     return cut_sentence(_ECHO.sub("", text[:LONGEST], count=1))
 
 

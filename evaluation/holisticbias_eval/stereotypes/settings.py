@@ -9,7 +9,7 @@ from pydantic import model_validator
 from holisticbias_eval.settings import Settings, setting
 
 RequestForm = Literal["text", "chat", "list"]
-"""How a sentence is asked for: as the continuation of a text, as one reply in a chat, or as a JSON list of several."""
+"""How a sentence is asked for: as the continuation of a text, as a response in a chat, or as a JSON list of several."""
 Mode = Literal["grammatical", "published"]
 
 
@@ -21,8 +21,8 @@ class RequestSettings(Settings):
     seed: int = setting(0, "Seed of terms and sentences.", ge=0)
     ask: Literal["auto", "text", "chat", "list"] = setting(
         "auto",
-        "How a sentence is asked for: as the continuation of a text, as a reply in the model's chat template, or as a "
-        "JSON list of sentences from a chat server. auto: list for --engine api, else text.",
+        "How a sentence is asked for: as the continuation of a text, as a response in the model's chat template, or as "
+        "a JSON list of sentences from a chat server. auto: list for --engine api, else text.",
     )
     samples: int = setting(5, "Sentences per request.", ge=1, le=100)
     per_attribute: int = setting(2, "Sentences wanted for each attribute; all that a request gives are kept.", ge=1)

@@ -43,7 +43,7 @@ class PromptsAsked:
 def find_asked(read: TextSettings, release: ReleaseSource, drawing: PromptDrawing, display: Display) -> TaskSource:
     """Find the prompts that a user names, and select some of them; ``release`` is as in ``find_release``.
 
-    The prompts are those of a collection of the release, a file, a folder, a data set on the Hub, the release's own
+    The prompts are those of a collection of the release, a file, a folder, a dataset on the Hub, the release's own
     sentences, or the embedded writer; by default all prompts of the release. What is measured is by default the whole
     text, and of sentences the response alone. Each prompt is asked ``drawing.per_cell`` times.
     """

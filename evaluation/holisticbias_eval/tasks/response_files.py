@@ -128,7 +128,7 @@ TABLES: Mapping[str, Callable[[Path], pa.Table]] = {
 
 
 def count_responses(table: pa.Table) -> Mapping[str, int]:
-    """The number of responses, and how many of them are empty, truncated, refused, withheld or repeated.
+    """The number of responses, and how many of them are empty, truncated, refused, filtered or repeated.
 
     A repeated response has the same text as another response.
     """

@@ -108,7 +108,7 @@ def _is_bold(values: Values) -> bool:
     return Path(name).is_dir() if name and Path(name).exists() else "/" in name
 
 
-BOLD = Condition("with --prompts of BOLD, a folder or a data set on the Hub", _is_bold)
+BOLD = Condition("with --prompts of BOLD, a folder or a dataset on the Hub", _is_bold)
 
 
 class TextSettings(Settings):

@@ -33,7 +33,7 @@ DRAWS = 8
 SOME = ("dialogue.im", "dialogue.how-are-you", "dialogue.friends", "dialogue.love", "dialogue.what-do-you-think")
 COLUMNS = ("axis", "descriptor_id", "descriptor", "template_id", "template", "noun", "text")
 AXES = [PLANTED, EQUAL]
-FAR = 1.7  # half widths of a 95 % interval that 0.1 % of samples exceed: some twenty figures are tried
+FAR = 1.7  # half widths of a 95% interval that 0.1% of samples exceed: some twenty figures are tried
 
 
 @pytest.fixture(scope="module")

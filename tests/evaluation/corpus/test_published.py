@@ -8,9 +8,8 @@ import pyarrow as pa
 import pytest
 from tests.evaluation.corpus.invented import example, invented
 
-from holisticbias_eval.corpus.examples import COLUMNS, read_examples, write_examples
+from holisticbias_eval.corpus.examples import COLUMNS, read_examples, read_published_examples, write_examples
 from holisticbias_eval.corpus.published import is_published, read_group_perplexities, read_test_sets
-from holisticbias_eval.corpus.published_examples import read_published_examples
 from holisticbias_eval.errors import CorpusError, EvaluationError, TableError
 
 ANNOTATED = """id,attribute_in_window,comment,phrase,bias_sent,bias_phrase

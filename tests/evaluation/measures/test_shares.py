@@ -26,7 +26,7 @@ def test_if_nothing_exceeds_its_floor_nothing_is_named(view: View) -> None:
     """Terms are only in the table of all descriptors."""
     named = re.compile("|".join(rf"\b{term}\b" for own in AXES.values() for term in own))
     shown = words_of(tuple(section for section in sections_of(view) if section.name != "descriptors"))
-    assert "No term is named" in shown
+    assert "No descriptor is named" in shown
     assert not named.search(re.sub("“(a )?Deaf grandmothers?”", "a slot", shown))
 
 

@@ -1,4 +1,4 @@
-"""Prompts of a user: files, tables, people's continuations, and data sets on the Hub."""
+"""Prompts of a user: files, tables, people's continuations, and datasets on the Hub."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_data_set_of_the_hub_is_signed_with_its_commit(hub: Hub) -> None:
         ("race.json", b"[1]", "org/bold on the Hub: race.json: row 1 is not a JSON object"),
         ("race.json", b'{"text": "x"}', "org/bold, race.json is not in BOLD's form"),
         ("race.parquet", b"PAR1", "org/bold on the Hub: race.parquet cannot be read as a table"),
-        ("README.md", b"# x", "it is not a data set of prompts"),
+        ("README.md", b"# x", "it is not a dataset of prompts"),
     ],
 )
 def test_a_wrong_data_set_is_one_clear_line(hub: Hub, name: str, content: bytes, message: str) -> None:
@@ -162,8 +162,3 @@ def test_unusable_files_are_refused_in_one_line(tmp_path: Path, name: str, conte
         read_prompts(tmp_path / name, 1)
     assert "\n" not in str(error.value)
     assert str(error.value).startswith(str(tmp_path / name))
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(EvaluationError, match="cannot be read: No such file"):
-        read_prompts(tmp_path / "none.txt", 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -15,15 +14,10 @@ from altered import altered, altered_result
 from holisticbias_eval.blocks import Table
 from holisticbias_eval.figures import Figure, Figures, Interval
 from holisticbias_eval.results.registry import RegistryEntry, make_entries
-from holisticbias_eval.results.run import Result, Run, read_run
+from holisticbias_eval.results.run import Result, Run
 from holisticbias_eval.sections import Bars, Forest
 from holisticbias_eval.site.models import alone, comparison_files, differences, side_by_side
 from holisticbias_eval.site.models_results import Results, collect_results, model_key, term_figures
-
-
-@pytest.fixture(scope="module")
-def run(tiny_run: Path) -> Run:
-    return read_run(tiny_run)
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +61,15 @@ def test_a_part_of_a_release_is_another_group(run: Run) -> None:
     assert found["whole"].group == "likelihood-bias-on-0.1.0"
     assert found["part"].group == "likelihood-bias-on-0.1.0-axis-age"
     assert found["part"].title == "Likelihood Bias on HolisticBias 0.1.0, only axis=age"
+
+
+def test_releases_with_one_title_are_groups_apart(run: Run) -> None:
+    """Sentences with two descriptors of other axes are of the same version, and so is a draft that changed."""
+    ages, faiths = (altered(other(run, "a"), release={"digest": digit * 64}) for digit in "56")
+    found = [r for r in collected((), (), [ages, faiths]).measured if r.measure == "likelihood_bias"]
+    assert [r.model for r in found] == ["a", "a"]
+    assert [r.title for r in found] == [f"Likelihood Bias on HolisticBias 0.1.0 ({digit * 12})" for digit in "56"]
+    assert [r.group for r in found] == [f"likelihood-bias-on-0.1.0-{digit * 12}" for digit in "56"]
 
 
 def test_a_chart_names_its_figure_and_unit(run: Run) -> None:

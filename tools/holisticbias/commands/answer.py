@@ -14,6 +14,7 @@ from holisticbias.terminal import write_data
     "--write",
     "folder",
     type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
     help="Write the entry if the event is that a maintainer accepted it, and the pull request to this folder.",
 )
 @options.source

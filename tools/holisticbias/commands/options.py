@@ -36,7 +36,7 @@ def _field(
 
 
 _FIELDS = (
-    _field("text", "The term, noun, template or opening, or the title of a specification."),
+    _field("text", "The term, noun, template or prompt, or the title of a specification."),
     _field("axis", "Axis of the term, gender of the noun, or family of the template or specification."),
     _field("bucket", "Group of a term within its axis, if the axis has any."),
     _field("position", "Place of a term: before or after the noun, or alone.", ("before", "after", "standalone")),

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +14,7 @@ import pyarrow.compute as pc
 from holisticbias.compile.columns import integers, numbers, strings
 from holisticbias.errors import ReleaseError
 
-Encoded: TypeAlias = Callable[[pa.Array], bytes | memoryview]
+Encoded = Callable[[pa.Array], bytes | memoryview]
 
 
 def table_digest(table: pa.Table) -> str:

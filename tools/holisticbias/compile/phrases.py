@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -25,9 +24,9 @@ from holisticbias.terms.entries import ArticleRule, Descriptor, Noun, Template
 from holisticbias.terms.file_kinds import DescriptorFile, NounFile
 from holisticbias.terms.grammar import FIXED_PHRASE, described, split_template, with_article
 
-Columns: TypeAlias = Mapping[str, pa.Array]
-Texts: TypeAlias = Sequence[str | None]
-Phrase: TypeAlias = tuple[str, str, str, int, int]
+Columns = Mapping[str, pa.Array]
+Texts = Sequence[str | None]
+Phrase = tuple[str, str, str, int, int]
 """Kind, singular, plural, and the indices of the descriptor and of the noun: -1 for a phrase without one."""
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import pyarrow as pa
 
@@ -32,8 +32,8 @@ class TableColumn:
     layout: int
 
 
-TableForm: TypeAlias = Mapping[str, TableColumn]
-Rows: TypeAlias = Sequence[tuple[Record, Any]]
+TableForm = Mapping[str, TableColumn]
+Rows = Sequence[tuple[Record, Any]]
 
 
 def table_form(columns: str) -> TableForm:

@@ -17,7 +17,7 @@ from holisticbias.source.layout import canonical_text, format_text, read_editabl
 from holisticbias.terms.file_kinds import Kind, entries_key
 
 Field: TypeAlias = "str | bool | date | Sequence[Field] | Mapping[str, Field] | None"
-Change: TypeAlias = Callable[[CommentedMap], object]
+Change = Callable[[CommentedMap], object]
 _MAX_FLOW = 110  # characters of a part of an entry on one line
 _YAML_WORDS = {"yes", "no", "on", "off", "y", "n", "true", "false", "null", "~"}
 

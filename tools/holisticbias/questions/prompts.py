@@ -3,7 +3,6 @@
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
 
 from holisticbias.contribute.authoring import Draft, OpenTerms
 from holisticbias.contribute.proposals import propose_id
@@ -12,7 +11,7 @@ from holisticbias.questions.questions import Questions, print_lines
 from holisticbias.terms.file_kinds import CollectionFile
 from holisticbias.terms.prompt_entries import Group, Prompt
 
-Place: TypeAlias = tuple[CollectionFile, Group]
+Place = tuple[CollectionFile, Group]
 
 _NAME = re.compile(r"[A-Z][\w'.-]*(?:\s+[A-Z][\w'.-]*)+")
 _NO_SUBJECT = "none"
@@ -32,10 +31,10 @@ def ask_prompt(terms: OpenTerms, ask: Questions) -> Draft:
     examples = [f"{p.text} | {p.continuation}" for p in of_group[:2]]
     print_lines(f"{group.text} [{group.id}]; prompts so far: {len(of_group)}", examples)
     words = collection.prompt_words
-    text = ask.text("text", f"The opening: about {words} words and the subject, not a whole sentence").strip()
+    text = ask.text("text", f"The prompt: about {words} words and the subject, not a whole sentence").strip()
     continuation = ask.text("continuation", "The continuation, to the end of the sentence").strip()
     proposal = None if ask.yes else _propose_subject(text, prompts)
-    subject = ask.text("subject", "The name or term in the opening that is replaced by XYZ, or none", proposal).strip()
+    subject = ask.text("subject", "The name or term in the prompt that is replaced by XYZ, or none", proposal).strip()
     print_lines(f"{text} | {continuation}")
     if subject != _NO_SUBJECT:
         print_lines(f"measured as: {re.sub(re.escape(subject), 'XYZ', text, flags=re.IGNORECASE)}")

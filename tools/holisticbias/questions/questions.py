@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -12,7 +12,7 @@ from holisticbias.errors import SourceError
 from holisticbias.terminal import counted, write
 
 T = TypeVar("T")
-Given: TypeAlias = "str | bool | tuple[str, ...] | None"
+Given = str | bool | tuple[str, ...] | None
 QUESTION = {
     "term": "The term, as written in a sentence",
     "noun": "The noun, in the singular",
@@ -166,9 +166,9 @@ def answered(option: str, ask: Callable[..., T], *question: object, **settings: 
     try:
         return ask(*question, **settings)
     except (click.Abort, UnicodeDecodeError) as error:
+        write()  # the question has no line end
         if isinstance(error.__context__, KeyboardInterrupt):
             raise
-        write()  # the question has no line end
         why = "ended before an answer" if isinstance(error, click.Abort) else "is not UTF-8"
         raise click.UsageError(f"{option} is needed: standard input {why}.") from error
 

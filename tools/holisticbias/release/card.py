@@ -25,7 +25,7 @@ TABLES = {
     "templates": "sentences with a slot for a phrase",
     "noun_phrases": "the phrases that fill the slots",
     "collections": "groups of people, and the pages that sentences about them come from",
-    "prompts": "openings about these groups that a model continues, each with a person's continuation",
+    "prompts": "beginnings of sentences about these groups that a model continues, each with a person's continuation",
     "specifications": "groups with aligned terms, sets of attributes and stereotypes; a row for each part",
     "history": "every entry of this and all earlier versions, as worded in each",
     "intersections": "every sentence with two descriptors",

@@ -2,16 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from holisticbias.source.document import Keys, Value
 from holisticbias.source.findings import Finding, Level, Problem, Rule
 from holisticbias.source.records import EntryFile, Repository
 from holisticbias.terms.file_kinds import Kind
 
-Problems: TypeAlias = Iterator[Problem]
-Check: TypeAlias = Callable[[Repository], Problems]
-Text: TypeAlias = tuple[Keys, str]
+Problems = Iterator[Problem]
+Check = Callable[[Repository], Problems]
+Text = tuple[Keys, str]
 
 WITH_ENTRIES: frozenset[Kind] = frozenset(
     {"descriptors", "nouns", "templates", "collections", "prompts", "specifications"}

@@ -31,7 +31,7 @@ from holisticbias.source.text_findings import text_findings
 from holisticbias.source.yaml_mistakes import explain
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
-Keys: TypeAlias = tuple["str | int", ...]
+Keys = tuple[str | int, ...]
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})")

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from holisticbias.source.addresses import rule_link
 from holisticbias.terminal import counted, visible
@@ -77,7 +77,7 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-Place: TypeAlias = tuple[int, int]
+Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)

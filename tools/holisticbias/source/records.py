@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
@@ -56,7 +56,7 @@ class Located(Generic[F_co]):
         return tuple({document.path: document for document in (self.document, *(d for d, _ in self.origins))}.values())
 
 
-EntryFile: TypeAlias = Located[file_kinds.TermFile | file_kinds.CompanionFile]
+EntryFile = Located[file_kinds.TermFile | file_kinds.CompanionFile]
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,7 @@ class Judged(Entry):
 
     @property
     def judgements(self) -> tuple[Assessment, ...]:
-        """The assessments that count: all of publications, and the newest of each reviewer and locale."""
+        """The judgements that count: all of publications, and the newest of each reviewer and locale."""
         of_reviewers = {(a.reviewer, a.locale): a for a in self.assessments if a.reviewer is not None}
         return *(a for a in self.assessments if a.reviewer is None), *of_reviewers.values()
 

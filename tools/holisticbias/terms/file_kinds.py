@@ -1,7 +1,7 @@
 """One record for each kind of file."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, ClassVar, Literal, Self, TypeAlias
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, StrictInt
 
@@ -182,8 +182,8 @@ class SpecificationFile(GroupFile):
     specifications: tuple[Specification, ...]
 
 
-TermFile: TypeAlias = DescriptorFile | NounFile | TemplateFile
-CompanionFile: TypeAlias = CollectionFile | PromptFile | SpecificationFile
+TermFile = DescriptorFile | NounFile | TemplateFile
+CompanionFile = CollectionFile | PromptFile | SpecificationFile
 GROUP_FILES: tuple[type[GroupFile], ...] = (
     DescriptorFile,
     NounFile,

@@ -1,4 +1,4 @@
-"""Entries of collections and of prompts: groups of people, the pages about them, and openings to continue."""
+"""Entries of collections and of prompts: groups of people, the pages about them, and prompts to continue."""
 
 from typing import Annotated, Self
 
@@ -75,7 +75,7 @@ class Group(Entry):
 
 
 class Prompt(Entry):
-    """An opening that a model continues: ``text`` is the opening, ``continuation`` how a person went on."""
+    """The beginning of a sentence that a model continues: ``text``, with ``continuation``, how a person went on."""
 
     group: Id
     continuation: Continuation

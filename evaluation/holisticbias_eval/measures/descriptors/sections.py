@@ -16,14 +16,14 @@ from holisticbias_eval.sections import DotPlot, Dots, Section
 from holisticbias_eval.units import show, title
 
 EXTREMES = 5
-NO_FLOORS = "No term is named: this run was made without permutation floors."
+NO_FLOORS = "No descriptor is named: this run was made without permutation floors."
 
 
 @dataclass(frozen=True, slots=True)
 class Extremes:
     """The ends of an axis, among its ``compared`` descriptors that have the most frequent number of ``tokens``.
 
-    Terms that are nouns themselves are left out: one sentence in a template has no median over nouns.
+    Descriptors that are nouns themselves are left out: one sentence in a template has no median over nouns.
 
     Descriptors are named only if the axis exceeds its floor, overall and in the compared template.
     """
@@ -84,8 +84,8 @@ def _not_named(found: Descriptors, extremes: list[Extremes]) -> str:
     every, few = len(names) == len(extremes), len(names) <= EXTREMES
     which = "any axis" if every else ", ".join(names) if few else f"the other {len(names)} axes"
     return (
-        f"No term is named for {which}: the share of pairs that differ does not exceed its floor in this template, or "
-        "no two descriptors have the same length."
+        f"No descriptor is named for {which}: the share of pairs that differ does not exceed its floor in this "
+        "template, or no two descriptors have the same length."
     )
 
 
@@ -140,8 +140,8 @@ def _how_dots(words: Words) -> str:
         "The box holds the middle half of the axis's descriptors, its line is their median, and the whiskers reach "
         "the last dots within one and a half box lengths. Outliers are named if the axis's share exceeds its floor, "
         "both overall and in the template. All templates share one "
-        f"{'logarithmic ' if words.log else ''}scale. Nonce words are made up: a baseline for words that a model has "
-        "never seen."
+        f"{'logarithmic ' if words.log else ''}scale. Made-up words are the baseline: words that a model has never "
+        "seen."
     )
 
 
@@ -149,8 +149,8 @@ def _how_descriptors(found: Descriptors) -> str:
     words = found.words
     return (
         f"All {len(found.terms):,} descriptors that were measured, each with its {words.of}s of the lowest, middle and "
-        f"highest {words.value} in “{found.template}”. Terms that are nouns themselves have one sentence in a "
-        "template."
+        f"highest {words.value} in “{found.template}”. Descriptors that are nouns themselves have one sentence in "
+        "a template."
     )
 
 

@@ -48,7 +48,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Descriptors:
-    """The medians of a report; ``shares`` decide what terms may be named.
+    """The medians of a report; ``shares`` decide what descriptors may be named.
 
     ``axes`` are in the order of reports, ``templates`` in that of the release;
     ``template`` is the one in which descriptors are compared. ``in_templates`` are the medians of each descriptor in
@@ -82,7 +82,7 @@ class Descriptors:
         return self.view.label("axis", axis)
 
     def is_named(self, axis: str, template: str) -> bool:
-        """Whether terms of an axis may be named in a template: its share exceeds its floor, overall and there."""
+        """Whether descriptors of an axis may be named in a template: its share exceeds its floor, overall and there."""
         return (axis, template) in self.shares.cells_above
 
 
@@ -130,10 +130,10 @@ def example_sentences(answers: pa.Table, template: str, words: Words) -> dict[st
 
 
 def what_is_compared(answers: pa.Table, gendered: str, alone: str) -> str:
-    """How many terms of a run a measure compares, and what becomes of the others; empty if it compares all.
+    """How many descriptors of a run a measure compares, and what becomes of the others; empty if it compares all.
 
-    ``gendered`` and ``alone`` say what becomes of terms of one gender, and of terms that are nouns themselves. Without
-    ``noun_id`` all terms go with nouns of any gender.
+    ``gendered`` says what becomes of descriptors of one gender, ``alone`` of descriptors that are nouns themselves.
+    Without ``noun_id`` all descriptors go with nouns of any gender.
     """
     if "noun_id" not in answers.column_names:
         return ""
@@ -144,7 +144,8 @@ def what_is_compared(answers: pa.Table, gendered: str, alone: str) -> str:
     )
     if every == with_noun and not of_one:
         return ""
-    said = [f"{with_noun - of_one:,} of {every:,} terms go with nouns of any gender and are compared with one another."]
+    compared = f"{with_noun - of_one:,} of {every:,} descriptors"
+    said = [f"{compared} go with nouns of any gender and are compared with each other."]
     if of_one:
         said.append(f"{of_one:,} go with nouns of one gender alone: {gendered}.")
     if every > with_noun:

@@ -26,9 +26,9 @@ REFERENCES = (
     "so a model's texts are positive or negative more often. Compare the groups with each other first."
 )
 READING = (
-    "The largest difference of a domain is that between its highest and its lowest group. By chance: the middle 95% "
-    "of the same when prompts or pages are dealt out to the groups at random. Intervals and p-values keep the texts of "
-    "one prompt or page together. Texts without a value are left out and counted."
+    "The largest difference of a domain is that between its highest and its lowest group. Floor interval: the middle "
+    "95% of the same when prompts or pages are dealt out to the groups at random. Intervals and p-values keep the "
+    "texts of one prompt or page together. Texts without a value are left out and counted."
 )
 
 

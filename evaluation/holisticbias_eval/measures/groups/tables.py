@@ -93,7 +93,7 @@ def domain_table(shown: GroupFigures, quantity: Quantity) -> Table:
         *_of_all_columns(shown, quantity),
         shown.beside(f"{HUMAN}_{name}", shown.written.capitalize(), unit, "human"),
         shown.beside(DISPARITY, "Largest difference", difference),
-        shown.beside(DISPARITY, "By chance", difference, "chance", attribute="floor_interval"),
+        shown.beside(DISPARITY, "Floor interval", difference, "chance", attribute="floor_interval"),
         shown.beside(DISPARITY_ADJUSTED, "p (Holm)", "p_value", "p"),
         shown.beside(f"{HUMAN}_{DISPARITY}", f"Largest, {shown.written}", difference),
         col.interval(unit, heading=f"95% interval of {whole}"),

@@ -59,7 +59,7 @@ EXPLANATION = Paragraph(
 )
 LIMITS = Paragraph(
     "A sentence contains the group's term, so a difference can come from how common or how long the term is as well as "
-    "from a stereotype. Groups of invented words show how much.",
+    "from a stereotype. Invented groups show how much.",
     "caveat",
 )
 

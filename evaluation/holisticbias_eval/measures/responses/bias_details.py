@@ -123,7 +123,7 @@ def _leaders_table(shown: MeasureFigures, examples: Examples, found: Sequence[Fi
         col.key("style"),
         shown.beside("style_mean", "Mean probability", "probability", "mean"),
         col.value("difference", "Difference", DIFFERENCE),
-        col.adjusted_p("p, corrected"),
+        col.adjusted_p("p (Benjamini-Hochberg)"),
         shown.beside("style_mean", "Responses", "count", "responses", attribute="n", base=False),
     )
 

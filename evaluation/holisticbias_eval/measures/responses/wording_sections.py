@@ -20,14 +20,14 @@ VALUES = {
     "parroting_exact": ("Repeats the prompt", "share"),
     "parroting_start": ("Starts with the prompt", "share"),
     "parroting_run": ("Longest common run", "share"),
-    "length": ("Words", "words"),
+    "length": ("Length in words", "words"),
     "distinct_1": ("Distinct words", "share"),
     "distinct_2": ("Distinct pairs", "share"),
     "share_repeated": ("Same as to another prompt", "share"),
     "share_empty": ("Empty", "share"),
-    "share_truncated": ("Cut off", "share"),
+    "share_truncated": ("Truncated", "share"),
     "share_refused": ("Refused", "share"),
-    "share_filtered": ("Withheld", "share"),
+    "share_filtered": ("Filtered", "share"),
 }
 """The heading of each value, and its unit."""
 TESTED = ("parroting_exact", "length", "share_empty", "share_refused")
@@ -35,10 +35,10 @@ READING = (
     "A response repeats its prompt if it has the same words, whatever the case and the punctuation. The longest common "
     "run is the share of the prompt's words in the longest run of words that both have. Distinct words are the number "
     "of different words expected among 500 words of the responses, as a share of 500; distinct pairs are the same for "
-    "two neighbouring words. Cut off responses reached the longest length. A response is the same as to another prompt "
-    "if it is so letter by letter. Empty, refused and withheld responses are counted among all; the other figures "
-    "leave them out. Descriptors are compared with all responses in the same templates: p < 0.05 for the share, or the "
-    "ranks of lengths, corrected by Benjamini and Hochberg over descriptors."
+    "two neighbouring words. Truncated responses reached the longest length. A response is the same as to another "
+    "prompt if it is so letter by letter. Empty, refused and filtered responses are counted among all; the other "
+    "figures leave them out. Descriptors are compared with all responses in the same templates: p < 0.05 for the "
+    "share, or the ranks of lengths, corrected by Benjamini and Hochberg over descriptors."
 )
 
 
@@ -79,8 +79,8 @@ def _endings(shown: MeasureFigures) -> Iterator[str]:
     if parroting and parroting.value is not None:
         yield f"The model repeats its prompt in {percent(parroting.value)} of {parroting.n:,} responses."
     found = {
-        "empty": shown.value("share_empty"), "cut off": shown.value("share_truncated"),
-        "refused": shown.value("share_refused"), "withheld": shown.value("share_filtered"),
+        "empty": shown.value("share_empty"), "truncated": shown.value("share_truncated"),
+        "refused": shown.value("share_refused"), "filtered": shown.value("share_filtered"),
     }  # fmt: skip
     some = [f"{percent(value)} are {name}" for name, value in found.items() if value]
     none = [name for name, value in found.items() if value == 0]
@@ -158,7 +158,7 @@ def _by_descriptor(shown: MeasureFigures, examples: Examples) -> Block:
         col.key("phrase"),
         *col.estimate("share", "Responses with it", "share"),
         ColumnOf("all", "Of all responses", lambda f: shares.get(f.keys["phrase"]), "share"),
-        col.adjusted_p("p, corrected"),
+        col.adjusted_p("p (Benjamini-Hochberg)"),
         col.n("n", "Responses"),
     )
     more = f" The {_LISTED} with the largest shares of {len(found)} are listed." if len(found) > _LISTED else ""
@@ -199,7 +199,7 @@ def _found_table(shown: MeasureFigures, examples: Examples, found: Sequence[Figu
         shown.beside("found_phrase_share", "Responses with it", "share", "share"),
         shown.beside("found_phrase_share_elsewhere", "Of all others", "share", "elsewhere"),
         *col.estimate("log_odds", "Log odds", "log odds"),
-        col.adjusted_p("p, corrected"),
+        col.adjusted_p("p (Benjamini-Hochberg)"),
         col.n("n", "Responses", base=False),
     )
     descriptors = len({(f.keys["axis"], f.keys["descriptor"]) for f in found})

@@ -30,7 +30,7 @@ Responses that are not counted have NaN.
 class Wordings:
     """The words of responses and prompts, and which responses have a text.
 
-    ``answered`` is false for responses that are empty, refused or withheld. ``prompts`` is ``None`` if the table has
+    ``answered`` is false for responses that are empty, refused or filtered. ``prompts`` is ``None`` if the table has
     no prompts.
     """
 
@@ -44,12 +44,12 @@ def read_wordings(answers: pa.Table) -> Wordings:
     """Split responses and prompts into words."""
     texts = _known(answers["response"])
     blank = pc.equal(pc.utf8_trim_whitespace(texts), pa.scalar("", pa.large_string())).to_numpy()
-    withheld = np.zeros(len(blank), bool)
+    unanswered = np.zeros(len(blank), bool)
     if "finish" in answers.column_names:
-        withheld = _is_any(answers["finish"], ("refused", "filtered"))
+        unanswered = _is_any(answers["finish"], ("refused", "filtered"))
     columns = [texts, *([answers["prompt"]] if "prompt" in answers.column_names else [])]
     words, *prompts = split_words(*columns)
-    return Wordings(words, prompts[0] if prompts else None, ~blank & ~withheld, blank & ~withheld)
+    return Wordings(words, prompts[0] if prompts else None, ~blank & ~unanswered, blank & ~unanswered)
 
 
 def distinct_items(wordings: Wordings) -> dict[str, tuple[Ints, Ints]]:

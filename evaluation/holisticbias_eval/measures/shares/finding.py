@@ -72,9 +72,9 @@ NAMES = 5
 MOST = 0.25
 UNKNOWN = (
     "This run was made without permutation floors, so it does not show how many would differ by chance: no axis is "
-    "ranked and no term named."
+    "ranked and no descriptor named."
 )
-NOTHING = "So no axis is ranked and no term named."
+NOTHING = "So no axis is ranked and no descriptor named."
 LENGTH = "A share near that can come from the length, rarity or novelty of words alone."
 
 
@@ -105,7 +105,7 @@ class ShareFigures(MeasureFigures):
 
     @cached_property
     def cells_above(self) -> frozenset[tuple[str, str]]:
-        """The axes and templates in which terms may be named: the axis is above its floor, and also there."""
+        """The axes and templates in which descriptors may be named: the axis is above its floor, and also there."""
         cells = (share for share in self.by("share", "axis", "template") if share.above_floor)
         return frozenset((c.keys["axis"], c.keys["template"]) for c in cells if c.keys["axis"] in self.above)
 

@@ -180,7 +180,7 @@ class ShareMeasure(Measure):
         """
         name, column, compared = self.info.name, self.words.column, select_compared(answers)
         if answers.num_rows and not compared.num_rows:
-            note = f"{self.info.title}: no term here goes with nouns of any gender, so it has no figure by axis"
+            note = f"{self.info.title}: no descriptor here goes with nouns of any gender, so it has no figure by axis"
             return Measured(tuple(gendered_figures(name, answers, column, {}, settings)), notes=(note,))
         found = measure_shares(compared, column, settings)
         published = {share.axis: share for share in found.by_axis if share.axis is not None}

@@ -26,7 +26,7 @@ MAP = (
     "stands for phrases like “a Deaf grandmother”, “{plural_noun_phrase}” for “Deaf grandmothers”, "
     "“{bare_noun_phrase}” for “Deaf grandmother”."
 )
-GENDERED = "their pairs are tested on the nouns that both terms have, apart from the published share"
+GENDERED = "their pairs are tested on the nouns that both descriptors have, apart from the published share"
 DETAILS = (
     (
         "effects", "size", "Size of the differences", SIZE,
@@ -44,7 +44,7 @@ DETAILS = (
     (
         "explanations", "explanations", "Other explanations", "",
         "Longer and rarer words are less likely in any sentence. A share that remains when token counts are equal, or "
-        "when the share of the nonce words is subtracted, is harder to explain in this way. The phrase's own "
+        "when the share of the made-up words is subtracted, is harder to explain in this way. The phrase's own "
         "likelihood is informative only for a model that has read phrases outside of sentences.",
     ),
     (
@@ -182,7 +182,7 @@ def of_one_gender(shown: ShareFigures) -> Iterator[Table]:
     of = partial(shown.beside, unit="share")
     columns = (
         shown.axis_column,
-        col.value("gendered", "Pairs with a term of one gender", "share"),
+        col.value("gendered", "Pairs with a descriptor of one gender", "share"),
         col.floor("share"),
         col.n("pairs", "Pairs tested"),
         col.missing("untested", "Too few nouns in common"),
@@ -191,8 +191,8 @@ def of_one_gender(shown: ShareFigures) -> Iterator[Table]:
     )
     if found := shown.by(PAIRS, "axis"):
         caption = (
-            f"{shown.words.bias} of terms that go with nouns of one gender: share of pairs that differ on their common "
-            "nouns"
+            f"{shown.words.bias} of descriptors that go with nouns of one gender: share of pairs that differ on their "
+            "common nouns"
         )
         note = f"A pair needs {FEWEST} nouns in common. With fewer nouns a test finds fewer differences."
         yield table_of("one-gender", caption, columns, found, note)

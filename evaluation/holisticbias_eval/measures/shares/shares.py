@@ -1,4 +1,4 @@
-"""The shares of pairs that differ: by cell, by axis, and of terms that go with nouns of one gender."""
+"""The shares of pairs that differ: by cell, by axis, and of descriptors that go with nouns of one gender."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

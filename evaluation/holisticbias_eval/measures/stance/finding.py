@@ -129,8 +129,8 @@ def _planted_on(shown: StanceFigures, axis: Figure) -> str:
     if true is None or not any(spreads):
         return ""
     alone = sum(spread > 0 for spread in spreads) == 1
-    other = "one pair alone favors some terms" if alone else "each pair favors other terms"
-    why = "all pairs favor the same terms" if true > 0 else other
+    other = "one pair alone favours some descriptors" if alone else "each pair favours other descriptors"
+    why = "all pairs favour the same descriptors" if true > 0 else other
     size = _size(true) if true > 0 else "none"
     verdict = shown.verdict(axis) or "no agreement shown"
     return f"{shown.axis(axis)}: {size}, {why} (measured: {_size(axis.value)}, {verdict})"
