@@ -1,4 +1,4 @@
-"""What the documentation shows: charts and figures of references, and notebooks that run from start to end."""
+"""Charts and figures of references that the documentation shows, and notebooks that run from start to end."""
 
 from __future__ import annotations
 

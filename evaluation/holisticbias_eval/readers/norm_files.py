@@ -72,7 +72,7 @@ class Scale:
     slack: float = 0.0
 
     def outside(self, numbers: Floats) -> Bools:
-        """Which numbers are outside; a missing one is not."""
+        """Whether each number is outside; a missing one is not."""
         return (numbers < self.least - self.slack) | (numbers > self.most + self.slack)
 
 
