@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -155,14 +152,6 @@ def test_a_recipe_has_what_is_not_given(tiny_gpt2: Path, mini_release_folder: Pa
     assert "greedy" in made.generation.generation["decoding"]
 
 
-def test_where_is_a_filter(tiny_gpt2: Path, mini_release_folder: Path) -> None:
-    asked = {"axis": ["age"]}
-    found = hbe.evaluate(
-        str(tiny_gpt2), str(mini_release_folder), "medians", where=asked, progress=False, no_store=True
-    )
-    assert set(found.answers["axis"].to_pylist()) == {"age"}
-
-
 def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_folder: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -189,7 +178,6 @@ def test_a_loaded_model_is_scored_as_its_folder(tiny_gpt2: Path, mini_release_fo
         (lambda: hbe.evaluate(measures="medians", colour="red"), EvaluationError, "there is no setting 'colour'"),
         (lambda: hbe.evaluate(measures=["medians", "sentiment"]), EvaluationError, "evaluate them one by one"),
         (lambda: hbe.evaluate(measures="medians", context="a\ud83d"), EvaluationError, "context: .* half a character"),
-        (lambda: hbe.evaluate(measures="phrenology"), EvaluationError, "there is no measure 'phrenology'"),
         (lambda: hbe.evaluate(measures="sentiment", positive=3), EvaluationError, "--positive: it must be at most 1"),
         (lambda: hbe.evaluate(measures="toxicity", classifier="vade"), ClassifierError, "no classifier 'vade'"),
         (lambda: hbe.measure("sentiment", TEXTS, positive=3), EvaluationError, "--positive: it must be at most 1"),
@@ -249,12 +237,6 @@ def test_two_runs_are_compared(run: ModelRun, tmp_path: Path) -> None:
     assert "iframe" in found._repr_html_()
 
 
-def test_importing_loads_nothing_heavy() -> None:
-    code = "import sys, json, holisticbias_eval; print(json.dumps(sorted(sys.modules)))"
-    loaded = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
-    assert not {"torch", "transformers", "pyarrow", "pandas", "numpy"} & {*loaded}
-
-
 def test_a_mitigation_trains_and_shows_itself(tmp_path: Path) -> None:
     quick: dict[str, Any] = {"steps": 1, "batch": 4, "evaluations": 1, "device": "cpu", "no_measure": True}
     made = hbe.mitigate("cada", out=tmp_path / "out", hold_out=["fitch"], progress=False, **quick)
@@ -263,5 +245,3 @@ def test_a_mitigation_trains_and_shows_itself(tmp_path: Path) -> None:
     assert one.record.specification.held_out == ("fitch", "dorrin", "quav")
     assert made.page.is_file()
     assert "Counter Attribute" in made._repr_html_()
-    with pytest.raises(EvaluationError, match="--weight is for lmd and add"):
-        hbe.mitigate("cada", out=tmp_path / "other", weight=2, progress=False)

@@ -178,4 +178,3 @@ def test_measures_are_listed_with_their_settings_and_defaults(invoke: Invoke) ->
     device = "--device (default: auto), without --responses, with --engine local or ray; or with a --classifier of "
     assert device in said
     assert "--store, without --no-store Folder" in said
-    assert "there is no measure 'nope'; `holisticbias measures` explains all" in invoke.refused("measures", "nope")

@@ -83,7 +83,6 @@ def test_an_error_of_a_replica_is_one_line(cluster: Any, tiny_gpt2: Path) -> Non
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"engine": "api"}, "--engine api needs --api-base, the address"),
         ({"engine": "api", "api_base": "http://127.0.0.1:9/v1"}, "--engine api needs --model, the server's name"),
         ({"engine": "ray", "ray_address": "127.0.0.1:9"}, "no Ray cluster at 127.0.0.1:9: .*refused"),
         ({"engine": "ray", "ray_address": "ray://127.0.0.1:9"}, "no Ray cluster at ray://127.0.0.1:9: .*refused"),

@@ -149,6 +149,14 @@ def first_samples(texts: Sequence[str]) -> PromptRequests:
     return PromptRequests(texts, [""] * len(texts), np.zeros(len(texts), np.int32))
 
 
+def surround(tokenizer: Any, single: str) -> None:
+    """Let a tokenizer put special tokens around each text, such as ``<s> $A </s>``."""
+    from tokenizers.processors import TemplateProcessing
+
+    known = [(name, tokenizer.convert_tokens_to_ids(name)) for name in single.split() if name != "$A"]
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single=single, special_tokens=known)
+
+
 ADDED = ("<s>", "</s>", "<unk>", "<|im_start|>", "<|im_end|>", "<|endoftext|>")
 
 
@@ -156,19 +164,17 @@ ADDED = ("<s>", "</s>", "<unk>", "<|im_start|>", "<|im_end|>", "<|endoftext|>")
 def byte_tokenizer(template: str | None = None, *, bos: bool = False, close: bool = False) -> Any:
     """A tokenizer of single bytes with chat tokens; ``bos``: it puts <s> before each text, as Llama's does."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-    from tokenizers.processors import TemplateProcessing
     from transformers import PreTrainedTokenizerFast
 
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     backend = Tokenizer(models.BPE({c: i for i, c in enumerate([*ADDED, *alphabet])}, []))
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     backend.decoder = decoders.ByteLevel()
-    if bos or close:
-        single = "<s> $A" if bos else "$A </s>"
-        backend.post_processor = TemplateProcessing(single=single, special_tokens=[("<s>", 0), ("</s>", 1)])
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=backend, bos_token="<s>", eos_token="</s>", unk_token="<unk>",  # noqa: S106 - tokens
         extra_special_tokens=list(ADDED[3:]),
     )  # fmt: skip
+    if bos or close:
+        surround(tokenizer, "<s> $A" if bos else "$A </s>")
     tokenizer.chat_template = template
     return tokenizer

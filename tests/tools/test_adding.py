@@ -171,8 +171,8 @@ def test_a_question_without_an_answer(
         raise error
 
     monkeypatch.setattr("click.termui.visible_prompt_func", fail)
-    ended, _, errors = invoke("add")
-    assert (ended, said in errors) == (code, True), errors
+    ended, shown, errors = invoke("add")
+    assert (ended, shown, said in errors) == (code, "\n", True), errors
 
 
 def test_options_are_proposals_after_a_mistake(terms_copy: Path, invoke: Invoke) -> None:

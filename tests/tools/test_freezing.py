@@ -179,6 +179,10 @@ def test_a_fix_comes_before_next(repository: Path, invoke: Invoke) -> None:
     said = "its changes need a minor version, such as 0.2.0"
     assert said in invoke.refused("releases", "--freeze", "0.1.1", *source)
     stale = {path for path, _ in stale_files(term_files(repository))}
+    before = contents(repository)
+    with full_disk((repository / "releases" / "0.1.1.yaml").stat().st_size):
+        assert "cannot write" in invoke.refused("releases", "--fix", "0.2.0", *source)
+    assert contents(repository) == before
     invoke.printed("releases", "--fix", "0.2.0", *source)
     assert "0.1.1" not in written(repository)
     assert {path for path, _ in stale_files(term_files(repository))} <= stale

@@ -89,9 +89,9 @@ class View:
         """The release's label of each axis; empty if the answers have none."""
         return self.labels_of("axis")
 
-    def labels_of(self, key: str) -> dict[str, str]:
-        """The label of each value of a key; empty if the answers have none."""
-        names = [key, f"{key}_label"]
+    def labels_of(self, key: str, column: str | None = None) -> dict[str, str]:
+        """The label of each value of a key, or its value in a column, if it has one; empty if the answers have none."""
+        names = [key, column or f"{key}_label"]
         if not {*names} <= {*self.answers.column_names}:
             return {}
         rows = self.answers.select(names).group_by(names, use_threads=False).aggregate([])

@@ -105,13 +105,9 @@ def kept_figures(figures: Figures, info: Info) -> list[Figure]:
 
 def names_in_words(figures: Figures, answers: pa.Table) -> dict[str, str]:
     """The label of each axis, specification and dimension of a run."""
-    dimensions = {figure.keys["dimension"] for figure in figures if "dimension" in figure.keys}
-    labels = {**View(figures, answers).labels, **{name: said_dimension(name) for name in sorted(dimensions)}}
-    names = ["specification", "label"]
-    if not set(names) <= set(answers.column_names):
-        return labels
-    rows = answers.select(names).group_by(names, use_threads=False).aggregate([]).to_pylist()
-    return labels | {row["specification"]: row["label"] for row in rows if row["label"]}
+    view, dimensions = View(figures, answers), {f.keys["dimension"] for f in figures if "dimension" in f.keys}
+    said = {name: said_dimension(name) for name in sorted(dimensions)}
+    return view.labels | said | view.labels_of("specification", "label")
 
 
 def is_path(name: str) -> bool:

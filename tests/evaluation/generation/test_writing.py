@@ -108,8 +108,6 @@ def test_a_folder_is_loaded_and_its_settings_are_recorded(tmp_path: Path) -> Non
     rounded = start_generator(str(tmp_path), lambda _: None, SAMPLE, 3, settings=ModelSettings(dtype="bfloat16"))
     assert rounded.identity.dtype == "bfloat16"
     assert len(respond_all(asked(), rounded, lambda _: None)) == 24
-    with pytest.raises(ModelError, match="masked model cannot answer"):
-        start_generator(str(tmp_path), lambda _: None, SAMPLE, 3, settings=ModelSettings(kind="masked"))
 
 
 def test_a_response_is_cut_before_the_text_that_ends_it() -> None:

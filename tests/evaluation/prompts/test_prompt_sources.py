@@ -162,8 +162,3 @@ def test_unusable_files_are_refused_in_one_line(tmp_path: Path, name: str, conte
         read_prompts(tmp_path / name, 1)
     assert "\n" not in str(error.value)
     assert str(error.value).startswith(str(tmp_path / name))
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(EvaluationError, match="cannot be read: No such file"):
-        read_prompts(tmp_path / "none.txt", 1)

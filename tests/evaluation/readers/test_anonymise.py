@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holisticbias_eval.readers.anonymise import Named, anonymise, replace_subject, swapped
 from holisticbias_eval.readers.censor import censor, censor_settings, regular_plural
 
+CASES = yaml.safe_load(Path(__file__).with_name("anonymised.yaml").read_text("utf-8"))
 
-@pytest.mark.parametrize(
-    ("text", "subject", "expected"),
-    [
-        ("The blicket sang.", "blicket", "The XYZ sang."),
-        ("The blicket's hat, the blicket\u2019s hat", "blicket", "The XYZ's hat, the XYZ\u2019s hat"),
-        ("Two Blickets sang; blickets' hats", "blicket", "Two XYZs sang; XYZs' hats"),
-        ("blicketing, unblicket, blicket2", "blicket", "blicketing, unblicket, blicket2"),
-        ("a blicket-like _blicket_", "blicket", "a XYZ-like _XYZ_"),
-        ("The doff\n master and the doff-master", "Doff master", "The XYZ and the XYZ"),
-        ("The doff master, the doff_master", "Doff_master", "The doff master, the XYZ"),
-        ("The doff master", "doff-master", "The XYZ"),
-        ("stX doff", "st. doff", "stX doff"),  # the dot is a dot
-        ("Doff .*+?[a]{2}\\", ".*+?[a]{2}\\", "Doff XYZ"),
-        ("Doff", None, "Doff"),
-        ("Doff", " _- ", "Doff"),
-        ("A stadder, stadders, the stadders' hats", "stadders", "A XYZ, XYZ, the XYZ' hats"),
-        (None, "doff", None),
-        ("", "doff", ""),
-    ],
-)
+
+@pytest.mark.parametrize(("text", "subject", "expected"), CASES["subjects"])
 def test_one_text(text: str | None, subject: str | None, expected: str | None) -> None:
     assert anonymise([text], [Named(subject)]) == [expected]
 
@@ -54,34 +40,7 @@ def test_forms_of_the_words_for_a_group(text: str, expected: str) -> None:
     assert anonymise([text], [named]) == [expected]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "expected"),
-    [
-        (
-            "Ada Vell Quinn",
-            "Ada Vell Quinn's hat; ADA said. Ada met Quinn.",
-            "Person's hat; Person said. Person met Person.",
-        ),
-        ("Ada Vell Quinn", "Ada V. Quinn, Ada Bell Orla Quinn, ada vell quinn", "Person, Person, Person"),
-        (
-            "Ada Vell Quinn",
-            "He met Ada. Then Quinn left; adage, quinn",
-            "He met Person. Then Person left; adage, quinn",
-        ),
-        ("Will Doff", "Will Doff will go. Will he? Doff's", "Person will go. Will he? Person's"),
-        ("Bram May", "In May 2005, Bram May met May", "In May 2005, Person met May"),
-        ("Ludo van Doff", "Ludo van Doff; van Doff; Doff; a van", "Person; Person; Person; a van"),
-        ("Van Doff", "Van Doff and Van", "Person and Person"),
-        ("Doff King Jr.", "Doff King, Jr. said; King Jr. said; Jr.", "Person said; Person said; Jr."),
-        ("Vince of Osk", "the king of Osk and Vince of the town", "the king of Person and Person of the town"),
-        ("J. R. Doff", "J.R. Doff, J. Doff and Doff", "Person, Person and Person"),
-        ("Jan-Ada O'Doff", "Jan Ada O\u2019Doff; O'Doff", "Person; Person"),
-        ('"Odd Tam" Osk', "Osk and Tam", "Person and Person"),
-        ("Common", "Common said it is common", "Person said it is common"),
-        ("(..)", "(..) and", "Person and"),
-        ("", "Doff", "Doff"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "expected"), CASES["persons"])
 def test_names_of_persons_in_all_their_parts(name: str, text: str, expected: str) -> None:
     assert anonymise([text], [Named(name, person=True)]) == [expected]
 
@@ -151,39 +110,7 @@ def censored(text: str, descriptor: str | None, plural: str | None = None) -> tu
     return found, int(counts[0])
 
 
-@pytest.mark.parametrize(
-    ("text", "descriptor", "expected", "count"),
-    [
-        ("I like blicket people.", "blicket", "I like left-handed people.", 1),
-        ("I like BLICKET people.", "blicket", "I like left-handed people.", 1),
-        ("I like Blicket people.", "blicket", "I like left-handed people.", 1),
-        ("Blicket? Blicket!", "blicket", "Left-handed? Left-handed!", 2),
-        ('He said: "Oh." Blicket folk', "blicket", 'He said: "Oh." Left-handed folk', 1),
-        ('"Blicket" is a word.', "blicket", '"Left-handed" is a word.', 1),
-        ("blicket is a word.", "Blicket", "left-handed is a word.", 1),
-        ("Two blickets, a blicket's hat", "blicket", "Two left-handed, a left-handed's hat", 2),
-        ("The blicketish, subblicket one", "blicket", "The blicketish, subblicket one", 0),
-        ("non-blicket, *blicket*, _blicket_", "blicket", "non-left-handed, *left-handed*, _left-handed_", 3),
-        ("an alphic person", "alphic", "a left-handed person", 1),
-        ("An alphic person, a blicket", "alphic", "A left-handed person, a blicket", 1),
-        ("You are a  alphic?", "alphic", "You are a  left-handed?", 1),
-        ("Has she an\nalphic friend", "alphic", "Has she a\nleft-handed friend", 1),
-        ("Diana alphic", "alphic", "Diana left-handed", 1),
-        ("a doff-tailed, doff tailed, dofftailed cat", "doff-tailed", "a left-handed, left-handed, left-handed cat", 3),
-        ("doff tailed, doff-tailed, doff\u2011tailed", "doff tailed", "left-handed, left-handed, left-handed", 3),
-        ("doff and tailed", "doff-tailed", "doff and tailed", 0),
-        ("stadies and a stady", "stady", "left-handed and a left-handed", 2),
-        ("blixes, blix", "blix", "left-handed, left-handed", 2),
-        ("I don\u2019t fep, I don't fep", "don't fep", "I left-handed, I left-handed", 2),
-        ("I am left-handed; are you Left handed?", "left-handed", "I am right-handed; are you right-handed?", 2),
-        ("I am left-handed.", "right-handed", "I am left-handed.", 0),
-        ("A (a+)+$ and [x", "(a+)+$", "A left-handed and [x", 1),
-        ("Nice. _POTENTIALLY_UNSAFE__", "blicket", "Nice.", 0),
-        ("No descriptor here", None, "No descriptor here", 0),
-        ("No words there", " - ", "No words there", 0),
-        ("", "blicket", "", 0),
-    ],
-)
+@pytest.mark.parametrize(("text", "descriptor", "expected", "count"), CASES["mentions"])
 def test_mentions(text: str, descriptor: str | None, expected: str, count: int) -> None:
     assert censored(text, descriptor) == (expected, count)
 

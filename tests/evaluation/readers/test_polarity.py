@@ -217,8 +217,3 @@ def test_a_card_may_order_the_labels_otherwise(card: Callable[..., Path]) -> Non
     file = card(engine="vader", activation="none", labels=["positive", "negative"])
     values = start_classifier(str(file), print).probabilities(EXAMPLES[:1], lambda done: None)
     assert values.tolist() == [[0.746, 0.0]]
-
-
-def test_other_labels_are_refused(card: Callable[..., Path]) -> None:
-    with pytest.raises(EvaluationError, match="VADER has no label 'kind': its labels are negative, neutral, positive"):
-        start_classifier(str(card(engine="vader", activation="none")), print)

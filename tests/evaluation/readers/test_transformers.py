@@ -126,15 +126,16 @@ def test_a_decoder_without_a_padding_token_judges_batches(card: Write, tiny_gpt2
 
 
 @pytest.mark.parametrize(
-    ("labels", "message"),
+    ("given", "message"),
     [
-        (["kind", "curious"], "has 2 labels, the model has 3: kind, curious, grumpy"),
-        (["curious", "kind", "grumpy"], "has 'curious' as label 0, the model has 'kind'"),
+        ({"labels": ["kind", "curious"]}, "has 2 labels, the model has 3: kind, curious, grumpy"),
+        ({"labels": ["curious", "kind", "grumpy"]}, "has 'curious' as label 0, the model has 'kind'"),
+        ({"revision": "0" * 40}, "a revision is for a Hub repository"),
     ],
 )
-def test_other_labels_than_the_models_are_refused(labels: list[str], message: str, card: Write, bert: Path) -> None:
+def test_a_card_that_does_not_fit_the_model(given: dict[str, Any], message: str, card: Write, bert: Path) -> None:
     with pytest.raises(EvaluationError, match=message):
-        started(card(model=str(bert), labels=labels))
+        started(card(model=str(bert), **given))
 
 
 def test_a_card_may_name_labels_that_the_model_only_numbers(card: Write, save_classifier: Callable[..., Path]) -> None:
@@ -170,11 +171,6 @@ def test_a_repositorys_own_code_never_runs(card: Write, bert: Path, tmp_path: Pa
 def test_a_language_model_is_not_a_classifier(card: Write, tiny_gpt2: Path) -> None:
     with pytest.raises(EvaluationError, match=r"its weights lack score\.weight: the checkpoint is incomplete"):
         started(card(model=str(tiny_gpt2), labels=["a", "b"]))
-
-
-def test_a_revision_is_for_the_hub(card: Write, bert: Path) -> None:
-    with pytest.raises(EvaluationError, match="a revision is for a Hub repository"):
-        started(card(model=str(bert), revision="0" * 40))
 
 
 def test_settings_follow_weights_and_tokenizer(card: Write, bert: Path, tmp_path: Path) -> None:

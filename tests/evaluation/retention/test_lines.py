@@ -126,8 +126,6 @@ def test_through_the_command(invoke: Invoke, tiny_gpt2: Path, tmp_path: Path) ->
     assert "3 lines in both" in said
     problem = invoke.refused("evaluate", "--measure", NAME, "--model", tiny_gpt2, "--out", tmp_path / "no")
     assert "--retain FILE" in problem
-    problem = invoke.refused("evaluate", "--measure", "medians", "--retain", text, "--out", tmp_path / "no")
-    assert "--retain is for retention and dialogue_state" in problem
 
 
 def test_the_calibration_model_has_its_own_text(invoke: Invoke, tmp_path: Path) -> None:

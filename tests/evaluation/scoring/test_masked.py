@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tokenizers.processors import TemplateProcessing
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.masked import MaskedScorer
 from holisticbias_eval.models.likelihood.seq2seq import Seq2SeqScorer
 from holisticbias_eval.models.likelihood.spans import Spans, parts, whole
 from known import ignore
-from tiny_models import as_loaded
+from tiny_models import as_loaded, surround
 
 from .small_models import COMMON, SENTENCES, make_model, make_tokenizer
 
@@ -31,9 +30,7 @@ MODELS: list[tuple[str, dict[str, Any]]] = [
 def masked_tokenizer() -> Any:
     """A tokenizer that puts special tokens around a text, like BERT's and RoBERTa's."""
     tokenizer = make_tokenizer(cls_token="<s>", sep_token="</s>", pad_token="<pad>", mask_token="<mask>")  # noqa: S106 - tokens
-    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
-        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 1)]
-    )
+    surround(tokenizer, "<s> $A </s>")
     return tokenizer
 
 
@@ -136,9 +133,7 @@ def as_labels(model: Any, tokenizer: Any, spans: Spans) -> list[list[float]]:
 @pytest.mark.parametrize(("config", "settings"), ENCODER_DECODERS, ids=lambda v: v if isinstance(v, str) else "")
 def test_the_text_is_scored_as_the_label_under_its_context(config: str, settings: dict[str, Any]) -> None:
     tokenizer = make_tokenizer(bos_token="<s>", eos_token="</s>", pad_token="<pad>")  # noqa: S106 - tokens
-    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
-        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 1)]
-    )
+    surround(tokenizer, "<s> $A </s>")
     model = make_model(config, "AutoModelForSeq2SeqLM", **settings)
     scorer = Seq2SeqScorer(as_loaded(model, tokenizer), ignore)
     contexts = [("Hi!", "What do you do?", "")[i % 3] for i in range(len(SENTENCES))]

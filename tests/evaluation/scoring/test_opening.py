@@ -3,14 +3,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tokenizers.processors import TemplateProcessing
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.causal import CausalScorer
 from holisticbias_eval.models.likelihood.opening import find_opening
 from holisticbias_eval.models.likelihood.spans import whole
 from known import ignore
-from tiny_models import as_loaded
+from tiny_models import as_loaded, surround
 
 from .small_models import make_tokenizer, plainly
 
@@ -67,8 +66,7 @@ def test_the_first_token_is_one_that_the_tokenizer_prepends_or_that_separates_do
 ) -> None:
     tokenizer = make_tokenizer(**special)
     if prepended:
-        known = [(prepended, tokenizer.convert_tokens_to_ids(prepended))]
-        tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single=f"{prepended} $A", special_tokens=known)
+        surround(tokenizer, f"{prepended} $A")
     opening = find_opening(tokenizer, first_token)
     assert list(opening.tokens) == tokenizer.convert_tokens_to_ids(tokens)
     assert reason in opening.settings["first_token"]

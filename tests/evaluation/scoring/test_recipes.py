@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from tokenizers.processors import TemplateProcessing
 
 from holisticbias.cli import main
 from holisticbias.release.release import Release
@@ -16,6 +15,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.models.loading.load import AUTO_CLASSES
 from holisticbias_eval.options import given_settings
 from holisticbias_eval.results.recipes import read_recipe, recipe_files
+from tiny_models import surround
 
 from .small_models import make_model, make_tokenizer
 
@@ -69,7 +69,7 @@ def test_a_recipe_on_a_tiny_model_of_its_architecture(
     make_model(config, AUTO_CLASSES[recipe["kind"]], **SIZE, **settings).save_pretrained(model)
     tokenizer = make_tokenizer(**SPECIAL)
     if recipe["kind"] == "seq2seq":  # BlenderBot's closes every text
-        tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+        surround(tokenizer, "$A </s>")
     tokenizer.save_pretrained(model)
     beside = ["--model", str(model), "--release", str(mini_release_folder), "--out", str(run), "--no-store"]
     assert main(["evaluate", "--recipe", name, *beside]) == 0

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 from tokenizers import Tokenizer, models, normalizers
-from tokenizers.processors import TemplateProcessing
 from transformers import PreTrainedTokenizerFast
 
 from holisticbias_eval.errors import ModelError, SelectionError
@@ -17,7 +16,7 @@ from holisticbias_eval.models.likelihood.tokens import TextEncoder
 from holisticbias_eval.models.loading.load import load_model
 from holisticbias_eval.models.loading.running import in_batches
 from known import ignore
-from tiny_models import as_loaded
+from tiny_models import as_loaded, surround
 
 from .small_models import SENTENCES, make_model, make_tokenizer, plainly
 
@@ -67,9 +66,7 @@ def test_what_a_tokenizer_puts_before_a_text_is_given_and_what_it_puts_after_is_
     special: dict[str, str], around: str, lead: list[str], gpt2: Any
 ) -> None:
     tokenizer = make_tokenizer(**special)
-    names = [name for name in around.split() if name != "$A"]
-    known = [(name, tokenizer.convert_tokens_to_ids(name)) for name in names]
-    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(single=around, special_tokens=known)
+    surround(tokenizer, around)
     scorer = CausalScorer(as_loaded(gpt2, tokenizer), ignore)
     scores = scorer.score(whole(SENTENCES), ignore)
     before = tokenizer.convert_tokens_to_ids(lead)

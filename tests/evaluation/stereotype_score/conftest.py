@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from row_files import write_table
-from tiny_models import trained_tokenizer
+from tiny_models import surround, trained_tokenizer
 
 Row = dict[str, Any]
 TERMS = (("dromel", "tazzin"), ("brindock", "clannet"))
@@ -57,13 +57,11 @@ def saved(folder: Path, tokenizer: Any, model: Any) -> Path:
 def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A masked model with large random weights."""
     import torch
-    from tokenizers.processors import TemplateProcessing
     from transformers import BertConfig, BertForMaskedLM
 
     folder = tmp_path_factory.mktemp("models") / "tiny-bert"
     tokenizer = tiny_tokenizer(mask_token="<mask>")  # noqa: S106
-    around = TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 1)])
-    tokenizer.backend_tokenizer.post_processor = around
+    surround(tokenizer, "<s> $A </s>")
     torch.manual_seed(0)
     size = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
     model = BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=64, pad_token_id=2, **size))

@@ -83,7 +83,6 @@ def test_responses_are_joined_with_their_prompts(made: tuple[Path, Callable[...,
         (("--prompts", "own.csv", "--where", "group=x"), "--where group=x: the prompts have no such group"),
         (("--prompts", "own.csv", "--style", "x"), "there is no prompt style 'x' and no such file"),
         (("--prompts", "own.csv", "--human", "own.txt"), "own.txt is not .csv, .jsonl, .json or .parquet"),
-        (("--prompts", "own.csv", "--classifier", "vader"), "--classifier is for generation_bias, offensiveness"),
         (("--responses", "own.csv"), "a table of texts about groups has the columns group and text, or group, prompt"),
     ],
 )

@@ -135,14 +135,13 @@ def begin_version(catalog: Catalog, root: Path, version: str) -> tuple[Path, ...
     """
     if version != NEXT and catalog.published and version_key(version) <= version_key(catalog.published[-1]):
         raise SourceError(f"a fix comes after {catalog.published[-1]}, so {version} cannot be its number")
-    changed = [*apply_edits(root, prepare_version(catalog, root, version))]
+    changed: list[Path] = []
     for old in (v for v in fixes(catalog) if v != version):
-        changed += apply_edits(root, [edit for edit in renamed(root, old, version) if edit.kind != "releases"])
-        former, file = (root / "releases" / f"{name}.yaml" for name in (old, version))
-        if version not in catalog.versions:  # else its own summary stays
-            write_files({file: former.read_text("utf-8").replace(f"version: {old}", f"version: {version}")})
-        former.unlink()
-    return tuple(changed)
+        former = Edit(root / "releases" / f"{old}.yaml", "releases", None)
+        # the summary of a version that exists stays
+        edits = [edit for edit in renamed(root, old, version) if edit.kind != "releases" or not edit.path.exists()]
+        changed += apply_edits(root, [*edits, former])
+    return tuple(changed) or apply_edits(root, prepare_version(catalog, root, version))
 
 
 def withdraw(catalog: Catalog, root: Path, version: str, reason: str, today: str) -> tuple[Path, ...]:

@@ -166,9 +166,9 @@ def answered(option: str, ask: Callable[..., T], *question: object, **settings: 
     try:
         return ask(*question, **settings)
     except (click.Abort, UnicodeDecodeError) as error:
+        write()  # the question has no line end
         if isinstance(error.__context__, KeyboardInterrupt):
             raise
-        write()  # the question has no line end
         why = "ended before an answer" if isinstance(error, click.Abort) else "is not UTF-8"
         raise click.UsageError(f"{option} is needed: standard input {why}.") from error
 

@@ -22,19 +22,12 @@ class ScoreFigures(MeasureFigures):
     @cached_property
     def labels(self) -> dict[str, str]:
         """The label of each specification that has one."""
-        return {name: str(label) for name, label in self._distinct("label")}
+        return self.view.labels_of("specification", "label")
 
     @cached_property
     def controls(self) -> frozenset[str]:
         """The specifications that are controls."""
-        return frozenset(name for name, _ in self._distinct("control"))
-
-    def _distinct(self, column: str) -> Iterator[tuple[str, object]]:
-        """The specifications with their value in a column, if they have one."""
-        if column in self.view.answers.column_names:
-            names = ["specification", column]
-            rows = self.view.answers.select(names).group_by(names, use_threads=False).aggregate([]).to_pylist()
-            yield from ((row["specification"], row[column]) for row in rows if row[column])
+        return frozenset(self.view.labels_of("specification", "control"))
 
     def label(self, figure: Figure) -> str:
         """The label of a figure's specification."""
