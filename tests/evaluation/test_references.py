@@ -1,4 +1,4 @@
-"""Charts and figures of references that the documentation shows, and notebooks that run from start to end."""
+"""Charts and figures of references, and notebooks of the documentation, which run from start to end."""
 
 from __future__ import annotations
 

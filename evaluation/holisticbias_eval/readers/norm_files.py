@@ -73,11 +73,7 @@ class Scale:
     slack: float = 0.0
 
     def outside(self, numbers: Floats) -> Bools:
-<<<<<<< HEAD
-        """Whether each number is outside; a missing one is not."""
-=======
         """Whether each number is outside; missing numbers are not."""
->>>>>>> main
         return (numbers < self.least - self.slack) | (numbers > self.most + self.slack)
 
 
