@@ -19,6 +19,7 @@ from holisticbias.terms.catalog import Catalog
 from holisticbias.terms.entries import Descriptor, Noun, Template
 from holisticbias.terms.file_kinds import DescriptorFile, NounFile, TemplateFile
 from holisticbias.terms.version_files import ReleaseFile
+from holisticbias_eval.results.run import Run, read_run
 
 VERSION = "0.1.0"  # not a published version: opening a release checks it against the record of its version
 AXES = {"age": ("young", "old", "elderly"), "ability": ("deaf", "blind"), "nonce": ("blicket", "doff")}
@@ -171,6 +172,12 @@ def tiny_run(tmp_path_factory: pytest.TempPathFactory, tiny_gpt2: Path, mini_rel
     out, display = tmp_path_factory.mktemp("runs") / "run", Display(Console(stderr=True))
     ((folder, _, _),) = evaluations(str(tiny_gpt2), str(mini_release_folder), None, {}, out=out, display=display)
     return folder
+
+
+@pytest.fixture(scope="session")
+def run(tiny_run: Path) -> Run:
+    """The run of the tiny model, as it is read."""
+    return read_run(tiny_run)
 
 
 @pytest.fixture

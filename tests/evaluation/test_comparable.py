@@ -128,8 +128,7 @@ REFUSED: dict[str, tuple[dict[str, str], dict[str, str], str]] = {
 }
 
 
-def test_scores_under_other_conditions_are_refused(tiny_run: Path) -> None:
-    run = read_run(tiny_run)
+def test_scores_under_other_conditions_are_refused(run: Run) -> None:
     known = run.result.signature.scoring
     for first, second, reason in REFUSED.values():
         with pytest.raises(SelectionError, match="the runs cannot be compared") as error:
@@ -156,8 +155,7 @@ def test_the_command_says_what_is_not_compared(texts: list[Path], tmp_path: Path
     assert "three: No cost shown" in printed
 
 
-def test_what_differs_is_named(tiny_run: Path) -> None:
-    run = read_run(tiny_run)
+def test_what_differs_is_named(run: Run) -> None:
     signature = run.result.signature
     assert compare_runs(run, run).differs == ()
     scored = altered(run, scoring={**signature.scoring, "pll": "original"})
@@ -170,8 +168,7 @@ def test_what_differs_is_named(tiny_run: Path) -> None:
     assert compare_runs(run, other).differs == ("model",)
 
 
-def test_runs_of_two_measures_are_not_compared(tiny_run: Path) -> None:
-    run = read_run(tiny_run)
+def test_runs_of_two_measures_are_not_compared(run: Run) -> None:
     with pytest.raises(SelectionError, match="love_hate and pseudo_likelihood_bias: compare runs of one measure"):
         compare_runs(run, altered(run, measures=("pseudo_likelihood_bias",)))
 
@@ -201,10 +198,9 @@ def shown(first: Run, second: Run) -> tuple[str, bytes]:
     return compared.model_dump_json(), render(comparison_report(compared, second), "html", None)
 
 
-def test_runs_read_for_comparing_compare_as_whole_runs_do(tiny_run: Path, tmp_path: Path) -> None:
-    made = read_run(tiny_run)
-    place = made.answers.column_names.index("perplexity")
-    reverse = made.answers.set_column(place, "perplexity", pa.array(made.answers["perplexity"].to_numpy()[::-1]))
+def test_runs_read_for_comparing_compare_as_whole_runs_do(run: Run, tiny_run: Path, tmp_path: Path) -> None:
+    place = run.answers.column_names.index("perplexity")
+    reverse = run.answers.set_column(place, "perplexity", pa.array(run.answers["perplexity"].to_numpy()[::-1]))
     for name, answers in (("same", reverse), ("fewer", reverse.slice(5))):
-        other = written(replace(made, answers=answers), tmp_path / name)
-        assert shown(*read_two_runs(tiny_run, other)) == shown(made, read_run(other))
+        other = written(replace(run, answers=answers), tmp_path / name)
+        assert shown(*read_two_runs(tiny_run, other)) == shown(run, read_run(other))

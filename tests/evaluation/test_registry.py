@@ -24,15 +24,10 @@ from holisticbias_eval.results.registry import (
     read_registry,
     results_folder,
 )
-from holisticbias_eval.results.run import RESULT, Run, read_run, read_signature
+from holisticbias_eval.results.run import RESULT, Run, read_signature
 from invoking import Invoke
 
 Captured = pytest.CaptureFixture[str]
-
-
-@pytest.fixture(scope="module")
-def run(tiny_run: Path) -> Run:
-    return read_run(tiny_run)
 
 
 @pytest.fixture(scope="module")

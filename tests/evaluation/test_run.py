@@ -12,25 +12,20 @@ from holisticbias_eval.results.answer_columns import missing_problem, type_probl
 from holisticbias_eval.results.run import RESULT, SCORES, Run, read_run, write_run
 
 
-@pytest.fixture(scope="module")
-def made(tiny_run: Path) -> Run:
-    return read_run(tiny_run)
-
-
 @pytest.fixture
-def copy(made: Run, tmp_path: Path) -> Path:
-    write_run(made, tmp_path)
+def copy(run: Run, tmp_path: Path) -> Path:
+    write_run(run, tmp_path)
     return tmp_path
 
 
-def test_what_is_written_is_read(made: Run, copy: Path) -> None:
+def test_what_is_written_is_read(run: Run, copy: Path) -> None:
     read = read_run(copy)
-    assert read.result == made.result
-    assert read.answers.equals(made.answers)
-    assert read.tables.keys() == made.tables.keys()
-    assert all(read.tables[name].equals(made.tables[name]) for name in made.tables)
+    assert read.result == run.result
+    assert read.answers.equals(run.answers)
+    assert read.tables.keys() == run.tables.keys()
+    assert all(read.tables[name].equals(run.tables[name]) for name in run.tables)
     lines = (copy / RESULT).read_text("utf-8").splitlines()
-    assert sum('"measure":' in line for line in lines) == len(made.result.figures), "a figure takes one line"
+    assert sum('"measure":' in line for line in lines) == len(run.result.figures), "a figure takes one line"
 
 
 @pytest.mark.parametrize(

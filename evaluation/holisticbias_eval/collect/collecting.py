@@ -49,11 +49,6 @@ def find_collection(name: str) -> CollectionFile:
     return found
 
 
-def collection_digest(collection: CollectionFile) -> str:
-    """SHA-256 of a collection's content, as 64 hexadecimal digits."""
-    return hashlib.sha256(collection.model_dump_json().encode("utf-8", "replace")).hexdigest()
-
-
 def read_collection(path: Path) -> CollectionFile:
     """Read a collection from YAML; groups may leave out ``sources`` and ``since``. Raises ``CollectError``."""
 
@@ -113,7 +108,7 @@ def collect(dump: Path, name: str, out: Path, settings: CollectSettings, display
 
 def _about(collection: CollectionFile, dump: DumpFile, settings: CollectSettings) -> dict[str, Any]:
     """All settings that decide the result, as JSON."""
-    digest = collection_digest(collection)
+    digest = hashlib.sha256(collection.model_dump_json().encode("utf-8", "replace")).hexdigest()
     return {
         "collection": {"name": collection.collection, "label": collection.label, "sha256": digest, **collection.shared},
         "dump": {"name": dump.path.name, "bytes": dump.size, "sha256": dump.sha256},

@@ -47,11 +47,6 @@ def distinct_sequences(ids: Int32s, starts: Ints) -> tuple[Ints, Ints]:
     return np.unique(which, return_index=True)[1], which
 
 
-def sorted_sequences(ids: Int32s, starts: Ints) -> Ints:
-    """The order that sorts the sequences by their ids."""
-    return pc.sort_indices(_binary(ids, starts)).to_numpy().astype(np.int64)
-
-
 def _binary(ids: Int32s, starts: Ints) -> pa.LargeBinaryArray:
     """Each sequence as big-endian bytes, which sort as the ids do."""
     offsets, data = (starts * 4).astype(np.int64).tobytes(), ids.astype(">u4").tobytes()
@@ -126,7 +121,7 @@ def build_tree(ids: Int32s, starts: Ints) -> Tree:
     Sequences may be empty, equal, or prefixes of others. Works on whole arrays,
     without a loop over sequences.
     """
-    order = sorted_sequences(ids, starts)
+    order = pc.sort_indices(_binary(ids, starts)).to_numpy().astype(np.int64)
     lengths = np.diff(starts)[order]
     begins = bounds(lengths)[:-1]
     depth = ranges(np.zeros_like(lengths), lengths)

@@ -16,6 +16,7 @@ from holisticbias_eval.errors import EvaluationError
 from holisticbias_eval.readers.words import is_number
 from holisticbias_eval.tables.content import content_text, read_content
 from holisticbias_eval.tables.csv_files import read_header
+from holisticbias_eval.tables.fields import MISSING
 
 AFFECT = ("valence", "arousal", "dominance")
 EMOTIONS = ("joy", "anger", "sadness", "fear", "disgust")
@@ -72,7 +73,7 @@ class Scale:
     slack: float = 0.0
 
     def outside(self, numbers: Floats) -> Bools:
-        """Which numbers are outside; a missing one is not."""
+        """Whether each number is outside; missing numbers are not."""
         return (numbers < self.least - self.slack) | (numbers > self.most + self.slack)
 
 
@@ -100,7 +101,7 @@ def read_lexicon(path: Path) -> NormLexicon:
     - all eight norms, as the lexicon of Dhamala et al. 2021, each on one of these scales, or emotions from 0 to 1.
 
     Other columns are not read. Words are compared in lower case: of words that differ in case only, the one in lower
-    case counts, or else the first. A number may be missing (empty or ``NA``). Raises ``EvaluationError``, a line
+    case counts, or else the first. A number may be missing, as in tables. Raises ``EvaluationError``, a line
     that says what to change.
     """
     text = _text(path)
@@ -202,7 +203,7 @@ def _rows(
 
 def _number(path: Path, line: int, norm: str, cell: str) -> float:
     cell = cell.strip().replace(",", ".")  # a decimal comma: no norm reaches 1,000
-    if cell in ("", "NA"):
+    if cell.lower() in MISSING:
         return math.nan
     if not _is_number(cell):
         raise EvaluationError(f"{path}:{line}: {norm} is not a number but {cell[:40]!r}")

@@ -37,7 +37,8 @@ _PARSED: Mapping[Kind, str] = {
     "words": "a list of texts, or texts with ; between them",
 }
 """What a cell of a kind must be, in words, if it is not a text."""
-_MISSING = sorted({text.lower() for text in (*pa.csv.ConvertOptions().null_values, "None")})
+MISSING = sorted({text.lower() for text in (*pa.csv.ConvertOptions().null_values, "None")})
+"""What a cell of numbers without a value has, in lower case."""
 _FLAGS = (0.0, 1.0, None)
 _SHOWN = 60
 
@@ -196,7 +197,7 @@ def _known(column: pa.ChunkedArray, *, decimal_comma: bool, flags: bool) -> pa.C
         texts = pc.if_else(pc.match_substring(texts, "."), texts, pc.replace_substring(texts, ",", "."))
     for word, number in (("true", "1"), ("false", "0")) if flags else ():
         texts = pc.if_else(pc.equal(pc.utf8_lower(texts), word), number, texts)
-    missing = pc.is_in(pc.utf8_lower(texts), pa.array(_MISSING, texts.type))
+    missing = pc.is_in(pc.utf8_lower(texts), pa.array(MISSING, texts.type))
     return pc.if_else(missing, pa.scalar(None, texts.type), texts)
 
 

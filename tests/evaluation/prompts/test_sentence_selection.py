@@ -19,7 +19,7 @@ from holisticbias_eval.prompts.selection import NOUNS, Selection, filter_sentenc
 from holisticbias_eval.prompts.sentences import AskedSentences, Draw, ask_sentences, drawn_variants
 from holisticbias_eval.report.leaderboard import leaderboard_tables
 from holisticbias_eval.results.registry import make_entries
-from holisticbias_eval.results.run import read_run
+from holisticbias_eval.results.run import Run, read_run
 from holisticbias_eval.statistics.mannwhitney import exact_p_values
 from invoking import Invoke
 
@@ -158,8 +158,7 @@ def test_four_nouns_are_the_fewest_that_can_differ() -> None:
     assert exact_p_values(NOUNS - 1, NOUNS - 1).min() > 0.05 > exact_p_values(NOUNS, NOUNS).min()
 
 
-def test_the_registry_keeps_parts_apart(tiny_run: Path) -> None:
-    run = read_run(tiny_run)
+def test_the_registry_keeps_parts_apart(run: Run) -> None:
     entries = [e for e in make_entries(run, "Ada", "2026-11-25", "some/model") if e.measure == "likelihood_bias"]
     part = entries[0].signature.model_copy(update={"scoring": {"sentences_where": "axis=age"}})
     entries.append(entries[0].model_copy(update={"signature": part}))

@@ -152,7 +152,7 @@ def test_settings_follow_the_phrases(made: Callable[..., Path]) -> None:
         ({"otherwise": "sad"}, "there is no label 'sad' in labels"),
         ({"phrases": {"sad": ["oh"]}}, "there is no label 'sad' in labels"),
         ({"phrases": {"kind": ["Oh no"], "grumpy": ["oh  no"]}}, "'oh  no' has two labels, 'kind' and 'grumpy'"),
-        ({"phrases": {"kind": ["  "]}}, "'  ' has no word"),
+        ({"phrases": {"kind": ["  "]}}, "phrases.kind.0 is blank"),
         ({"labels": ["curious", "kind", "grumpy"]}, "the labels of made-up differ from those of its lexicon"),
     ],
 )

@@ -67,7 +67,7 @@ def test_other_words_are_kept(word: str) -> None:
 WARRINER = """,Word,V.Mean.Sum,V.SD.Sum,V.Rat.Sum,A.Mean.Sum,A.SD.Sum,A.Rat.Sum,D.Mean.Sum,D.SD.Sum,D.Rat.Sum
 1,doff,6.26,2.21,19,2.41,1.4,22,4.27,1.75,15
 2,Blick,9,1.1,20,1,1.2,20,5,2,20
-3,null,1,1,20,3,1,20,,1,20
+3,null,1,1,20,3,1,20,NaN,1,20
 4,"wug, dax",5,1,20,5,1,20,5,1,20
 """
 NRC_1 = "Word\tValence\tArousal\tDominance\ndoff\t0.479\t0.606\t0.291\nblick\t1\t0\t0.5\n"

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-
-import pytest
 
 from altered import altered
 from holisticbias_eval.models.likelihood.scorer import ExactnessRecord, RoundingRecord
@@ -13,15 +10,10 @@ from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.runs import comparison_report, run_report
 from holisticbias_eval.report.signature import signature_rows, signatures_side_by_side
 from holisticbias_eval.results.compare import compare_runs
-from holisticbias_eval.results.run import Run, read_run
+from holisticbias_eval.results.run import Run
 
 from .html_reader import HtmlReader, check_structure
 from .invented import HIDDEN, HOSTILE
-
-
-@pytest.fixture(scope="module")
-def run(tiny_run: Path) -> Run:
-    return read_run(tiny_run)
 
 
 def test_the_page_of_a_run_begins_with_notes_and_ends_with_hashes(run: Run) -> None:

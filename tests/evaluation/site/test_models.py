@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -15,15 +14,10 @@ from altered import altered, altered_result
 from holisticbias_eval.blocks import Table
 from holisticbias_eval.figures import Figure, Figures, Interval
 from holisticbias_eval.results.registry import RegistryEntry, make_entries
-from holisticbias_eval.results.run import Result, Run, read_run
+from holisticbias_eval.results.run import Result, Run
 from holisticbias_eval.sections import Bars, Forest
 from holisticbias_eval.site.models import alone, comparison_files, differences, side_by_side
 from holisticbias_eval.site.models_results import Results, collect_results, model_key, term_figures
-
-
-@pytest.fixture(scope="module")
-def run(tiny_run: Path) -> Run:
-    return read_run(tiny_run)
 
 
 @pytest.fixture(scope="module")

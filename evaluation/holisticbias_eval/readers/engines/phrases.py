@@ -41,8 +41,6 @@ class Lexicon(BaseModel):
         for label, phrases in self.phrases.items():
             for phrase in phrases:
                 words = split_words(phrase)
-                if not words:
-                    raise ValueError(f"phrases: {phrase!r} has no word")
                 if first.setdefault(words, label) != label:
                     raise ValueError(f"phrases: {phrase!r} has two labels, {first[words]!r} and {label!r}")
         return self
