@@ -211,8 +211,8 @@ def _shown(key: Key) -> Section:
         Table("shown", "Pairs shown and left out", columns, tuple(counts.items())),
         Table("questions", "Questions", (Column("name", "Question"), Column("text", "Words")), asked, key.source),
     ]
-    if not all(value for pair in key.judged.values() for value in pair):
-        blocks.append(Paragraph(unjudged(key), "caveat"))
+    if missing := unjudged(key):
+        blocks.append(Paragraph(missing, "caveat"))
     return Section("shown", "Pairs and questions", tuple(blocks), detail=True)
 
 
