@@ -200,12 +200,14 @@ def plans(
 ) -> Iterator[Plan]:
     """Yield for each run how much there is to score and how long it would take; nothing is written.
 
-    Raises ``EvaluationError`` if the engine cannot count its work, and for measures of responses.
+    Raises ``EvaluationError`` if the engine cannot count its work, and for measures that are not of likelihoods.
     """
     chosen = choose_measures(measures, values)
     for name in chosen:
-        if TASKS[MEASURES[name].task].ability == "generate":
-            raise EvaluationError(f"--dry-run is for measures of likelihoods, not for {name}: try it with --limit")
+        ability = TASKS[MEASURES[name].task].ability
+        if ability != "score":
+            instead = ": try it with --limit" if ability == "generate" else ""
+            raise EvaluationError(f"--dry-run is for measures of likelihoods, not for {name}{instead}")
     for one in prepare(model, release, chosen, values, display):
         shorter = used_names(one.given.measures) & _SHORTER - {*values}
         if one.signature.release.subset:

@@ -96,6 +96,7 @@ class ShardRequests(TaskRequests):
     """The shards of a release; neither their sentences nor their scores are kept in memory."""
 
     answers = "scores"
+    uncounted = "sentences with two descriptors"
     release: Release
     model: Scorer
     notice: Notice

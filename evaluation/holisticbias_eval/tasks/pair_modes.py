@@ -49,6 +49,7 @@ class PairRequests(TaskRequests):
     """Rows of texts that a ``PairScorer`` gives two scores each: ``made`` adds the scores to the pairs."""
 
     answers = "scores"
+    uncounted = "pairs of this --mode"
     scorer: PairScorer
     texts: pa.Table
     made: Callable[[Floats], pa.Table]

@@ -47,10 +47,12 @@ class TaskRequests(ABC):
 
     ``count`` is the number of sentences, pairs or responses that are asked for, ``settings`` what the answers depend
     on besides the model's own settings, and ``skipped`` and ``terms`` say what is not asked. ``answers`` is the name of
-    what a store keeps, null if nothing can be kept, and ``folder`` that of the store.
+    what a store keeps, null if nothing can be kept, and ``folder`` that of the store. ``uncounted`` names the requests
+    if they have no plan.
     """
 
     answers: ClassVar[str | None] = None
+    uncounted: ClassVar[str] = "this work"
 
     count: int = 0
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -77,7 +79,7 @@ class TaskRequests(ABC):
 
     def plan(self, display: Display) -> Plan:
         """Count the work and estimate its time; raises ``EvaluationError`` if that is not possible."""
-        raise EvaluationError("--dry-run cannot count this work: it is for measures of likelihoods")
+        raise EvaluationError(f"--dry-run cannot count {self.uncounted}: leave it out")
 
 
 @dataclass(frozen=True)
