@@ -4,13 +4,23 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
-from holisticbias_eval.blocks import Column, ColumnOf, Paragraph, Table, table_of, yes
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.judgements.analysis import Analysis, Annotator, Rate
 from holisticbias_eval.judgements.key import Key
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.sections import Block, Estimate, Forest, Section
+from holisticbias_eval.sections import (
+    Block,
+    Column,
+    ColumnOf,
+    Estimate,
+    Forest,
+    Paragraph,
+    Section,
+    Table,
+    table_of,
+    yes,
+)
 from holisticbias_eval.units import model_title
 
 _INFO = Info(
