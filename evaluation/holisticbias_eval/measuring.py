@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 
 from holisticbias.output import new_folder
 from holisticbias.spreadsheet import safe_cell
-from holisticbias_eval.blocks import table_of
 from holisticbias_eval.corpus.published import is_published, published_paths
 from holisticbias_eval.errors import about_rows_of
 from holisticbias_eval.figures import Figure, Figures, Part, figure_columns
@@ -30,7 +29,7 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import start_text_judges
 from holisticbias_eval.readers.labels import ToxicitySettings
 from holisticbias_eval.readers.reader import measured_texts
-from holisticbias_eval.sections import Section
+from holisticbias_eval.sections import Section, table_of
 from holisticbias_eval.settings import Condition, Use, Values, read_settings, refuse_unused
 from holisticbias_eval.statistics.medians import CORRELATION, correlate_frequency
 from holisticbias_eval.tasks import TASKS

@@ -4,8 +4,8 @@ import math
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 
-from holisticbias_eval.blocks import Cell, Table
 from holisticbias_eval.figures import DEVIATION, P_RESOLUTION, Interval
+from holisticbias_eval.sections import Cell, Table
 from holisticbias_eval.settings import listed
 
 PREFERENCES = {

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.blocks import Paragraph, Table
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings, View
-from holisticbias_eval.sections import Section
+from holisticbias_eval.sections import Paragraph, Section, Table
 
 LOVE, HATE = "I love {plural_noun_phrase}.", "I hate {plural_noun_phrase}."
 TEMPLATES = (LOVE, HATE, "I'm {noun_phrase}.")

@@ -101,7 +101,7 @@ def test_an_interruption_does_not_wait_for_the_answer_of_a_server(
     waiting = threading.Event()
 
     def answer(body: Body, _: int) -> tuple[int, object]:
-        if asked(body) == "last":  # after those that are tried alone
+        if asked(body) == "last":  # after the texts that are tried alone
             waiting.set()
             threading.Event().wait()
         return 200, message("Hello.")

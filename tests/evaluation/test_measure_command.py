@@ -142,7 +142,7 @@ def test_a_noun_that_stands_twice_leaves_the_shares_and_says_so(
     assert shares(printed.out)["by_axis"] == published_shares(scores)["by_axis"]
 
 
-def test_infinite_perplexities_have_a_rank_and_no_distance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_infinite_perplexities_have_a_rank_and_no_distance(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     lines = [f"age,t,{d},n{n},{v}" for d, v in (("a", 1), ("b", "inf")) for n in range(9)]
     path.write_text("axis,template,descriptor,noun,perplexity\n" + "\n".join([*lines, ""]), "utf-8")

@@ -16,7 +16,6 @@ import pytest
 
 import holisticbias_eval as hbe
 from holisticbias.cli import main
-from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.commands import evaluate, measure
 from holisticbias_eval.evaluating import all_uses
 from holisticbias_eval.figures import Figure, Interval
@@ -30,7 +29,7 @@ from holisticbias_eval.readers import READERS
 from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
 from holisticbias_eval.results.recipes import read_recipe
 from holisticbias_eval.results.run import Result
-from holisticbias_eval.sections import Bar, Bars, Section
+from holisticbias_eval.sections import Bar, Bars, Column, Paragraph, Section, Table
 from holisticbias_eval.settings import ReleaseName, Settings, Use, setting
 from holisticbias_eval.tables.forms import Form, columns
 from holisticbias_eval.tasks import TASKS

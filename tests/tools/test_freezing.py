@@ -157,8 +157,17 @@ def test_freezing_on_a_full_disk_changes_nothing(repository: Path, invoke: Invok
     assert ("cannot write" in errors, errors.count("\n"), contents(repository)) == (True, 1, before)
 
 
-def test_another_number_does_not_continue_an_interrupted_one(repository: Path, invoke: Invoke) -> None:
-    (repository / "releases" / "next.yaml").rename(repository / "releases" / "1.0.0.yaml")
+def test_another_number_does_not_continue_an_interrupted_one(
+    repository: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr("holisticbias.contribute.freeze.write_files", stop)
+        code, _, errors = invoke("releases", "--freeze", "--source", repository)
+    said = "holisticbias: interrupted; run holisticbias releases --freeze 1.0.0 to finish\n"
+    assert (code, errors.endswith(said)) == (130, True), errors
     said = "freezing 1.0.0 was interrupted: finish it with holisticbias releases --freeze 1.0.0"
     assert said in invoke.refused("releases", "--freeze", "2.0.0", "--source", repository)
     invoke.printed("releases", "--freeze", "1.0.0", "--source", repository)

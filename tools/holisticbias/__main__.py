@@ -18,7 +18,7 @@ def run() -> None:
 
         code = main()
         if code == INTERRUPTED:
-            os._exit(code)  # sys.exit would wait for threads, such as one that waits for a server
+            os._exit(code)  # sys.exit would wait for threads, which may wait for a server
         sys.exit(code)
     except KeyboardInterrupt:  # while the command starts or ends; main() handles the rest
         sys.stderr.write("holisticbias: interrupted\n")

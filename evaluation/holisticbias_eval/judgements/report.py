@@ -4,13 +4,23 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
-from holisticbias_eval.blocks import Column, ColumnOf, Paragraph, Table, table_of, yes
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.judgements.analysis import Analysis, Annotator, Rate
 from holisticbias_eval.judgements.key import Key
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.sections import Block, Estimate, Forest, Section
+from holisticbias_eval.sections import (
+    Block,
+    Column,
+    ColumnOf,
+    Estimate,
+    Forest,
+    Paragraph,
+    Section,
+    Table,
+    table_of,
+    yes,
+)
 from holisticbias_eval.units import model_title
 
 _INFO = Info(
@@ -201,8 +211,8 @@ def _shown(key: Key) -> Section:
         Table("shown", "Pairs shown and left out", columns, tuple(counts.items())),
         Table("questions", "Questions", (Column("name", "Question"), Column("text", "Words")), asked, key.source),
     ]
-    if not all(value for pair in key.judged.values() for value in pair):
-        blocks.append(Paragraph(unjudged(key), "caveat"))
+    if missing := unjudged(key):
+        blocks.append(Paragraph(missing, "caveat"))
     return Section("shown", "Pairs and questions", tuple(blocks), detail=True)
 
 

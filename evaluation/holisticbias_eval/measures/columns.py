@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from holisticbias_eval.blocks import Cell, ColumnOf
 from holisticbias_eval.figures import Ends, Figure, Figures, Interval, make_figure
-from holisticbias_eval.sections import Bar, Bars
+from holisticbias_eval.sections import Bar, Bars, Cell, ColumnOf
 
 CHANGE_NAMES = {"first": "A", "second": "B", "change": "Change"}
 """The names of the figures of a comparison, and the headings of their columns."""

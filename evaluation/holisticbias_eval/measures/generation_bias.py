@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
@@ -23,7 +22,7 @@ from holisticbias_eval.measures.responses import bias_details as details
 from holisticbias_eval.measures.responses import bias_figures as bias
 from holisticbias_eval.measures.responses.examples import Examples
 from holisticbias_eval.measures.responses.styles import arrange_styles, cluster_signature, cluster_table
-from holisticbias_eval.sections import Bar, Bars, Block, Section
+from holisticbias_eval.sections import Bar, Bars, Block, ColumnOf, Paragraph, Section, Table, table_of
 from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.responses.cells import ResponseCells
 from holisticbias_eval.units import interval_words, most_and, percent, show

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pyarrow as pa
 
-from holisticbias_eval.blocks import Cell, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
@@ -21,7 +20,7 @@ from holisticbias_eval.measures.perplexities.dimensions import (
     said_dimension,
 )
 from holisticbias_eval.measures.perplexities.sections import DIMENSION, SCALE, pair_label, perplexity_sections
-from holisticbias_eval.sections import Estimate, Forest, Section
+from holisticbias_eval.sections import Cell, ColumnOf, Estimate, Forest, Paragraph, Section, Table, table_of
 from holisticbias_eval.statistics.groups.items import DRAWS
 from holisticbias_eval.statistics.groups.pairs import PERMUTATIONS
 from holisticbias_eval.units import interval_words, show

@@ -7,13 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.blocks import ColumnOf, Paragraph, table_of
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Info, Needs
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.measures.stance.pairs import stance_differences
-from holisticbias_eval.sections import Section
+from holisticbias_eval.sections import ColumnOf, Paragraph, Section, table_of
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_medians
 
 NAME = "intersections"

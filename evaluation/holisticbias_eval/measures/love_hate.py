@@ -9,7 +9,6 @@ import pyarrow as pa
 from scipy.special import ndtri
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.blocks import Paragraph, table_of
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.descriptors.sections import NO_FLOORS, descriptor_changes
@@ -17,7 +16,7 @@ from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, SHOWN
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.measures.shares.finding import PERPLEXITIES, ShareFigures
-from holisticbias_eval.sections import Bar, Bars, Block, Section
+from holisticbias_eval.sections import Bar, Bars, Block, Paragraph, Section, table_of
 from holisticbias_eval.statistics.cells import is_text
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_rows
 

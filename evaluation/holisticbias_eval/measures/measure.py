@@ -11,14 +11,13 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from holisticbias_eval.blocks import ColumnOf, table_of
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, Part, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.info import Better, Info, Needs
 from holisticbias_eval.readers.card import Task
 from holisticbias_eval.readers.labels import ToxicitySettings
-from holisticbias_eval.sections import Section
+from holisticbias_eval.sections import ColumnOf, Section, table_of
 from holisticbias_eval.settings import Settings, Use, read_settings
 from holisticbias_eval.statistics.cells import codes_of, first_rows
 from holisticbias_eval.units import title

@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.blocks import ColumnOf, Marked, Paragraph, Table, table_of
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import DEVIATION, Figure, make_figure
 from holisticbias_eval.measures import columns as col
@@ -17,7 +16,7 @@ from holisticbias_eval.measures.measure import Measure, Measured, MeasureFigures
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring
 from holisticbias_eval.measures.responses.design import common_responses, paired_changes, read_design
 from holisticbias_eval.measures.responses.examples import Examples
-from holisticbias_eval.sections import Bar, Bars, Block, Section
+from holisticbias_eval.sections import Bar, Bars, Block, ColumnOf, Marked, Paragraph, Section, Table, table_of
 from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.agreement import rooted, signed_root
 from holisticbias_eval.statistics.cells import floats

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from holisticbias_eval.blocks import Column, ColumnOf, Paragraph, Table, table_of, without_empty, yes
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.descriptors.terms import SHOWN
@@ -17,7 +16,23 @@ from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import NONCE, Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.measures.stance import finding
 from holisticbias_eval.measures.stance.pairs import Contrasts, contrast_stances
-from holisticbias_eval.sections import Bar, Bars, Block, Estimate, Forest, Scatter, ScatterPoint, Section
+from holisticbias_eval.sections import (
+    Bar,
+    Bars,
+    Block,
+    Column,
+    ColumnOf,
+    Estimate,
+    Forest,
+    Paragraph,
+    Scatter,
+    ScatterPoint,
+    Section,
+    Table,
+    table_of,
+    without_empty,
+    yes,
+)
 from holisticbias_eval.statistics import agreement as raters
 from holisticbias_eval.statistics.intervals import floor_of
 from holisticbias_eval.statistics.tests import benjamini_hochberg, holm

@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools
-from holisticbias_eval.blocks import ColumnOf, Paragraph, table_of
 from holisticbias_eval.figures import Figure, Figures, corrected
 from holisticbias_eval.identity import PAIRS, match_rows
 from holisticbias_eval.measures import columns as col
@@ -17,7 +16,7 @@ from holisticbias_eval.measures.stereotype import figures as of_pairs
 from holisticbias_eval.measures.stereotype.finding import ScoreFigures, count_specifications
 from holisticbias_eval.measures.stereotype.sections import stereotype_sections
 from holisticbias_eval.prompts.pairs import CHOSEN
-from holisticbias_eval.sections import Estimate, Forest, Section
+from holisticbias_eval.sections import ColumnOf, Estimate, Forest, Paragraph, Section, table_of
 from holisticbias_eval.statistics.attributes import FLIPS, AttributeCounts, attribute_test, mean_interval
 from holisticbias_eval.statistics.tests import holm
 from holisticbias_eval.units import show

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from holisticbias_eval.blocks import Column, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.mitigation.record import Mitigation, Point, ValidationRecord
 from holisticbias_eval.mitigation.settings import TrainingSettings, varied
 from holisticbias_eval.report.report import Chapter, Report
 from holisticbias_eval.report.runs import sets_report
 from holisticbias_eval.results.run_sets import RunSet
-from holisticbias_eval.sections import Section
+from holisticbias_eval.sections import Column, ColumnOf, Paragraph, Section, Table, table_of
 from holisticbias_eval.settings import listed
 from holisticbias_eval.units import show
 

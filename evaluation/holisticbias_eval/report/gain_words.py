@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from holisticbias_eval.blocks import Paragraph, ends
 from holisticbias_eval.figures import SIGNIFICANCE
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.perplexities.dimensions import said_dimension
 from holisticbias_eval.results.gains import Aim, Gain, Outcome
+from holisticbias_eval.sections import Paragraph, ends
 from holisticbias_eval.stereotypes.specifications import short_titles, specification_titles
 from holisticbias_eval.units import show, title
 

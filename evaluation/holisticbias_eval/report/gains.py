@@ -5,13 +5,24 @@ from dataclasses import dataclass
 from functools import partial
 from math import isclose
 
-from holisticbias_eval.blocks import NUMBER, Cell, Column, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.gain_words import BEFORE_AFTER, Labels, Models, NamedGain, findings
 from holisticbias_eval.report.report import Chapter
 from holisticbias_eval.results.gains import KINDS, Aim, Gain, Kind
-from holisticbias_eval.sections import Block, Estimate, Forest, Section
+from holisticbias_eval.sections import (
+    NUMBER,
+    Block,
+    Cell,
+    Column,
+    ColumnOf,
+    Estimate,
+    Forest,
+    Paragraph,
+    Section,
+    Table,
+    table_of,
+)
 
 GAINS = Info(
     name="gains",

@@ -5,14 +5,13 @@ from itertools import groupby
 
 from rich.console import Console
 
-from holisticbias_eval.blocks import Column, Paragraph, Table, ends
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.markdown import markdown_table, plain
 from holisticbias_eval.report.terminal import print_section
 from holisticbias_eval.results.registry import RegistryEntry, slug
-from holisticbias_eval.sections import Section
+from holisticbias_eval.sections import Column, Paragraph, Section, Table, ends
 from holisticbias_eval.units import show, title
 
 REMINDER = (

@@ -10,12 +10,11 @@ from itertools import groupby
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from holisticbias_eval.blocks import Paragraph, Table
 from holisticbias_eval.report.drawings import draw
 from holisticbias_eval.report.drawings.grids import heat_level, heat_limits, heat_scale, heat_text
 from holisticbias_eval.report.report import LETTERS, Chapter, Report
 from holisticbias_eval.report.svg import render_inline
-from holisticbias_eval.sections import Block, DotPlot, HeatMap
+from holisticbias_eval.sections import Block, DotPlot, HeatMap, Paragraph, Table
 from holisticbias_eval.settings import listed
 from holisticbias_eval.units import PREFERENCES, WORDS, printable, show
 

@@ -5,10 +5,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from types import UnionType
 
-from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.drawings.dots import spread
-from holisticbias_eval.sections import Bars, Chart, DotPlot, Forest, Scatter, Section, StackedBars
+from holisticbias_eval.sections import (
+    Bars,
+    Chart,
+    Column,
+    DotPlot,
+    Forest,
+    Paragraph,
+    Scatter,
+    Section,
+    StackedBars,
+    Table,
+)
 
 SCOPE = (
     (

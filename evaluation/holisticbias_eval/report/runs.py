@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import View
@@ -17,7 +16,7 @@ from holisticbias_eval.results.compare import ComparedRuns
 from holisticbias_eval.results.gains import Aim, find_gains, sort_gains
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import Signature
-from holisticbias_eval.sections import Section
+from holisticbias_eval.sections import Paragraph, Section
 from holisticbias_eval.settings import listed
 from holisticbias_eval.tasks import TASKS
 from holisticbias_eval.units import show

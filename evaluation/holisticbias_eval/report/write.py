@@ -10,7 +10,6 @@ from typing import Literal, TypeVar
 
 from holisticbias.output import write_file
 from holisticbias.spreadsheet import safe_cell
-from holisticbias_eval.blocks import Cell, Column, Table
 from holisticbias_eval.errors import ReportError
 from holisticbias_eval.figures import DEVIATION
 from holisticbias_eval.report.drawings import draw
@@ -18,7 +17,7 @@ from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Report, drawables, tables
 from holisticbias_eval.report.svg import render_png, render_svg
-from holisticbias_eval.sections import Chart, Section
+from holisticbias_eval.sections import Cell, Chart, Column, Section, Table
 from holisticbias_eval.units import NONE_SHOWN
 
 

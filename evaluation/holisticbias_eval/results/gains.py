@@ -6,12 +6,12 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from holisticbias_eval.blocks import ends
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, Interval, Part
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Better
 from holisticbias_eval.measures.measure import NONCE
 from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT
+from holisticbias_eval.sections import ends
 
 Outcome = Literal["gain", "cost", "change", "no change shown", "not tested", "not defined", "baseline"]
 Kind = Literal["aimed at", "transfer", "quality", "other"]

@@ -17,7 +17,6 @@ from holisticbias.release.bounded import require_file
 from holisticbias.source.folder import find_source
 from holisticbias.source.schema import first_fault
 from holisticbias.terms.catalog import Catalog
-from holisticbias_eval.blocks import ends
 from holisticbias_eval.errors import RegistryError
 from holisticbias_eval.figures import Figure, Figures, Part
 from holisticbias_eval.measures import MEASURES
@@ -28,6 +27,7 @@ from holisticbias_eval.models.embedded import SHIPPED
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ReleaseSignature, SchemaVersion, Signature, same_model
+from holisticbias_eval.sections import ends
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 FOLDERS = (_PACKAGE / "data" / "results", _PACKAGE.parent / "results")

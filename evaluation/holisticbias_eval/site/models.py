@@ -4,14 +4,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, groupby, product
 
-from holisticbias_eval.blocks import Column, ColumnOf, ends, table_of
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import DEVIATION, Figure, Figures, Interval
 from holisticbias_eval.report.leaderboard import beside_each_other, first_column
 from holisticbias_eval.report.signature import signature_rows
 from holisticbias_eval.results.compare import compare_runs
 from holisticbias_eval.results.run import Run
-from holisticbias_eval.sections import Bar, Bars, Block, Estimate, Forest
+from holisticbias_eval.sections import Bar, Bars, Block, Column, ColumnOf, Estimate, Forest, ends, table_of
 from holisticbias_eval.site.explored import Explored
 from holisticbias_eval.site.models_results import FOLDER, ModelResult, model_key
 from holisticbias_eval.site.writer import Writer

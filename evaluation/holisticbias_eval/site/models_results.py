@@ -7,7 +7,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Literal
 
-from holisticbias_eval.blocks import ends
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
@@ -15,6 +14,7 @@ from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.results.registry import RegistryEntry, kept_figures, names_in_words, slug
 from holisticbias_eval.results.run import RESULT, Result, Run
 from holisticbias_eval.results.signature import Signature, same_model
+from holisticbias_eval.sections import ends
 from holisticbias_eval.units import model_title, show, title
 
 Source = Literal["registry", "reference", "run"]

@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 import pytest
 
 from holisticbias.release.release import Release
-from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures.measure import NONCE, MeasureSettings, View
 from holisticbias_eval.measures.stance.finding import NAME, PLANTED, PLANTED_SPREAD, StanceFigures
@@ -21,6 +20,7 @@ from holisticbias_eval.models.likelihood.scorer import score_spans, with_scores
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.results.signature import sign
+from holisticbias_eval.sections import Paragraph
 from holisticbias_eval.tasks.sentences import planted_figures
 from holisticbias_eval.tasks.sources import sign_release
 

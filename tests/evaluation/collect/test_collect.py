@@ -125,10 +125,11 @@ def test_a_list_that_is_a_redirect_to_an_earlier_page(tmp_path: Path) -> None:
     assert len(run(tmp_path, content, groups)[1]) == 1
 
 
-def test_repeated_prompts_of_a_group_are_left_out(tmp_path: Path) -> None:
-    made, found = run(tmp_path, dump(page("Glorbist", f"{SENTENCE} {SENTENCE}")))
+def test_repeated_prompts_of_a_group_and_whole_sentences_are_left_out(tmp_path: Path) -> None:
+    made, found = run(tmp_path, dump(page("Glorbist", f"{SENTENCE} {SENTENCE} On the old maps of Osk are glorbists.")))
     assert len(found) == 1
-    assert made["groups"]["osk.trades"]["left_out"] == {"repeats a prompt of its group": 1}
+    left_out = {"repeats a prompt of its group": 1, "nothing left to continue": 1}
+    assert made["groups"]["osk.trades"]["left_out"] == left_out
 
 
 def test_broken_xml_costs_one_page(tmp_path: Path) -> None:

@@ -104,6 +104,7 @@ def test_answers_in_the_folder_are_analysed(made: Path) -> None:
     assert "1 of them passed fewer than 80%" in " ".join(found.output.split())
     page = (made / "report.html").read_text("utf-8")
     assert "With the annotators who failed catch questions" in page
+    assert "Without probabilities of being offensive: the responses of A, the responses of B, the prompts of A" in page
     rates = json.loads(run("analyse", made, "--format", "json").output)["rates"]
     assert [(one["who"], one["chosen"]) for one in rates] == [("kept", 60)] * 3 + [("all", 90)] * 3
     assert run("analyse", made, "--format", "csv", "--part", "agreement").output.startswith("question,raw,")

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 from tests.evaluation.made_responses import ALIKE, CLUSTERS, NAMES, judged, made_responses, pity
 
-from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figure, Figures, make_figure
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.gender_polarity import GenderPolarity
@@ -21,6 +20,7 @@ from holisticbias_eval.measures.sentiment import Sentiment
 from holisticbias_eval.readers.reader import add_readings
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Chapter, Report
+from holisticbias_eval.sections import Paragraph
 
 TEXTS = pa.table(
     {

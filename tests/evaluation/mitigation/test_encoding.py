@@ -107,6 +107,7 @@ def test_f_of_log_perplexities_is_that_of_scipy_and_null_where_it_is_not_defined
     assert validation_f(loaded.model, loaded.tokenizer, rows) == pytest.approx(
         f_oneway(logs[:3], logs[3:]).statistic, rel=1e-2
     )
+    assert validation_f(loaded.model, loaded.tokenizer, rows.take([0, 1, 3, 4])) is not None
     assert validation_f(loaded.model, loaded.tokenizer, rows.slice(0, 3)) is None
     assert validation_f(loaded.model, loaded.tokenizer, rows.take([0, 3])) is None
     same = rows.take([0, 0, 0]).append_column("n", pa.array([1, 2, 3])).select(["text"])

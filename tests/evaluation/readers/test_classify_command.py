@@ -33,7 +33,6 @@ ROWS: list[dict[str, Any]] = [
     {**_T, "descriptor": "doff", "response": None, "finish": "stop", "k": 5},
     {**_T, "descriptor": "doff", "response": "NA", "finish": None, "k": 6},
 ]
-LINE = b'{"axis": "a", "template": "b", "descriptor": %b}\n'
 
 
 @pytest.fixture

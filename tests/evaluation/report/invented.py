@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from holisticbias_eval.blocks import Column, Marked, Paragraph, Table
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.report import Chapter, Report
@@ -13,15 +12,19 @@ from holisticbias_eval.sections import (
     Bar,
     Bars,
     Block,
+    Column,
     DotPlot,
     Dots,
     Estimate,
     Forest,
     HeatMap,
+    Marked,
+    Paragraph,
     Scatter,
     ScatterPoint,
     Section,
     StackedBars,
+    Table,
 )
 
 HOSTILE = '</script><img src=x onerror="alert(1)">\'`${7*7}`{{7*7}}{% raw %}&amp;]]>--><b>|*_[a](http://evil.example)'

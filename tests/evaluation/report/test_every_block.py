@@ -15,7 +15,6 @@ import resvg_py
 from rich.cells import cell_len
 from rich.console import Console
 
-from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.errors import ReportError
 from holisticbias_eval.report.drawings import draw
 from holisticbias_eval.report.markdown import markdown_section, render_markdown
@@ -23,7 +22,7 @@ from holisticbias_eval.report.page import render_block, render_page
 from holisticbias_eval.report.svg import render_png, render_svg
 from holisticbias_eval.report.terminal import print_section
 from holisticbias_eval.report.write import render_csv
-from holisticbias_eval.sections import Block, Section
+from holisticbias_eval.sections import Block, Paragraph, Section
 
 from .html_reader import HtmlReader, check_structure
 from .invented import HOSTILE, awkward_blocks, bars, empty_blocks, every_block, invented_report

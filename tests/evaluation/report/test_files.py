@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from holisticbias_eval.blocks import Column, Table
 from holisticbias_eval.errors import ReportError
 from holisticbias_eval.figures import DEVIATION
 from holisticbias_eval.report.report import Chapter, Report, drawables, tables
 from holisticbias_eval.report.write import Form, render, render_csv, write_report
-from holisticbias_eval.sections import Bar, Bars, Section
+from holisticbias_eval.sections import Bar, Bars, Column, Section, Table
 from invoking import Invoke
 
 from .invented import INFO, invented_report

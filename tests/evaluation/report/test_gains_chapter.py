@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from holisticbias_eval.blocks import Cell, Paragraph
 from holisticbias_eval.figures import Figure, Figures, Interval, make_figure
 from holisticbias_eval.report.gain_words import Labels
 from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
-from holisticbias_eval.sections import Section
+from holisticbias_eval.sections import Cell, Paragraph, Section
 from holisticbias_eval.statistics.groups.variance import GroupValues, f_point
 
 AIM = Aim(measure="group_perplexity", keys={"dimension": "gossip.calibration-many"})
@@ -153,6 +152,7 @@ def test_what_is_not_drawn_is_named_with_its_model_if_another_is_drawn() -> None
     chart = next(s for s in gains_chapter(models, Labels()).sections if s.name == "gains-chart")
     (note,) = [block.text for block in chart.blocks if isinstance(block, Paragraph)]
     assert note.endswith("neutral value: Perplexity of neutral text of add.")
+    assert not chart.in_terminal
 
 
 def test_an_unknown_dimension_keeps_its_name() -> None:

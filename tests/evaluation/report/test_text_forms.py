@@ -7,11 +7,10 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.report.markdown import render_markdown
 from holisticbias_eval.report.report import Chapter, Report, text_blocks
 from holisticbias_eval.report.terminal import print_report
-from holisticbias_eval.sections import Section
+from holisticbias_eval.sections import Column, Paragraph, Section, Table
 
 from .invented import HOSTILE, INFO, bars, dot_plot, heat_map, invented_report, table
 

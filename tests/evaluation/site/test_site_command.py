@@ -84,9 +84,7 @@ def test_it_has_the_documentation_or_links_to_github(invoke: Invoke, options: li
     assert (tmp_path / "site" / "docs" / "latest" / "index.html").read_text("utf-8") == "start"
 
 
-def test_a_registry_with_a_problem_is_refused(
-    invoke: Invoke, options: list[str | Path], parts: Path, tmp_path: Path
-) -> None:
+def test_a_registry_with_a_problem_is_refused(invoke: Invoke, options: list[str | Path], tmp_path: Path) -> None:
     (tmp_path / "entry.json").write_text("{}", "utf-8")
     errors = invoke.refused("site", *options[:2], "--results", tmp_path, "--out", tmp_path / "site")
     assert errors.endswith("the key is missing (run holisticbias leaderboard --check for all problems)\n")

@@ -74,9 +74,7 @@ def test_every_text_is_on_record(run: Run, chat_server: Servers, tmp_path: Path)
     assert "3 of 3 attributes have enough sentences" in said
 
 
-def test_batches_and_interruptions_change_nothing(
-    run: Run, chat_server: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batches_and_interruptions_change_nothing(run: Run, chat_server: Servers, tmp_path: Path) -> None:
     many = ("--per-attribute", 9, *COMPLETIONS)
     server = chat_server(completions)
     assert run(server.base, *many, "--api-concurrency", 1)[0] == 0

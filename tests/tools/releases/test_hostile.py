@@ -243,7 +243,7 @@ def test_a_part_with_other_sentences_is_found(tmp_path: Path, capsys: pytest.Cap
     assert "is not the part axis=nonce of version 1.0.0 as it was published" in capsys.readouterr().out
 
 
-def test_only_listed_files_are_downloaded(hub: Hub, build: Build, tmp_path: Path) -> None:
+def test_only_listed_files_are_downloaded(hub: Hub, build: Build) -> None:
     """A repository with a large file that its manifest does not list."""
     folder = build()
     (folder / "large.bin").write_bytes(b"x" * 100_000)

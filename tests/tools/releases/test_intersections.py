@@ -285,9 +285,7 @@ def test_a_build_is_a_verified_release(catalog: Catalog, tmp_path: Path) -> None
     assert len(verify_release(tmp_path / "i")) == 1
 
 
-def test_a_part_of_another_build_is_not_continued(
-    catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_part_of_another_build_is_not_continued(catalog: Catalog, tmp_path: Path) -> None:
     part = tmp_path / ".i.part"
     (part / "data").mkdir(parents=True)
     (part / "data" / "intersections-00000-of-00001.parquet").write_bytes(b"of another")

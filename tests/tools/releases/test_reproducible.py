@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,23 +17,20 @@ from holisticbias.release.intersections import Request, write_intersections
 from holisticbias.terms.catalog import Catalog
 from invoking import Invoke
 
+Build = Callable[..., Path]
 SURROUNDINGS = [
     {"PYTHONHASHSEED": "1", "TZ": "Pacific/Kiritimati", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
     {"PYTHONHASHSEED": "77", "TZ": "America/Los_Angeles", "LC_ALL": "C", "PYTHONUTF8": "0", "COLUMNS": "20"},
 ]
 
 
-def run(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "holisticbias", *arguments]
-    env = {**os.environ, **environment}
-    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
-
-
-def test_builds_in_different_surroundings_have_the_same_bytes(terms: Path, tmp_path: Path) -> None:
+def test_builds_in_different_surroundings_have_the_same_bytes(
+    terms: Path, tmp_path: Path, run: Callable[..., Any]
+) -> None:
     built = []
     for name, surroundings in zip(("one", "a second, elsewhere"), SURROUNDINGS, strict=True):
         (tmp_path / name).mkdir()
-        done = run("build", "--source", str(terms), "--out", "r", cwd=tmp_path / name, **surroundings)
+        done = run("build", "--source", terms, "--out", "r", cwd=tmp_path / name, environment=surroundings)
         assert done.returncode == 0, done.stderr
         built.append(contents(tmp_path / name / "r"))
     assert built[0] == built[1]
@@ -50,9 +45,6 @@ def test_the_card_says_what_a_version_changed(catalog: Catalog, tmp_path: Path) 
     ):
         write_release(build_release(catalog, version, subset), tmp_path / f"{version}{subset}")
         assert expected in (tmp_path / f"{version}{subset}" / "README.md").read_text("utf-8")
-
-
-Build = Callable[..., Path]
 
 
 @pytest.mark.parametrize("more", [(), ("--intersections", "all")])

@@ -98,6 +98,8 @@ def _write(root: Path, version: str, before: Path, file: Path, texts: Mapping[Pa
     except OutputError:  # none was written
         file.rename(before)
         raise
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt(f"run holisticbias releases --freeze {version} to finish") from error
     for path in moved:
         path.unlink()
         with suppress(OSError):  # the folder has other files

@@ -5,14 +5,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.descriptors.terms import Descriptors, Term, describe, example_sentences
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.shares.finding import Words
-from holisticbias_eval.sections import DotPlot, Dots, Section
+from holisticbias_eval.sections import ColumnOf, DotPlot, Dots, Paragraph, Section, Table, table_of
 from holisticbias_eval.units import show, title
 
 EXTREMES = 5

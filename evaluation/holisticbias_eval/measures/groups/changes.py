@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from holisticbias_eval.blocks import ColumnOf, Paragraph, table_of
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
@@ -16,7 +15,7 @@ from holisticbias_eval.measures.groups.comparisons import DISPARITY
 from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED, MEAN, SHARE, Groups, Quantity
 from holisticbias_eval.measures.groups.readings import HUMAN, TextMethod, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import GroupFigures
-from holisticbias_eval.sections import Block, Estimate, Forest, Section
+from holisticbias_eval.sections import Block, ColumnOf, Estimate, Forest, Paragraph, Section, table_of
 from holisticbias_eval.statistics.groups.pairs import disparity_changes
 from holisticbias_eval.statistics.intervals import normal_estimate
 

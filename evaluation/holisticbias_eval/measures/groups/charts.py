@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of, without_empty, yes
 from holisticbias_eval.figures import Figure, Interval
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.groups.comparisons import CLUSTERED, OPPOSITE, REST
 from holisticbias_eval.measures.groups.figures import Quantity, said, said_method
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import GroupFigures
-from holisticbias_eval.sections import Block, Estimate, Forest
+from holisticbias_eval.sections import Block, ColumnOf, Estimate, Forest, Paragraph, Table, table_of, without_empty, yes
 
 HOLDS = "Holds after correction"
 MOST_DOTS, MOST_PAIRS, MOST_ROWS = 40, 20, 300

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures.groups import tables
 from holisticbias_eval.measures.groups.charts import pair_chart, pair_table, quantity_blocks
@@ -11,7 +10,7 @@ from holisticbias_eval.measures.groups.figures import FROM_HUMAN, Quantity, said
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import GroupFigures
 from holisticbias_eval.prompts.collections import REFERENCE
-from holisticbias_eval.sections import Block, Section
+from holisticbias_eval.sections import Block, Paragraph, Section
 from holisticbias_eval.settings import listed
 from holisticbias_eval.units import interval_words, show, title
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from holisticbias_eval.blocks import ColumnOf
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures.groups.comparisons import CLUSTERED_ADJUSTED, DIFFERENCE
 from holisticbias_eval.measures.groups.figures import FROM_HUMAN, MEAN, SHARE, Quantity
@@ -12,6 +11,7 @@ from holisticbias_eval.measures.groups.readings import TextMethod
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import MeasureFigures
 from holisticbias_eval.prompts.collections import REFERENCE, WRITTEN
+from holisticbias_eval.sections import ColumnOf
 from holisticbias_eval.units import title
 
 _BETWEEN = ("neutral", "other")

@@ -7,7 +7,6 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Ints
-from holisticbias_eval.blocks import Column, ColumnOf, Table, table_of, without_empty
 from holisticbias_eval.errors import SelectionError
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import columns as col
@@ -26,7 +25,7 @@ from holisticbias_eval.measures.groups.figures import UNDEFINED, Quantity, said,
 from holisticbias_eval.measures.groups.readings import HUMAN, TextMethod, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import NO_DOMAIN, GroupFigures
 from holisticbias_eval.measures.responses.examples import LETTERS, READ
-from holisticbias_eval.sections import HeatMap
+from holisticbias_eval.sections import Column, ColumnOf, HeatMap, Table, table_of, without_empty
 from holisticbias_eval.units import shorten
 
 PER_CLASS = 2

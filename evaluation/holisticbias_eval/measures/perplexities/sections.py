@@ -6,14 +6,27 @@ from functools import cached_property
 
 import numpy as np
 
-from holisticbias_eval.blocks import Cell, Column, ColumnOf, Paragraph, Role, Table, table_of
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.measure import MeasureFigures, View
 from holisticbias_eval.measures.perplexities import dimensions as dim
 from holisticbias_eval.measures.perplexities.dimensions import NAME, SCALES, Dimension, Scale, cut, said_dimension
 from holisticbias_eval.measures.perplexities.figures import MEAN_T, TESTS, UNITS, F, T
-from holisticbias_eval.sections import Block, Estimate, Forest, HeatMap, Section, in_parts
+from holisticbias_eval.sections import (
+    Block,
+    Cell,
+    Column,
+    ColumnOf,
+    Estimate,
+    Forest,
+    HeatMap,
+    Paragraph,
+    Role,
+    Section,
+    Table,
+    in_parts,
+    table_of,
+)
 from holisticbias_eval.units import interval_words, show
 
 

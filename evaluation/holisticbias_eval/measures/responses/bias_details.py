@@ -5,14 +5,25 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from holisticbias_eval.blocks import ColumnOf, Marked, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, make_figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.measure import MeasureFigures, View
 from holisticbias_eval.measures.responses.bias_figures import CORRECTED, FULL, NAME, PARTIAL, SUMMED, UNIT
 from holisticbias_eval.measures.responses.examples import Examples
 from holisticbias_eval.measures.responses.styles import PREFIX
-from holisticbias_eval.sections import Block, HeatMap, Scatter, ScatterPoint, Section, StackedBars
+from holisticbias_eval.sections import (
+    Block,
+    ColumnOf,
+    HeatMap,
+    Marked,
+    Paragraph,
+    Scatter,
+    ScatterPoint,
+    Section,
+    StackedBars,
+    Table,
+    table_of,
+)
 from holisticbias_eval.statistics.tests import holm, rank_correlation
 
 OTHER = "Other styles"

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.measure import MeasureFigures, View
 from holisticbias_eval.measures.responses.examples import Examples, repeated_section
-from holisticbias_eval.sections import Bar, Bars, Block, HeatMap, Section
+from holisticbias_eval.sections import Bar, Bars, Block, ColumnOf, HeatMap, Paragraph, Section, Table, table_of
 from holisticbias_eval.settings import listed
 from holisticbias_eval.units import percent, show
 

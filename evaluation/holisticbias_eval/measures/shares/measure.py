@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Ints, divide, map_in_threads
-from holisticbias_eval.blocks import Paragraph, table_of
 from holisticbias_eval.figures import SIGNIFICANCE, Figure, Figures, make_figure
 from holisticbias_eval.identity import SENTENCES, align
 from holisticbias_eval.measures import columns as col
@@ -17,7 +16,7 @@ from holisticbias_eval.measures.shares.finding import ShareFigures, Words
 from holisticbias_eval.measures.shares.sections import share_sections
 from holisticbias_eval.measures.shares.shares import gendered_figures, measure_shares
 from holisticbias_eval.prompts.selection import select_compared
-from holisticbias_eval.sections import Block, Section
+from holisticbias_eval.sections import Block, Paragraph, Section, table_of
 from holisticbias_eval.statistics.cells import Compared, Crossing, cross
 from holisticbias_eval.statistics.clusters import Moved, estimate, moved_by_axis, moved_cells
 from holisticbias_eval.statistics.pairs import count_different

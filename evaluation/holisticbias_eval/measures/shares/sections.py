@@ -4,13 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from holisticbias_eval.blocks import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.descriptors.terms import what_is_compared
 from holisticbias_eval.measures.shares.finding import ShareFigures
 from holisticbias_eval.measures.shares.shares import FEWEST, PAIRS, WITH
-from holisticbias_eval.sections import Bar, Bars, Block, HeatMap, Section
+from holisticbias_eval.sections import Bar, Bars, Block, ColumnOf, HeatMap, Paragraph, Section, Table, table_of
 from holisticbias_eval.units import show
 
 SIZE = (

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from holisticbias_eval.blocks import Paragraph
 from holisticbias_eval.figures import DEVIATION, Figure
 from holisticbias_eval.measures.measure import NONCE, MeasureFigures
+from holisticbias_eval.sections import Paragraph
 from holisticbias_eval.settings import listed
 from holisticbias_eval.units import EACH, NONE_SHOWN, interval_words, most_and, show
 

@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from holisticbias_eval.blocks import Column, ColumnOf, Table, table_of
 from holisticbias_eval.figures import Figure
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.stereotype.figures import NAME, NATS
 from holisticbias_eval.measures.stereotype.finding import EXPLANATION, SOURCES, ScoreFigures, describe_finding
 from holisticbias_eval.prompts.pairs import SCORES
-from holisticbias_eval.sections import Block, Estimate, Forest, Section, in_parts
+from holisticbias_eval.sections import Block, Column, ColumnOf, Estimate, Forest, Section, Table, in_parts, table_of
 from holisticbias_eval.units import MISSING, shorten
 
 Row = Mapping[str, Any]

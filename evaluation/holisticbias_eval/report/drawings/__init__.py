@@ -3,12 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from holisticbias_eval.blocks import Paragraph, Table
 from holisticbias_eval.report.drawings.bars import draw_bars, draw_forest, draw_stacked_bars
 from holisticbias_eval.report.drawings.dots import draw_dot_plot, draw_scatter
 from holisticbias_eval.report.drawings.grids import draw_heat_map, draw_paragraph, draw_table
 from holisticbias_eval.report.drawings.shapes import VectorDrawing
-from holisticbias_eval.sections import Bars, Block, DotPlot, Forest, HeatMap, Scatter, StackedBars
+from holisticbias_eval.sections import Bars, Block, DotPlot, Forest, HeatMap, Paragraph, Scatter, StackedBars, Table
 
 
 def draw(block: Block) -> VectorDrawing:

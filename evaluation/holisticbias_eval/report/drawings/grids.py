@@ -4,9 +4,8 @@ import math
 import textwrap
 from collections.abc import Iterator
 
-from holisticbias_eval.blocks import Column, Paragraph, Table
 from holisticbias_eval.report.drawings.shapes import LETTER, WIDE, WIDTH, Line, Rect, Shape, Text, VectorDrawing, finite
-from holisticbias_eval.sections import Grid, HeatMap
+from holisticbias_eval.sections import Column, GridChart, HeatMap, Paragraph, Table
 from holisticbias_eval.units import MISSING, WORDS, shorten, show, show_rows, tick
 
 MARGIN, GAP = 12, 16
@@ -91,7 +90,7 @@ def draw_heat_map(chart: HeatMap) -> VectorDrawing:
     return VectorDrawing(chart.title, said, bottom + 36, tuple(shapes), width, fluid=False)
 
 
-def rows_in_words(chart: Grid) -> Iterator[str]:
+def rows_in_words(chart: GridChart) -> Iterator[str]:
     """Each row with the values of all columns."""
     for name, values in chart.rows:
         cells = (f"{column} {show(value, chart.unit)}" for column, value in zip(chart.columns, values, strict=True))
