@@ -73,7 +73,7 @@ def test_an_interruption_says_how_many_scores_are_kept_and_how_to_continue(
     assert 0 < kept < TEXTS
     expected = f"{kept:,} of {TEXTS:,} scores are kept in {folder}; run the same command again to continue"
     assert printed.rstrip().splitlines()[-1] == f"holisticbias: interrupted; {expected}"
-    assert not list(out.iterdir())
+    assert not out.exists()
     monkeypatch.setattr(START, lambda *_: Able(50))
     assert main([*arguments, "--dry-run"]) == 0
     assert capsys.readouterr().out.startswith(f"{TEXTS - kept:,} of {TEXTS:,} texts to score: ")
