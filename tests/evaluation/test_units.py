@@ -10,7 +10,7 @@ from holisticbias_eval.units import model_title, printable, shorten, show, show_
 CELLS: dict[str, list[tuple[Cell, str]]] = {
     "share": [(0.0, "0.0%"), (0.12345, "12.3%"), (1.0, "100.0%"), (None, "not defined"), (nan, "not defined"),
               ((0.1, 0.25), "10.0% to 25.0%"), ("not a number", "not a number")],
-    "perplexity": [(1.234, "1.23"), (12.34, "12.3"), (1234.5, "1,234"), (23456789.0, "2.35e+07"), (inf, "∞"),
+    "perplexity": [(1.234, "1.23"), (10.0, "10.0"), (1234.5, "1,234"), (23456789.0, "2.35e+07"), (inf, "∞"),
                    (None, "not defined")],
     "nats": [(-inf, "-∞")],
     "count": [(571584, "571,584"), (571584.0, "571,584"), (2.5, "2.5")],

@@ -115,7 +115,7 @@ def test_p_values_of_shares_are_those_of_a_binomial_distribution() -> None:
 
 
 def test_expected_distinct_is_the_mean_over_all_samples() -> None:
-    items = {0: [0, 0, 0, 1, 2], 1: [7, 7, 8, 9], 2: [5, 6]}
+    items = {0: [0, 0, 0, 1, 2], 1: [7, 7, 8], 2: [5, 6]}
     group = np.array([g for g, own in items.items() for _ in own])
     found = expected_distinct(group, np.array([i for own in items.values() for i in own]), 4, 3)
     samples = [[len(set(sample)) for sample in itertools.combinations(items[group], 3)] for group in (0, 1)]

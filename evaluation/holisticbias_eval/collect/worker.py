@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from types import ModuleType
@@ -54,7 +55,7 @@ class Worker:
         ours, theirs = context.Pipe()
         self._pipe = ours
         self._process = context.Process(target=_serve, args=(theirs, self.reader, self.seconds), daemon=True)
-        with _no_main_module():
+        with _no_main_module(), _no_interruption():
             self._process.start()
         theirs.close()
         try:
@@ -78,6 +79,20 @@ def _no_main_module() -> Iterator[None]:
         yield
     finally:
         sys.modules["__main__"] = main
+
+
+@contextmanager
+def _no_interruption() -> Iterator[None]:
+    """Block Ctrl-C, also in a child that starts meanwhile: it would print where its imports stopped."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # its own start ends the block
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(pipe: Connection, reader: PageReader, seconds: float) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from multiprocessing import Pipe
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,22 @@ def test_a_child_whose_parent_is_killed_ends_without_a_word(monkeypatch: pytest.
     _serve(theirs, PageReader(RULE, {}, "en", (), None), 20.0)
     with pytest.raises(BrokenPipeError):
         theirs.send(None)  # as within the child, where nothing was raised
+
+
+def test_a_child_that_is_starting_does_not_see_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = SpawnProcess.start
+
+    def start_and_interrupt(process: SpawnProcess) -> None:
+        start(process)
+        assert process.pid
+        os.kill(process.pid, signal.SIGINT)
+
+    monkeypatch.setattr(SpawnProcess, "start", start_and_interrupt)
+    worker = Worker(PageReader(RULE, {}, "en", (), None), 20.0)
+    try:
+        assert not isinstance(worker.read(JOB), str)
+    finally:
+        worker.stop()
 
 
 def test_a_child_that_ends_is_replaced() -> None:

@@ -76,8 +76,8 @@ def test_sentences_for_training_count_as_biased_and_index_columns_are_left_out(t
     assert table["label"].to_pylist() == [1, 1]
     assert table["text"].to_pylist() == ["stads are grobby", "so, a mizzic stad"]
     path = tmp_path / "age_blicket_test.csv"
-    path.write_text(",Unnamed: 0.1,replaced_sentence\n0,0,a blicket\n1,1,blickets\n", "utf-8")
-    assert read_published_examples(path)["text"].to_pylist() == ["a blicket", "blickets"]
+    path.write_text(",Unnamed: 0.1,replaced_sentence\n0,0,a blicket\n", "utf-8")
+    assert read_published_examples(path)["text"].to_pylist() == ["a blicket"]
 
 
 def test_the_table_of_the_paper(tmp_path: Path) -> None:

@@ -152,6 +152,7 @@ def test_what_is_not_drawn_is_named_with_its_model_if_another_is_drawn() -> None
     chart = next(s for s in gains_chapter(models, Labels()).sections if s.name == "gains-chart")
     (note,) = [block.text for block in chart.blocks if isinstance(block, Paragraph)]
     assert note.endswith("neutral value: Perplexity of neutral text of add.")
+    assert not chart.in_terminal
 
 
 def test_an_unknown_dimension_keeps_its_name() -> None:
