@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,7 +51,6 @@ def test_a_file_has_one_context_a_line(tmp_path: Path) -> None:
 def test_sentences_and_phrases_are_scored_under_their_context(
     tiny_gpt2: Path, mini_release_folder: Path, tmp_path: Path
 ) -> None:
-    import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     (tmp_path / "personas.txt").write_text(LINES, "utf-8")
@@ -99,7 +99,6 @@ def test_another_context_is_scored_again_and_the_same_is_not(
 @pytest.fixture(scope="module")
 def tiny_bart(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A random BART of one layer whose tokenizer puts nothing around a text."""
-    import torch
     from transformers import AutoTokenizer, BartConfig, BartForConditionalGeneration
 
     folder = tmp_path_factory.mktemp("models") / "tiny-bart"
@@ -115,7 +114,6 @@ def tiny_bart(tiny_gpt2: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 def test_an_encoder_reads_the_context_as_it_stands(
     tiny_bart: Path, mini_release_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    import torch
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
     arguments = ["evaluate", "--model", str(tiny_bart), "--release", str(mini_release_folder), "--no-store"]

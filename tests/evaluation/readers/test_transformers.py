@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,8 +50,6 @@ def loaded(folder: Path) -> tuple[Any, Any]:
 
 def plainly(folder: Path, text: str, activation: str, float64: bool = False) -> Floats:
     """One text, one forward pass, and the formula of the activation in NumPy."""
-    import torch
-
     model, tokenizer = loaded(folder)
     inputs = tokenizer(text, return_tensors="pt", split_special_tokens=True)
     with torch.no_grad(), in_float64(model) if float64 else nullcontext():
@@ -109,7 +108,6 @@ def test_longer_texts_are_cut_and_counted(card: Write, roberta: Path) -> None:
 
 
 def test_a_decoder_without_a_padding_token_judges_batches(card: Write, tiny_gpt2: Path, tmp_path: Path) -> None:
-    import torch
     from transformers import GPT2Config, GPT2ForSequenceClassification
 
     folder = tmp_path / "gpt2"
@@ -144,7 +142,6 @@ def test_a_card_may_name_labels_that_the_model_only_numbers(card: Write, save_cl
 
 
 def test_pickled_weights_are_refused(card: Write, bert: Path, tmp_path: Path) -> None:
-    import torch
     from safetensors.torch import load_file
 
     folder = Path(shutil.copytree(bert, tmp_path / "pickled"))

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.models.likelihood import batches
@@ -64,8 +65,6 @@ def test_a_fault_larger_than_rounding_is_refused(
 
 
 def test_float64_leaves_the_model_as_it_was(trained_like: Any, tokenizer: Any) -> None:
-    import torch
-
     before = {name: parameter.clone() for name, parameter in trained_like.named_parameters()}
     ids = tokenizer("I'm a Deaf woman.", return_tensors="pt")["input_ids"]
     with torch.no_grad():
@@ -79,8 +78,6 @@ def test_float64_leaves_the_model_as_it_was(trained_like: Any, tokenizer: Any) -
 def test_without_float64_a_method_is_held_to_plain_scoring(
     gpt2: Any, tokenizer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import torch
-
     right = type(gpt2).forward
 
     def only_float32(self: Any, *arguments: Any, **named: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.likelihood.masked import MaskedScorer
@@ -36,8 +37,6 @@ def masked_tokenizer() -> Any:
 
 def naively(model: Any, tokenizer: Any, spans: Spans, variant: str) -> list[list[float]]:
     """Score a span by masking each token in turn, one input at a time."""
-    import torch
-
     rows = []
     for text, start, stop, context in zip(spans.text, spans.start, spans.stop, spans.context, strict=True):
         encoded = tokenizer(context + text, return_offsets_mapping=True)
@@ -110,8 +109,6 @@ ENCODER_DECODERS: list[tuple[str, dict[str, Any]]] = [
 
 def as_labels(model: Any, tokenizer: Any, spans: Spans) -> list[list[float]]:
     """Score one context and one text at a time with encoder and decoder."""
-    import torch
-
     rows = []
     for text, start, stop, context in zip(spans.text, spans.start, spans.stop, spans.context, strict=True):
         label = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)

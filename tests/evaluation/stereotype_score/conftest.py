@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from row_files import write_table
 from tiny_models import surround, trained_tokenizer
@@ -37,7 +38,6 @@ def invented_pairs() -> list[Row]:
 @pytest.fixture
 def write_pairs(tmp_path: Path) -> Callable[..., Path]:
     """Write rows as a file of pairs."""
-
     return lambda rows=None: write_table(tmp_path / "given.parquet", rows or invented_pairs())
 
 
@@ -56,7 +56,6 @@ def saved(folder: Path, tokenizer: Any, model: Any) -> Path:
 @pytest.fixture(scope="session")
 def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A masked model with large random weights."""
-    import torch
     from transformers import BertConfig, BertForMaskedLM
 
     folder = tmp_path_factory.mktemp("models") / "tiny-bert"
@@ -73,7 +72,6 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def tiny_chat(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A causal model with a chat template."""
-    import torch
     from transformers import GPT2Config, GPT2LMHeadModel
 
     folder = tmp_path_factory.mktemp("models") / "tiny-chat"
@@ -90,8 +88,6 @@ def tiny_chat(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
     """Tiny models are faster on one thread, and tests run in parallel."""
-    import torch
-
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import torch
 from rich.console import Console
 
 from holisticbias_eval.errors import RegistryError
@@ -78,8 +79,6 @@ def test_masked_scores_are_of_shared_words(run: Callable[..., tuple[Path, pa.Tab
 
 def test_published_causal_scores(run: Callable[..., tuple[Path, pa.Table]], tiny_gpt2: Path) -> None:
     """The loss of transformers on the lower-cased sentence with a second period, as the published code computes it."""
-    import torch
-
     _, table = run("--mode", "published")
     loaded = load_kind(str(tiny_gpt2), "causal", "cpu")
     for row in table.to_pylist()[:6]:
@@ -93,8 +92,6 @@ def test_published_causal_scores(run: Callable[..., tuple[Path, pa.Table]], tiny
 
 
 def test_published_masked_scores(run: Callable[..., tuple[Path, pa.Table]], tiny_bert: Path) -> None:
-    import torch
-
     _, table = run("--mode", "published", model=tiny_bert)
     loaded = load_kind(str(tiny_bert), "masked", "cpu")
     for row in table.to_pylist()[:6]:
