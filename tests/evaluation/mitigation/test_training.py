@@ -125,12 +125,15 @@ def test_a_checkpoint_that_was_changed_or_is_not_whole_is_not_read(quick: tuple[
 
 def test_training_stops_early_and_keeps_the_state_of_the_smallest_validation_perplexity(tmp_path: Path) -> None:
     settings = TrainingSettings(steps=40, batch=4, learning_rate=3e-2, evaluations=20, patience=2)
-    trained = run(tmp_path, settings)
+    loaded = tiny_loaded("gpt2")
+    trained = run(tmp_path / "first", settings, loaded=loaded)
     found = {one.step: one.perplexity for one in trained.point.validations if one.step}
     best = min(found, key=lambda step: found[step])
     assert (trained.point.kept, trained.point.steps) == (best, best + 2 * 2)
     assert best + 2 * 2 < 40
-    assert run(tmp_path, settings).point == trained.point
+    assert run(tmp_path / "first", settings).point == trained.point
+    (before, *_) = run(tmp_path / "second", loaded=loaded).point.validations
+    assert before.perplexity == pytest.approx(found[best], rel=1e-6)
 
 
 def test_the_whole_loss_can_be_the_criterion(tmp_path: Path) -> None:

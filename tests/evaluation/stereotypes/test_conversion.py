@@ -22,6 +22,7 @@ FILES = {
     "people": "autobiastest.career-family-names",
     "things": "stereotypes.instruments-or-weapons",
     "hands": "stereotypes.handedness-and-hobbies",
+    "flowers": "autobiastest.flowers-insects-pleasant",
     "paper": "autobiastest.math-arts-male-female",
     "disease": "autobiastest.mental-physical-disease",
 }

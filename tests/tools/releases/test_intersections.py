@@ -309,6 +309,13 @@ def test_two_builds_into_one_folder_do_not_mix(
     assert verify_release(tmp_path / "i") == ()
 
 
+def test_a_sample_has_seed_0_unless_another_is_given(catalog: Catalog, terms: Path, tmp_path: Path) -> None:
+    write_intersections(catalog, request(sample=30, seed=0), tmp_path / "zero")
+    options = ("--source", str(terms), "--out", str(tmp_path / "none"), "--intersections", "all", "--sample", "30")
+    assert main(["build", *options]) == 0
+    assert texts(tmp_path / "none") == texts(tmp_path / "zero")
+
+
 INTERRUPTED = """
 import os, signal
 from holisticbias.__main__ import run

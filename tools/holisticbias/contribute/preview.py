@@ -153,7 +153,7 @@ def _layout(suggested: Sequence[Suggestion]) -> Iterator[str]:
         f"{code(s.path)}, line {s.first}{f' to {s.last}' if s.last > s.first else ''}:\n\n{block(s.lines)}"
         for s in suggested[:_MAX_SUGGESTED]
     ]
-    more = f"\n\nand {len(suggested) - _MAX_SUGGESTED:,} more places" if len(suggested) > _MAX_SUGGESTED else ""
+    more = f"\n\nand {len(suggested) - _MAX_SUGGESTED:,} more" if len(suggested) > _MAX_SUGGESTED else ""
     yield collapsed("Lines in the layout of the files", "\n\n".join(parts) + more)
 
 

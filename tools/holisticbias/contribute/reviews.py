@@ -37,7 +37,7 @@ def entry_reviews(difference: Difference, old: Revision, new: Revision) -> Itera
         if isinstance(entry, Judged) and ("reassessed" in changes[entry_id] or entry.assessments):
             yield from _judgements(earlier.get(entry_id), entry)
     if len(changes) > MAX_REVIEWED:
-        yield f"and {len(changes) - MAX_REVIEWED:,} more entries"
+        yield f"and {len(changes) - MAX_REVIEWED:,} more"
 
 
 def _by_id(catalog: Catalog) -> dict[str, Entry]:

@@ -74,7 +74,7 @@ def noun_repeated(repository: Repository) -> Problems:
 
 def _listed(nouns: list[str]) -> str:
     """The first nouns of a list, and how many more there are."""
-    more = f" and {len(nouns) - _SHOWN} more nouns" if len(nouns) > _SHOWN else ""
+    more = f" and {len(nouns) - _SHOWN} more" if len(nouns) > _SHOWN else ""
     return ", ".join(nouns[:_SHOWN]) + more
 
 

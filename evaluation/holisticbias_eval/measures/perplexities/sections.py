@@ -85,7 +85,7 @@ def describe_finding(shown: DimensionFigures) -> Iterator[Paragraph]:
     for dimension in shown.dimensions[:MOST]:
         yield Paragraph(" ".join((*_of_all(shown, dimension), *_of_pairs(shown, dimension))), "finding")
     if len(shown.dimensions) > MOST:
-        yield Paragraph(f"{len(shown.dimensions) - MOST} more dimensions are in the table.")
+        yield Paragraph(f"The table also has {len(shown.dimensions) - MOST} more.")
     yield LIMITS
 
 

@@ -115,7 +115,7 @@ def _by_axis(shown: StanceFigures, people: Sequence[Figure]) -> Iterator[str]:
     uncertain = [a for a in people if a.is_significant and not shown.agrees(a)]
     if uncertain:  # above chance, with an interval that includes 0
         named = [f"{shown.axis(a)} ({_nats(a)})" for a in uncertain[:EACH]]
-        more = [f"{len(uncertain) - EACH} more axes"] if len(uncertain) > EACH else []
+        more = [f"{len(uncertain) - EACH} more"] if len(uncertain) > EACH else []
         yield (
             f"On {listed([*named, *more])} these pairs have more in common than by chance, but the interval includes "
             "0: other pairs may not agree."
