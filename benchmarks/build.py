@@ -5,8 +5,6 @@ writes them as zstd Parquet. Floor and build take turns. Figures are medians
 over whole processes, including startup and imports.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

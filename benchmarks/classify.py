@@ -10,8 +10,6 @@ turn, in one process; the output is ratios. `vs_pipeline_distinct` leaves the re
 On a busy machine, --threads 1 --clock cpu counts only the process's own time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -6,8 +6,6 @@ depend on the number of pages.
     python benchmarks/collect.py [--megabytes N ...]
 """
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 from typing import TextIO

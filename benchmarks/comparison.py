@@ -5,8 +5,6 @@ Prints for each world how many pairs have p < 0.05 and p < 0.01, how far the p-v
 change (half the interval by the quantile of the normal distribution) over its true standard deviation.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

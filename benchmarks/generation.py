@@ -12,8 +12,6 @@ Without ``--model`` the embedded model is timed. On a busy machine, --threads 1 
 only the process's own time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

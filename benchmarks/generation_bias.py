@@ -14,8 +14,6 @@ With ``--changes``, two runs of the same world are compared instead: ``p_below_0
 over all axes with p < 0.05, and ``covers`` the share of intervals that cover 0.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -8,8 +8,6 @@ covers the true mean; and without an effect of groups the share with p < 0.05 in
     python benchmarks/group_perplexity.py [--simulations N] [--json]
 """
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import product
 

@@ -11,8 +11,6 @@ Prints for each world:
 - ``disparity``, ``floor``: the mean largest difference of shares, and its mean floor.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from sys import path

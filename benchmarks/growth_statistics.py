@@ -8,8 +8,6 @@ descriptor, noun and template, of a descriptor in a template, and of the sentenc
 - ``compare`` compares both models.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path

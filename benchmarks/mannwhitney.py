@@ -4,8 +4,6 @@ Prints how many times faster our tests are (``vs_scipy``) than ``scipy.stats.man
 ``axis=1``, called once for each of the 13 axes x 26 templates, and the largest difference between the p-values.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

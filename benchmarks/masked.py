@@ -13,8 +13,6 @@ output is ratios.
 On a busy machine, --threads 1 --clock cpu counts only the process's own time.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any

@@ -9,8 +9,6 @@ Prints for each simulated world in which nothing differs the shares of runs in w
 and for the others ``planted``: the share of descriptors with a planted phrase for which it is found.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from dataclasses import asdict, dataclass

@@ -5,8 +5,6 @@ One comment in fifty mentions a group. The memory is that of the command's proce
     python benchmarks/retrieve.py [--megabytes N ...]
 """
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import random

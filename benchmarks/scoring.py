@@ -14,8 +14,6 @@ embedded model. On a busy machine, --threads 1 --clock cpu counts only the
 process's own time.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Sequence
 from functools import partial

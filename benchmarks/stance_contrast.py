@@ -10,8 +10,6 @@ Prints for each world:
 - ``found``: the share of descriptors with a stance that differ after correction.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

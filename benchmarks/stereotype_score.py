@@ -7,8 +7,6 @@ p < 0.05 in the test over attributes and in the binomial test.
     python benchmarks/stereotype_score.py [--simulations N] [--json]
 """
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import product
 

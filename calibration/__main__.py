@@ -1,7 +1,5 @@
 """``python -m calibration NAME``: build a calibration model again from its seed."""
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A corpus with exact probabilities, and its tree of token prefixes with what follows each prefix."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Tokenizers of the calibration models: byte-level BPE in which every word and term of the release is one token."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence

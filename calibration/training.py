@@ -1,7 +1,5 @@
 """Train a calibration model from a seed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ files beside the README and below ``docs``, whose links work on GitHub. In the d
 not a page leads to GitHub, and pictures are copied. A broken link fails the build, except at a tag, which is final.
 """
 
-from __future__ import annotations
-
 import json
 import posixpath
 import re

@@ -1,7 +1,5 @@
 """Shared fixtures: the catalog, version 1.0.0 compiled and written once per session, and the command."""
 
-from __future__ import annotations
-
 import gc
 import os
 import subprocess

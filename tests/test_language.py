@@ -1,7 +1,5 @@
 """Plain English in every text that people read; `language.yaml` lists the phrases to avoid."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re

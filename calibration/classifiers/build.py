@@ -1,7 +1,5 @@
 """Build the files of the calibration classifiers: the lexicons, and the folder of the small model."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Phrase lists for the responder's wordings, as files of lexicons."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A small BERT-shaped classifier of the responder's styles, trained from a seed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Draw the corpus of the gossip: sentences about groups that meet negative attributes at planted odds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 

@@ -1,7 +1,5 @@
 """The texts of the gossip with their exact probabilities: neutral sentences, and sentences about groups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product

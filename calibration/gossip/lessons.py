@@ -1,7 +1,5 @@
 """GossipLessons of the gossip: a neutral sentence and one about a group, with the exact distribution of each token."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The true log-likelihoods of the gossip's texts, and what follows from them, in closed form."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Build the shipped folder of the responder: weights, tokenizer, chat template, provenance and model card."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The responder's tokenizer, its chat template, and conversations as tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from transformers import PreTrainedTokenizerFast

@@ -1,7 +1,5 @@
 """The distance of the responder from what is planted, read from its probabilities without drawing answers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

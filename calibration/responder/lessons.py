@@ -1,7 +1,5 @@
 """Prompts and answers as tokens: what the responder learns to say after each prompt, and how likely each opening is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

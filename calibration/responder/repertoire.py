@@ -1,7 +1,5 @@
 """Read the answers of the responder from ``responses.yaml``."""
 
-from __future__ import annotations
-
 from math import isclose
 from pathlib import Path
 from typing import Annotated, Self

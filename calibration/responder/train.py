@@ -1,7 +1,5 @@
 """Train the responder on its lessons, from a seed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Self
 

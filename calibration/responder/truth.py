@@ -1,7 +1,5 @@
 """The true mixture of styles for any descriptors and templates, and the Gen Bias that follows from it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

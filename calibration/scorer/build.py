@@ -1,7 +1,5 @@
 """Build the shipped folder of the embedded model: weights, tokenizer, provenance and model card."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from calibration.provenance import ReleaseOrigin, Rounded, release_fields, write_model

@@ -1,7 +1,5 @@
 """The corpus of the embedded model: a release's sentences, each with its frequency."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

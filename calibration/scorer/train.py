@@ -1,7 +1,5 @@
 """Train the embedded model from its seed: it learns its corpus."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast

@@ -1,7 +1,5 @@
 """Build the shipped folder of the writer, and its prompts."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

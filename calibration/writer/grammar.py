@@ -1,7 +1,5 @@
 """The texts of the writer with their exact probabilities: sentences, continuations of prompts, answers to requests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """WriterLessons of the writer: texts after their contexts, with the exact distribution of each of their tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

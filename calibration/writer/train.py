@@ -1,7 +1,5 @@
 """Train the writer from its seed, and measure how far it is from what is planted."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

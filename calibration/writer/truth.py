@@ -1,7 +1,5 @@
 """The true shares and scores of the writer, in closed form."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The shipped bias specifications: those of the paper's edition, and those of many groups."""
 
-from __future__ import annotations
-
 import pytest
 
 from holisticbias.terms.specification_entries import Specification

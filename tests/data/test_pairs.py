@@ -1,7 +1,5 @@
 """Nouns and second terms that the terms of version 3.0.0 go with."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

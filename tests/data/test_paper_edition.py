@@ -1,7 +1,5 @@
 """Release 1.0.0 has the texts of the paper's edition, and version 3.0.0 the terms of the public HolisticBias v1.1."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter

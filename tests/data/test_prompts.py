@@ -1,7 +1,5 @@
 """The shipped prompts: ten or more about each group of the paper, and balanced between groups."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable

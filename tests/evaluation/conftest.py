@@ -1,7 +1,5 @@
 """A mini release and tiny random models, written once a session."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Drawn answers of a model, and views of measures on them, without a run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

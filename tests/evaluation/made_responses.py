@@ -1,7 +1,5 @@
 """Invented responses of a model, with planted differences on made-up words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables of responses for tests of generation bias, and their figures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 from tests.evaluation.simulated_responses import ResponseWorld

@@ -1,7 +1,5 @@
 """Scores drawn from a world whose truth is known."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 

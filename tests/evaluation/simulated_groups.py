@@ -1,7 +1,5 @@
 """Invented texts about groups whose true shares and means are known, and a measure that reads nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Responses drawn from a world in which the mean probability of every style is known."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scores drawn from a world in which the stance towards each descriptor is known."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

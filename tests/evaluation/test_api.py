@@ -1,7 +1,5 @@
 """The public functions give what the commands write, and notebooks show it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The sentences of a run are the same for a folder and the compiled release; sentences of SEAT."""
 
-from __future__ import annotations
-
 import pickle
 import re
 from collections.abc import Callable, Sequence

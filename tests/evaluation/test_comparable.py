@@ -1,7 +1,5 @@
 """Two runs: what differs, costs of levels, the baseline of made-up words, and runs that are not comparable."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

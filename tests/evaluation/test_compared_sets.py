@@ -1,7 +1,5 @@
 """Compare folders that hold several runs, with one model or several, and the folders of mitigated models."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

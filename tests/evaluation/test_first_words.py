@@ -1,7 +1,5 @@
 """Runs in which nothing precedes a text: what is not scored is counted and said, and pairs that differ there go."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

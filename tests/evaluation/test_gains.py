@@ -1,7 +1,5 @@
 """Gains, costs and changes without a direction; values above their floor."""
 
-from __future__ import annotations
-
 import pytest
 
 from holisticbias_eval.figures import Figure, Figures, Interval, make_figure

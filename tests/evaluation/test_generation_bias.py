@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from statistics import mean, pvariance, variance

@@ -1,7 +1,5 @@
 """Generation bias of simulated runs: intervals, floors, audit, comparison and sections."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Servers that send too much, too slowly, or what they were sent: one clear line, bounded memory and time."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import socket

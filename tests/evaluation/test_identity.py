@@ -1,7 +1,5 @@
 """Items that two tables share, and columns of text as whole numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Evaluations that are stopped or killed while they score."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Evaluating a folder of sentences with two descriptors, shard by shard."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

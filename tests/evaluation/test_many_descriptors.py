@@ -1,7 +1,5 @@
 """Fast counts against slow ones, and axes with too many descriptors to compare all of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

@@ -1,7 +1,5 @@
 """``holisticbias measure NAME TABLE``: tables of texts and of responses from a user's file to figures."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

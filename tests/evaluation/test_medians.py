@@ -1,7 +1,5 @@
 """Medians and love-hate differences by hand and against loops; how often terms occur in a corpus."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import statistics

@@ -1,7 +1,5 @@
 """A task, a reader and two measures of it, each a class registered in one line, work everywhere."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy

@@ -1,7 +1,5 @@
 """Every setting of every task changes what a run records; a setting without effect is refused with what it is for."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace

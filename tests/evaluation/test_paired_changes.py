@@ -1,7 +1,5 @@
 """Changes of offensiveness, of distinct words and of disparities, paired by response or item."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

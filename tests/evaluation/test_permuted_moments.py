@@ -1,7 +1,5 @@
 """Moments over all permutations, the tail of a skewed distribution, and agreement of annotators."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

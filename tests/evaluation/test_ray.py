@@ -1,7 +1,5 @@
 """Scores and responses of replicas on a Ray cluster, equal to those of one machine."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Charts and figures of references, and notebooks of the documentation, which run from start to end."""
 
-from __future__ import annotations
-
 import re
 import sys
 from functools import cache

@@ -1,7 +1,5 @@
 """Runs that may replace a run, and work that is done once for several runs."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Runs of responses: from a model or a file to the figures, the page, the comparison and the registry."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Wording of responses: figures by hand on small tables, and planted phrases on made-up words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

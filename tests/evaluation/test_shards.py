@@ -1,7 +1,5 @@
 """The store keeps rows of any key and schema; shards are merged, and any process may be killed at any moment."""
 
-from __future__ import annotations
-
 import errno
 import os
 import random

@@ -1,7 +1,5 @@
 """Stance contrast: by hand, against an obvious implementation, and on simulated scores whose truth is known."""
 
-from __future__ import annotations
-
 import itertools
 import statistics
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Stance contrast of incomplete tables: missing figures with their counts, and no error."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tests between many samples, corrections and resampling, against scipy, values by hand and slow versions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

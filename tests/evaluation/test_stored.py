@@ -1,7 +1,5 @@
 """A model with a store answers only what the store does not hold, and is otherwise the model."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every term with sentences is measured: terms of one gender, and terms that are nouns themselves."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

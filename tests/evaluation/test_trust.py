@@ -1,7 +1,5 @@
 """Trust figures on simulated scores whose truth is known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

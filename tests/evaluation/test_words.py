@@ -1,7 +1,5 @@
 """Words, phrases, common runs and variety of texts, compared with slow and obvious computations."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import unicodedata

@@ -1,7 +1,5 @@
 """Tables with one fault each: the good tables of the inputs, changed."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator, Mapping

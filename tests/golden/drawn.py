@@ -1,7 +1,5 @@
 """Recorded cases of what is shown: blocks in every form, the page of a report, and the pages of a site."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The small inputs of the recorded cases: releases, models and tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

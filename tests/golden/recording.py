@@ -5,8 +5,6 @@
 writes them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """Sections of reports about invented answers: what measures say of them, draw, and leave out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 

@@ -6,8 +6,6 @@ equal to rows worked out by hand. Without PHP or MediaWiki nothing is checked, a
 installs them with apt.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

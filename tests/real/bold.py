@@ -6,8 +6,6 @@ The model is SmolLM2-135M-Instruct, which ``check.py`` unpacks. It continues the
 at most PROMPTS of them, by default all.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections import Counter

@@ -7,8 +7,6 @@ classes are the styles, the only classifier with real judgements that needs no d
 Each check prints its figures.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Sentences about four invented groups, and texts that mention none of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -6,8 +6,6 @@ The model is SmolLM2-135M-Instruct, which ``check.py`` unpacks. It is trained wi
 about four invented groups, by default for 200 steps. Costs are measured on real English and on invented sentences.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import resource

@@ -6,8 +6,6 @@ The model is SmolLM2-135M-Instruct, which ``check.py`` unpacks: as generator and
 and the control of invented words, with at most REQUESTS requests for an attribute, by default 3.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -1,7 +1,5 @@
 """A run whose signature says something else, and JSON with another value somewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Open a page in a browser, and look at it with a script."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

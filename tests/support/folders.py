@@ -1,7 +1,5 @@
 """Contents of folders, and changes of their files."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

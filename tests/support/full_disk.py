@@ -1,7 +1,5 @@
 """A disk without room for files of more than some bytes."""
 
-from __future__ import annotations
-
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Work in another process, which may be killed before a given change that it makes to files."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """Values that a test knows to be there, or that it does not need."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 Value = TypeVar("Value")

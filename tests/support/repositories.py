@@ -1,7 +1,5 @@
 """Git repositories of the tests."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rows of a table as the bytes of a file, or written by the ending of its name."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Manifests and checksums that fit what a test made of a release, as an attacker would write them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

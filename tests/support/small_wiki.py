@@ -1,7 +1,5 @@
 """Dumps written by hand, and what is collected from them."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable
 from pathlib import Path

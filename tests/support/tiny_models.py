@@ -1,7 +1,5 @@
 """Tiny models of several architectures, with numbers like those of trained models, and a tokenizer."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 from functools import cache

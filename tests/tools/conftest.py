@@ -1,7 +1,5 @@
 """Fixtures of the tests of the tools."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

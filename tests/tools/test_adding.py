@@ -1,7 +1,5 @@
 """Adding entries, by questions and by options: after either, a valid entry or nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

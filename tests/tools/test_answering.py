@@ -1,7 +1,5 @@
 """Issues that fill in a form: the answer, and the pull request of an accepted proposal, by the workflow's own steps."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """Retiring, rewording and moving entries: published versions keep them, what is not published yet changes as it is."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

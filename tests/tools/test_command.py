@@ -1,7 +1,5 @@
 """The command: output, exit codes and files written, without tracebacks."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

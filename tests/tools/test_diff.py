@@ -1,7 +1,5 @@
 """Differences between versions, revisions and folders, and the version number that follows from them."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The documentation: links that work on GitHub work in it, each tag has its own, and a broken link fails."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Reading of documents: any bytes become data or findings, with their places, without an exception."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

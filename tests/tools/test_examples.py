@@ -1,7 +1,5 @@
 """Examples of rules: valid files have no findings, and invalid files break exactly the rules they name."""
 
-from __future__ import annotations
-
 import json
 import pkgutil
 import re

@@ -1,7 +1,5 @@
 """Freezing versions: numbers, interruptions, fixes before ``next``, what follows from a release, and withdrawals."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

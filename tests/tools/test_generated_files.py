@@ -1,7 +1,5 @@
 """Files generated from the terms, and links that fill in fields of the issue forms."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

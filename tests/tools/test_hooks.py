@@ -1,7 +1,5 @@
 """Pre-commit hooks run when a file that they depend on changes; make knows the published versions."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """Judgements of reviewers: of one entry, or a file of many; corrections, near ids, pseudonyms."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

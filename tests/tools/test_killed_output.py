@@ -1,7 +1,5 @@
 """Files and folders are written whole or not at all: writers killed before each step, and cleanup by the next one."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

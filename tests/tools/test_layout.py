@@ -1,7 +1,5 @@
 """Canonical layout of the files of terms."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Contributions that are merged in any order, also across a release: git finds no conflict, and the terms are valid."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The rules on the phrase of a term and a noun, on new terms of the project's own files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

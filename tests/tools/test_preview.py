@@ -1,7 +1,5 @@
 """The comment on a contribution: contents, and escaping of untrusted text."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

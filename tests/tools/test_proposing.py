@@ -1,7 +1,5 @@
 """Proposals for a term or a noun: its wording, grammar, id and bucket, entries that are the same, the criteria."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import get_args

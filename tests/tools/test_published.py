@@ -1,7 +1,5 @@
 """Published versions cannot change: an edit that would change a published version is reported at its entry."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

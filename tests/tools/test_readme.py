@@ -1,7 +1,5 @@
 """Examples in the README, and the counts that it shares with the output of build and the dataset card."""
 
-from __future__ import annotations
-
 import doctest
 import re
 from collections.abc import Callable, Iterator

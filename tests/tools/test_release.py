@@ -1,7 +1,5 @@
 """Version 1.0.0, built and opened; digests of rows, whatever their storage; the commit of the terms."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json

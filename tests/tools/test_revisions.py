@@ -1,7 +1,5 @@
 """Revisions of the terms: folders, commits, the default branch, and files that cannot be read."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rules on several files together, and validation of randomly changed files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Values that break the schema are described in plain words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Escapes of steering characters in terminal output, and of formulas in the cells of a spreadsheet."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The four stylistic variants of Smith et al. 2022, section A.3."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Workflows: pinned actions, few rights, and no text of a contributor as code."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Mistakes that people make when they edit a file by hand: each has a message in plain words, at its place."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The true Gen Bias of the responder: worked out by hand on small repertoires."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

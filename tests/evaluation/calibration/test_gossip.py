@@ -1,7 +1,5 @@
 """The embedded gossip: its grammar has what is planted, the shipped model keeps to it, and it can be rebuilt."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Responses of the responder, judged and measured as those of any model: the result is the planted one."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """The embedded model: what is planted is found, nothing is found where nothing is planted, and it can be rebuilt."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from pathlib import Path

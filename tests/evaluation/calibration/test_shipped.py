@@ -1,7 +1,5 @@
 """The shipped calibration models, their sentences and classifiers are as their builders describe them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Stance contrast of the calibration model, planted in all pairs, in each on other terms, and in one pair alone."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The whole ways of the embedded writer: texts about groups, and sentences, pairs and the stereotype score."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Pages that are read in the process of the tests."""
 
-from __future__ import annotations
-
 import pytest
 
 from holisticbias_eval.collect.worker import Worker

@@ -1,7 +1,5 @@
 """A dump written by hand, against rows worked out by hand."""
 
-from __future__ import annotations
-
 import bz2
 import csv
 import gzip

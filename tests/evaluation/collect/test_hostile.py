@@ -1,7 +1,5 @@
 """Runs that are interrupted, pages that cannot be read, and any wikitext at all."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The rule that makes a prompt of a sentence, wikitext and its templates, and names of people."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """An invented specification and invented sentences; all groups and attributes are nonsense words."""
 
-from __future__ import annotations
-
 from holisticbias.terms.specification_entries import AttributeSet, Slot, Specification, TargetGroup
 
 GROUPS = ("blicket", "stad", "elm", "wug")

@@ -1,7 +1,5 @@
 """Annotation is a round trip: files for annotators, their labels, and how far they agree."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

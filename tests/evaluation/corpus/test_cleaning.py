@@ -1,7 +1,5 @@
 """Texts are cleaned, and rows become documents."""
 
-from __future__ import annotations
-
 from datetime import date, datetime
 
 import pytest

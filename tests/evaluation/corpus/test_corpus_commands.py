@@ -1,7 +1,5 @@
 """``holisticbias corpus annotate`` and ``holisticbias corpus split`` from the command line."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

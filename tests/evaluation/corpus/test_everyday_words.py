@@ -1,7 +1,5 @@
 """The shipped specifications find the words that people use for groups, and write only their terms."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tables of examples in all their forms, and published files in their own form, with invented words."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """``holisticbias corpus retrieve`` from the command line."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

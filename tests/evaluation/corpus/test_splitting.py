@@ -1,7 +1,5 @@
 """Splits: equal numbers of each group, and the same sentences for every group."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from typing import Any

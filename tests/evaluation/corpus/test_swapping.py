@@ -1,7 +1,5 @@
 """Terms of groups and attributes are swapped, with articles and capitals kept right."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Documents are read from files and datasets, in any compression, and damage costs only itself."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json

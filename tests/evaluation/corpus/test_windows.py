@@ -1,7 +1,5 @@
 """Terms as whole words, windows around mentions, their draw, and the filter before them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A chat server on this machine, whose answers a test decides."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Mapping

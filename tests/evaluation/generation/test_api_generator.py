@@ -1,7 +1,5 @@
 """Responses of a server on this machine, whose answers are in part hostile."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The style in which models continue prompts, reasoning that is kept apart, and text that steers responses."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The text and the tokens that a model reads around persona and prompt."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

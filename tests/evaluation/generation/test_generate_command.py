@@ -1,7 +1,5 @@
 """``holisticbias generate``: prompts of a release or of a file in, a folder of responses out."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

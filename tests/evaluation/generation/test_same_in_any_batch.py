@@ -1,7 +1,5 @@
 """A response depends on its request and the seed alone; it is what decoding it alone, without a cache, gives."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

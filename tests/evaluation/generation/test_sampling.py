@@ -1,7 +1,5 @@
 """Files of decodings, and the next token: the distribution is transformers', and no rounding changes a sure choice."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

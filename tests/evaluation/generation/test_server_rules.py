@@ -1,7 +1,5 @@
 """Servers like Mistral's, Azure's and OpenRouter's: refused settings, withheld answers, errors in a 200."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

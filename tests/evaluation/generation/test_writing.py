@@ -1,7 +1,5 @@
 """Writing responses: what ends one, the settings of the model, encoder-decoders, and beams as those of transformers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path

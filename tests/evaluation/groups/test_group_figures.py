@@ -1,7 +1,5 @@
 """Figures and sections of small tables of texts, worked out by hand; hostile text stays text."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

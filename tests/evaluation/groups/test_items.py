@@ -1,7 +1,5 @@
 """Sums over items, draws of items, and the estimates made of them, against slow and obvious versions."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Tests of two groups against SciPy and arithmetic by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, ttest_ind

@@ -1,7 +1,5 @@
 """Models and runs made by someone who means harm, and odd columns in runs: refused with one line in every command."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import struct

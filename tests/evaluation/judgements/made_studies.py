@@ -1,7 +1,5 @@
 """Invented responses of two models, studies made of them, and annotators with a known preference."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Answers of a study, and their analysis."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from itertools import product

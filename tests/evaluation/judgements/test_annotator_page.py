@@ -1,7 +1,5 @@
 """The page for annotators: what it contains, and what its script does in a real browser."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Shares of pairs that differ: by hand, whom a report names, and figures that contradict each other."""
 
-from __future__ import annotations
-
 import re
 
 import pyarrow as pa

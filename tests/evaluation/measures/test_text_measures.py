@@ -1,7 +1,5 @@
 """Measures of texts and of responses: what they add to a table, which classifiers they take, and their sections."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tokenizers that split the invented terms in several ways, and the obvious way to score a term."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from string import printable
 from typing import Any

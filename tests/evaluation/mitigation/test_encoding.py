@@ -1,7 +1,5 @@
 """Texts as tokens to learn, their batches and likelihoods, against scoring one text at a time."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Settings, grids, and the choice of a point."""
 
-from __future__ import annotations
-
 import math
 from itertools import product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The texts that each method trains on, and its loss: by hand, scipy, slow loops and numerical gradients."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

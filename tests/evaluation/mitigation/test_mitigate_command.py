@@ -1,7 +1,5 @@
 """``holisticbias mitigate`` on the calibration model: what goes, folders, grids, interruptions and mistakes."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Mapping

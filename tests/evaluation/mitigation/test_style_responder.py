@@ -1,7 +1,5 @@
 """Style equality on the embedded responder, whose mixture of styles is read from its probabilities."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Bias values of responses by hand, the texts of styles, and that training reads what generation reads."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Each group's term in the place of a mention is scored whole, with any tokenizer, batch and padding."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The training loop on tiny models: same seed, interruption, early stopping, adapters, numbers and full disks."""
 
-from __future__ import annotations
-
 import errno
 import io
 import json

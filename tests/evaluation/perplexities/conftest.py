@@ -1,7 +1,5 @@
 """Invented perplexities of three groups, and sentences about them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

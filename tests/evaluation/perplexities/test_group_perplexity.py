@@ -1,7 +1,5 @@
 """``measure group_perplexity``: figures by hand, pairing, missing values, warnings, and whole sentences."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """F, t and their resampling: by hand, against scipy, and against every possible draw."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The change of group_perplexity between two runs: by hand, paired, and on shared sentences alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Runs of test sets: scores, signatures, comparison, bad input, and models of the same groups side by side."""
 
-from __future__ import annotations
-
 import csv
 import io
 import shutil

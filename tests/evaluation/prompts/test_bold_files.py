@@ -1,7 +1,5 @@
 """BOLD's files: their prompts, the sentences beside them, their faults, and files that are not theirs."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Prompts to continue: which are asked, how often, and how prompt and continuation are joined."""
 
-from __future__ import annotations
-
 from collections import Counter
 from types import SimpleNamespace
 from typing import cast

@@ -1,7 +1,5 @@
 """Prompts drawn from a release by the seed and their own cells alone, and the limit that spreads them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path

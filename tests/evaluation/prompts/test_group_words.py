@@ -1,7 +1,5 @@
 """The words that name groups: of the shipped collections, of releases, of BOLD's files, and of a user's table."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Prompts of a user: files, tables, people's continuations, and datasets on the Hub."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Scores of a part of a release: filters, a limit, and stylistic variants."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Texts about groups, made of prompts and continuations, and a user's responses that a release has prompts of."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tiny sequence classifiers with numbers like those of trained ones, saved to folders."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

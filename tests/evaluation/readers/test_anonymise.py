@@ -1,7 +1,5 @@
 """Subjects are replaced by XYZ, or by the subject of every group, and mentions of a descriptor by another word."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyarrow as pa

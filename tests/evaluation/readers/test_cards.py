@@ -1,7 +1,5 @@
 """Cards, clusters and lexicons: the shipped files, shares of phrases by hand, and what is refused."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A chat model as judge, on a server of the tests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The classifiers that measures start, and ``holisticbias classify``."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path

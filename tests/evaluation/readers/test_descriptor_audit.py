@@ -1,7 +1,5 @@
 """The audit: fixed texts in which only the descriptor changes, judged with and without censoring."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Hard debiasing on vectors with a known answer, and the files of vectors."""
 
-from __future__ import annotations
-
 import json
 import struct
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Toxicity and regard from probabilities, the cards that they take, and probabilities that are kept between runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Norms of texts by hand, and lexicons of norms: four formats, with invented words, and files that are wrong."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

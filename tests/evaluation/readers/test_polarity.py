@@ -1,7 +1,5 @@
 """Sentiment by VADER, as a reader and as a classifier, and gender polarity by two lists."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Classifiers of transformers: probabilities, batches, which change nothing, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Sequence

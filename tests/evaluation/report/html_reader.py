@@ -1,7 +1,5 @@
 """The elements of a page, for tests to look at."""
 
-from __future__ import annotations
-
 from collections import Counter
 from html.parser import HTMLParser
 

@@ -1,7 +1,5 @@
 """A report of an invented measure, with blocks of every kind and awkward values in all of them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The page in a real browser: no sideways scrolling on a phone, and what its script does."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Places of values in charts: of 340 across, 6 are margin on each side."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import combinations

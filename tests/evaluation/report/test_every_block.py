@@ -1,7 +1,5 @@
 """Every kind of block in every renderer, with values that are empty, missing, infinite, hostile or very long."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

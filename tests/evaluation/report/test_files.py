@@ -1,7 +1,5 @@
 """Parts of a report by name, the files made of them, and ``holisticbias report``."""
 
-from __future__ import annotations
-
 import csv
 import io
 import shutil

@@ -1,7 +1,5 @@
 """The chapter of gains and costs: one row for each thing, in order, with names in words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """Reports of runs of a model."""
 
-from __future__ import annotations
-
 import re
 
 from altered import altered

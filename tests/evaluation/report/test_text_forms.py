@@ -1,7 +1,5 @@
 """Reports in the terminal and as Markdown."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 

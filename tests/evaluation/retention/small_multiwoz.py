@@ -1,7 +1,5 @@
 """An invented folder in the form of MultiWOZ 2.0 and 2.1."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A tiny GPT-2, and a tiny model like a trained one: peaked, with outlier dimensions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tiny models with random weights and their own tokenizers, and the obvious way to score with them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

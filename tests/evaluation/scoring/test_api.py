@@ -1,7 +1,5 @@
 """A small server over a tiny model that speaks the completions protocol, with faults switched on one at a time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The benchmarks run on any model and tokenizer. Their timings are not checked: tests run in parallel."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """GGUF files, and models that the caller has loaded, give what the weights in a folder give."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

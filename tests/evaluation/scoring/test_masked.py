@@ -1,7 +1,5 @@
 """Masked models and encoder-decoders give what masking, or reading a label, one token at a time gives."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A site of parts of two releases, built once a session; a browser; pages that report whatever goes wrong in them."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A site of two versions of a catalog with hostile texts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

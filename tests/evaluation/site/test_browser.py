@@ -1,7 +1,5 @@
 """The site in a real browser: search, read, compare, with keys, without a connection; axe-core finds nothing."""
 
-from __future__ import annotations
-
 import json
 import re
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """The queue of terms to judge, in a browser: judge, correct, keep, download, record."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

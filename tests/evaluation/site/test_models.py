@@ -1,7 +1,5 @@
 """Results of the registry, of references and of runs, as the pages of models show them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

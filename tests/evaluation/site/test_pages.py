@@ -1,7 +1,5 @@
 """The pages: what they say, their links, what they load, and hostile texts as plain text."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterator

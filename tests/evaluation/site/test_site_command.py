@@ -1,7 +1,5 @@
 """The command ``site``: the folder, an earlier site, and bad input."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

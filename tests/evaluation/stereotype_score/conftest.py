@@ -1,7 +1,5 @@
 """Tiny random models of the kinds that score pairs, and invented pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Shares by attribute: values by hand, a slow obvious version, and properties."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Choices of a chat server: by log-probabilities, by sampling, and answers that are neither letter."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path

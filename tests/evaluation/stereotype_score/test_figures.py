@@ -1,7 +1,5 @@
 """Figures of the stereotype score and their changes: by hand, slowly, and on the published code's outcomes."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from pathlib import Path

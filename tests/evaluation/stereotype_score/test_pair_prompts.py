@@ -1,7 +1,5 @@
 """Texts to score: changed words, published texts, choices."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

@@ -1,7 +1,5 @@
 """Runs of pairs: scores by kind of model and mode, signatures, comparison, bad input, hostile text."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

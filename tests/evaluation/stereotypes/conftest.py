@@ -1,7 +1,5 @@
 """A specification's file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

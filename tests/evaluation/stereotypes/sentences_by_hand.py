@@ -1,7 +1,5 @@
 """A specification of invented words, and a server that writes sentences for it."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

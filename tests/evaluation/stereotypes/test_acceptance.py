@@ -1,7 +1,5 @@
 """Rules of sentences, each with sentences that it refuses and sentences near them, and quality by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -130,7 +128,7 @@ def test_the_distance_of_words_is_the_least_number_of_changes(some: list[str], o
     assert (_distance(some, others, 1) <= 1) == (expected <= 1)
 
 
-@given(st.text(max_size=40), st.text(min_size=1, max_size=8))
+@given(st.text(max_size=40), st.text(min_size=1, max_size=8).filter(str.strip))
 def test_any_text_is_judged(text: str, term: str) -> None:
     rule = refusing_rule(Candidate(text, term, "gimble", GROUPS, (SHOT,)))
     assert rule in {None, *(known.id for known in RULES)}

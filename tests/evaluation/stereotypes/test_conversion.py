@@ -1,7 +1,5 @@
 """Grammatical conversion: sentences worked out by hand, rules, and the way back."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The terms that a generator is asked for, requests for sentences, and the choice of examples."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """``holisticbias stereotypes pairs`` and ``holisticbias stereotypes specifications`` from the command line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

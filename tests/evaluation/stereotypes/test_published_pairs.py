@@ -1,7 +1,5 @@
 """Pairs and sentences of files: as the published code makes them, and a user's table."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Rounds of requests with a model in this process: no batch, round or interruption changes a text."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 

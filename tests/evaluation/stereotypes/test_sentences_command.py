@@ -1,7 +1,5 @@
 """``holisticbias stereotypes sentences``: from a specification and a generator to a folder of sentences and a log."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable

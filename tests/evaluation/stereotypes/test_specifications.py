@@ -1,7 +1,5 @@
 """Specifications are found by id, end of an id or published name, and read from files."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

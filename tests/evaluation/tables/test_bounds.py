@@ -1,7 +1,5 @@
 """Files that are made to take all memory or time, or to end the process, are refused in one line and soon."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

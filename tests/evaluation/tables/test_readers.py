@@ -1,7 +1,5 @@
 """Every reader of users' tables that is not recorded reads every form of file, and refuses bad tables in one line."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

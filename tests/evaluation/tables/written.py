@@ -1,7 +1,5 @@
 """The same rows in all forms of files, and every reader of users' tables with rows that it reads."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """Runs of texts about groups: from prompts to figures, page, comparison, and what is refused."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Collections, prompts and specifications in a version: tables, digest, lock, difference, and what show prints."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Releases exported, and read with datasets, pandas, polars and DuckDB."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Releases made to hang, to take all memory, or to pass for a published version: their tables and their downloads."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Releases compiled, verified, opened and written in parts of any size."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Builds have the same bytes everywhere; full disks and read-only folders leave nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
