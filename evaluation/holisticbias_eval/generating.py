@@ -21,7 +21,7 @@ from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.progress import Display
 from holisticbias_eval.prompts.conversations import draw_prompts
 from holisticbias_eval.prompts.prompt_sources import prompts_file, read_prompts
-from holisticbias_eval.record_files import FolderRecord
+from holisticbias_eval.records import FolderRecord
 from holisticbias_eval.results.run import RESPONSES
 from holisticbias_eval.results.signature import ReleaseSignature
 from holisticbias_eval.settings import (

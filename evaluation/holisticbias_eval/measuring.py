@@ -29,7 +29,8 @@ from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.judging import start_text_judges
 from holisticbias_eval.readers.labels import ToxicitySettings
 from holisticbias_eval.readers.reader import measured_texts
-from holisticbias_eval.sections import Section, table_of
+from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.tables import table_of
 from holisticbias_eval.settings import Condition, Use, Values, read_settings, refuse_unused
 from holisticbias_eval.statistics.medians import CORRELATION, correlate_frequency
 from holisticbias_eval.tasks import TASKS

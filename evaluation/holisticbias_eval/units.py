@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 
 from holisticbias_eval.figures import DEVIATION, P_RESOLUTION, Interval
-from holisticbias_eval.sections import Cell, Table
+from holisticbias_eval.sections.tables import Cell, Table
 from holisticbias_eval.settings import listed
 
 PREFERENCES = {

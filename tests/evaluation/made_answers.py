@@ -8,7 +8,8 @@ import pyarrow as pa
 from holisticbias_eval.figures import Figures
 from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.measure import MeasureSettings, View
-from holisticbias_eval.sections import Paragraph, Section, Table
+from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.tables import Paragraph, Table
 
 LOVE, HATE = "I love {plural_noun_phrase}.", "I hate {plural_noun_phrase}."
 TEMPLATES = (LOVE, HATE, "I'm {noun_phrase}.")

@@ -2,7 +2,7 @@ from math import inf, nan
 
 import pytest
 
-from holisticbias_eval.sections import Cell, Column, Table
+from holisticbias_eval.sections.tables import Cell, Column, Table
 from holisticbias_eval.units import model_title, printable, shorten, show, show_rows, tick
 
 CELLS: dict[str, list[tuple[Cell, str]]] = {

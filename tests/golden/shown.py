@@ -13,7 +13,8 @@ from holisticbias_eval.measures.measure import Measure, MeasureSettings, View
 from holisticbias_eval.measures.responses.bias_details import corpus_figures
 from holisticbias_eval.measures.shares.finding import ShareFigures
 from holisticbias_eval.prompts.collections import REFERENCE
-from holisticbias_eval.sections import Paragraph, Section
+from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.tables import Paragraph
 from tests.evaluation.made_answers import HATE, LOVE, QUICK, TEMPLATES, make_answers
 from tests.evaluation.made_responses import ALIKE, CLUSTERS, NAMES, audit_texts, judged, made_responses, pity
 from tests.evaluation.simulated_groups import METHOD, ZEAL, World, Zeal, domains, texts_table

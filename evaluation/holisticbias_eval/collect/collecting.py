@@ -29,9 +29,9 @@ from holisticbias_eval.collect.titles import title_key
 from holisticbias_eval.collect.wanted_pages import WantedPages, read_links, resolve
 from holisticbias_eval.collect.worker import Worker
 from holisticbias_eval.errors import CollectError, CutDumpError
+from holisticbias_eval.named_files import read_yaml
 from holisticbias_eval.progress import Display
 from holisticbias_eval.readers.anonymise import Named, anonymise
-from holisticbias_eval.record_files import read_yaml
 from holisticbias_eval.stereotypes.specifications import USERS
 
 _SHOWN = 200  # characters of a user's text in a message

@@ -11,7 +11,7 @@ from holisticbias.release.bounded import require_file
 from holisticbias.source.schema import first_fault
 from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.figures import Part
-from holisticbias_eval.record_files import NamedFiles
+from holisticbias_eval.named_files import NamedFiles
 
 KEY = "key.json"
 Choice = Literal["left", "right", "tie", "refused"]

@@ -16,7 +16,7 @@ from holisticbias_eval.errors import JudgementsError
 from holisticbias_eval.figures import Part
 from holisticbias_eval.judgements.key import JudgedModel
 from holisticbias_eval.measures.responses.phrases import Phrase
-from holisticbias_eval.record_files import NamedFiles
+from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.results.run import RESPONSES, read_run
 from holisticbias_eval.tables.forms import columns
 from holisticbias_eval.tasks.response_files import RESPONSES as TABLE

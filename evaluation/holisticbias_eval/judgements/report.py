@@ -9,14 +9,12 @@ from holisticbias_eval.judgements.analysis import Analysis, Annotator, Rate
 from holisticbias_eval.judgements.key import Key
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.sections import (
-    Block,
+from holisticbias_eval.sections.charts import Estimate, Forest
+from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.tables import (
     Column,
     ColumnOf,
-    Estimate,
-    Forest,
     Paragraph,
-    Section,
     Table,
     table_of,
     yes,

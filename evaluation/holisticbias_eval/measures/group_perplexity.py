@@ -19,8 +19,11 @@ from holisticbias_eval.measures.perplexities.dimensions import (
     read_dimensions,
     said_dimension,
 )
-from holisticbias_eval.measures.perplexities.sections import DIMENSION, SCALE, pair_label, perplexity_sections
-from holisticbias_eval.sections import Cell, ColumnOf, Estimate, Forest, Paragraph, Section, Table, table_of
+from holisticbias_eval.measures.perplexities.finding import pair_label
+from holisticbias_eval.measures.perplexities.sections import DIMENSION, SCALE, perplexity_sections
+from holisticbias_eval.sections.charts import Estimate, Forest
+from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.tables import Cell, ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.statistics.groups.items import DRAWS
 from holisticbias_eval.statistics.groups.pairs import PERMUTATIONS
 from holisticbias_eval.units import interval_words, show

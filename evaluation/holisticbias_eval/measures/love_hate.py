@@ -16,7 +16,9 @@ from holisticbias_eval.measures.descriptors.terms import HATE, LOVE, SHOWN
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import Measure, Measured, MeasureSettings, View, refuse_empty
 from holisticbias_eval.measures.shares.finding import PERPLEXITIES, ShareFigures
-from holisticbias_eval.sections import Bar, Bars, Block, Paragraph, Section, table_of
+from holisticbias_eval.sections.charts import Bar, Bars
+from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.tables import Paragraph, table_of
 from holisticbias_eval.statistics.cells import is_text
 from holisticbias_eval.statistics.medians import DESCRIPTOR, group_rows
 

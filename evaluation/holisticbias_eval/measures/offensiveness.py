@@ -16,7 +16,9 @@ from holisticbias_eval.measures.measure import Measure, Measured, MeasureFigures
 from holisticbias_eval.measures.options import CLASSIFIED, Censoring
 from holisticbias_eval.measures.responses.design import common_responses, paired_changes, read_design
 from holisticbias_eval.measures.responses.examples import Examples
-from holisticbias_eval.sections import Bar, Bars, Block, ColumnOf, Marked, Paragraph, Section, Table, table_of
+from holisticbias_eval.sections.charts import Bar, Bars
+from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.tables import ColumnOf, Marked, Paragraph, Table, table_of
 from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.agreement import rooted, signed_root
 from holisticbias_eval.statistics.cells import floats

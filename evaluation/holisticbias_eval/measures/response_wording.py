@@ -16,7 +16,7 @@ from holisticbias_eval.measures.responses import design as designs
 from holisticbias_eval.measures.responses import wordings as worded
 from holisticbias_eval.measures.responses.phrases import FILES, LEAST, LONGEST, PRIOR, PhraseList, found_phrases
 from holisticbias_eval.measures.responses.wording_sections import NAME, VALUES, wording_changes, wording_sections
-from holisticbias_eval.sections import Section
+from holisticbias_eval.sections.section import Section
 from holisticbias_eval.settings import Use
 from holisticbias_eval.statistics.intervals import t_quantile
 from holisticbias_eval.statistics.tests import benjamini_hochberg

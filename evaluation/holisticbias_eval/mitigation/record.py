@@ -10,7 +10,7 @@ from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.figures import Part
 from holisticbias_eval.mitigation.settings import TrainingSettings
 from holisticbias_eval.models.model import ModelSignature
-from holisticbias_eval.record_files import FolderRecord
+from holisticbias_eval.records import FolderRecord
 from holisticbias_eval.stereotypes.specifications import specification_digest
 
 RECORD = "mitigation.json"

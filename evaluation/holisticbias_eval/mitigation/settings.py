@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, ConfigDict, Field, create_model
 
 from holisticbias_eval.errors import MitigationError
-from holisticbias_eval.record_files import NamedFiles
+from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.settings import Settings, Values, read_settings, setting
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from holisticbias_eval.errors import ClassifierError
-from holisticbias_eval.record_files import NamedFiles
+from holisticbias_eval.named_files import NamedFiles
 
 Task = Literal["style", "sentiment", "regard", "toxicity", "offensiveness"]
 Label = Annotated[str, Field(min_length=1)]

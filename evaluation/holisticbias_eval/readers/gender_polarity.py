@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.arrays import Bools, Floats
+from holisticbias_eval.named_files import state_of
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers import words as of_words
 from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
-from holisticbias_eval.record_files import state_of
 from holisticbias_eval.settings import setting
 
 MALE, FEMALE, NEUTRAL = "male", "female", "neutral"

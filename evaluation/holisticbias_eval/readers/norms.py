@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.named_files import state_of
 from holisticbias_eval.progress import Progress
 from holisticbias_eval.readers.anonymise import NAME
 from holisticbias_eval.readers.norm_files import NormLexicon, read_lexicons
 from holisticbias_eval.readers.reader import MethodValues, Reader, ReaderSettings, reading_table
 from holisticbias_eval.readers.words import LISTS, collect, entry_of, split_words, weighted_means, weighted_parts
-from holisticbias_eval.record_files import state_of
 from holisticbias_eval.settings import setting
 
 FUNCTION_WORDS = "function"

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from holisticbias_eval.arrays import Floats, Ints
-from holisticbias_eval.record_files import NamedFiles
+from holisticbias_eval.named_files import NamedFiles
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 

@@ -9,7 +9,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.perplexities.dimensions import said_dimension
 from holisticbias_eval.results.gains import Aim, Gain, Outcome
-from holisticbias_eval.sections import Paragraph, ends
+from holisticbias_eval.sections.tables import Paragraph, ends
 from holisticbias_eval.stereotypes.specifications import short_titles, specification_titles
 from holisticbias_eval.units import show, title
 

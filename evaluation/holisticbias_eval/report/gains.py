@@ -10,16 +10,14 @@ from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.gain_words import BEFORE_AFTER, Labels, Models, NamedGain, findings
 from holisticbias_eval.report.report import Chapter
 from holisticbias_eval.results.gains import KINDS, Aim, Gain, Kind
-from holisticbias_eval.sections import (
+from holisticbias_eval.sections.charts import Estimate, Forest
+from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.tables import (
     NUMBER,
-    Block,
     Cell,
     Column,
     ColumnOf,
-    Estimate,
-    Forest,
     Paragraph,
-    Section,
     Table,
     table_of,
 )

@@ -7,18 +7,16 @@ from types import UnionType
 
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.drawings.dots import spread
-from holisticbias_eval.sections import (
+from holisticbias_eval.sections.charts import (
     Bars,
     Chart,
-    Column,
     DotPlot,
     Forest,
-    Paragraph,
     Scatter,
-    Section,
     StackedBars,
-    Table,
 )
+from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.tables import Column, Paragraph, Table
 
 SCOPE = (
     (

@@ -11,7 +11,9 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from holisticbias_eval.report.report import LETTERS, Chapter, Report, text_blocks
-from holisticbias_eval.sections import DotPlot, HeatMap, Paragraph, Role, Scatter, Section, Table
+from holisticbias_eval.sections.charts import DotPlot, HeatMap, Scatter
+from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.tables import Paragraph, Role, Table
 from holisticbias_eval.units import POINTS, SHARES, WORDS, printable, show_rows
 
 STYLES: dict[Role, str] = {"text": "", "finding": "bold", "caveat": "dim", "note": "dim"}

@@ -11,7 +11,7 @@ from holisticbias_eval.measures import MEASURES
 from holisticbias_eval.measures.info import Better
 from holisticbias_eval.measures.measure import NONCE
 from holisticbias_eval.measures.perplexities.dimensions import WITH_HELD_OUT
-from holisticbias_eval.sections import ends
+from holisticbias_eval.sections.tables import ends
 
 Outcome = Literal["gain", "cost", "change", "no change shown", "not tested", "not defined", "baseline"]
 Kind = Literal["aimed at", "transfer", "quality", "other"]

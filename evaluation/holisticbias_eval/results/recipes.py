@@ -8,7 +8,7 @@ from pydantic.fields import FieldInfo
 
 from holisticbias_eval.errors import EvaluationError, RecipeError
 from holisticbias_eval.measures import find_measure
-from holisticbias_eval.record_files import NamedFiles
+from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.settings import Settings, Uses, setting, split_names
 
 _ABOUT = {"source", "note"}

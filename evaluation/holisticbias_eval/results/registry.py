@@ -27,7 +27,7 @@ from holisticbias_eval.models.embedded import SHIPPED
 from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.results.run import Run
 from holisticbias_eval.results.signature import ReleaseSignature, SchemaVersion, Signature, same_model
-from holisticbias_eval.sections import ends
+from holisticbias_eval.sections.tables import ends
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 FOLDERS = (_PACKAGE / "data" / "results", _PACKAGE.parent / "results")

@@ -14,7 +14,7 @@ from holisticbias_eval.models.model import ModelSignature
 from holisticbias_eval.results.registry import RegistryEntry, kept_figures, names_in_words, slug
 from holisticbias_eval.results.run import RESULT, Result, Run
 from holisticbias_eval.results.signature import Signature, same_model
-from holisticbias_eval.sections import ends
+from holisticbias_eval.sections.tables import ends
 from holisticbias_eval.units import model_title, show, title
 
 Source = Literal["registry", "reference", "run"]

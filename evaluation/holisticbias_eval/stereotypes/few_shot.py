@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import EvaluationError
+from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.readers.derive_polarity import read_vectors
-from holisticbias_eval.record_files import NamedFiles
 from holisticbias_eval.tables.rows import parse_json
 
 _ONE = (

@@ -15,7 +15,7 @@ from holisticbias.release.bounded import check_parquet
 from holisticbias_eval.errors import RunError
 from holisticbias_eval.figures import Figure, Part, make_figure
 from holisticbias_eval.models.model import ModelSignature
-from holisticbias_eval.record_files import FolderRecord
+from holisticbias_eval.records import FolderRecord
 from holisticbias_eval.statistics.intervals import wilson
 from holisticbias_eval.stereotypes.targets import Target
 

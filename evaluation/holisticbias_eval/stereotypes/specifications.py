@@ -19,7 +19,7 @@ from holisticbias.terms.specification_entries import Specification, is_stem, wro
 from holisticbias_eval.errors import SpecificationError
 from holisticbias_eval.models.embedded import SHIPPED
 from holisticbias_eval.models.embedded.planted import shipped_specifications
-from holisticbias_eval.record_files import read_yaml
+from holisticbias_eval.named_files import read_yaml
 from holisticbias_eval.tables.rows import parse_json
 
 SUFFIXES = (".yaml", ".yml", ".json")

@@ -18,7 +18,7 @@ from holisticbias_eval.models.likelihood.scorer import score_spans, with_scores
 from holisticbias_eval.models.likelihood.spans import whole
 from holisticbias_eval.prompts.selection import select_compared
 from holisticbias_eval.results.signature import sign
-from holisticbias_eval.sections import Paragraph
+from holisticbias_eval.sections.tables import Paragraph
 from holisticbias_eval.tasks.sentences import planted_figures
 from holisticbias_eval.tasks.sources import sign_release
 

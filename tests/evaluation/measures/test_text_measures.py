@@ -18,7 +18,7 @@ from holisticbias_eval.measures.sentiment import Sentiment
 from holisticbias_eval.readers.reader import add_readings
 from holisticbias_eval.report.page import render_page
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.sections import Paragraph
+from holisticbias_eval.sections.tables import Paragraph
 
 TEXTS = pa.table(
     {

@@ -6,24 +6,20 @@ from dataclasses import replace
 from holisticbias_eval.figures import Interval
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.report.report import Chapter, Report
-from holisticbias_eval.sections import (
+from holisticbias_eval.sections.charts import (
     Bar,
     Bars,
-    Block,
-    Column,
     DotPlot,
     Dots,
     Estimate,
     Forest,
     HeatMap,
-    Marked,
-    Paragraph,
     Scatter,
     ScatterPoint,
-    Section,
     StackedBars,
-    Table,
 )
+from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.tables import Column, Marked, Paragraph, Table
 
 HOSTILE = '</script><img src=x onerror="alert(1)">\'`${7*7}`{{7*7}}{% raw %}&amp;]]>--><b>|*_[a](http://evil.example)'
 HIDDEN = "a\u202eb\x1b[31mc\x00\nd"

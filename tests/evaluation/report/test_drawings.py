@@ -23,7 +23,15 @@ from holisticbias_eval.report.drawings.shapes import (
     linear,
     logarithmic,
 )
-from holisticbias_eval.sections import Bar, Bars, Estimate, Forest, HeatMap, Scatter, ScatterPoint
+from holisticbias_eval.sections.charts import (
+    Bar,
+    Bars,
+    Estimate,
+    Forest,
+    HeatMap,
+    Scatter,
+    ScatterPoint,
+)
 
 from .invented import bars
 

@@ -8,7 +8,8 @@ from holisticbias_eval.figures import Figure, Figures, Interval, make_figure
 from holisticbias_eval.report.gain_words import Labels
 from holisticbias_eval.report.gains import gains_chapter
 from holisticbias_eval.results.gains import Aim, Gain, find_gains, sort_gains
-from holisticbias_eval.sections import Cell, Paragraph, Section
+from holisticbias_eval.sections.section import Section
+from holisticbias_eval.sections.tables import Cell, Paragraph
 from holisticbias_eval.statistics.groups.variance import GroupValues, f_point
 
 AIM = Aim(measure="group_perplexity", keys={"dimension": "gossip.calibration-many"})

@@ -12,7 +12,8 @@ from altered import altered, altered_result
 from holisticbias_eval.figures import Figure, Figures, Interval
 from holisticbias_eval.results.registry import RegistryEntry, make_entries
 from holisticbias_eval.results.run import Result, Run
-from holisticbias_eval.sections import Bars, Forest, Table
+from holisticbias_eval.sections.charts import Bars, Forest
+from holisticbias_eval.sections.tables import Table
 from holisticbias_eval.site.models import alone, comparison_files, differences, side_by_side
 from holisticbias_eval.site.models_results import Results, collect_results, model_key, term_figures
 

@@ -15,7 +15,9 @@ from holisticbias_eval.measures.groups.comparisons import DISPARITY
 from holisticbias_eval.measures.groups.figures import FROM_HUMAN, FROM_HUMAN_ADJUSTED, MEAN, SHARE, Groups, Quantity
 from holisticbias_eval.measures.groups.readings import HUMAN, TextMethod, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import GroupFigures
-from holisticbias_eval.sections import Block, ColumnOf, Estimate, Forest, Paragraph, Section, table_of
+from holisticbias_eval.sections.charts import Estimate, Forest
+from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.tables import ColumnOf, Paragraph, table_of
 from holisticbias_eval.statistics.groups.pairs import disparity_changes
 from holisticbias_eval.statistics.intervals import normal_estimate
 

@@ -8,7 +8,16 @@ from holisticbias_eval.measures.groups.comparisons import CLUSTERED, OPPOSITE, R
 from holisticbias_eval.measures.groups.figures import Quantity, said, said_method
 from holisticbias_eval.measures.groups.readings import HUMAN
 from holisticbias_eval.measures.groups.shown import GroupFigures
-from holisticbias_eval.sections import Block, ColumnOf, Estimate, Forest, Paragraph, Table, table_of, without_empty, yes
+from holisticbias_eval.sections.charts import Estimate, Forest
+from holisticbias_eval.sections.section import Block
+from holisticbias_eval.sections.tables import (
+    ColumnOf,
+    Paragraph,
+    Table,
+    table_of,
+    without_empty,
+    yes,
+)
 
 HOLDS = "Holds after correction"
 MOST_DOTS, MOST_PAIRS, MOST_ROWS = 40, 20, 300

@@ -11,7 +11,7 @@ from holisticbias_eval.measures.groups.readings import TextMethod
 from holisticbias_eval.measures.info import Info
 from holisticbias_eval.measures.measure import MeasureFigures
 from holisticbias_eval.prompts.collections import REFERENCE, WRITTEN
-from holisticbias_eval.sections import ColumnOf
+from holisticbias_eval.sections.tables import ColumnOf
 from holisticbias_eval.units import title
 
 _BETWEEN = ("neutral", "other")

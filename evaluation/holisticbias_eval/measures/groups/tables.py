@@ -25,7 +25,8 @@ from holisticbias_eval.measures.groups.figures import UNDEFINED, Quantity, said,
 from holisticbias_eval.measures.groups.readings import HUMAN, TextMethod, read_method, read_texts
 from holisticbias_eval.measures.groups.shown import NO_DOMAIN, GroupFigures
 from holisticbias_eval.measures.responses.examples import LETTERS, READ
-from holisticbias_eval.sections import Column, ColumnOf, HeatMap, Table, table_of, without_empty
+from holisticbias_eval.sections.charts import HeatMap
+from holisticbias_eval.sections.tables import Column, ColumnOf, Table, table_of, without_empty
 from holisticbias_eval.units import shorten
 
 PER_CLASS = 2

@@ -13,7 +13,7 @@ from holisticbias_eval.arrays import Floats, Ints
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures.responses.design import DesignFigures
 from holisticbias_eval.measures.responses.wordings import Wordings
-from holisticbias_eval.record_files import NamedFiles
+from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.statistics.intervals import normal_estimate
 from holisticbias_eval.statistics.tests import benjamini_hochberg, log_odds, share_p_values
 from holisticbias_eval.statistics.words import Ngrams, frequent_ngrams, split_words

@@ -7,7 +7,9 @@ from holisticbias_eval.figures import Figure, Figures
 from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.measure import MeasureFigures, View
 from holisticbias_eval.measures.responses.examples import Examples, repeated_section
-from holisticbias_eval.sections import Bar, Bars, Block, ColumnOf, HeatMap, Paragraph, Section, Table, table_of
+from holisticbias_eval.sections.charts import Bar, Bars, HeatMap
+from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.tables import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.settings import listed
 from holisticbias_eval.units import percent, show
 

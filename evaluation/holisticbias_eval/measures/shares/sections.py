@@ -9,7 +9,9 @@ from holisticbias_eval.measures import columns as col
 from holisticbias_eval.measures.descriptors.terms import what_is_compared
 from holisticbias_eval.measures.shares.finding import ShareFigures
 from holisticbias_eval.measures.shares.shares import FEWEST, PAIRS, WITH
-from holisticbias_eval.sections import Bar, Bars, Block, ColumnOf, HeatMap, Paragraph, Section, Table, table_of
+from holisticbias_eval.sections.charts import Bar, Bars, HeatMap
+from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.tables import ColumnOf, Paragraph, Table, table_of
 from holisticbias_eval.units import show
 
 SIZE = (

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from holisticbias_eval.figures import DEVIATION, Figure
 from holisticbias_eval.measures.measure import NONCE, MeasureFigures
-from holisticbias_eval.sections import Paragraph
+from holisticbias_eval.sections.tables import Paragraph
 from holisticbias_eval.settings import listed
 from holisticbias_eval.units import EACH, NONE_SHOWN, interval_words, most_and, show
 

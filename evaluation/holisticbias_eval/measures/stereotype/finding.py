@@ -7,7 +7,7 @@ from functools import cached_property
 from holisticbias_eval.figures import SIGNIFICANCE, Figure
 from holisticbias_eval.measures.measure import MeasureFigures
 from holisticbias_eval.measures.stereotype.figures import NAME
-from holisticbias_eval.sections import ColumnOf, Paragraph
+from holisticbias_eval.sections.tables import ColumnOf, Paragraph
 from holisticbias_eval.units import interval_words, percent
 
 SOURCES = {"generated": "generated sentences", "template": "templates", "imported": "imported sentences"}

@@ -12,7 +12,9 @@ from holisticbias_eval.measures.measure import View
 from holisticbias_eval.measures.stereotype.figures import NAME, NATS
 from holisticbias_eval.measures.stereotype.finding import EXPLANATION, SOURCES, ScoreFigures, describe_finding
 from holisticbias_eval.prompts.pairs import SCORES
-from holisticbias_eval.sections import Block, Column, ColumnOf, Estimate, Forest, Section, Table, in_parts, table_of
+from holisticbias_eval.sections.charts import Estimate, Forest, in_parts
+from holisticbias_eval.sections.section import Block, Section
+from holisticbias_eval.sections.tables import Column, ColumnOf, Table, table_of
 from holisticbias_eval.units import MISSING, shorten
 
 Row = Mapping[str, Any]

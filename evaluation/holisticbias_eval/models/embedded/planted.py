@@ -10,7 +10,7 @@ from holisticbias.terms.file_kinds import SpecificationFile
 from holisticbias.terms.specification_entries import Specification
 from holisticbias_eval.errors import EmbeddedModelError
 from holisticbias_eval.models.embedded import FOLDER, SHIPPED
-from holisticbias_eval.record_files import read_yaml
+from holisticbias_eval.named_files import read_yaml
 
 BIASES = FOLDER / "biases.yaml"
 R = TypeVar("R", bound=BaseModel)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from holisticbias_eval.arrays import Tensor
-from holisticbias_eval.record_files import NamedFiles
+from holisticbias_eval.named_files import NamedFiles
 
 if TYPE_CHECKING:
     from holisticbias_eval.models.generation.conversation import Conversation

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from holisticbias_eval.errors import ModelError
 from holisticbias_eval.models.generation.requests import PromptRequests
+from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.progress import Notice
-from holisticbias_eval.record_files import NamedFiles
 
 _PERSONA, PROMPT = "{persona}", "{prompt}"
 

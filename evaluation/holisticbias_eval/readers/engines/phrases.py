@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from holisticbias_eval.arrays import Floats
 from holisticbias_eval.errors import ClassifierError
+from holisticbias_eval.named_files import NamedFiles
 from holisticbias_eval.readers.card import Card
 from holisticbias_eval.readers.classifier import Classifier
 from holisticbias_eval.readers.words import Phrases
-from holisticbias_eval.record_files import NamedFiles
 
 # a word keeps its inner apostrophes and hyphens; any other character stands alone
 _WORDS = re.compile(r"\w+(?:['-]\w+)*|[^\w\s]")

@@ -1,6 +1,5 @@
-"""Records in files: YAML files of one kind, found by name or by path, and what a folder was asked to hold."""
+"""YAML files of one kind that come with the package, found by name, or given as a path."""
 
-from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -12,8 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from holisticbias.source.document import read_document
 from holisticbias.source.schema import first_fault
-from holisticbias_eval.errors import EvaluationError, RunError
-from holisticbias_eval.figures import Part
+from holisticbias_eval.errors import EvaluationError
 
 _PACKAGE = Path(__file__).resolve().parent
 T = TypeVar("T", bound=BaseModel)
@@ -73,29 +71,3 @@ def read_yaml(path: Path, made_of: Callable[[Any], R], error: type[EvaluationErr
         return made_of(document.data)
     except ValidationError as cause:
         raise error(f"{path}: {first_fault(cause)[:400]}") from cause
-
-
-class FolderRecord(Part):
-    """A record in a folder, such as ``sentences.json``."""
-
-    @property
-    @abstractmethod
-    def asked(self) -> dict[str, Any]:
-        """The properties that are equal if two folders hold the same."""
-
-    def may_replace(self, file: Path, what: str, error: type[EvaluationError] = RunError, *, overwrite: bool) -> bool:
-        """Whether a folder with this ``file`` may be replaced: it holds the same, or anything if ``overwrite``.
-
-        ``what`` is in its folder. Raises ``error`` if a record is there that cannot be read, or of something else.
-        """
-        if overwrite or not file.is_file():
-            return file.is_file()
-        advice = "name another folder with --out, or replace it with --overwrite"
-        try:
-            old = type(self).model_validate_json(file.read_bytes())
-        except (OSError, ValidationError) as cause:
-            raise error(f"{file} is damaged or of another version; {advice}") from cause
-        differs = [key for key, value in self.asked.items() if old.asked[key] != value]
-        if differs:
-            raise error(f"{file.parent} holds {what} ({', '.join(differs)} differ): {advice}")
-        return True

@@ -1,0 +1,1 @@
+"""Sections of a report as data, which every renderer can show."""
