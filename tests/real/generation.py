@@ -24,7 +24,7 @@ from holisticbias_eval.results.run import read_run
 RESPONSES, RUN, STORE = BUILD / "responses", BUILD / "generation", BUILD / "responses-store"
 TEMPLATES = "dialogue.im,dialogue.love,dialogue.hate"
 ASKED = 4500  # 100 descriptors, 3 templates, 15 draws
-SPEED = {"vs_one_by_one": 10, "vs_generate_batch": 2.5, "vs_batched": 1.3}  # least ratios, on any machine of two cores
+SPEED = {"vs_one_by_one": 12, "vs_generate_batch": 3, "vs_batched": 1.5}  # least ratios on a quiet machine of two cores
 OPTIONS = (
     "--model", MODEL, "--release", "1.0.0", "--where", f"template={TEMPLATES}", "--limit", ASKED, "--store", STORE,
 )  # fmt: skip

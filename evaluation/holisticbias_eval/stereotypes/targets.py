@@ -116,9 +116,9 @@ def term_pattern(term: str) -> re.Pattern[str]:
 
 
 def term_body(term: str) -> str:
-    """A pattern of a term's letters, with a hyphen or blanks between its parts."""
+    """A pattern of a term's letters, with a hyphen or blanks between its parts; a term without any matches nothing."""
     parts = [re.escape(part).replace("'", APOSTROPHES) for part in re.split(BETWEEN, term.strip()) if part]
-    return BETWEEN.join(parts)
+    return BETWEEN.join(parts) or "(?!)"
 
 
 def has_term(text: str, term: str) -> bool:
